@@ -1,0 +1,83 @@
+//! CONFUSION: four numbers, always in the order tn, fp, fn, tp.
+//!
+//! Counts, weights, or expectations over a random threshold; they add up, and that is what makes a score-oriented loss
+//! exact over batches, threads and machines.
+
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+
+use crate::formula::Counts;
+
+/// Whether a prediction counts as positive: strictly above the threshold. The one place where this is decided.
+#[inline]
+#[must_use]
+pub fn is_positive(probability: f64, threshold: f64) -> bool {
+    probability > threshold
+}
+
+/// A confusion matrix: whole counts, weights, or expected values.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Confusion {
+    /// True negatives.
+    pub tn: f64,
+    /// False positives: false alarms.
+    pub fp: f64,
+    /// False negatives: misses.
+    pub fn_: f64,
+    /// True positives: hits.
+    pub tp: f64,
+}
+
+impl Confusion {
+    /// In the order of the house: tn, fp, fn, tp.
+    #[must_use]
+    pub const fn new(tn: f64, fp: f64, fn_: f64, tp: f64) -> Self {
+        Confusion { tn, fp, fn_, tp }
+    }
+
+    /// From the hits and false alarms; the rest of each class are the misses and the correct negatives.
+    ///
+    /// A sum of weights and its parts can differ in the last place: below 0 the rest is cut.
+    #[must_use]
+    pub fn at(tp: f64, fp: f64, counts: &Counts) -> Self {
+        Confusion { tn: (counts.negatives - fp).max(0.0), fp, fn_: (counts.positives - tp).max(0.0), tp }
+    }
+
+    /// tn, fp, fn, tp.
+    #[must_use]
+    pub const fn array(&self) -> [f64; 4] {
+        [self.tn, self.fp, self.fn_, self.tp]
+    }
+
+    /// P = tp + fn and N = fp + tn.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts { positives: self.tp + self.fn_, negatives: self.fp + self.tn }
+    }
+
+    /// The weight of all rows.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        let counts = self.counts();
+        counts.positives + counts.negatives
+    }
+}
+
+impl Add for Confusion {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Confusion::new(self.tn + other.tn, self.fp + other.fp, self.fn_ + other.fn_, self.tp + other.tp)
+    }
+}
+
+impl AddAssign for Confusion {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl Sum for Confusion {
+    fn sum<I: Iterator<Item = Self>>(parts: I) -> Self {
+        parts.fold(Confusion::default(), Add::add)
+    }
+}

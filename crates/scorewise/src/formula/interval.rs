@@ -1,0 +1,169 @@
+//! Intervals: every value a formula can take while its cells move in a box.
+//!
+//! The sweep uses them to leave out whole stretches of thresholds: where the upper end is below the best score found so
+//! far, no threshold inside can win. That needs a bound on the *computed* values, rounding included, and it is one:
+//! +, −, ·, /, √, min and max round to nearest, and rounding is monotone, so the ends of the interval, computed by the
+//! same operations, enclose every computed value in between. Only ln, exp and powers come from a library that does not
+//! promise to be monotone; their ends are moved outwards by a few units in the last place.
+
+use super::number::{Number, Side};
+
+/// All numbers from `low` to `high`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// No guard can have taken part: the value is defined everywhere in the box.
+    pub defined: bool,
+}
+
+const WHOLE: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, defined: false };
+/// What a guard gives.
+const GUARDED: Interval = Interval { low: 0.0, high: 0.0, defined: false };
+
+impl Interval {
+    /// The numbers from `low` to `high`; everything where an end is not a number (∞ − ∞, 0 · ∞).
+    #[must_use]
+    pub fn new(low: f64, high: f64) -> Self {
+        if low <= high { Interval { low, high, defined: true } } else { WHOLE }
+    }
+
+    /// The greatest absolute value inside.
+    #[must_use]
+    pub fn magnitude(self) -> f64 {
+        self.low.abs().max(self.high.abs())
+    }
+
+    /// Whether there is only one number inside.
+    #[must_use]
+    pub fn is_point(self) -> bool {
+        self.low == self.high
+    }
+
+    fn corners(values: [f64; 4]) -> Self {
+        if values.iter().any(|value| value.is_nan()) {
+            return WHOLE;
+        }
+        let (low, high) = (values.into_iter().fold(f64::INFINITY, f64::min), values.into_iter().fold(f64::NEG_INFINITY, f64::max));
+        Interval { low, high, defined: true }
+    }
+
+    fn defined_if(mut self, parts: bool) -> Self {
+        self.defined &= parts;
+        self
+    }
+
+    /// Four units in the last place outwards: more than any mathematical library errs.
+    fn widened(self) -> Self {
+        let room = |x: f64| 4.0 * f64::EPSILON * x.abs() + f64::MIN_POSITIVE;
+        Interval::new(self.low - room(self.low), self.high + room(self.high)).defined_if(self.defined)
+    }
+
+    fn has_zero(self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+
+    fn hull(self, other: Self) -> Self {
+        Interval { low: self.low.min(other.low), high: self.high.max(other.high), defined: self.defined && other.defined }
+    }
+}
+
+impl Number for Interval {
+    fn constant(value: f64) -> Self {
+        Interval::new(value, value)
+    }
+    fn plus(self, other: Self) -> Self {
+        Interval::new(self.low + other.low, self.high + other.high).defined_if(self.defined && other.defined)
+    }
+    fn minus(self, other: Self) -> Self {
+        Interval::new(self.low - other.high, self.high - other.low).defined_if(self.defined && other.defined)
+    }
+    fn times(self, other: Self) -> Self {
+        let (a, b) = (self, other);
+        let corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
+        Interval::corners(corners).defined_if(self.defined && other.defined)
+    }
+    fn over(self, other: Self) -> Self {
+        if other.low == 0.0 && other.high == 0.0 {
+            return GUARDED;
+        }
+        if other.has_zero() {
+            return WHOLE;
+        }
+        let (a, b) = (self, other);
+        let corners = [a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high];
+        Interval::corners(corners).defined_if(self.defined && other.defined)
+    }
+    fn power(self, other: Self) -> Self {
+        let whole_exponent = other.is_point() && other.low.fract() == 0.0;
+        if self.low > 0.0 || (whole_exponent && other.low > 0.0) {
+            // Monotone in each variable on either side of a base of 0, so the extremes stand at corners or at 0.
+            let (a, b) = (self, other);
+            let corners =
+                Interval::corners([a.low.powf(b.low), a.low.powf(b.high), a.high.powf(b.low), a.high.powf(b.high)]);
+            let zero = Interval::constant(0.0);
+            let with_zero = if self.has_zero() { corners.hull(zero) } else { corners };
+            return with_zero.widened().defined_if(self.defined && other.defined);
+        }
+        WHOLE
+    }
+    fn sqrt(self) -> Self {
+        Interval::new(Number::sqrt(self.low), Number::sqrt(self.high)).defined_if(self.defined && self.low >= 0.0)
+    }
+    fn ln(self) -> Self {
+        if self.high <= 0.0 {
+            return GUARDED;
+        }
+        if self.low <= 0.0 {
+            return Interval { low: f64::NEG_INFINITY, high: f64::ln(self.high).max(0.0), defined: false }.widened();
+        }
+        Interval::new(f64::ln(self.low), f64::ln(self.high)).widened().defined_if(self.defined)
+    }
+    fn exp(self) -> Self {
+        Interval::new(self.low.exp(), self.high.exp()).widened().defined_if(self.defined)
+    }
+    fn negate(self) -> Self {
+        Interval { low: -self.high, high: -self.low, ..self }
+    }
+    fn min(self, other: Self) -> Self {
+        Interval::new(self.low.min(other.low), self.high.min(other.high)).defined_if(self.defined && other.defined)
+    }
+    fn max(self, other: Self) -> Self {
+        Interval::new(self.low.max(other.low), self.high.max(other.high)).defined_if(self.defined && other.defined)
+    }
+    fn side(self, other: Self) -> Side {
+        if self.high < other.low {
+            Side::Below
+        } else if self.low > other.high {
+            Side::Above
+        } else {
+            Side::Both
+        }
+    }
+    fn blend(self, other: Self) -> Self {
+        self.hull(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_enclose_products_and_quotients_of_any_sign() {
+        let a = Interval::new(-2.0, 3.0);
+        assert_eq!(a.times(a), Interval::new(-6.0, 9.0));
+        assert_eq!(a.over(Interval::new(2.0, 4.0)), Interval::new(-1.0, 1.5));
+        assert_eq!(a.over(a), WHOLE);
+        assert_eq!(a.over(Interval::constant(0.0)), GUARDED);
+        assert_eq!(a.abs(), Interval::new(-2.0, 3.0).max(Interval::new(-3.0, 2.0)));
+    }
+
+    #[test]
+    fn even_power_of_an_interval_around_zero_reaches_zero() {
+        let square = Interval::new(-2.0, 3.0).power(Interval::constant(2.0));
+        assert!(square.low <= 0.0 && square.high >= 9.0 && square.high < 9.001);
+    }
+}

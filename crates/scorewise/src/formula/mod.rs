@@ -1,0 +1,260 @@
+//! FORMULA: a score as data. Four cells in, one number out, written once.
+//!
+//! ```text
+//! text → tokens → tree → value, slopes, second derivatives, bounds, shape, text, LaTeX, Python source
+//! ```
+//!
+//! ```
+//! use scorewise::{Confusion, Formula};
+//!
+//! let finley = Confusion::new(2680.0, 72.0, 23.0, 28.0); // tn, fp, fn, tp: Finley's tornadoes, 1884
+//! let csi = Formula::parse("tp/(tp + fp + fn)")?;
+//! assert_eq!(csi.value(&finley), 28.0 / 123.0);
+//! assert_eq!(csi.latex(), r"\frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}");
+//!
+//! // Registered scores by name, with parameters, inside a formula.
+//! let mixed = Formula::parse("0.5*tss + 0.5*fbeta(2)")?;
+//! let slopes = mixed.slopes(&finley); // ∂/∂tn, ∂/∂fp, ∂/∂fn, ∂/∂tp by dual numbers
+//! assert!(slopes.tp > 0.0 && slopes.fp < 0.0);
+//!
+//! let error = Formula::parse("tss + presicion").unwrap_err().to_string();
+//! assert!(error.contains("      ^^^^^^^^^") && error.contains("did you mean `precision`?"));
+//! # Ok::<(), scorewise::FormulaError>(())
+//! ```
+
+mod error;
+mod token;
+mod tree;
+mod parse;
+mod number;
+mod dual;
+mod interval;
+mod print;
+mod shape;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use dual::Dual;
+pub use error::FormulaError;
+pub use interval::Interval;
+pub use number::{Checked, LANES, Lanes, Number, Side, ratio};
+pub(crate) use parse::{Comparison, conditions, nearest};
+pub(crate) use print::number as shortest;
+pub use shape::{LinearFraction, Shape};
+
+use crate::confusion::Confusion;
+use tree::{Cells, Tree};
+
+/// A function of the confusion matrix, read from text.
+///
+/// Cheap to clone: the tree is shared.
+#[derive(Clone, PartialEq)]
+pub struct Formula {
+    tree: Arc<Tree>,
+}
+
+/// The slopes of a score by each cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CellSlopes {
+    /// ∂s/∂TN
+    pub tn: f64,
+    /// ∂s/∂FP
+    pub fp: f64,
+    /// ∂s/∂FN
+    pub fn_: f64,
+    /// ∂s/∂TP
+    pub tp: f64,
+}
+
+/// The value of a score with its slopes at fixed class counts, where moving a row moves two cells at once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reduced<T> {
+    /// s.
+    pub value: T,
+    /// g₁ = ∂s/∂TP − ∂s/∂FN: what a positive gains the score by being called positive.
+    pub positive: T,
+    /// g₀ = ∂s/∂FP − ∂s/∂TN: what a negative gains the score by being called positive (below 0 for a sensible score).
+    pub negative: T,
+}
+
+impl Formula {
+    /// Reads a formula, or says where it cannot be read.
+    pub fn parse(text: &str) -> Result<Self, FormulaError> {
+        Ok(Formula { tree: Arc::new(parse::formula(text)?) })
+    }
+
+    pub(crate) fn from_tree(tree: Tree) -> Self {
+        Formula { tree: Arc::new(tree) }
+    }
+
+    /// The value as a loss takes it: x/0 := 0.
+    #[must_use]
+    pub fn value(&self, confusion: &Confusion) -> f64 {
+        self.evaluate(confusion.cells(f64::from), &mut Vec::new())
+    }
+
+    /// The value as a report shows it: nothing where a division by zero (or a logarithm of 0, a root of a negative
+    /// number, an overflow) took part.
+    #[must_use]
+    pub fn checked(&self, confusion: &Confusion) -> Option<f64> {
+        let checked = self.evaluate(confusion.cells(Checked::constant), &mut Vec::new());
+        (checked.defined && checked.value.is_finite()).then_some(checked.value)
+    }
+
+    /// The slopes by each of the four cells.
+    #[must_use]
+    pub fn slopes(&self, confusion: &Confusion) -> CellSlopes {
+        self.value_and_slopes(confusion).1
+    }
+
+    /// The value and its slopes by each of the four cells.
+    #[must_use]
+    pub fn value_and_slopes(&self, confusion: &Confusion) -> (f64, CellSlopes) {
+        let unit = |k: usize| std::array::from_fn(|j| f64::from(j == k));
+        let cell = |value: f64, k: usize| Dual::new(value, unit(k));
+        let [tn, fp, fn_, tp] = confusion.array();
+        let cells = Cells::new(cell(tn, 0), cell(fp, 1), cell(fn_, 2), cell(tp, 3));
+        let result: Dual<f64, 4> = self.evaluate(cells, &mut Vec::new());
+        let [tn, fp, fn_, tp] = result.slopes;
+        (result.value, CellSlopes { tn, fp, fn_, tp })
+    }
+
+    /// Value, g₁ and g₀: all that a loss needs.
+    #[must_use]
+    pub fn reduced(&self, confusion: &Confusion) -> Reduced<f64> {
+        let [tn, fp, fn_, tp] = confusion.array();
+        self.reduced_with(tn, fp, fn_, tp, tp + fn_, fp + tn)
+    }
+
+    /// The same over numbers of any kind, with the class counts given, so that intervals of them stay points.
+    pub(crate) fn reduced_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
+        let dual = |value: T, by_tp: f64, by_fp: f64| Dual::new(value, [T::constant(by_tp), T::constant(by_fp)]);
+        let cells = Cells([
+            dual(tn, 0.0, -1.0),
+            dual(fp, 0.0, 1.0),
+            dual(fn_, -1.0, 0.0),
+            dual(tp, 1.0, 0.0),
+            dual(positives, 0.0, 0.0),
+            dual(negatives, 0.0, 0.0),
+            dual(positives.plus(negatives), 0.0, 0.0),
+        ]);
+        let result = self.evaluate(cells, &mut Vec::new());
+        Reduced { value: result.value, positive: result.slopes[0], negative: result.slopes[1] }
+    }
+
+    /// The second derivatives at fixed class counts: [[∂²/∂TP², ∂²/∂TP∂FP], [∂²/∂FP∂TP, ∂²/∂FP²]].
+    #[must_use]
+    pub fn second_derivatives(&self, confusion: &Confusion) -> [[f64; 2]; 2] {
+        let [tn, fp, fn_, tp] = confusion.array();
+        let inner = |value: f64, by_tp: f64, by_fp: f64| Dual::new(value, [by_tp, by_fp]);
+        let result: Reduced<Dual<f64, 2>> = self.reduced_with(
+            inner(tn, 0.0, -1.0),
+            inner(fp, 0.0, 1.0),
+            inner(fn_, -1.0, 0.0),
+            inner(tp, 1.0, 0.0),
+            Dual::constant(tp + fn_),
+            Dual::constant(fp + tn),
+        );
+        [result.positive.slopes, result.negative.slopes]
+    }
+
+    /// All values while TP and FP move in a box at fixed class counts, rounding included.
+    pub(crate) fn bound(&self, tp: Interval, fp: Interval, counts: &Counts, scratch: &mut Vec<Interval>) -> Interval {
+        let (positives, negatives) = (Interval::constant(counts.positives), Interval::constant(counts.negatives));
+        let total = Interval::constant(counts.positives + counts.negatives);
+        // The rest of a row is cut at 0 in the same way as `Confusion::at` cuts it.
+        let rest = |all: Interval, part: Interval| all.minus(part).max(Interval::constant(0.0));
+        let cells = Cells([rest(negatives, fp), fp, rest(positives, tp), tp, positives, negatives, total]);
+        self.tree.evaluate(&cells, scratch)
+    }
+
+    /// The guarded values at one (TP, FP) a lane.
+    pub(crate) fn lanes(&self, tp: &[f64; LANES], fp: &[f64; LANES], counts: &Counts, scratch: &mut Vec<Lanes>) -> [f64; LANES] {
+        let (positives, negatives) = (Lanes::constant(counts.positives), Lanes::constant(counts.negatives));
+        let total = Lanes::constant(counts.positives + counts.negatives);
+        let rest = |all: Lanes, part: Lanes| all.minus(part).max(Lanes::constant(0.0));
+        let (tp, fp) = (Lanes(*tp), Lanes(*fp));
+        let cells = Cells([rest(negatives, fp), fp, rest(positives, tp), tp, positives, negatives, total]);
+        self.tree.evaluate(&cells, scratch).0
+    }
+
+    /// The checked value at one (TP, FP).
+    pub(crate) fn checked_at(&self, tp: f64, fp: f64, counts: &Counts, scratch: &mut Vec<Checked>) -> Checked {
+        let all = Confusion::at(tp, fp, counts).array();
+        let sums = [counts.positives, counts.negatives, counts.positives + counts.negatives];
+        let cells = Cells(std::array::from_fn(|k| Checked::constant(if k < 4 { all[k] } else { sums[k - 4] })));
+        self.tree.evaluate(&cells, scratch)
+    }
+
+    pub(crate) fn evaluate<T: Number>(&self, cells: Cells<T>, scratch: &mut Vec<T>) -> T {
+        self.tree.evaluate(&cells, scratch)
+    }
+
+    /// Linear, a quotient of linear functions, or neither, at fixed class counts; derived from the tree.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        shape::shape(&self.tree)
+    }
+
+    /// The coefficients of a linear or linear-fractional formula at these class counts.
+    #[must_use]
+    pub fn linear_fraction(&self, positives: f64, negatives: f64) -> Option<LinearFraction> {
+        shape::linear_fraction(&self.tree, positives, negatives)
+    }
+
+    /// As it is typed; reads back to the same formula.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.tree.text()
+    }
+
+    /// As LaTeX sets it.
+    #[must_use]
+    pub fn latex(&self) -> String {
+        self.tree.latex()
+    }
+
+    /// As Python source over `tn fp fn tp p n total` and the guarded functions
+    /// `ratio power sqrt ln exp absolute minimum maximum`, which the host supplies for its own tensors.
+    #[must_use]
+    pub fn python(&self) -> String {
+        self.tree.python()
+    }
+
+    /// When a report calls the value undefined: every denominator and every argument of a logarithm, as `… = 0`.
+    #[must_use]
+    pub fn undefined_when(&self) -> Vec<String> {
+        self.tree.pitfalls()
+    }
+}
+
+/// The weighted positives P and negatives N of a data set: what stays fixed while the threshold moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counts {
+    /// P, the weight of all rows labelled 1.
+    pub positives: f64,
+    /// N, the weight of all rows labelled 0.
+    pub negatives: f64,
+}
+
+impl Confusion {
+    /// The cells as numbers of another kind, by their values alone.
+    fn cells<T: Number>(&self, kind: impl Fn(f64) -> T) -> Cells<T> {
+        let [tn, fp, fn_, tp] = self.array();
+        let (p, n) = (tp + fn_, fp + tn);
+        Cells([tn, fp, fn_, tp, p, n, p + n].map(kind))
+    }
+}
+
+impl fmt::Display for Formula {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text())
+    }
+}
+
+impl fmt::Debug for Formula {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "Formula({})", self.text())
+    }
+}

@@ -1,0 +1,404 @@
+//! From tokens to the tree: precedence climbing, the registry's names expanded where they stand.
+//!
+//! ```text
+//! condition  = formula comparison formula { ("and" | ",") condition }
+//! formula    = part { ("+" | "-") part }
+//! part       = factor { ("*" | "/") factor }
+//! factor     = "-" factor | power
+//! power      = atom [ "^" factor ]                       right to left, and above a sign: -x^2 = -(x^2)
+//! atom       = number | cell | function "(" formula, … ")" | score [ "(" [name "="] constant, … ")" ] | "(" formula ")"
+//! ```
+
+use super::error::{FormulaError, Span};
+use super::token::{Placed, Token, tokens};
+use super::tree::{Binary, Builder, Cell, Limit, Node, Tree, Unary};
+use crate::score::registry::{self, Row};
+
+/// Deepest nesting of brackets, signs and powers: a person's formula has a handful, a stack holds far more.
+const MAX_NESTING: usize = 64;
+
+const FUNCTIONS: [&str; 6] = ["sqrt", "ln", "exp", "abs", "min", "max"];
+
+/// A comparison of two formulas, as a condition states it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    AtLeast,
+    Above,
+    AtMost,
+    Below,
+    Equal,
+    NotEqual,
+}
+
+/// One condition: left, comparison, right, and its own text.
+pub(crate) struct ParsedCondition {
+    pub left: Tree,
+    pub comparison: Comparison,
+    pub right: Tree,
+    pub text: String,
+}
+
+/// Reads a whole formula.
+pub(crate) fn formula(text: &str) -> Result<Tree, FormulaError> {
+    let mut parser = Parser::new(text, &[])?;
+    let result = parser.sum()?;
+    parser.expect_end()?;
+    Ok(parser.builder.tree(result))
+}
+
+/// Reads one or more conditions joined by `and` or a comma.
+pub(crate) fn conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaError> {
+    let mut result = Vec::new();
+    let mut parser = Parser::new(text, &[])?;
+    loop {
+        let start = parser.here().start;
+        let left = parser.sum()?;
+        let comparison = match parser.peek() {
+            Token::AtLeast => Comparison::AtLeast,
+            Token::Above => Comparison::Above,
+            Token::AtMost => Comparison::AtMost,
+            Token::Below => Comparison::Below,
+            Token::Equal => Comparison::Equal,
+            Token::NotEqual => Comparison::NotEqual,
+            _ => {
+                return Err(parser
+                    .fault(parser.here(), "a condition compares: one of >=, >, <=, <, =, != is missing here")
+                    .hint("write it like `precision >= 0.3`"));
+            }
+        };
+        parser.next();
+        let right = parser.sum()?;
+        let end = parser.here().start;
+        let piece: String = text.chars().skip(start).take(end - start).collect();
+        let (left, right) = (parser.builder.tree(left), parser.builder.tree(right));
+        result.push(ParsedCondition { left, comparison, right, text: piece.trim().to_string() });
+        match parser.peek() {
+            Token::And | Token::Comma => parser.next(),
+            _ => {
+                parser.expect_end()?;
+                return Ok(result);
+            }
+        }
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Placed>,
+    at: usize,
+    nesting: usize,
+    builder: Builder,
+    /// Values of the `$parameters` while a registry formula is expanded.
+    parameters: &'a [(&'a str, f64)],
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, parameters: &'a [(&'a str, f64)]) -> Result<Self, FormulaError> {
+        Ok(Parser { text, tokens: tokens(text)?, at: 0, nesting: 0, builder: Builder::default(), parameters })
+    }
+
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].token
+    }
+
+    fn here(&self) -> Span {
+        self.tokens[self.at].span
+    }
+
+    fn next(&mut self) {
+        // The list ends with `End`, which is never passed.
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+    }
+
+    fn fault(&self, span: Span, message: impl Into<String>) -> FormulaError {
+        FormulaError::at(self.text, span, message.into())
+    }
+
+    fn expect_end(&self) -> Result<(), FormulaError> {
+        match self.peek() {
+            Token::End => Ok(()),
+            Token::Close => Err(self.fault(self.here(), "this bracket was never opened")),
+            Token::AtLeast | Token::AtMost | Token::Above | Token::Below | Token::Equal | Token::NotEqual => {
+                Err(self.fault(self.here(), "a score is a value, not a condition"))
+            }
+            _ => Err(self.fault(self.here(), "an operator is missing before this").hint("write `2*tp` for twice tp")),
+        }
+    }
+
+    fn add(&mut self, node: Node, span: Span) -> Result<u16, FormulaError> {
+        self.builder.add(node).map_err(|limit| {
+            let message = match limit {
+                Limit::Size => "the formula has too many parts from here on",
+                Limit::Depth => "the formula is nested too deeply here",
+            };
+            self.fault(span, message)
+        })
+    }
+
+    fn binary(&mut self, function: Binary, left: u16, right: u16, span: Span) -> Result<u16, FormulaError> {
+        self.add(Node::Binary(function, left, right), span)
+    }
+
+    fn sum(&mut self) -> Result<u16, FormulaError> {
+        let mut left = self.product()?;
+        loop {
+            let function = match self.peek() {
+                Token::Plus => Binary::Add,
+                Token::Minus => Binary::Subtract,
+                _ => return Ok(left),
+            };
+            let span = self.here();
+            self.next();
+            let right = self.product()?;
+            left = self.binary(function, left, right, span)?;
+        }
+    }
+
+    fn product(&mut self) -> Result<u16, FormulaError> {
+        let mut left = self.factor()?;
+        loop {
+            let function = match self.peek() {
+                Token::Times => Binary::Multiply,
+                Token::Over => Binary::Divide,
+                _ => return Ok(left),
+            };
+            let span = self.here();
+            self.next();
+            let right = self.factor()?;
+            left = self.binary(function, left, right, span)?;
+        }
+    }
+
+    /// A sign or a power. Every way to nest (brackets, signs, powers) passes here, so the depth is watched here.
+    fn factor(&mut self) -> Result<u16, FormulaError> {
+        let span = self.here();
+        self.nesting += 1;
+        if self.nesting > MAX_NESTING {
+            return Err(self.fault(span, format!("nested more than {MAX_NESTING} deep here")));
+        }
+        let result = match self.peek() {
+            Token::Minus => {
+                self.next();
+                let inner = self.factor()?;
+                self.add(Node::Unary(Unary::Negate, inner), span)?
+            }
+            Token::Plus => {
+                self.next();
+                self.factor()?
+            }
+            _ => {
+                let base = self.atom()?;
+                if *self.peek() == Token::Power {
+                    let span = self.here();
+                    self.next();
+                    let exponent = self.factor()?;
+                    self.binary(Binary::Power, base, exponent, span)?
+                } else {
+                    base
+                }
+            }
+        };
+        self.nesting -= 1;
+        Ok(result)
+    }
+
+    fn atom(&mut self) -> Result<u16, FormulaError> {
+        let span = self.here();
+        let token = self.peek().clone();
+        self.next();
+        match token {
+            Token::Number(value) => self.add(Node::Constant(value), span),
+            Token::Open => {
+                let inner = self.sum()?;
+                self.close(span)?;
+                Ok(inner)
+            }
+            Token::Name(name) => self.named(&name, span),
+            Token::Parameter(name) => match self.parameters.iter().find(|(known, _)| *known == name) {
+                Some(&(_, value)) => self.signed_constant(value, span),
+                None => Err(self.fault(span, format!("`${name}` is not a parameter here"))),
+            },
+            Token::End => Err(self.fault(span, "the formula ends too early: a number, a cell or a score is missing")),
+            Token::Close => Err(self.fault(span, "a number, a cell or a score is missing before this bracket")),
+            _ => Err(self.fault(span, "a number, a cell or a score is expected here")),
+        }
+    }
+
+    fn close(&mut self, opened: Span) -> Result<(), FormulaError> {
+        match self.peek() {
+            Token::Close => {
+                self.next();
+                Ok(())
+            }
+            Token::End => Err(self.fault(opened, "this bracket is never closed")),
+            _ => Err(self.fault(self.here(), "a closing bracket or an operator is missing before this")),
+        }
+    }
+
+    /// A constant with its sign as the printer writes it, so that what is printed reads back the same.
+    fn signed_constant(&mut self, value: f64, span: Span) -> Result<u16, FormulaError> {
+        let place = self.add(Node::Constant(value.abs()), span)?;
+        if value.is_sign_negative() { self.add(Node::Unary(Unary::Negate, place), span) } else { Ok(place) }
+    }
+
+    fn named(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
+        if let Some(cell) = Cell::named(name) {
+            return self.add(Node::Cell(cell), span);
+        }
+        if FUNCTIONS.contains(&name) {
+            return self.function(name, span);
+        }
+        match registry::row(name) {
+            Some(row) => {
+                let values = self.arguments(row, span)?;
+                self.expand(row, &values, span)
+            }
+            None => {
+                let fault =
+                    self.fault(span, format!("`{}` is not a score, a cell or a function", shortened(name)));
+                Err(match nearest(name) {
+                    Some(known) => fault.hint(format!("did you mean `{known}`?")),
+                    None => fault.hint("`scorewise scores` lists all scores"),
+                })
+            }
+        }
+    }
+
+    fn function(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
+        if *self.peek() != Token::Open {
+            return Err(self.fault(span, format!("`{name}` is a function: write `{name}(…)`")));
+        }
+        let opened = self.here();
+        self.next();
+        let first = self.sum()?;
+        let unary = match name {
+            "sqrt" => Some(Unary::Sqrt),
+            "ln" => Some(Unary::Ln),
+            "exp" => Some(Unary::Exp),
+            "abs" => Some(Unary::Abs),
+            _ => None,
+        };
+        if let Some(function) = unary {
+            if *self.peek() == Token::Comma {
+                return Err(self.fault(self.here(), format!("`{name}` takes one argument")));
+            }
+            self.close(opened)?;
+            return self.add(Node::Unary(function, first), span);
+        }
+        // min and max take two or more.
+        let function = if name == "min" { Binary::Min } else { Binary::Max };
+        if *self.peek() != Token::Comma {
+            return Err(self.fault(self.here(), format!("`{name}` takes two arguments or more")));
+        }
+        let mut result = first;
+        while *self.peek() == Token::Comma {
+            self.next();
+            let right = self.sum()?;
+            result = self.binary(function, result, right, span)?;
+        }
+        self.close(opened)?;
+        Ok(result)
+    }
+
+    /// The values of a score's parameters: given by place, given by name, or the default.
+    fn arguments(&mut self, row: &'static Row, span: Span) -> Result<Vec<(&'static str, f64)>, FormulaError> {
+        let mut values: Vec<Option<f64>> = vec![None; row.parameters.len()];
+        if *self.peek() == Token::Open {
+            let opened = self.here();
+            if row.parameters.is_empty() {
+                let message = format!("`{}` takes no parameters", row.name);
+                return Err(self.fault(opened, message));
+            }
+            self.next();
+            let mut count = 0;
+            while *self.peek() != Token::Close {
+                if count > 0 {
+                    if *self.peek() != Token::Comma {
+                        self.close(opened)?;
+                    }
+                    self.next();
+                }
+                let (place, value, at) = self.argument(row, count)?;
+                if values[place].is_some() {
+                    let message = format!("`{}` is given twice", row.parameters[place].name);
+                    return Err(self.fault(at, message));
+                }
+                let parameter = &row.parameters[place];
+                if !(value >= parameter.low && value <= parameter.high && value.is_finite()) {
+                    let message = format!("{} must lie {}, not at {value}", parameter.name, parameter.bounds());
+                    return Err(self.fault(at, message));
+                }
+                values[place] = Some(value);
+                count += 1;
+            }
+            self.close(opened)?;
+        }
+        row.parameters
+            .iter()
+            .zip(values)
+            .map(|(parameter, value)| match value.or(parameter.default) {
+                Some(value) => Ok((parameter.name, value)),
+                None => {
+                    let message = format!("`{}` needs its {}", row.name, parameter.name);
+                    Err(self.fault(span, message).hint(format!("write `{}`", row.signature())))
+                }
+            })
+            .collect()
+    }
+
+    /// One argument: its place among the parameters, its value, and where it stands.
+    fn argument(&mut self, row: &'static Row, count: usize) -> Result<(usize, f64, Span), FormulaError> {
+        let at = self.here();
+        let named = match (self.peek().clone(), self.tokens.get(self.at + 1).map(|placed| &placed.token)) {
+            (Token::Name(name), Some(Token::Equal)) => Some(name),
+            _ => None,
+        };
+        let place = match &named {
+            Some(name) => {
+                self.next();
+                self.next();
+                row.parameters.iter().position(|parameter| parameter.name == name)
+            }
+            None => (count < row.parameters.len()).then_some(count),
+        };
+        let Some(place) = place else {
+            let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
+            let message = format!("`{}` takes only {}", row.name, names.join(", "));
+            return Err(self.fault(at, message));
+        };
+        let value = self.sum()?;
+        match self.builder.constant(value) {
+            Some(value) => Ok((place, value, at)),
+            None => Err(self.fault(at, format!("a parameter of `{}` is a number, not a formula", row.name))),
+        }
+    }
+
+    /// The registry's formula in place of its name.
+    fn expand(&mut self, row: &'static Row, values: &[(&str, f64)], span: Span) -> Result<u16, FormulaError> {
+        // A registry line may name other lines; they were written by us and a test holds that they end.
+        let mut inner = Parser::new(row.formula, values)?;
+        inner.builder = std::mem::take(&mut self.builder);
+        let result = inner.sum().and_then(|result| inner.expect_end().map(|()| result));
+        self.builder = inner.builder;
+        result.map_err(|fault| self.fault(span, fault.message().to_string()))
+    }
+}
+
+/// At most forty characters of a name: an error is a sentence, not an echo.
+fn shortened(name: &str) -> String {
+    if name.len() <= 40 { name.to_string() } else { format!("{}…", &name[..40]) }
+}
+
+/// The known name nearest to what was written, if any is near.
+pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+    if name.len() > 40 {
+        return None;
+    }
+    let known = Cell::ALL.iter().map(|(_, cell)| *cell).chain(FUNCTIONS);
+    let all = known.chain(registry::names());
+    let (known, distance) = all
+        .map(|known| (known, strsim::damerau_levenshtein(name, known)))
+        .min_by_key(|(known, distance)| (*distance, known.len()))?;
+    // One slip in a short name, a third of a long one: beyond that a guess would mislead.
+    (distance <= 1.max(name.len() / 3)).then_some(known)
+}

@@ -1,0 +1,217 @@
+//! The shape of a formula at fixed class counts: linear, a quotient of two linear functions, or neither.
+//!
+//! Once P and N are fixed, a matrix has two free cells, TP and FP; FN = P − TP and TN = N − FP. A formula becomes a
+//! rational function of these two, and its shape can be read off the degrees. This is derived by evaluating the tree with
+//! [`Rational`], a number that carries the two polynomials along, so nobody has to declare it and a user's own formula
+//! has a shape too.
+//!
+//! The answer is on the safe side: common factors are not cancelled, so a formula that hides its linearity
+//! (`tp*fp/fp`) counts as neither.
+
+use super::number::{Number, Side};
+use super::tree::{Cells, Tree};
+
+/// What a score is as a function of (TP, FP) at fixed class counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Linear: the score of the expectation is the expected score, and mini-batches are unbiased with global counts.
+    Linear,
+    /// A quotient of two linear functions: a calibrated model has one best threshold in closed form.
+    LinearFractional,
+    /// Neither, or not recognised as either.
+    Nonlinear,
+}
+
+/// s = (a₀ + a₁ TP + a₂ FP) / (b₀ + b₁ TP + b₂ FP).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinearFraction {
+    /// a₀, a₁, a₂.
+    pub above: [f64; 3],
+    /// b₀, b₁, b₂.
+    pub below: [f64; 3],
+}
+
+/// The shape of a formula, the same at three unlike pairs of class counts or not claimed.
+pub(crate) fn shape(tree: &Tree) -> Shape {
+    // Whole numbers keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
+    let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| match rational(tree, p, n) {
+        Rational::Quotient(above, below) => match (above.degree(), below.degree()) {
+            (0 | 1, 0) => Shape::Linear,
+            (0 | 1, 1) => Shape::LinearFractional,
+            _ => Shape::Nonlinear,
+        },
+        Rational::Unknown => Shape::Nonlinear,
+    });
+    // The least special answer holds for all.
+    shapes.sort_by_key(|shape| *shape as u8);
+    shapes[2]
+}
+
+/// The coefficients of a linear or linear-fractional formula at these class counts.
+pub(crate) fn linear_fraction(tree: &Tree, positives: f64, negatives: f64) -> Option<LinearFraction> {
+    match rational(tree, positives, negatives) {
+        Rational::Quotient(above, below) if above.degree() <= 1 && below.degree() <= 1 => {
+            let coefficients = |of: Polynomial| [of.0[0][0], of.0[1][0], of.0[0][1]];
+            Some(LinearFraction { above: coefficients(above), below: coefficients(below) })
+        }
+        _ => None,
+    }
+}
+
+fn rational(tree: &Tree, positives: f64, negatives: f64) -> Rational {
+    let tp = Rational::polynomial(Polynomial::monomial(1, 0));
+    let fp = Rational::polynomial(Polynomial::monomial(0, 1));
+    let (p, n) = (Rational::constant(positives), Rational::constant(negatives));
+    let cells = Cells([n.minus(fp), fp, p.minus(tp), tp, p, n, p.plus(n)]);
+    tree.evaluate(&cells, &mut Vec::new())
+}
+
+/// Highest power of TP or of FP that is followed; beyond it a formula is nonlinear anyway.
+const POWERS: usize = 5;
+
+/// Σ c[i][j] TPⁱ FPʲ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Polynomial([[f64; POWERS]; POWERS]);
+
+impl Polynomial {
+    fn monomial(i: usize, j: usize) -> Self {
+        let mut result = [[0.0; POWERS]; POWERS];
+        result[i][j] = 1.0;
+        Polynomial(result)
+    }
+
+    fn scaled(mut self, factor: f64) -> Self {
+        self.0.iter_mut().flatten().for_each(|c| *c *= factor);
+        self
+    }
+
+    fn plus(mut self, other: Self) -> Self {
+        // A sum that cancels to the rounding error of its parts is 0: parameters such as 0.3 are not exact.
+        for (a, b) in self.0.iter_mut().flatten().zip(other.0.iter().flatten()) {
+            let sum = *a + b;
+            *a = if sum.abs() <= 1e-12 * (a.abs() + b.abs()) { 0.0 } else { sum };
+        }
+        self
+    }
+
+    fn times(self, other: Self) -> Option<Self> {
+        let mut result = Polynomial([[0.0; POWERS]; POWERS]);
+        for (i, j, a) in self.terms() {
+            for (k, l, b) in other.terms() {
+                if i + k >= POWERS || j + l >= POWERS {
+                    return None;
+                }
+                result = result.plus(Polynomial::monomial(i + k, j + l).scaled(a * b));
+            }
+        }
+        Some(result)
+    }
+
+    fn terms(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
+        let rows = self.0.iter().enumerate();
+        rows.flat_map(|(i, row)| row.iter().enumerate().map(move |(j, c)| (i, j, *c))).filter(|(_, _, c)| *c != 0.0)
+    }
+
+    fn degree(&self) -> usize {
+        self.terms().map(|(i, j, _)| i + j).max().unwrap_or(0)
+    }
+
+    fn is_constant(&self) -> bool {
+        self.degree() == 0
+    }
+}
+
+/// A quotient of two polynomials in TP and FP, or something else.
+#[derive(Clone, Copy)]
+enum Rational {
+    Quotient(Polynomial, Polynomial),
+    Unknown,
+}
+
+impl Rational {
+    fn polynomial(above: Polynomial) -> Self {
+        Rational::Quotient(above, Polynomial::monomial(0, 0))
+    }
+
+    fn as_constant(self) -> Option<f64> {
+        match self {
+            Rational::Quotient(above, below) if above.is_constant() && below.is_constant() => {
+                Some(above.0[0][0].over(below.0[0][0]))
+            }
+            _ => None,
+        }
+    }
+
+    /// A function that is no rational one keeps its shape only on constants.
+    fn on_constants(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
+        match (self.as_constant(), other.as_constant()) {
+            (Some(a), Some(b)) => Rational::constant(function(a, b)),
+            _ => Rational::Unknown,
+        }
+    }
+
+    fn of(above: Option<Polynomial>, below: Option<Polynomial>) -> Self {
+        match (above, below) {
+            (Some(above), Some(below)) => Rational::Quotient(above, below),
+            _ => Rational::Unknown,
+        }
+    }
+
+    fn combined(self, other: Self, sign: f64) -> Self {
+        let (Rational::Quotient(a, b), Rational::Quotient(c, d)) = (self, other) else { return Rational::Unknown };
+        if b == d {
+            return Rational::Quotient(a.plus(c.scaled(sign)), b);
+        }
+        let above = a.times(d).zip(c.times(b)).map(|(ad, cb)| ad.plus(cb.scaled(sign)));
+        Rational::of(above, b.times(d))
+    }
+}
+
+impl Number for Rational {
+    fn constant(value: f64) -> Self {
+        Rational::polynomial(Polynomial::monomial(0, 0).scaled(value))
+    }
+    fn plus(self, other: Self) -> Self {
+        self.combined(other, 1.0)
+    }
+    fn minus(self, other: Self) -> Self {
+        self.combined(other, -1.0)
+    }
+    fn times(self, other: Self) -> Self {
+        let (Rational::Quotient(a, b), Rational::Quotient(c, d)) = (self, other) else { return Rational::Unknown };
+        Rational::of(a.times(c), b.times(d))
+    }
+    fn over(self, other: Self) -> Self {
+        let (Rational::Quotient(a, b), Rational::Quotient(c, d)) = (self, other) else { return Rational::Unknown };
+        Rational::of(a.times(d), b.times(c))
+    }
+    fn power(self, other: Self) -> Self {
+        match other.as_constant() {
+            Some(exponent) if self.as_constant().is_none() && (1.0..5.0).contains(&exponent) && exponent.fract() == 0.0 => {
+                (1..exponent as usize).fold(self, |result, _| result.times(self))
+            }
+            _ => self.on_constants(other, Number::power),
+        }
+    }
+    fn sqrt(self) -> Self {
+        self.on_constants(self, |a, _| Number::sqrt(a))
+    }
+    fn ln(self) -> Self {
+        self.on_constants(self, |a, _| Number::ln(a))
+    }
+    fn exp(self) -> Self {
+        self.on_constants(self, |a, _| a.exp())
+    }
+    fn min(self, other: Self) -> Self {
+        self.on_constants(other, f64::min)
+    }
+    fn max(self, other: Self) -> Self {
+        self.on_constants(other, f64::max)
+    }
+    fn side(self, _: Self) -> Side {
+        Side::Both
+    }
+    fn blend(self, _: Self) -> Self {
+        Rational::Unknown
+    }
+}

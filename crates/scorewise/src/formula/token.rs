@@ -1,0 +1,138 @@
+//! From text to tokens, each with its place, so that an error can point at it.
+
+use super::error::{FormulaError, Span};
+
+/// One word or sign of a formula.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Token {
+    Number(f64),
+    /// A name in lower case: cells, functions and scores do not mind how they are written.
+    Name(String),
+    /// A parameter of a registry formula, written `$name` there.
+    Parameter(String),
+    Plus,
+    Minus,
+    Times,
+    Over,
+    Power,
+    Open,
+    Close,
+    Comma,
+    /// `=` between a parameter and its value, or in a condition.
+    Equal,
+    NotEqual,
+    AtLeast,
+    AtMost,
+    Above,
+    Below,
+    And,
+    End,
+}
+
+/// A token and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed {
+    pub token: Token,
+    pub span: Span,
+}
+
+/// Longest text that is read: a formula is a line, not a file.
+pub(crate) const MAX_BYTES: usize = 4096;
+
+pub(crate) fn tokens(text: &str) -> Result<Vec<Placed>, FormulaError> {
+    if text.len() > MAX_BYTES {
+        return Err(FormulaError::plain(format!(
+            "a formula of {} bytes is too long; {MAX_BYTES} are read at most",
+            text.len()
+        )));
+    }
+    let characters: Vec<char> = text.chars().collect();
+    let mut result = Vec::new();
+    let mut at = 0;
+    while at < characters.len() {
+        let start = at;
+        let next = characters.get(at + 1).copied();
+        let (token, length) = match characters[at] {
+            c if c.is_whitespace() => {
+                at += 1;
+                continue;
+            }
+            '+' => (Token::Plus, 1),
+            // Papers write −, ·, × and ÷; Python writes **.
+            '-' | '−' => (Token::Minus, 1),
+            '*' if next == Some('*') => (Token::Power, 2),
+            '*' | '·' | '×' => (Token::Times, 1),
+            '/' | '÷' => (Token::Over, 1),
+            '^' => (Token::Power, 1),
+            '(' => (Token::Open, 1),
+            ')' => (Token::Close, 1),
+            ',' => (Token::Comma, 1),
+            '=' if next == Some('=') => (Token::Equal, 2),
+            '=' => (Token::Equal, 1),
+            '!' if next == Some('=') => (Token::NotEqual, 2),
+            '≠' => (Token::NotEqual, 1),
+            '>' if next == Some('=') => (Token::AtLeast, 2),
+            '≥' => (Token::AtLeast, 1),
+            '<' if next == Some('=') => (Token::AtMost, 2),
+            '≤' => (Token::AtMost, 1),
+            '>' => (Token::Above, 1),
+            '<' => (Token::Below, 1),
+            '&' if next == Some('&') => (Token::And, 2),
+            '0'..='9' | '.' => number(&characters, at)?,
+            '$' if next.is_some_and(is_name_start) => {
+                let (name, length) = name(&characters, at + 1);
+                (Token::Parameter(name), length + 1)
+            }
+            c if is_name_start(c) => match name(&characters, at) {
+                (name, length) if name == "and" => (Token::And, length),
+                (name, length) => (Token::Name(name), length),
+            },
+            c => {
+                let message = format!("`{}` has no meaning in a formula", c.escape_debug());
+                return Err(FormulaError::at(text, Span::new(at, at + 1), message));
+            }
+        };
+        at += length;
+        result.push(Placed { token, span: Span::new(start, at) });
+    }
+    result.push(Placed { token: Token::End, span: Span::new(at, at + 1) });
+    Ok(result)
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_ascii_alphabetic() || c == '_'
+}
+
+fn name(characters: &[char], start: usize) -> (String, usize) {
+    let name: String =
+        characters[start..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect::<String>();
+    let length = name.len();
+    (name.to_ascii_lowercase(), length)
+}
+
+/// Digits, a point, digits, an exponent: what `f64` reads, without its words (`inf`, `nan`) and signs.
+fn number(characters: &[char], start: usize) -> Result<(Token, usize), FormulaError> {
+    let digits = |from: usize| characters[from..].iter().take_while(|c| c.is_ascii_digit()).count();
+    let mut end = start + digits(start);
+    if characters.get(end) == Some(&'.') {
+        end += 1;
+        end += digits(end);
+    }
+    if matches!(characters.get(end), Some('e' | 'E')) {
+        let sign = usize::from(matches!(characters.get(end + 1), Some('+' | '-')));
+        let exponent = digits((end + 1 + sign).min(characters.len()));
+        if exponent > 0 {
+            end += 1 + sign + exponent;
+        }
+    }
+    let literal: String = characters[start..end].iter().collect();
+    let text = || characters.iter().collect::<String>();
+    match literal.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok((Token::Number(value), end - start)),
+        Ok(_) => Err(FormulaError::at(&text(), Span::new(start, end), "this number is too large".into())),
+        Err(_) => {
+            let message = format!("`{literal}` is not a number");
+            Err(FormulaError::at(&text(), Span::new(start, end.max(start + 1)), message))
+        }
+    }
+}

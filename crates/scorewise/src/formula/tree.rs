@@ -1,0 +1,246 @@
+//! The tree of a formula, kept flat: every node stands after the nodes it is made of, equal nodes only once.
+//!
+//! Flat means that evaluation is one loop without recursion, whatever the text; once means that `tp+fp` is added up one
+//! time however often a formula names it. Size and depth are bounded where nodes are added, so nothing built from a
+//! tree (evaluation, printing) can run away.
+
+use std::collections::HashMap;
+
+use super::number::Number;
+
+/// What a formula can read off a confusion matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Cell {
+    Tn,
+    Fp,
+    Fn,
+    Tp,
+    /// p = tp + fn
+    Positives,
+    /// n = fp + tn
+    Negatives,
+    /// total = p + n
+    Total,
+}
+
+impl Cell {
+    pub const ALL: [(Cell, &'static str); 7] = [
+        (Cell::Tn, "tn"),
+        (Cell::Fp, "fp"),
+        (Cell::Fn, "fn"),
+        (Cell::Tp, "tp"),
+        (Cell::Positives, "p"),
+        (Cell::Negatives, "n"),
+        (Cell::Total, "total"),
+    ];
+
+    pub fn name(self) -> &'static str {
+        Cell::ALL[self as usize].1
+    }
+
+    pub fn named(name: &str) -> Option<Cell> {
+        Cell::ALL.iter().find(|(_, known)| *known == name).map(|(cell, _)| *cell)
+    }
+}
+
+/// The seven cells as numbers of any kind, in the order of [`Cell::ALL`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cells<T>(pub [T; 7]);
+
+impl<T: Number> Cells<T> {
+    /// From the four cells; the sums are formed here.
+    pub fn new(tn: T, fp: T, fn_: T, tp: T) -> Self {
+        let (p, n) = (tp.plus(fn_), fp.plus(tn));
+        Cells([tn, fp, fn_, tp, p, n, p.plus(n)])
+    }
+}
+
+/// A function of one argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Unary {
+    Negate,
+    Sqrt,
+    Ln,
+    Exp,
+    Abs,
+}
+
+/// A function of two arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Binary {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Min,
+    Max,
+}
+
+/// One step of a formula; the numbers are places of earlier nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Node {
+    Cell(Cell),
+    Constant(f64),
+    Unary(Unary, u16),
+    Binary(Binary, u16, u16),
+}
+
+/// A formula as a list of nodes; the last one is the result.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+}
+
+impl Tree {
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The result for these cells. `scratch` is cleared and filled: a caller in a loop allocates once.
+    pub fn evaluate<T: Number>(&self, cells: &Cells<T>, scratch: &mut Vec<T>) -> T {
+        scratch.clear();
+        for node in &self.nodes {
+            let value = match *node {
+                Node::Cell(cell) => cells.0[cell as usize],
+                Node::Constant(value) => T::constant(value),
+                Node::Unary(function, a) => {
+                    let a = scratch[a as usize];
+                    match function {
+                        Unary::Negate => a.negate(),
+                        Unary::Sqrt => a.sqrt(),
+                        Unary::Ln => a.ln(),
+                        Unary::Exp => a.exp(),
+                        Unary::Abs => a.abs(),
+                    }
+                }
+                Node::Binary(function, a, b) => {
+                    let (a, b) = (scratch[a as usize], scratch[b as usize]);
+                    match function {
+                        Binary::Add => a.plus(b),
+                        Binary::Subtract => a.minus(b),
+                        Binary::Multiply => a.times(b),
+                        Binary::Divide => a.over(b),
+                        Binary::Power => a.power(b),
+                        Binary::Min => a.min(b),
+                        Binary::Max => a.max(b),
+                    }
+                }
+            };
+            scratch.push(value);
+        }
+        scratch[self.nodes.len() - 1]
+    }
+}
+
+/// Largest number of parts of a formula written out, names expanded.
+pub(crate) const MAX_SIZE: usize = 8192;
+/// Deepest chain of parts: far beyond any formula, far below what a stack carries.
+pub(crate) const MAX_DEPTH: usize = 256;
+
+/// What a node is, bit for bit: floats compare by their bits so that a key can be hashed.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Cell(Cell),
+    Constant(u64),
+    Unary(Unary, u16),
+    Binary(Binary, u16, u16),
+}
+
+/// Too large or too deep a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Size,
+    Depth,
+}
+
+/// Adds nodes one after the other, each kind only once, within the limits.
+#[derive(Default)]
+pub(crate) struct Builder {
+    nodes: Vec<Node>,
+    places: HashMap<Key, u16>,
+    /// Parts and depth of each node written out as a tree.
+    extent: Vec<(usize, usize)>,
+}
+
+impl Builder {
+    pub fn add(&mut self, node: Node) -> Result<u16, Limit> {
+        let key = match node {
+            Node::Cell(cell) => Key::Cell(cell),
+            Node::Constant(value) => Key::Constant(value.to_bits()),
+            Node::Unary(function, a) => Key::Unary(function, a),
+            Node::Binary(function, a, b) => Key::Binary(function, a, b),
+        };
+        if let Some(place) = self.places.get(&key) {
+            return Ok(*place);
+        }
+        let (size, depth) = match node {
+            Node::Cell(_) | Node::Constant(_) => (1, 1),
+            Node::Unary(_, a) => {
+                let (size, depth) = self.extent[a as usize];
+                (size + 1, depth + 1)
+            }
+            Node::Binary(_, a, b) => {
+                let (a, b) = (self.extent[a as usize], self.extent[b as usize]);
+                (a.0 + b.0 + 1, a.1.max(b.1) + 1)
+            }
+        };
+        if size > MAX_SIZE || self.nodes.len() >= MAX_SIZE {
+            return Err(Limit::Size);
+        }
+        if depth > MAX_DEPTH {
+            return Err(Limit::Depth);
+        }
+        let place = self.nodes.len() as u16;
+        self.nodes.push(node);
+        self.extent.push((size, depth));
+        self.places.insert(key, place);
+        Ok(place)
+    }
+
+    /// The value of a part that reads no cell.
+    pub fn constant(&self, place: u16) -> Option<f64> {
+        // Every node under a constant expression is constant: evaluate the part with cells that would show.
+        let tree = self.tree(place);
+        let free_of_cells = tree.nodes.iter().all(|node| !matches!(node, Node::Cell(_)));
+        free_of_cells.then(|| tree.evaluate(&Cells([f64::NAN; 7]), &mut Vec::new()))
+    }
+
+    /// The formula that ends at `result`.
+    pub fn tree(&self, result: u16) -> Tree {
+        Tree { nodes: self.nodes[..=result as usize].to_vec() }.pruned()
+    }
+}
+
+impl Tree {
+    /// Without the nodes that the result does not use (arguments of scores are read as formulas, then dropped).
+    fn pruned(self) -> Self {
+        let mut used = vec![false; self.nodes.len()];
+        if let Some(last) = used.last_mut() {
+            *last = true;
+        }
+        for (at, node) in self.nodes.iter().enumerate().rev() {
+            if used[at] {
+                match *node {
+                    Node::Unary(_, a) => used[a as usize] = true,
+                    Node::Binary(_, a, b) => {
+                        used[a as usize] = true;
+                        used[b as usize] = true;
+                    }
+                    Node::Cell(_) | Node::Constant(_) => {}
+                }
+            }
+        }
+        let mut moved = vec![0u16; self.nodes.len()];
+        let mut nodes = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate().filter(|(at, _)| used[*at]) {
+            moved[at] = nodes.len() as u16;
+            nodes.push(match *node {
+                Node::Unary(function, a) => Node::Unary(function, moved[a as usize]),
+                Node::Binary(function, a, b) => Node::Binary(function, moved[a as usize], moved[b as usize]),
+                leaf => leaf,
+            });
+        }
+        Tree { nodes }
+    }
+}

@@ -1,0 +1,77 @@
+//! Cross-entropy, plain or with a weight per class: the loss that score-oriented ones are compared with.
+//!
+//! ```text
+//! ℓ = Σ wᵢ c(yᵢ) ln(1 + e^(∓zᵢ)) / Σ wᵢ c(yᵢ)        ∂ℓ/∂zᵢ = wᵢ c(yᵢ) (pᵢ − yᵢ) / Σ w c
+//! ```
+//!
+//! with c = 1, or the weights of the two classes. From the logit: no logarithm of a sigmoid.
+
+use super::check_gradient;
+use crate::error::{Error, Result};
+use crate::formula::{Counts, ratio};
+use crate::prior::Chance;
+use crate::real::Real;
+use crate::rows::{Logits, Rows};
+
+/// Cross-entropy with a weight per class.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrossEntropy {
+    positive: f64,
+    negative: f64,
+}
+
+impl CrossEntropy {
+    /// Both classes count alike.
+    #[must_use]
+    pub fn plain() -> Self {
+        CrossEntropy { positive: 1.0, negative: 1.0 }
+    }
+
+    /// With a weight for positives and for negatives.
+    pub fn weighted(positive: f64, negative: f64) -> Result<Self> {
+        let usable = |weight: f64| weight.is_finite() && weight >= 0.0;
+        if usable(positive) && usable(negative) && positive + negative > 0.0 {
+            return Ok(CrossEntropy { positive, negative });
+        }
+        let reason = format!("must be 0 or above and not both 0, not {positive} and {negative}");
+        Err(Error::Setting { what: "class weights", reason })
+    }
+
+    /// Each class weighs as much as the other in all, n/2P and n/2N: what other tools call "balanced".
+    pub fn balanced(counts: &Counts) -> Result<Self> {
+        let total = counts.positives + counts.negatives;
+        Self::weighted(ratio(total, 2.0 * counts.positives), ratio(total, 2.0 * counts.negatives))
+    }
+
+    /// ℓ.
+    pub fn value<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>) -> Result<f64> {
+        rows.check()?;
+        let (mut sum, mut total) = (0.0, 0.0);
+        for (row, z) in rows.predictions.0.iter().enumerate() {
+            let (z, label) = (z.wide(), rows.labels[row]);
+            let weight = self.row_weight(rows, row);
+            // ln(1 + e^−m) for the margin m: max(−m, 0) + ln(1 + e^−|m|).
+            let margin = if label { z } else { -z };
+            sum += weight * ((-margin).max(0.0) + (-margin.abs()).exp().ln_1p());
+            total += weight;
+        }
+        Ok(ratio(sum, total))
+    }
+
+    /// ℓ, and ∂ℓ/∂z into the caller's slice.
+    pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
+        check_gradient(rows, gradient)?;
+        let value = self.value(rows)?;
+        let total: f64 = (0..rows.len()).map(|row| self.row_weight(rows, row)).sum();
+        for (row, out) in gradient.iter_mut().enumerate() {
+            let at = Chance::from_logit(rows.predictions.0[row].wide());
+            let error = if rows.labels[row] { -at.q } else { at.p };
+            *out = R::of(ratio(self.row_weight(rows, row) * error, total));
+        }
+        Ok(value)
+    }
+
+    fn row_weight<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, row: usize) -> f64 {
+        rows.weight(row) * if rows.labels[row] { self.positive } else { self.negative }
+    }
+}

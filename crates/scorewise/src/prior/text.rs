@@ -1,0 +1,143 @@
+//! A prior as text and back: `cosine:0.5,0.1`, `mix:0.05,cosine:0.5,0.1`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::centred::Bump;
+use super::{
+    Beta, Centred, Epanechnikov, Kumaraswamy, Logistic, Mixture, Normal, Prior, Quartic, RaisedCosine, Triangular, Uniform,
+};
+use crate::error::{Error, Result};
+use crate::formula::shortest;
+
+/// One family of priors, as the command line and the docs show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Family {
+    /// The name before the colon.
+    pub name: &'static str,
+    /// How it is written.
+    pub form: &'static str,
+    /// An example that can be used as it is.
+    pub example: &'static str,
+    /// F, in words and signs.
+    pub cdf: &'static str,
+    /// When to use it.
+    pub note: &'static str,
+}
+
+const fn family(
+    name: &'static str,
+    form: &'static str,
+    example: &'static str,
+    cdf: &'static str,
+    note: &'static str,
+) -> Family {
+    Family { name, form, example, cdf, note }
+}
+
+/// All families, in the order in which they are shown.
+#[rustfmt::skip]
+pub static FAMILIES: &[Family] = &[
+    family("uniform", "uniform[:low,high]", "uniform", "(x − a)/(b − a)", "no threshold preferred; on [0, 1] the soft-Dice, soft-F1 losses"),
+    family("cosine", "cosine:centre,half_width", "cosine:0.5,0.1", "½(1 + u + sin(πu)/π)", "the paper's raised cosine: the threshold is pulled to the centre"),
+    family("triangular", "triangular:centre,half_width", "triangular:0.5,0.2", "½(1 + u)² below the centre", "the cheapest bump"),
+    family("epanechnikov", "epanechnikov:centre,half_width", "epanechnikov:0.5,0.2", "¼(2 + 3u − u³)", "a parabola"),
+    family("quartic", "quartic:centre,half_width", "quartic:0.5,0.2", "½ + (15u − 10u³ + 3u⁵)/16", "close to the cosine, by products alone"),
+    family("beta", "beta:a,b", "beta:2,5", "I_x(a, b)", "skewed: mean a/(a + b)"),
+    family("kumaraswamy", "kumaraswamy:a,b", "kumaraswamy:2,5", "1 − (1 − xᵃ)ᵇ", "as beta, in closed form"),
+    family("normal", "normal:centre,deviation", "normal:0.5,0.1", "(Φ(t) − Φ(t₀))/Z", "cut to [0, 1]; the gradient never quite vanishes"),
+    family("logistic", "logistic:centre,scale", "logistic:0.5,0.0137", "(σ(t) − σ(t₀))/Z", "cut to [0, 1]; scale 1/73 is AnyLoss"),
+    family("mix", "mix:share,prior", "mix:0.05,cosine:0.5,0.1", "(1 − ε)G(x) + εx", "another prior with a share of the uniform one"),
+];
+
+impl FromStr for Prior {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let refuse = |reason: String| Error::Prior { text: excerpt(text), reason };
+        let (name, rest) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
+        let name = name.trim().to_ascii_lowercase().replace('-', "_");
+        if name == "mix" || name == "mixture" {
+            let (share, main) = rest.split_once(',').ok_or_else(|| refuse("write `mix:share,prior`".into()))?;
+            let share = number(share).ok_or_else(|| refuse(format!("`{}` is not a number", excerpt(share))))?;
+            if main.trim_start().to_ascii_lowercase().starts_with("mix") {
+                return Err(refuse("a mixture of a mixture is a mixture: write one share".into()));
+            }
+            return Ok(Prior::Mixture(Box::new(Mixture::new(share, main.parse()?)?)));
+        }
+        let Some(family) = FAMILIES.iter().find(|family| family.name == name || (name == "raised_cosine" && family.name == "cosine"))
+        else {
+            let known: Vec<_> = FAMILIES.iter().map(|family| family.name).collect();
+            return Err(refuse(format!("not a known family; there are {}", known.join(", "))));
+        };
+        if family.name == "uniform" && rest.trim().is_empty() {
+            return Ok(Prior::uniform());
+        }
+        let mut values = Vec::new();
+        for part in rest.split(',').take(3) {
+            let value = number(part).ok_or_else(|| {
+                if part.trim().is_empty() {
+                    refuse(format!("write `{}`, for example `{}`", family.form, family.example))
+                } else {
+                    refuse(format!("`{}` is not a number; write `{}`", excerpt(part), family.form))
+                }
+            })?;
+            values.push(value);
+        }
+        let &[first, second] = values.as_slice() else {
+            return Err(refuse(format!("two numbers are needed: write `{}`, for example `{}`", family.form, family.example)));
+        };
+        Ok(match family.name {
+            "uniform" => Prior::Uniform(Uniform::new(first, second)?),
+            "cosine" => Prior::RaisedCosine(RaisedCosine::new(first, second)?),
+            "triangular" => Prior::Triangular(Triangular::new(first, second)?),
+            "epanechnikov" => Prior::Epanechnikov(Epanechnikov::new(first, second)?),
+            "quartic" => Prior::Quartic(Quartic::new(first, second)?),
+            "beta" => Prior::Beta(Beta::new(first, second)?),
+            "kumaraswamy" => Prior::Kumaraswamy(Kumaraswamy::new(first, second)?),
+            "normal" => Prior::Normal(Normal::new(first, second)?),
+            "logistic" => Prior::Logistic(Logistic::new(first, second)?),
+            other => unreachable!("family {other} is in the table and not here"),
+        })
+    }
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok()
+}
+
+/// At most sixty characters, without control characters: an error is a sentence, not an echo.
+fn excerpt(text: &str) -> String {
+    let mut shown: String = text.chars().take(60).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(60).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+impl fmt::Display for Prior {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut pair = |name: &str, (first, second): (f64, f64)| {
+            write!(out, "{name}:{},{}", shortest(first), shortest(second))
+        };
+        match self {
+            Prior::Uniform(prior) => match (Prior::Uniform(*prior)).support() {
+                (0.0, 1.0) => out.write_str("uniform"),
+                ends => pair("uniform", ends),
+            },
+            Prior::RaisedCosine(prior) => pair(name(prior), (prior.mu(), prior.delta())),
+            Prior::Triangular(prior) => pair(name(prior), (prior.mu(), prior.delta())),
+            Prior::Epanechnikov(prior) => pair(name(prior), (prior.mu(), prior.delta())),
+            Prior::Quartic(prior) => pair(name(prior), (prior.mu(), prior.delta())),
+            Prior::Beta(prior) => pair("beta", prior.shapes()),
+            Prior::Kumaraswamy(prior) => pair("kumaraswamy", prior.shapes()),
+            Prior::Normal(prior) => pair("normal", prior.parts()),
+            Prior::Logistic(prior) => pair("logistic", prior.parts()),
+            Prior::Mixture(prior) => write!(out, "mix:{},{}", shortest(prior.share()), prior.main()),
+        }
+    }
+}
+
+fn name<B: Bump>(_: &Centred<B>) -> &'static str {
+    B::NAME
+}

@@ -1,0 +1,49 @@
+//! Uniform on [a, b]: no threshold in it preferred.
+//!
+//! ```text
+//! F(x) = (x − a) / (b − a)        f(x) = 1 / (b − a)        for a ≤ x ≤ b
+//! ```
+//!
+//! Mean (a + b)/2, variance (b − a)²/12. On [0, 1] it gives every soft-Dice and soft-F1 loss in use today: the expected
+//! matrix then holds the predictions themselves.
+
+use super::centred::{Bump, Centred};
+use crate::error::{Error, Result};
+use crate::real::Real;
+
+/// The flat bump.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Flat;
+
+/// A uniform prior.
+pub type Uniform = Centred<Flat>;
+
+impl Uniform {
+    /// Uniform on [low, high].
+    pub fn new(low: f64, high: f64) -> Result<Self> {
+        let refuse = |reason: String| Err(Error::Prior { text: format!("uniform:{low},{high}"), reason });
+        if !low.is_finite() || !high.is_finite() {
+            return refuse("both ends must be numbers".into());
+        }
+        if low >= high {
+            return refuse("the lower end must come first and below the upper one".into());
+        }
+        if low < 0.0 || high > 1.0 {
+            return refuse(format!("the support [{low}, {high}] must lie in [0, 1]"));
+        }
+        Ok(Centred::with(0.5 * (low + high), 0.5 * (high - low), Flat)?.with_ends(low, high))
+    }
+}
+
+impl Bump for Flat {
+    const NAME: &'static str = "uniform";
+    const VARIANCE: f64 = 1.0 / 3.0;
+    #[inline(always)]
+    fn tail<R: Real>(v: R) -> R {
+        R::of(0.5) * v
+    }
+    #[inline(always)]
+    fn density<R: Real>(_: R) -> R {
+        R::of(0.5)
+    }
+}

@@ -1,0 +1,161 @@
+//! ROWS: predictions, labels and weights that belong together, checked once.
+
+use crate::error::{Error, Result};
+use crate::prior::RowLaw;
+use crate::real::Real;
+
+mod sealed {
+    pub trait Sealed {}
+    impl<R> Sealed for super::Logits<'_, R> {}
+    impl<R> Sealed for super::Probabilities<'_, R> {}
+}
+
+/// Predictions before the sigmoid, any finite number; losses have gradients with respect to these.
+#[derive(Clone, Copy, Debug)]
+pub struct Logits<'a, R>(pub &'a [R]);
+
+/// Predictions after the sigmoid, each in [0, 1].
+#[derive(Clone, Copy, Debug)]
+pub struct Probabilities<'a, R>(pub &'a [R]);
+
+/// Predictions of either kind; the type says which.
+pub trait Predictions: sealed::Sealed + Copy + Send + Sync {
+    /// f32 or f64.
+    type Number: Real;
+    #[doc(hidden)]
+    const NAME: &'static str;
+    #[doc(hidden)]
+    fn values(&self) -> &[Self::Number];
+    /// Whether a value cannot be a prediction of this kind.
+    #[doc(hidden)]
+    fn is_bad(value: Self::Number) -> bool;
+    /// F at a prediction of this kind.
+    #[doc(hidden)]
+    #[allow(private_bounds)]
+    fn cdf<L: RowLaw<Self::Number>>(law: &L, value: Self::Number) -> Self::Number;
+    /// The probability as f64.
+    #[doc(hidden)]
+    fn chance(value: Self::Number) -> crate::prior::Chance;
+}
+
+impl<R: Real> Predictions for Logits<'_, R> {
+    type Number = R;
+    const NAME: &'static str = "logits";
+    fn values(&self) -> &[R] {
+        self.0
+    }
+    #[inline(always)]
+    #[allow(clippy::eq_op)] // only NaN differs from itself; a comparison vectorises
+    fn is_bad(value: R) -> bool {
+        value != value
+    }
+    #[inline(always)]
+    #[allow(private_bounds)]
+    fn cdf<L: RowLaw<R>>(law: &L, value: R) -> R {
+        law.cdf_of_logit(value)
+    }
+    fn chance(value: R) -> crate::prior::Chance {
+        crate::prior::Chance::from_logit(value.wide())
+    }
+}
+
+impl<R: Real> Predictions for Probabilities<'_, R> {
+    type Number = R;
+    const NAME: &'static str = "probabilities";
+    fn values(&self) -> &[R] {
+        self.0
+    }
+    #[inline(always)]
+    fn is_bad(value: R) -> bool {
+        !(value >= R::ZERO && value <= R::ONE)
+    }
+    #[inline(always)]
+    #[allow(private_bounds)]
+    fn cdf<L: RowLaw<R>>(law: &L, value: R) -> R {
+        law.cdf_of_probability(value)
+    }
+    fn chance(value: R) -> crate::prior::Chance {
+        crate::prior::Chance::new(value.wide())
+    }
+}
+
+/// Predictions with their labels and, if there are, weights: equally many, and not none.
+///
+/// ```
+/// use scorewise::{Error, Logits, Rows};
+///
+/// let rows = Rows::new(Logits(&[1.5f32, -0.5, 0.2]), &[true, false, true])?.weighted(&[1.0, 1.0, 2.0])?;
+/// assert_eq!(rows.len(), 3);
+/// assert_eq!(Rows::new(Logits(&[1.5f32]), &[]).unwrap_err().to_string(), "labels has 0 rows, expected 1");
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a, P: Predictions> {
+    pub(crate) predictions: P,
+    pub(crate) labels: &'a [bool],
+    pub(crate) weights: Option<&'a [P::Number]>,
+}
+
+impl<'a, P: Predictions> Rows<'a, P> {
+    /// Predictions and labels; a label `true` is a positive.
+    pub fn new(predictions: P, labels: &'a [bool]) -> Result<Self> {
+        let expected = predictions.values().len();
+        same_length("labels", expected, labels.len())?;
+        if expected == 0 {
+            return Err(Error::Empty);
+        }
+        Ok(Rows { predictions, labels, weights: None })
+    }
+
+    /// The same rows with a weight each, 0 or above. (Their values are looked at when they are first summed.)
+    pub fn weighted(self, weights: &'a [P::Number]) -> Result<Self> {
+        same_length("weights", self.len(), weights.len())?;
+        Ok(Rows { weights: Some(weights), ..self })
+    }
+
+    /// How many rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Never: there is at least one row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The weight of a row, 1 where none are given.
+    pub(crate) fn weight(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row].wide())
+    }
+
+    /// The first row that cannot be used, as an error. Called when a sum shows that there is one, and where all rows are
+    /// looked at one by one anyway.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (row, value) in self.predictions.values().iter().enumerate() {
+            if P::is_bad(*value) {
+                let value = value.wide();
+                return Err(if value.is_nan() {
+                    Error::NotANumber { what: P::NAME, row }
+                } else {
+                    Error::OutOfRange { what: P::NAME, row, value, bounds: "between 0 and 1" }
+                });
+            }
+        }
+        for (row, weight) in self.weights.unwrap_or(&[]).iter().enumerate() {
+            let weight = weight.wide();
+            if weight.is_nan() {
+                return Err(Error::NotANumber { what: "weights", row });
+            }
+            if !(0.0..f64::INFINITY).contains(&weight) {
+                return Err(Error::OutOfRange { what: "weights", row, value: weight, bounds: "at or above 0" });
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
+    if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what, expected, got }) }
+}

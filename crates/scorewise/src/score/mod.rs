@@ -1,0 +1,185 @@
+//! SCORE: what a forecast is judged by, a registered line or a formula of one's own.
+
+pub mod registry;
+mod document;
+
+use std::fmt;
+
+pub use document::{markdown, no_skill};
+pub use registry::{Direction, Parameter, ROWS, Row};
+
+use crate::confusion::Confusion;
+use crate::formula::{Formula, FormulaError, Shape, nearest};
+
+/// A score: a formula, and which way is better.
+///
+/// ```
+/// use scorewise::{Confusion, Direction, Score};
+///
+/// let finley = Confusion::new(2680.0, 72.0, 23.0, 28.0);
+/// let heidke = Score::parse("heidke")?; // an alias is read, never printed
+/// assert_eq!((heidke.name(), heidke.row().unwrap().range), ("hss", (-1.0, 1.0)));
+/// assert_eq!(Score::parse("balanced-accuracy")?.name(), "balanced_accuracy");
+/// assert_eq!(Score::parse("far")?.direction(), Direction::Lower);
+/// assert_eq!(Score::parse("cost(fp=1, fn=10)")?.value(&finley), (72.0 + 230.0) / 2803.0);
+/// // A loss needs a number, a report the truth.
+/// let silent = Confusion::new(990.0, 0.0, 10.0, 0.0);
+/// assert_eq!(Score::parse("precision")?.value(&silent), 0.0);
+/// assert_eq!(Score::parse("precision")?.checked(&silent), None);
+/// # Ok::<(), scorewise::FormulaError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    name: String,
+    formula: Formula,
+    row: Option<&'static Row>,
+    shape: Shape,
+}
+
+impl Score {
+    /// A registered name or alias, with parameters where it takes them, or any formula (then higher is better).
+    pub fn parse(text: &str) -> Result<Self, FormulaError> {
+        let trimmed = text.trim();
+        // Where the whole text is a name, a hyphen or a point stands for the underscore: balanced-accuracy, f0.5.
+        let (head, arguments) = match trimmed.find('(') {
+            Some(open) if whole_call(trimmed, open) => trimmed.split_at(open),
+            _ => (trimmed, ""),
+        };
+        let name = head.trim_end().to_ascii_lowercase().replace(['-', '.'], "_");
+        let (row, formula) = match registry::row(&name) {
+            Some(row) => (Some(row), Formula::parse(&format!("{}{arguments}", row.name)).map_err(|fault| restated(trimmed, fault))?),
+            None => (None, Formula::parse(text).map_err(|fault| suggest(trimmed, &name, fault))?),
+        };
+        let name = match row {
+            Some(row) => format!("{}{arguments}", row.name),
+            None => trimmed.to_string(),
+        };
+        let shape = formula.shape();
+        Ok(Score { name, formula, row, shape })
+    }
+
+    /// Every registered score that needs no further number, in the registry's order.
+    pub fn all() -> impl Iterator<Item = Score> {
+        ROWS.iter()
+            .filter(|row| row.parameters.iter().all(|parameter| parameter.default.is_some()))
+            .filter_map(|row| Score::parse(row.name).ok())
+    }
+
+    /// The registry's name with the given parameters, or the formula as it was written.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The line of the registry, where this is a registered score.
+    #[must_use]
+    pub fn row(&self) -> Option<&'static Row> {
+        self.row
+    }
+
+    /// The formula.
+    #[must_use]
+    pub fn formula(&self) -> &Formula {
+        &self.formula
+    }
+
+    /// Which way is better; higher for a formula of one's own.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.row.map_or(Direction::Higher, |row| row.direction)
+    }
+
+    /// Linear, linear-fractional or neither in the matrix at fixed class counts, as derived from the formula.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The value as a loss takes it: x/0 := 0.
+    #[must_use]
+    pub fn value(&self, confusion: &Confusion) -> f64 {
+        self.formula.value(confusion)
+    }
+
+    /// The value as a report shows it: nothing where it is undefined.
+    #[must_use]
+    pub fn checked(&self, confusion: &Confusion) -> Option<f64> {
+        self.formula.checked(confusion)
+    }
+
+    /// How good a value is, higher always better: the value, its negative, or minus its distance from the ideal.
+    #[must_use]
+    pub fn merit(&self, value: f64) -> f64 {
+        match self.direction() {
+            Direction::Higher => value,
+            Direction::Lower => -value,
+            Direction::Toward(ideal) => -(value - ideal).abs(),
+        }
+    }
+
+    /// The loss of a value: 1 − s where higher is better, s where lower is, |s − ideal| where a value is aimed at.
+    #[must_use]
+    pub fn loss(&self, value: f64) -> f64 {
+        match self.direction() {
+            Direction::Higher => 1.0 - value,
+            Direction::Lower | Direction::Toward(_) => -self.merit(value),
+        }
+    }
+
+    /// d loss / d value.
+    #[must_use]
+    pub fn loss_slope(&self, value: f64) -> f64 {
+        match self.direction() {
+            Direction::Higher => -1.0,
+            Direction::Lower => 1.0,
+            // At the ideal itself the two sides cancel.
+            Direction::Toward(ideal) => (f64::from(value > ideal)) - f64::from(value < ideal),
+        }
+    }
+}
+
+/// Whether the bracket opened here is closed by the last character and by none before: a call and nothing else.
+fn whole_call(text: &str, open: usize) -> bool {
+    let mut depth = 0usize;
+    for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1 == text.len();
+        }
+    }
+    false
+}
+
+/// A fault found in the registry's spelling, shown on the text as it was written where its columns agree.
+fn restated(text: &str, fault: FormulaError) -> FormulaError {
+    match Formula::parse(text) {
+        Err(own) if own.message() == fault.message() => own,
+        _ => fault,
+    }
+}
+
+/// A text that is one hyphenated word was meant as a name: suggest a name, not the difference of two.
+fn suggest(text: &str, name: &str, fault: FormulaError) -> FormulaError {
+    let is_word = text.contains('-') && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
+    match nearest(name) {
+        Some(known) if is_word => fault.hint(format!("did you mean `{known}`?")),
+        _ => fault,
+    }
+}
+
+impl fmt::Display for Score {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.name)
+    }
+}
+
+impl std::str::FromStr for Score {
+    type Err = FormulaError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Score::parse(text)
+    }
+}

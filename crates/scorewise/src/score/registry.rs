@@ -1,0 +1,287 @@
+//! The registry: every score is a line. Value, slopes, docs, command-line and Python names come from that line.
+//!
+//! The formula reads `tn fp fn tp p n total`, its parameters as `$name`, and other lines by name. Unless a line says
+//! otherwise a score lies in [0, 1], higher is better, and 1 is perfect. What can be derived is not declared: the shape
+//! (linear, linear-fractional, neither), when it is undefined, what a forecast without skill gets.
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Direction {
+    /// The higher the better.
+    Higher,
+    /// The lower the better.
+    Lower,
+    /// The nearer to this value the better.
+    Toward(f64),
+}
+
+/// A number that a score needs besides the matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameter {
+    /// The name, as in `cost(fp=1)`.
+    pub name: &'static str,
+    /// The value where none is given.
+    pub default: Option<f64>,
+    /// The smallest value allowed.
+    pub low: f64,
+    /// The largest value allowed.
+    pub high: f64,
+}
+
+impl Parameter {
+    /// The allowed values in words.
+    #[must_use]
+    pub fn bounds(&self) -> String {
+        match (self.low.is_finite(), self.high.is_finite()) {
+            (true, true) => format!("between {} and {}", self.low, self.high),
+            (true, false) => format!("at or above {}", self.low),
+            (false, true) => format!("at or below {}", self.high),
+            (false, false) => "anywhere".into(),
+        }
+    }
+}
+
+/// One line of the registry.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// The name, used from the formula to the report.
+    pub name: &'static str,
+    /// The formula as text.
+    pub formula: &'static str,
+    /// Other names people use; they are read, never printed.
+    pub aliases: &'static [&'static str],
+    /// What it needs besides the matrix.
+    pub parameters: &'static [Parameter],
+    /// Which way is better.
+    pub direction: Direction,
+    /// Lowest and highest possible value.
+    pub range: (f64, f64),
+    /// The value of a perfect forecast; nothing where it depends on the data.
+    pub perfect: Option<f64>,
+    /// Where it comes from.
+    pub reference: &'static str,
+    /// What one should know before using it.
+    pub note: &'static str,
+}
+
+impl Row {
+    const fn also(mut self, aliases: &'static [&'static str]) -> Self {
+        self.aliases = aliases;
+        self
+    }
+    const fn with(mut self, parameters: &'static [Parameter]) -> Self {
+        self.parameters = parameters;
+        self
+    }
+    const fn range(mut self, low: f64, high: f64) -> Self {
+        self.range = (low, high);
+        self
+    }
+    const fn lower(mut self) -> Self {
+        self.direction = Direction::Lower;
+        self.perfect = Some(0.0);
+        self
+    }
+    const fn toward(mut self, value: f64) -> Self {
+        self.direction = Direction::Toward(value);
+        self.perfect = Some(value);
+        self
+    }
+    const fn perfect(mut self, value: Option<f64>) -> Self {
+        self.perfect = value;
+        self
+    }
+    const fn cite(mut self, reference: &'static str) -> Self {
+        self.reference = reference;
+        self
+    }
+    const fn note(mut self, note: &'static str) -> Self {
+        self.note = note;
+        self
+    }
+
+    /// The name with its parameters, as one would write it: `fbeta(beta=1)`.
+    #[must_use]
+    pub fn signature(&self) -> String {
+        if self.parameters.is_empty() {
+            return self.name.to_string();
+        }
+        let written = |parameter: &Parameter| match parameter.default {
+            Some(value) => format!("{}={value}", parameter.name),
+            None => format!("{}=…", parameter.name),
+        };
+        format!("{}({})", self.name, self.parameters.iter().map(written).collect::<Vec<_>>().join(", "))
+    }
+}
+
+const fn score(name: &'static str, formula: &'static str) -> Row {
+    Row {
+        name,
+        formula,
+        aliases: &[],
+        parameters: &[],
+        direction: Direction::Higher,
+        range: (0.0, 1.0),
+        perfect: Some(1.0),
+        reference: "",
+        note: "",
+    }
+}
+
+const fn parameter(name: &'static str, default: Option<f64>, low: f64, high: f64) -> Parameter {
+    Parameter { name, default, low, high }
+}
+
+const INF: f64 = f64::INFINITY;
+
+const WILKS: &str = "Wilks, D. S. (2019). Statistical Methods in the Atmospheric Sciences, 4th ed., ch. 9. Elsevier.";
+const FERRO: &str =
+    "Ferro, C. A. T. & Stephenson, D. B. (2011). Extremal dependence indices. Weather and Forecasting 26, 699–713. doi:10.1175/WAF-D-10-05030.1";
+const YERUSHALMY: &str =
+    "Yerushalmy, J. (1947). Statistical problems in assessing methods of medical diagnosis. Public Health Reports 62, 1432–1449. doi:10.2307/4586294";
+const VICKERS: &str =
+    "Vickers, A. J. & Elkin, E. B. (2006). Decision curve analysis. Medical Decision Making 26, 565–574. doi:10.1177/0272989X06295361";
+const RIJSBERGEN: &str = "van Rijsbergen, C. J. (1979). Information Retrieval, 2nd ed. Butterworths.";
+const POWERS: &str = "Powers, D. M. W. (2011). Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and correlation. Journal of Machine Learning Technologies 2, 37–63.";
+const GLAS: &str = "Glas, A. S. et al. (2003). The diagnostic odds ratio. Journal of Clinical Epidemiology 56, 1129–1135. doi:10.1016/S0895-4356(03)00177-X";
+
+/// All scores, in the order in which they are shown: the everyday ones of each kind first.
+#[rustfmt::skip]
+pub static ROWS: &[Row] = &[
+    // Right and wrong altogether.
+    score("accuracy", "(tp + tn)/total").also(&["acc", "fraction_correct", "proportion_correct", "pc", "rand_accuracy"])
+        .cite("Finley, J. P. (1884). Tornado predictions. American Meteorological Journal 1, 85–88.")
+        .note("Useless for rare events: never forecasting them is almost always right."),
+    score("kappa_no_prevalence", "2*accuracy - 1").also(&["kappa_np"]).range(-1.0, 1.0)
+        .cite("Byrt, T., Bishop, J. & Carlin, J. B. (1993). Bias, prevalence and kappa. Journal of Clinical Epidemiology 46, 423–429. doi:10.1016/0895-4356(93)90018-V")
+        .note("Accuracy on another scale."),
+
+    // One class at a time.
+    score("recall", "tp/(tp + fn)").also(&["pod", "pody", "hit_rate", "sensitivity", "tpr", "true_positive_rate", "probability_of_detection"])
+        .cite(YERUSHALMY).note("1 for an alarm every day: use it as a constraint or within another score."),
+    score("specificity", "tn/(fp + tn)").also(&["podn", "tnr", "selectivity", "true_negative_rate"])
+        .cite(YERUSHALMY).note("1 for never an alarm."),
+    score("pofd", "fp/(fp + tn)").also(&["false_alarm_rate", "fpr", "fall_out", "false_positive_rate", "probability_of_false_detection"]).lower()
+        .cite(WILKS).note("The false alarm rate, by negatives; `far` is the ratio, by alarms."),
+    score("miss_rate", "fn/(tp + fn)").also(&["fnr", "false_negative_rate"]).lower().cite(WILKS),
+
+    // Linear in the matrix: exact in expectation, unbiased in batches.
+    score("tss", "tp/(tp + fn) - fp/(fp + tn)").range(-1.0, 1.0)
+        .also(&["peirce", "peirce_skill_score", "true_skill_statistic", "hanssen_kuipers", "hk", "youden_j", "youden", "informedness", "bm", "delta_p_prime", "hard_gini"])
+        .cite("Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454. doi:10.1126/science.ns-4.93.453-a"),
+    score("balanced_accuracy", "(recall + specificity)/2").also(&["bacc", "mean_class_accuracy", "hard_auc"])
+        .cite("Brodersen, K. H. et al. (2010). The balanced accuracy and its posterior distribution. ICPR 2010, 3121–3124. doi:10.1109/ICPR.2010.764")
+        .note("(tss + 1)/2."),
+    score("weighted_youden", "$weight*recall + (1 - $weight)*specificity").with(&[parameter("weight", Some(0.5), 0.0, 1.0)])
+        .cite("Li, D.-L., Shen, F., Yin, Y., Peng, J.-X. & Chen, P.-Y. (2013). Weighted Youden index and its two-independent-sample comparison based on weighted sensitivity and specificity. Chinese Medical Journal 126, 1150–1154."),
+    score("hss1", "(tp - fp)/(tp + fn)").also(&["appleman", "appleman_skill_score"]).range(-INF, 1.0)
+        .cite("Barnes, G. & Leka, K. D. (2008). Evaluating the performance of solar flare forecasting methods. Astrophysical Journal Letters 688, L107. doi:10.1086/595550")
+        .note("1 − (fp + fn)/p: errors against never forecasting."),
+    score("net_benefit", "tp/total - $threshold/(1 - $threshold)*fp/total").also(&["nb"]).with(&[parameter("threshold", None, 0.0, 0.999_999)]).range(-INF, 1.0).perfect(None)
+        .cite(VICKERS).note("Perfect is the base rate."),
+    score("standardised_net_benefit", "net_benefit($threshold)/(p/total)").also(&["snb", "standardized_net_benefit", "relative_utility"]).with(&[parameter("threshold", None, 0.0, 0.999_999)]).range(-INF, 1.0)
+        .cite("Kerr, K. F., Brown, M. D., Zhu, K. & Janes, H. (2016). Assessing the clinical impact of risk prediction models with decision curves. Journal of Clinical Oncology 34, 2534–2540. doi:10.1200/JCO.2015.65.5654"),
+    score("cost", "($tn*tn + $fp*fp + $fn*fn + $tp*tp)/total").also(&["expected_cost"]).lower().range(-INF, INF).perfect(None)
+        .with(&[parameter("tn", Some(0.0), -INF, INF), parameter("fp", Some(1.0), -INF, INF), parameter("fn", Some(1.0), -INF, INF), parameter("tp", Some(0.0), -INF, INF)])
+        .cite("Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI-01, 973–978.")
+        .note("Cost of each kind of row, on average over all rows."),
+    score("utility", "($tn*tn + $fp*fp + $fn*fn + $tp*tp)/total").also(&["cost_weighted_accuracy", "weighted_accuracy", "wa"]).range(-INF, INF).perfect(None)
+        .with(&[parameter("tn", Some(1.0), -INF, INF), parameter("fp", Some(0.0), -INF, INF), parameter("fn", Some(0.0), -INF, INF), parameter("tp", Some(1.0), -INF, INF)])
+        .cite("Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI-01, 973–978.")
+        .note("As `cost`, but gains: higher is better."),
+    score("relative_economic_value", "(min($alpha, p/total) - fp/n*$alpha*(n/total) + tp/p*(p/total)*(1 - $alpha) - p/total)/(min($alpha, p/total) - p/total*$alpha)")
+        .also(&["rev", "economic_value", "eclv", "psev"]).with(&[parameter("alpha", None, 0.0, 1.0)]).range(-INF, 1.0)
+        .cite("Richardson, D. S. (2000). Skill and relative economic value of the ECMWF ensemble prediction system. Quarterly Journal of the Royal Meteorological Society 126, 649–667. doi:10.1002/qj.49712656313")
+        .note("alpha is cost over loss; at alpha = base rate it equals tss."),
+    score("leverage", "tp/total - p/total*((tp + fp)/total)").also(&["covariance"]).range(-0.25, 0.25).perfect(None)
+        .cite("Piatetsky-Shapiro, G. (1991). Discovery, analysis, and presentation of strong rules. Knowledge Discovery in Databases, 229–248.")
+        .note("π(1 − π)·tss."),
+    score("frequency_bias", "(tp + fp)/(tp + fn)").also(&["fbias", "bias"]).range(0.0, INF).toward(1.0)
+        .cite(WILKS).note("Alarms per event: a check, or a penalty, never a goal."),
+
+    // Quotients of linear functions.
+    score("precision", "tp/(tp + fp)").also(&["ppv", "success_ratio", "sr", "confidence", "positive_predictive_value"])
+        .cite(WILKS).note("Best with a floor under recall: its optimum alone is the single surest alarm."),
+    score("far", "fp/(tp + fp)").also(&["false_alarm_ratio", "fdr", "false_discovery_rate"]).lower()
+        .cite(WILKS).note("The false alarm ratio, by alarms; `pofd` is the rate, by negatives."),
+    score("npv", "tn/(tn + fn)").also(&["negative_predictive_value"]).cite(YERUSHALMY),
+    score("false_omission_rate", "fn/(tn + fn)").also(&["for", "fomr"]).lower().cite(POWERS),
+    score("f1", "2*tp/(2*tp + fp + fn)").also(&["f_1", "f_measure", "dice", "sorensen", "sorensen_dice"]).cite(RIJSBERGEN),
+    score("fbeta", "(1 + $beta^2)*tp/((1 + $beta^2)*tp + $beta^2*fn + fp)").also(&["f_beta"]).with(&[parameter("beta", Some(1.0), 0.0, 1e6)])
+        .cite(RIJSBERGEN).note("Recall counts beta times as much as precision."),
+    score("f2", "fbeta(2)").also(&["f_2"]).cite(RIJSBERGEN),
+    score("f0_5", "fbeta(0.5)").also(&["f05", "f_0_5", "f_05"]).cite(RIJSBERGEN),
+    score("tversky", "tp/(tp + $alpha*fp + $beta*fn)").also(&["tversky_index"]).with(&[parameter("alpha", Some(0.5), 0.0, 1e6), parameter("beta", Some(0.5), 0.0, 1e6)])
+        .cite("Tversky, A. (1977). Features of similarity. Psychological Review 84, 327–352. doi:10.1037/0033-295X.84.4.327")
+        .note("alpha weighs false alarms, beta misses (some tools swap them)."),
+    score("csi", "tp/(tp + fp + fn)").also(&["threat_score", "ts", "jaccard", "iou", "tanimoto", "critical_success_index"])
+        .cite("Schaefer, J. T. (1990). The critical success index as an indicator of warning skill. Weather and Forecasting 5, 570–575. doi:10.1175/1520-0434(1990)005<0570:TCSIAA>2.0.CO;2")
+        .note("f1/(2 − f1)."),
+    score("hss", "2*(tp*tn - fp*fn)/((tp + fn)*(fn + tn) + (tp + fp)*(fp + tn))").also(&["heidke", "heidke_skill_score", "hss2", "cohen_kappa", "cohens_kappa", "kappa", "doolittle"]).range(-1.0, 1.0)
+        .cite("Heidke, P. (1926). Berechnung des Erfolges und der Güte der Windstärkevorhersagen im Sturmwarnungsdienst. Geografiska Annaler 8, 301–349. doi:10.1080/20014422.1926.11881138"),
+    score("ets", "(tp - p*(tp + fp)/total)/(tp + fp + fn - p*(tp + fp)/total)").also(&["gss", "gilbert", "gilbert_skill_score", "equitable_threat_score"]).range(-1.0 / 3.0, 1.0)
+        .cite("Gilbert, G. K. (1884). Finley's tornado predictions. American Meteorological Journal 1, 166–172.")
+        .note("hss/(2 − hss)."),
+
+    // Neither.
+    score("mcc", "(tp*tn - fp*fn)/sqrt((tp + fp)*(tp + fn)*(tn + fp)*(tn + fn))").also(&["phi", "matthews", "matthews_correlation", "phi_coefficient"]).range(-1.0, 1.0)
+        .cite("Matthews, B. W. (1975). Comparison of the predicted and observed secondary structure of T4 phage lysozyme. Biochimica et Biophysica Acta 405, 442–451. doi:10.1016/0005-2795(75)90109-9"),
+    score("markedness", "tp/(tp + fp) + tn/(tn + fn) - 1").also(&["mk", "delta_p", "clayton", "clayton_skill_score"]).range(-1.0, 1.0).cite(POWERS),
+    score("g_mean", "sqrt(recall*specificity)").also(&["gmean", "gm", "geometric_mean"])
+        .cite("Kubat, M. & Matwin, S. (1997). Addressing the curse of imbalanced training sets: one-sided selection. ICML 1997, 179–186."),
+    score("fowlkes_mallows", "tp/sqrt((tp + fp)*(tp + fn))").also(&["fm", "fmi", "ochiai", "cosine_similarity", "g_measure"])
+        .cite("Fowlkes, E. B. & Mallows, C. L. (1983). A method for comparing two hierarchical clusterings. Journal of the American Statistical Association 78, 553–569. doi:10.1080/01621459.1983.10478008"),
+    score("p4", "4*tp*tn/(4*tp*tn + (tp + tn)*(fp + fn))").also(&["symmetric_f"])
+        .cite("Sitarz, M. (2022). Extending F1 metric, probabilistic approach. arXiv:2210.11997."),
+    score("min_class_accuracy", "min(recall, specificity)").also(&["minimax", "worst_class_accuracy"])
+        .cite("Davenport, M. A., Baraniuk, R. G. & Scott, C. D. (2010). Tuning support vector machines for minimax and Neyman–Pearson classification. IEEE Transactions on Pattern Analysis and Machine Intelligence 32, 1888–1898. doi:10.1109/TPAMI.2010.29"),
+    score("odds_ratio", "tp*tn/(fp*fn)").also(&["dor", "diagnostic_odds_ratio", "theta"]).range(0.0, INF).perfect(None)
+        .cite(GLAS).note("Undefined, in truth infinite, as soon as one kind of error does not occur; no loss."),
+    score("log_odds_ratio", "ln((tp + 0.5)*(tn + 0.5)/((fp + 0.5)*(fn + 0.5)))").also(&["ldor", "log_dor"]).range(-INF, INF).perfect(None)
+        .cite("Haldane, J. B. S. (1956). The estimation and significance of the logarithm of a ratio of frequencies. Annals of Human Genetics 20, 309–311. doi:10.1111/j.1469-1809.1955.tb01285.x")
+        .note("With ½ added to every cell (Haldane), so that it is always defined."),
+    score("orss", "(tp*tn - fp*fn)/(tp*tn + fp*fn)").also(&["yules_q", "yule_q", "odds_ratio_skill_score"]).range(-1.0, 1.0)
+        .cite("Stephenson, D. B. (2000). Use of the “odds ratio” for diagnosing forecast skill. Weather and Forecasting 15, 221–232. doi:10.1175/1520-0434(2000)015<0221:UOTORF>2.0.CO;2")
+        .note("1 as soon as one kind of error does not occur."),
+    score("yules_y", "(sqrt(tp*tn) - sqrt(fp*fn))/(sqrt(tp*tn) + sqrt(fp*fn))").also(&["yule_y", "colligation"]).range(-1.0, 1.0)
+        .cite("Yule, G. U. (1912). On the methods of measuring association between two attributes. Journal of the Royal Statistical Society 75, 579–652. doi:10.2307/2340126"),
+    score("lr_plus", "recall/pofd").also(&["plr", "positive_likelihood_ratio"]).range(0.0, INF).perfect(None).cite(GLAS),
+    score("lr_minus", "miss_rate/specificity").also(&["nlr", "negative_likelihood_ratio"]).lower().range(0.0, INF).cite(GLAS),
+    score("discriminant_power", "sqrt(3)/3.141592653589793*ln(odds_ratio)").also(&["dp"]).range(-INF, INF).perfect(None)
+        .cite("Blakeley, D. D. & Oddone, E. Z. (1995), after Sokolova, M., Japkowicz, N. & Szpakowicz, S. (2006). Beyond accuracy, F-score and ROC. AI 2006, 1015–1021. doi:10.1007/11941439_114"),
+    score("eds", "2*ln(p/total)/ln(tp/total) - 1").also(&["extreme_dependency_score"]).range(-1.0, 1.0)
+        .cite("Stephenson, D. B., Casati, B., Ferro, C. A. T. & Wilson, C. A. (2008). The extreme dependency score. Meteorological Applications 15, 41–50. doi:10.1002/met.53")
+        .note("Depends on the hits alone: it can be hedged by more alarms. Report only."),
+    score("seds", "(ln((tp + fp)/total) + ln(p/total))/ln(tp/total) - 1").also(&["symmetric_extreme_dependency_score"]).range(-1.0, 1.0)
+        .cite("Hogan, R. J., O'Connor, E. J. & Illingworth, A. J. (2009). Verification of cloud-fraction forecasts. Quarterly Journal of the Royal Meteorological Society 135, 1494–1511. doi:10.1002/qj.481"),
+    score("edi", "(ln(pofd) - ln(recall))/(ln(pofd) + ln(recall))").also(&["extremal_dependence_index"]).range(-1.0, 1.0).cite(FERRO),
+    score("sedi", "(ln(pofd) - ln(recall) + ln(miss_rate) - ln(specificity))/(ln(pofd) + ln(recall) + ln(miss_rate) + ln(specificity))").also(&["symmetric_extremal_dependence_index"]).range(-1.0, 1.0).cite(FERRO),
+    score("iba", "(1 + $alpha*(recall - specificity))*recall*specificity").also(&["index_balanced_accuracy"]).with(&[parameter("alpha", Some(0.1), 0.0, 1.0)])
+        .cite("García, V., Mollineda, R. A. & Sánchez, J. S. (2009). Index of balanced accuracy. IbPRIA 2009, 441–448. doi:10.1007/978-3-642-02172-5_57"),
+    score("optimisation_precision", "accuracy - abs(specificity - recall)/(specificity + recall)").also(&["op", "optimization_precision", "optimized_precision"]).range(-1.0, 1.0)
+        .cite("Ranawana, R. & Palade, V. (2006). Optimized precision: a new measure for classifier performance evaluation. IEEE Congress on Evolutionary Computation, 2254–2261. doi:10.1109/CEC.2006.1688586"),
+    score("agm", "tp/tp*(g_mean + specificity*n/total)/(1 + n/total)").also(&["adjusted_geometric_mean", "adjusted_g_mean"])
+        .cite("Batuwita, R. & Palade, V. (2009). A new performance measure for class imbalance learning. ICMLA 2009, 545–550. doi:10.1109/ICMLA.2009.126")
+        .note("tp/tp makes it 0 in a loss, undefined in a report, where nothing was hit."),
+    score("agf", "sqrt(f2*1.25*tn/(1.25*tn + 0.25*fp + fn))").also(&["adjusted_f", "adjusted_f_measure"])
+        .cite("Maratea, A., Petrosino, A. & Manzo, M. (2014). Adjusted F-measure and kernel scaling for imbalanced data learning. Information Sciences 257, 331–341. doi:10.1016/j.ins.2013.04.016"),
+    score("overlap", "tp/min(tp + fp, tp + fn)").also(&["overlap_coefficient", "szymkiewicz_simpson", "simpson"])
+        .cite("Simpson, G. G. (1943). Mammals and the nature of continents. American Journal of Science 241, 1–31. doi:10.2475/ajs.241.1.1"),
+    score("braun_blanquet", "tp/max(tp + fp, tp + fn)").also(&["braun_banquet"])
+        .cite("Braun-Blanquet, J. (1932). Plant Sociology. McGraw-Hill."),
+    score("lift", "tp/(tp + fp)/(p/total)").also(&["lift_score"]).range(0.0, INF).perfect(None)
+        .cite("Brin, S., Motwani, R., Ullman, J. D. & Tsur, S. (1997). Dynamic itemset counting and implication rules for market basket data. SIGMOD 1997, 255–264. doi:10.1145/253260.253325"),
+    score("css", "sqrt(max(tss, 0)*max(hss, 0))").also(&["composite_skill_score"])
+        .cite("After the flare-forecasting literature: the geometric mean of tss and hss, 0 where they are negative."),
+];
+
+/// The line of a name or alias.
+#[must_use]
+pub fn row(name: &str) -> Option<&'static Row> {
+    ROWS.iter().find(|row| row.name == name || row.aliases.contains(&name))
+}
+
+/// Every name and alias.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
+}

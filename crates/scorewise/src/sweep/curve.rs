@@ -1,0 +1,42 @@
+//! The curve over the threshold, thinned for a plot without losing an optimum.
+
+use super::best::{best, rank_above};
+use super::ranked::{Ranked, Table};
+use crate::confusion::Confusion;
+use crate::score::Score;
+
+/// One step of the curve: these thresholds give this confusion matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// The thresholds, from the first up to but not including the second.
+    pub thresholds: (f64, f64),
+    /// The confusion matrix there.
+    pub confusion: Confusion,
+}
+
+/// Steps of the curve in rising order of the threshold.
+pub(crate) fn curve<T: Ranked>(table: &Table<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
+    let length = table.rows.len();
+    let half = (points / 2).max(1);
+    let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
+    let by_threshold = (0..=half).map(|k| rank_above(&table.rows, k as f64 / half as f64));
+    let optima = scores.iter().filter_map(|score| best(table, score, &[])).map(|best| rank_above(&table.rows, best.threshold));
+    let mut ranks: Vec<usize> = by_rank.chain(by_threshold).chain(optima).map(|rank| settled(table, rank)).collect();
+    ranks.sort_unstable_by(|a, b| b.cmp(a));
+    ranks.dedup();
+    let point = |above: usize| {
+        let (tp, fp) = table.above(above);
+        let thresholds = table.thresholds(above)?;
+        Some(CurvePoint { thresholds, confusion: Confusion::at(tp, fp, &table.counts) })
+    };
+    ranks.into_iter().filter_map(point).collect()
+}
+
+/// The next number of rows at or below `above` that a threshold can have above it: equal predictions pass together.
+fn settled<T: Ranked>(table: &Table<T>, above: usize) -> usize {
+    if above == 0 || table.thresholds(above).is_some() {
+        return above;
+    }
+    // Inside a group of equals: the rows above them all.
+    rank_above(&table.rows, table.rows.value(above - 1))
+}

@@ -51,7 +51,10 @@ use tree::{Cells, Tree};
 /// Cheap to clone: the tree is shared.
 #[derive(Clone, PartialEq)]
 pub struct Formula {
+    /// As it was written, for printing.
     tree: Arc<Tree>,
+    /// The same, with sums of a class read off the class counts, for evaluating.
+    counted: Arc<Tree>,
 }
 
 /// The slopes of a score by each cell.
@@ -81,11 +84,11 @@ pub struct Reduced<T> {
 impl Formula {
     /// Reads a formula, or says where it cannot be read.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
-        Ok(Formula { tree: Arc::new(parse::formula(text)?) })
+        Ok(Formula::from_tree(parse::formula(text)?))
     }
 
     pub(crate) fn from_tree(tree: Tree) -> Self {
-        Formula { tree: Arc::new(tree) }
+        Formula { counted: Arc::new(tree.counted()), tree: Arc::new(tree) }
     }
 
     /// The value as a loss takes it: x/0 := 0.
@@ -166,7 +169,7 @@ impl Formula {
         // The rest of a row is cut at 0 in the same way as `Confusion::at` cuts it.
         let rest = |all: Interval, part: Interval| all.minus(part).max(Interval::constant(0.0));
         let cells = Cells([rest(negatives, fp), fp, rest(positives, tp), tp, positives, negatives, total]);
-        self.tree.evaluate(&cells, scratch)
+        self.counted.evaluate(&cells, scratch)
     }
 
     /// The guarded values at one (TP, FP) a lane.
@@ -176,7 +179,7 @@ impl Formula {
         let rest = |all: Lanes, part: Lanes| all.minus(part).max(Lanes::constant(0.0));
         let (tp, fp) = (Lanes(*tp), Lanes(*fp));
         let cells = Cells([rest(negatives, fp), fp, rest(positives, tp), tp, positives, negatives, total]);
-        self.tree.evaluate(&cells, scratch).0
+        self.counted.evaluate(&cells, scratch).0
     }
 
     /// The checked value at one (TP, FP).
@@ -184,11 +187,11 @@ impl Formula {
         let all = Confusion::at(tp, fp, counts).array();
         let sums = [counts.positives, counts.negatives, counts.positives + counts.negatives];
         let cells = Cells(std::array::from_fn(|k| Checked::constant(if k < 4 { all[k] } else { sums[k - 4] })));
-        self.tree.evaluate(&cells, scratch)
+        self.counted.evaluate(&cells, scratch)
     }
 
     pub(crate) fn evaluate<T: Number>(&self, cells: Cells<T>, scratch: &mut Vec<T>) -> T {
-        self.tree.evaluate(&cells, scratch)
+        self.counted.evaluate(&cells, scratch)
     }
 
     /// Linear, a quotient of linear functions, or neither, at fixed class counts; derived from the tree.

@@ -213,6 +213,42 @@ impl Builder {
 }
 
 impl Tree {
+    /// With tp + fn, fp + tn and p + n read off the class counts instead of added up: fewer steps, and while a threshold
+    /// moves these stay points, where intervals of their parts would add up to something wide.
+    pub fn counted(&self) -> Self {
+        let mut builder = Builder::default();
+        let mut moved: Vec<u16> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let cell_at = |builder: &Builder, at: u16| match builder.nodes[at as usize] {
+                Node::Cell(cell) => Some(cell),
+                _ => None,
+            };
+            let node = match *node {
+                Node::Unary(function, a) => Node::Unary(function, moved[a as usize]),
+                Node::Binary(function, a, b) => {
+                    let (a, b) = (moved[a as usize], moved[b as usize]);
+                    match (function, cell_at(&builder, a), cell_at(&builder, b)) {
+                        (Binary::Add, Some(Cell::Tp), Some(Cell::Fn)) | (Binary::Add, Some(Cell::Fn), Some(Cell::Tp)) => {
+                            Node::Cell(Cell::Positives)
+                        }
+                        (Binary::Add, Some(Cell::Fp), Some(Cell::Tn)) | (Binary::Add, Some(Cell::Tn), Some(Cell::Fp)) => {
+                            Node::Cell(Cell::Negatives)
+                        }
+                        (Binary::Add, Some(Cell::Positives), Some(Cell::Negatives)) => Node::Cell(Cell::Total),
+                        _ => Node::Binary(function, a, b),
+                    }
+                }
+                leaf => leaf,
+            };
+            // A tree within the limits stays within them.
+            moved.push(builder.add(node).unwrap_or(0));
+        }
+        match moved.last() {
+            Some(last) => builder.tree(*last),
+            None => self.clone(),
+        }
+    }
+
     /// Without the nodes that the result does not use (arguments of scores are read as formulas, then dropped).
     fn pruned(self) -> Self {
         let mut used = vec![false; self.nodes.len()];

@@ -366,7 +366,7 @@ FORMULAS = {
     "braun_blanquet": lambda c: ratio(c.tp, max(c.forecast_yes, c.positives)),
     "lift": lambda c: ratio(precision(c), prevalence(c)),
     "css": css,
-    "prevalence": prevalence,
+    "p/total": prevalence,
 }
 
 
@@ -444,7 +444,7 @@ def scores_scores(tn, fp, fn, tp):
 
     methods = {
         "accuracy": table.accuracy,
-        "prevalence": table.base_rate,
+        "p/total": table.base_rate,
         "frequency_bias": table.frequency_bias,
         "recall": table.probability_of_detection,
         "specificity": table.specificity,
@@ -504,7 +504,7 @@ def pycm_scores(tn, fp, fn, tp):
         "overlap": "OC",
         "braun_blanquet": "BB",
         "lift": "LS",
-        "prevalence": "PRE",
+        "p/total": "PRE",
     }
     values = {score: table.class_stat[name][1] for score, name in per_class.items()}
     values["hss"] = table.overall_stat["Kappa"]

@@ -8,7 +8,8 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-use statrs::function::erf::{erf, erfc};
+// The special functions crate used for the beta prior has an erf good to 1e-10 only; this one is good to the last place.
+use libm::{erf, erfc};
 
 use super::Chance;
 use super::law::Law;

@@ -1,0 +1,111 @@
+//! Against other tools: every score, prior and loss on values that `scripts/golden.py` made, tool and version beside each.
+
+use std::path::PathBuf;
+
+use scorewise::{Confusion, CrossEntropy, Logits, Loss, Prior, Rows, Score, ScoreLoss};
+
+fn golden(file: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(file)
+}
+
+fn table(file: &str) -> Vec<csv::StringRecord> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_path(golden(file)).unwrap();
+    reader.records().map(Result::unwrap).collect()
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number"))
+}
+
+fn assert_close(got: f64, expected: f64, relative: f64, absolute: f64, what: &str) {
+    let room = relative * expected.abs() + absolute;
+    assert!((got - expected).abs() <= room, "{what}: {got:e}, expected {expected:e}");
+}
+
+#[test]
+fn scores_agree_with_other_tools_on_every_matrix() {
+    let rows = table("scores.csv");
+    let mut seen = std::collections::BTreeMap::<String, usize>::new();
+    for row in &rows {
+        let [tn, fp, fn_, tp] = [1, 2, 3, 4].map(|k| number(&row[k]));
+        let confusion = Confusion::new(tn, fp, fn_, tp);
+        let score = Score::parse(&row[5]).unwrap_or_else(|error| panic!("{error}"));
+        let what = format!("{} of {} by {} {}", &row[5], &row[0], &row[6], &row[7]);
+        match (&row[8], score.checked(&confusion)) {
+            ("undefined", None) => assert!(score.value(&confusion).is_finite(), "{what}: a loss needs a number"),
+            ("undefined", Some(value)) => panic!("{what}: {value}, expected undefined"),
+            (_, None) => panic!("{what}: undefined, expected {}", &row[8]),
+            // Differences such as recall − pofd lose digits where they cancel: one unit of the larger part is forgiven.
+            (expected, Some(value)) => assert_close(value, number(expected), 1e-12, 4.0 * f64::EPSILON, &what),
+        }
+        *seen.entry(score.row().map_or(row[5].to_string(), |row| row.name.to_string())).or_default() += 1;
+    }
+    // Every registered score has its golden values, on six matrices at least.
+    for row in scorewise::score::ROWS {
+        // `utility` is `cost` with the sign of `accuracy`; both are there.
+        if row.name == "utility" {
+            continue;
+        }
+        assert!(seen.get(row.name).is_some_and(|count| *count >= 6), "{} has too few golden values", row.name);
+    }
+}
+
+#[test]
+fn priors_agree_with_other_tools() {
+    for row in &table("priors.csv") {
+        let prior: Prior = row[0].parse().unwrap();
+        let what = format!("{} of {} at {} by {}", &row[1], &row[0], &row[2], &row[4]);
+        let expected = number(&row[3]);
+        let got = match &row[1] {
+            "cdf" => prior.cdf(number(&row[2])),
+            "pdf" => prior.pdf(number(&row[2])),
+            "quantile" => prior.quantile(number(&row[2])),
+            "mean" => prior.mean(),
+            "variance" => prior.variance(),
+            other => panic!("{other}"),
+        };
+        // 1e-9 and 1 − 1e-9 are rounded before anyone sees them, and narrow priors amplify that.
+        assert_close(got, expected, 1e-11, 4e-15, &what);
+    }
+}
+
+#[test]
+fn losses_and_gradients_agree_with_automatic_differentiation() {
+    let document: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(golden("losses.json")).unwrap()).unwrap();
+    let numbers = |value: &serde_json::Value| -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+    };
+    let logits = numbers(&document["logits"]);
+    let weights = numbers(&document["weights"]);
+    let labels: Vec<bool> = numbers(&document["labels"]).iter().map(|label| *label == 1.0).collect();
+    let saturated: Vec<usize> = numbers(&document["saturated"]).iter().map(|row| *row as usize).collect();
+    let cases = document["cases"].as_array().unwrap();
+    assert!(cases.len() > 400);
+    for case in cases {
+        let (score, prior) = (case["score"].as_str().unwrap(), case["prior"].as_str().unwrap());
+        let loss = match score {
+            "ce" => Loss::CrossEntropy(CrossEntropy::plain()),
+            "weighted-ce:3" => Loss::CrossEntropy(CrossEntropy::weighted(3.0, 1.0).unwrap()),
+            score => Loss::Score(ScoreLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap())),
+        };
+        let weighted = case["weighted"].as_bool().unwrap();
+        let mut rows = Rows::new(Logits(&logits), &labels).unwrap();
+        if weighted {
+            rows = rows.weighted(&weights).unwrap();
+        }
+        let mut gradient = vec![0.0; logits.len()];
+        let value = loss.value_and_gradient(&rows, &mut gradient).unwrap();
+        let what = format!("{score} under {prior}, weighted {weighted}");
+        assert_close(value, case["loss"].as_f64().unwrap(), 1e-12, 1e-13, &what);
+        let expected = numbers(&case["gradient"]);
+        let largest = expected.iter().fold(0f64, |largest, slope| largest.max(slope.abs()));
+        for (row, (got, expected)) in gradient.iter().zip(&expected).enumerate() {
+            assert_close(*got, *expected, 1e-10, 1e-12 * largest, &format!("{what}, row {row}"));
+        }
+        // In the far tails automatic differentiation has no digits left; fifty-digit arithmetic has, and so have we.
+        for (row, expected) in saturated.iter().zip(numbers(&case["saturated_gradient"])) {
+            assert_close(gradient[*row], expected, 1e-9, 1e-300, &format!("{what}, saturated row {row}"));
+        }
+    }
+}

@@ -2,12 +2,14 @@
 //!
 //! For f64 these are the standard library's functions. For f32 they are short polynomials without branches or table
 //! look-ups, so that the compiler turns a loop over rows into vector instructions; written by hand because no function of
-//! the standard library can be vectorised. Products and sums are rounded one by one, never fused, so that every instruction
-//! set gives the same bits.
+//! the standard library can be vectorised. Where a product is added it is fused, one rounding, and nothing else is ever
+//! reordered, so that every instruction set gives the same bits. (A processor without fused multiply-add, older than 2013,
+//! gets the same bits from the library, slowly.)
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::error::Result;
+use crate::prior::{Chance, Prior, RowWork, with_narrow_law, with_wide_law};
 use crate::rows::{Probabilities, Rows};
 use crate::sweep::{Run, Sorted, Table};
 
@@ -35,45 +37,47 @@ pub trait Real:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// Not a number.
+    const NAN: Self;
     /// The nearest number of this kind.
     fn of(value: f64) -> Self;
     /// 1 for the positive class, 0 for the negative.
     fn of_label(label: bool) -> Self;
     /// As f64, without loss.
     fn wide(self) -> f64;
-    /// |x|.
+    /// self · factor + term, rounded once.
     #[must_use]
-    fn magnitude(self) -> Self;
-    /// e^(−x) for x ≥ 0; below the smallest number of its kind it stays there, and never is 0 · ∞.
+    fn fused(self, factor: Self, term: Self) -> Self;
+    /// σ(z) and σ(−z), each to all its digits.
     #[must_use]
-    fn exp_minus(self) -> Self;
-    /// sin(πx) for 0 ≤ x ≤ ½.
-    #[must_use]
-    fn sin_pi(self) -> Self;
-    /// Whether every bit of the caller's f64 work is kept: false for f32.
-    const EXACT: bool;
+    fn sigmoid(self) -> (Self, Self);
+    /// Does the work with the law of a prior that suits rows of this kind.
+    #[doc(hidden)]
+    #[allow(private_interfaces, private_bounds)]
+    fn with_row_law<W: RowWork<Self>>(prior: &Prior, work: W) -> W::Output;
     /// The rows sorted, in the fewest bytes that hold them.
     #[doc(hidden)]
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted>;
 }
 
-/// The smaller; plain comparison, so that a loop becomes one vector instruction.
+/// `value`, but at most `limit`. Plain comparisons in this order become one vector instruction, and what is not a number
+/// stays so: a bad row shows in the sums, without a look of its own at every row.
 #[inline(always)]
-pub(crate) fn least<R: Real>(a: R, b: R) -> R {
-    if a < b { a } else { b }
+pub(crate) fn at_most<R: Real>(value: R, limit: R) -> R {
+    if limit < value { limit } else { value }
 }
 
-/// `value` where `condition` holds, else 0.
+/// `value`, but at least `limit`; NaN stays.
 #[inline(always)]
-pub(crate) fn only_if<R: Real>(condition: bool, value: R) -> R {
-    if condition { value } else { R::ZERO }
+pub(crate) fn at_least<R: Real>(value: R, limit: R) -> R {
+    if limit > value { limit } else { value }
 }
 
 impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
-    const EXACT: bool = true;
+    const NAN: Self = f64::NAN;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
@@ -87,16 +91,17 @@ impl Real for f64 {
         self
     }
     #[inline(always)]
-    fn magnitude(self) -> Self {
-        self.abs()
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
     }
     #[inline(always)]
-    fn exp_minus(self) -> Self {
-        (-self).exp()
+    fn sigmoid(self) -> (Self, Self) {
+        let at = Chance::from_logit(self);
+        (at.p, at.q)
     }
-    #[inline(always)]
-    fn sin_pi(self) -> Self {
-        (std::f64::consts::PI * self).sin()
+    #[allow(private_interfaces, private_bounds)]
+    fn with_row_law<W: RowWork<Self>>(prior: &Prior, work: W) -> W::Output {
+        with_wide_law(prior, work)
     }
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {
@@ -110,7 +115,7 @@ impl Real for f64 {
 impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
-    const EXACT: bool = false;
+    const NAN: Self = f32::NAN;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value as f32
@@ -124,29 +129,18 @@ impl Real for f32 {
         f64::from(self)
     }
     #[inline(always)]
-    fn magnitude(self) -> Self {
-        self.abs()
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
     }
     #[inline(always)]
-    fn exp_minus(self) -> Self {
-        // e^(−x) = 2^k e^r with |r| ≤ ln 2 / 2; Chebyshev fit of e^r, error 2e-9. Above 87 the power of two would leave f32.
-        const LOG2_E: f32 = std::f32::consts::LOG2_E;
-        const LN_2_HIGH: f32 = 0.693_359_4; // few bits, so that k · high is exact
-        const LN_2_LOW: f32 = -2.121_944_4e-4;
-        const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to a whole number, which stands in the low bits
-        let x = -least(self, 87.0);
-        let shifted = x * LOG2_E + ROUND;
-        let k = shifted - ROUND;
-        let r = (x - k * LN_2_HIGH) - k * LN_2_LOW;
-        let tail = 0.041_666_353 + r * (0.008_375_126_4 + r * 0.001_394_110_8);
-        let e = 1.0 + r * (1.0 + r * (0.5 + r * (0.166_664_16 + r * tail)));
-        e * f32::from_bits(shifted.to_bits().wrapping_add(127) << 23)
+    fn sigmoid(self) -> (Self, Self) {
+        let e = exp_minus(self);
+        let p = 1.0 / (1.0 + e);
+        (p, e * p)
     }
-    #[inline(always)]
-    fn sin_pi(self) -> Self {
-        // x · Q(x²), Chebyshev fit on [0, ½], error 1e-8.
-        let t = self * self;
-        self * (3.141_592_6 + t * (-5.167_710_0 + t * (2.550_077_4 + t * (-0.598_290_4 + t * 0.077_655_91))))
+    #[allow(private_interfaces, private_bounds)]
+    fn with_row_law<W: RowWork<Self>>(prior: &Prior, work: W) -> W::Output {
+        with_narrow_law(prior, work)
     }
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {
@@ -157,28 +151,44 @@ impl Real for f32 {
     }
 }
 
+/// e^(−z), for |z| above 87 that of 87: so the power of two stays within f32, and p, q and pq above 0.
+#[inline(always)]
+fn exp_minus(z: f32) -> f32 {
+    // e^(−z) = 2^k e^r with |r| ≤ ln 2 / 2; Chebyshev fit of e^r, error 8e-8.
+    const LOG2_E: f32 = std::f32::consts::LOG2_E;
+    const LN_2_HIGH: f32 = 0.693_359_4; // few bits, so that k · high is exact
+    const LN_2_LOW: f32 = -2.121_944_4e-4;
+    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to a whole number, which stands in the low bits
+    let z = at_least(at_most(z, 87.0), -87.0);
+    let shifted = z.fused(-LOG2_E, ROUND);
+    let k = shifted - ROUND;
+    let r = k.fused(-LN_2_LOW, k.fused(-LN_2_HIGH, -z));
+    let e = r.fused(
+        r.fused(r.fused(r.fused(r.fused(0.008_369_148, 0.041_917_507), 0.166_665_05), 0.499_988_7), 1.0),
+        1.000_000_1,
+    );
+    e * f32::from_bits(shifted.to_bits().wrapping_add(127) << 23)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn short_polynomials_are_good_to_the_last_places_of_f32() {
-        for k in 0..=870_000 {
-            let x = k as f32 * 1e-4;
-            let (got, expected) = (x.exp_minus().wide(), (-x.wide()).exp());
-            assert!((got - expected).abs() <= 3e-7 * expected, "e^-{x}: {got} for {expected}");
-        }
-        for k in 0..=500_000 {
-            let x = k as f32 * 1e-6;
-            let (got, expected) = (x.sin_pi().wide(), (std::f64::consts::PI * x.wide()).sin());
-            assert!((got - expected).abs() <= 2e-7, "sin pi {x}: {got} for {expected}");
+        for k in -870_000..=870_000 {
+            let z = k as f32 * 1e-4;
+            let ((p, q), expected) = (z.sigmoid(), Chance::from_logit(z.wide()));
+            assert!((p.wide() - expected.p).abs() <= 5e-7 * expected.p, "σ({z}): {p} for {}", expected.p);
+            assert!((q.wide() - expected.q).abs() <= 5e-7 * expected.q, "σ(−{z}): {q} for {}", expected.q);
         }
     }
 
     #[test]
-    fn far_tail_stays_finite_and_small() {
-        for x in [88.0f32, 1e4, f32::INFINITY] {
-            assert!(x.exp_minus() >= 0.0 && x.exp_minus() < 1e-37);
+    fn far_tails_stay_finite_and_small() {
+        for z in [88.0f32, 1e4, f32::MAX, f32::INFINITY] {
+            let ((p, q), (below, above)) = (z.sigmoid(), (-z).sigmoid());
+            assert!(p == 1.0 && q < 1e-37 && above == 1.0 && below < 1e-37, "{z}");
         }
     }
 }

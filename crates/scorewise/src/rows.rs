@@ -72,7 +72,8 @@ impl<R: Real> Predictions for Probabilities<'_, R> {
     #[inline(always)]
     #[allow(private_bounds)]
     fn cdf<L: RowLaw<R>>(law: &L, value: R) -> R {
-        law.cdf_of_probability(value)
+        // Outside [0, 1] it is no probability, and shows in the sum.
+        law.cdf_of_probability(if Self::is_bad(value) { R::NAN } else { value })
     }
     fn chance(value: R) -> crate::prior::Chance {
         crate::prior::Chance::new(value.wide())

@@ -1,7 +1,7 @@
 //! One body, compiled for several instruction sets, the best one chosen at run time.
 //!
 //! The loops are plain Rust that the compiler vectorises; `#[target_feature]` lets it use AVX2 or AVX-512 in a binary that
-//! runs anywhere. Nothing is fused or reordered, so all levels give the same bits (tested).
+//! runs anywhere. Nothing is reordered, so all levels give the same bits (tested).
 
 /// A loop worth compiling more than once. `run` must be `#[inline(always)]`, or the features do not reach it.
 pub(crate) trait Vectorised {
@@ -25,13 +25,14 @@ impl Level {
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("fma")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
             {
                 return Level::Avx512;
             }
-            if is_x86_feature_detected!("avx2") {
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
                 return Level::Avx2;
             }
         }
@@ -53,13 +54,13 @@ pub(crate) fn vectorised_at<W: Vectorised>(level: Level, work: W) -> W::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn avx2<W: Vectorised>(work: W) -> W::Output {
     work.run()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+#[target_feature(enable = "fma,avx512f,avx512bw,avx512dq,avx512vl")]
 fn avx512<W: Vectorised>(work: W) -> W::Output {
     work.run()
 }

@@ -46,7 +46,8 @@ impl Interval {
         if values.iter().any(|value| value.is_nan()) {
             return WHOLE;
         }
-        let (low, high) = (values.into_iter().fold(f64::INFINITY, f64::min), values.into_iter().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) =
+            (values.into_iter().fold(f64::INFINITY, f64::min), values.into_iter().fold(f64::NEG_INFINITY, f64::max));
         Interval { low, high, defined: true }
     }
 
@@ -66,7 +67,11 @@ impl Interval {
     }
 
     fn hull(self, other: Self) -> Self {
-        Interval { low: self.low.min(other.low), high: self.high.max(other.high), defined: self.defined && other.defined }
+        Interval {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            defined: self.defined && other.defined,
+        }
     }
 }
 

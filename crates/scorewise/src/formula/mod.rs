@@ -131,7 +131,15 @@ impl Formula {
     }
 
     /// The same over numbers of any kind, with the class counts given, so that intervals of them stay points.
-    pub(crate) fn reduced_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
+    pub(crate) fn reduced_with<T: Number>(
+        &self,
+        tn: T,
+        fp: T,
+        fn_: T,
+        tp: T,
+        positives: T,
+        negatives: T,
+    ) -> Reduced<T> {
         let dual = |value: T, by_tp: f64, by_fp: f64| Dual::new(value, [T::constant(by_tp), T::constant(by_fp)]);
         let cells = Cells([
             dual(tn, 0.0, -1.0),
@@ -173,7 +181,13 @@ impl Formula {
     }
 
     /// The guarded values at one (TP, FP) a lane.
-    pub(crate) fn lanes(&self, tp: &[f64; LANES], fp: &[f64; LANES], counts: &Counts, scratch: &mut Vec<Lanes>) -> [f64; LANES] {
+    pub(crate) fn lanes(
+        &self,
+        tp: &[f64; LANES],
+        fp: &[f64; LANES],
+        counts: &Counts,
+        scratch: &mut Vec<Lanes>,
+    ) -> [f64; LANES] {
         let (positives, negatives) = (Lanes::constant(counts.positives), Lanes::constant(counts.negatives));
         let total = Lanes::constant(counts.positives + counts.negatives);
         let rest = |all: Lanes, part: Lanes| all.minus(part).max(Lanes::constant(0.0));

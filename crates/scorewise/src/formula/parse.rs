@@ -254,8 +254,7 @@ impl<'a> Parser<'a> {
                 self.expand(row, &values, span)
             }
             None => {
-                let fault =
-                    self.fault(span, format!("`{}` is not a score, a cell or a function", shortened(name)));
+                let fault = self.fault(span, format!("`{}` is not a score, a cell or a function", shortened(name)));
                 Err(match nearest(name) {
                     Some(known) => fault.hint(format!("did you mean `{known}`?")),
                     None => fault.hint("`scorewise scores` lists all scores"),

@@ -187,7 +187,9 @@ impl Number for Rational {
     }
     fn power(self, other: Self) -> Self {
         match other.as_constant() {
-            Some(exponent) if self.as_constant().is_none() && (1.0..5.0).contains(&exponent) && exponent.fract() == 0.0 => {
+            Some(exponent)
+                if self.as_constant().is_none() && (1.0..5.0).contains(&exponent) && exponent.fract() == 0.0 =>
+            {
                 (1..exponent as usize).fold(self, |result, _| result.times(self))
             }
             _ => self.on_constants(other, Number::power),

@@ -228,12 +228,10 @@ impl Tree {
                 Node::Binary(function, a, b) => {
                     let (a, b) = (moved[a as usize], moved[b as usize]);
                     match (function, cell_at(&builder, a), cell_at(&builder, b)) {
-                        (Binary::Add, Some(Cell::Tp), Some(Cell::Fn)) | (Binary::Add, Some(Cell::Fn), Some(Cell::Tp)) => {
-                            Node::Cell(Cell::Positives)
-                        }
-                        (Binary::Add, Some(Cell::Fp), Some(Cell::Tn)) | (Binary::Add, Some(Cell::Tn), Some(Cell::Fp)) => {
-                            Node::Cell(Cell::Negatives)
-                        }
+                        (Binary::Add, Some(Cell::Tp), Some(Cell::Fn))
+                        | (Binary::Add, Some(Cell::Fn), Some(Cell::Tp)) => Node::Cell(Cell::Positives),
+                        (Binary::Add, Some(Cell::Fp), Some(Cell::Tn))
+                        | (Binary::Add, Some(Cell::Tn), Some(Cell::Fp)) => Node::Cell(Cell::Negatives),
                         (Binary::Add, Some(Cell::Positives), Some(Cell::Negatives)) => Node::Cell(Cell::Total),
                         _ => Node::Binary(function, a, b),
                     }

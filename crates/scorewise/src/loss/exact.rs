@@ -67,7 +67,11 @@ impl ExactLoss {
                     below - above
                 } else {
                     let weight = rows.weight(row);
-                    let (up, down) = if rows.labels[row] { ((weight, 0.0), (-weight, 0.0)) } else { ((0.0, weight), (0.0, -weight)) };
+                    let (up, down) = if rows.labels[row] {
+                        ((weight, 0.0), (-weight, 0.0))
+                    } else {
+                        ((0.0, weight), (0.0, -weight))
+                    };
                     let alone = [
                         (steps.tp[group.step] + up.0, steps.fp[group.step] + up.1),
                         (steps.tp[group.step + 1] + down.0, steps.fp[group.step + 1] + down.1),

@@ -8,6 +8,7 @@
 use super::Slopes;
 use crate::confusion::Confusion;
 use crate::error::Result;
+use crate::formula::Counts;
 use crate::prior::{Prior, RowLaw, RowWork, with_row_law};
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
@@ -24,12 +25,11 @@ pub(crate) fn expect<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Resul
 
 pub(crate) fn expect_at<P: Predictions>(level: Level, prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
     let sums = with_row_law(prior, Expect { level, rows });
-    if sums.bad {
+    if !(sums.hits + sums.alarms + sums.positives + sums.negatives).is_finite() {
         rows.check()?;
     }
-    let [fp, tp, negatives, positives] = sums.totals;
     // Row sums are kept: what is not predicted positive is predicted negative.
-    Ok(Confusion::new((negatives - fp).max(0.0), fp, (positives - tp).max(0.0), tp))
+    Ok(Confusion::at(sums.hits, sums.alarms, &Counts { positives: sums.positives, negatives: sums.negatives }))
 }
 
 /// −w g f(p) p (1 − p) into `gradient`, with g already multiplied by the slope of the loss.
@@ -55,72 +55,144 @@ struct Expect<'a, 'b, P: Predictions> {
 impl<P: Predictions> RowWork<P::Number> for Expect<'_, '_, P> {
     type Output = Sums;
     fn run<L: RowLaw<P::Number>>(self, law: L) -> Sums {
-        vectorised_at(self.level, ExpectLoop { rows: self.rows, law })
+        let Expect { level, rows } = self;
+        match rows.weights {
+            None => vectorised_at(level, ExpectLoop { rows, law, weights: Ones }),
+            Some(weights) => vectorised_at(level, ExpectLoop { rows, law, weights }),
+        }
     }
 }
 
+/// Σ w F of negatives and positives, Σ w of negatives and positives. A row that cannot be used makes one of them no number;
+/// which row is looked for afterwards.
 struct Sums {
-    /// Σ w F of negatives and positives, Σ w of negatives and positives.
-    totals: [f64; 4],
-    /// Some row cannot be used; which one is looked for afterwards.
-    bad: bool,
+    alarms: f64,
+    hits: f64,
+    negatives: f64,
+    positives: f64,
 }
 
-struct ExpectLoop<'a, 'b, P: Predictions, L> {
+/// One weight a row, given or 1: the loops are written once and compiled for both.
+trait Weights<R>: Copy {
+    const ARE_GIVEN: bool;
+    /// Those of the rows from `start` to `end`.
+    #[must_use]
+    fn part(self, start: usize, end: usize) -> Self;
+    fn at(&self, row: usize) -> R;
+}
+
+#[derive(Clone, Copy)]
+struct Ones;
+
+impl<R: Real> Weights<R> for Ones {
+    const ARE_GIVEN: bool = false;
+    #[inline(always)]
+    fn part(self, _: usize, _: usize) -> Self {
+        self
+    }
+    #[inline(always)]
+    fn at(&self, _: usize) -> R {
+        R::ONE
+    }
+}
+
+impl<R: Real> Weights<R> for &[R] {
+    const ARE_GIVEN: bool = true;
+    #[inline(always)]
+    fn part(self, start: usize, end: usize) -> Self {
+        &self[start..end]
+    }
+    #[inline(always)]
+    fn at(&self, row: usize) -> R {
+        self[row]
+    }
+}
+
+struct ExpectLoop<'a, 'b, P: Predictions, L, W> {
     rows: &'a Rows<'b, P>,
     law: L,
+    weights: W,
 }
 
-impl<P: Predictions, L: RowLaw<P::Number>> Vectorised for ExpectLoop<'_, '_, P, L> {
+impl<P: Predictions, L: RowLaw<P::Number>, W: Weights<P::Number>> Vectorised for ExpectLoop<'_, '_, P, L, W> {
     type Output = Sums;
 
     #[inline(always)]
     fn run(self) -> Sums {
-        type Lanes = [f64; LANES];
-        let zero = P::Number::ZERO;
-        let ones = [P::Number::ONE; CHUNK];
-        let mut expected = [zero; CHUNK];
-        let mut lanes: [Lanes; 4] = [[0.0; LANES]; 4];
-        let mut bad = false;
+        let mut hits = Split::new();
+        let mut weight = Split::new();
+        let mut count = 0;
         let values = self.rows.predictions.values();
         for start in (0..values.len()).step_by(CHUNK) {
             let end = (start + CHUNK).min(values.len());
             let values = &values[start..end];
             let labels = &self.rows.labels[start..end];
-            let weights = self.rows.weights.map_or(&ones[..values.len()], |weights| &weights[start..end]);
-            let expected = &mut expected[..values.len()];
-            let mut flags = 0u32;
-            for (value, weight) in values.iter().zip(weights) {
-                let is_weight = *weight >= zero && weight.wide() < f64::INFINITY;
-                flags |= u32::from(P::is_bad(*value)) | u32::from(!is_weight);
-            }
-            bad |= flags != 0;
-            for ((out, value), weight) in expected.iter_mut().zip(values).zip(weights) {
-                *out = *weight * P::cdf(&self.law, *value);
-            }
-            let mut add = |lane: usize, expected: P::Number, weight: P::Number, label: bool| {
-                let y = P::Number::of_label(label);
-                let not_y = P::Number::ONE - y;
-                lanes[0][lane] += (not_y * expected).wide();
-                lanes[1][lane] += (y * expected).wide();
-                lanes[2][lane] += (not_y * weight).wide();
-                lanes[3][lane] += (y * weight).wide();
-            };
-            let whole = values.len() - values.len() % LANES;
-            for at in (0..whole).step_by(LANES) {
-                let expected: &[P::Number; LANES] = expected[at..at + LANES].try_into().expect("whole lanes");
-                let weights: &[P::Number; LANES] = weights[at..at + LANES].try_into().expect("whole lanes");
-                let labels: &[bool; LANES] = labels[at..at + LANES].try_into().expect("whole lanes");
-                for lane in 0..LANES {
-                    add(lane, expected[lane], weights[lane], labels[lane]);
-                }
-            }
-            for at in whole..values.len() {
-                add(at - whole, expected[at], weights[at], labels[at]);
+            let weights = self.weights.part(start, end);
+            hits.add(labels, values, |row, value| weights.at(row) * P::cdf(&self.law, value));
+            if W::ARE_GIVEN {
+                // A weight below 0 spoils the sum, so that it is noticed; infinite ones do so by themselves.
+                let usable = |weight: P::Number| if weight >= P::Number::ZERO { weight } else { P::Number::NAN };
+                weight.add(labels, values, |row, _| usable(weights.at(row)));
+            } else {
+                count += labels.iter().filter(|label| **label).count();
             }
         }
-        Sums { totals: lanes.map(|lanes| lanes.iter().sum()), bad }
+        let (positives, negatives) =
+            if W::ARE_GIVEN { weight.totals() } else { (count as f64, (values.len() - count) as f64) };
+        let (hits, alarms) = hits.totals();
+        Sums { alarms, hits, negatives, positives }
     }
+}
+
+/// Sums by class, in sixteen f64 lanes each.
+struct Split<R> {
+    positive: [R; CHUNK],
+    negative: [R; CHUNK],
+    positive_lanes: [f64; LANES],
+    negative_lanes: [f64; LANES],
+}
+
+impl<R: Real> Split<R> {
+    #[inline(always)]
+    fn new() -> Self {
+        let (chunk, lanes) = ([R::ZERO; CHUNK], [0.0; LANES]);
+        Split { positive: chunk, negative: chunk, positive_lanes: lanes, negative_lanes: lanes }
+    }
+
+    /// Adds what each row contributes to the sum of its class.
+    #[inline(always)]
+    fn add(&mut self, labels: &[bool], values: &[R], part: impl Fn(usize, R) -> R) {
+        let out = self.positive.iter_mut().zip(&mut self.negative);
+        for (row, (((positive, negative), label), value)) in out.zip(labels).zip(values).enumerate() {
+            let all = part(row, *value);
+            // A product, not a branch: all or 0, and the difference is 0 or all, without rounding.
+            let mine = R::of_label(*label) * all;
+            *positive = mine;
+            *negative = all - mine;
+        }
+        // A last chunk that does not fill its lanes is filled with zeros.
+        let whole = labels.len().next_multiple_of(LANES);
+        self.positive[labels.len()..whole].fill(R::ZERO);
+        self.negative[labels.len()..whole].fill(R::ZERO);
+        add_lanes(&mut self.positive_lanes, &self.positive[..whole]);
+        add_lanes(&mut self.negative_lanes, &self.negative[..whole]);
+    }
+
+    #[inline(always)]
+    fn totals(&self) -> (f64, f64) {
+        (self.positive_lanes.iter().sum(), self.negative_lanes.iter().sum())
+    }
+}
+
+#[inline(always)]
+fn add_lanes<R: Real>(lanes: &mut [f64; LANES], values: &[R]) {
+    let mut sums = *lanes;
+    for values in values.chunks_exact(LANES) {
+        for lane in 0..LANES {
+            sums[lane] += values[lane].wide();
+        }
+    }
+    *lanes = sums;
 }
 
 struct Gradient<'a, 'b, 'c, R: Real> {
@@ -134,35 +206,32 @@ impl<R: Real> RowWork<R> for Gradient<'_, '_, '_, R> {
     type Output = ();
     fn run<L: RowLaw<R>>(self, law: L) {
         let Gradient { level, rows, slopes, gradient } = self;
-        vectorised_at(level, GradientLoop { rows, slopes, gradient, law });
+        match rows.weights {
+            None => vectorised_at(level, GradientLoop { rows, slopes, gradient, law, weights: Ones }),
+            Some(weights) => vectorised_at(level, GradientLoop { rows, slopes, gradient, law, weights }),
+        }
     }
 }
 
-struct GradientLoop<'a, 'b, 'c, R: Real, L> {
+struct GradientLoop<'a, 'b, 'c, R: Real, L, W> {
     rows: &'a Rows<'b, Logits<'c, R>>,
     slopes: Slopes,
     gradient: &'a mut [R],
     law: L,
+    weights: W,
 }
 
-impl<R: Real, L: RowLaw<R>> Vectorised for GradientLoop<'_, '_, '_, R, L> {
+impl<R: Real, L: RowLaw<R>, W: Weights<R>> Vectorised for GradientLoop<'_, '_, '_, R, L, W> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let ones = [R::ONE; CHUNK];
         let (positive, negative) = (R::of(self.slopes.positive), R::of(self.slopes.negative));
-        let values = self.rows.predictions.0;
-        for start in (0..values.len()).step_by(CHUNK) {
-            let end = (start + CHUNK).min(values.len());
-            let values = &values[start..end];
-            let labels = &self.rows.labels[start..end];
-            let weights = self.rows.weights.map_or(&ones[..values.len()], |weights| &weights[start..end]);
-            let gradient = &mut self.gradient[start..end];
-            for (((out, z), label), weight) in gradient.iter_mut().zip(values).zip(labels).zip(weights) {
-                let slope = if *label { positive } else { negative };
-                *out = slope * (*weight * self.law.density_of_logit(*z));
-            }
+        let rows = self.gradient.iter_mut().zip(self.rows.predictions.0).zip(self.rows.labels);
+        let weights = self.weights.part(0, self.rows.len());
+        for (row, ((out, z), label)) in rows.enumerate() {
+            let slope = if *label { positive } else { negative };
+            *out = slope * (weights.at(row) * self.law.density_of_logit(*z));
         }
     }
 }

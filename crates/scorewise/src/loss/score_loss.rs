@@ -103,7 +103,12 @@ impl ScoreLoss {
     }
 
     /// Writes ∂ℓ/∂z of these rows, the slopes being those of the whole batch that they belong to.
-    pub fn gradient_with<R: Real>(&self, slopes: Slopes, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<()> {
+    pub fn gradient_with<R: Real>(
+        &self,
+        slopes: Slopes,
+        rows: &Rows<'_, Logits<'_, R>>,
+        gradient: &mut [R],
+    ) -> Result<()> {
         check_gradient(rows, gradient)?;
         kernel::gradient(&self.prior, rows, self.scaled(slopes, rows.len()), gradient);
         Ok(())

@@ -5,13 +5,13 @@
 //! F(x) = T(v) below the centre, 1 − T(v) above                    f(x) = k(v) / δ
 //! ```
 //!
-//! A bump says only its tail T, its density k and its variance on δ = 1; counting from the nearer end keeps the digits of
-//! both tails. The same bodies serve f64 and, vectorised, f32 rows.
+//! A bump says its tail T and density k, counted from the nearer end, which keeps the digits of both tails in f64; its
+//! variance; and for f32 rows, which have no such digits to lose, the same two functions of u = (x − μ)/δ in the fewest steps.
 
 use super::Chance;
 use super::law::{Law, invert};
 use crate::error::{Error, Result};
-use crate::real::{Real, least, only_if};
+use crate::real::{at_least, at_most};
 
 /// A symmetric density on [−1, 1], told from its end: v = 0 at the end, v = 1 at the centre.
 pub trait Bump: Copy + Send + Sync {
@@ -20,9 +20,19 @@ pub trait Bump: Copy + Send + Sync {
     /// The variance for δ = 1.
     const VARIANCE: f64;
     /// T(v): the probability between the end and v.
-    fn tail<R: Real>(v: R) -> R;
+    fn tail(v: f64) -> f64;
     /// k(v).
-    fn density<R: Real>(v: R) -> R;
+    fn density(v: f64) -> f64;
+    /// F at u = (x − μ)/δ, to f32's precision; u may lie outside [−1, 1].
+    fn climb(u: f32) -> f32;
+    /// f δ at u, to f32's precision; u may lie outside [−1, 1].
+    fn height(u: f32) -> f32;
+}
+
+/// u, but within [−1, 1]; NaN stays.
+#[inline(always)]
+pub(crate) fn clamped(u: f32) -> f32 {
+    at_least(at_most(u, 1.0), -1.0)
 }
 
 /// A bump moved to μ and scaled to half-width δ.
@@ -70,45 +80,28 @@ impl<B: Bump> Centred<B> {
         self.delta
     }
 
-    /// F by what lies below and above x inside the support; see the module.
-    #[inline(always)]
-    pub(crate) fn cdf_between<R: Real>(from_low: R, from_high: R, per_delta: R) -> R {
-        let v = inside(from_low, from_high, per_delta).1;
-        let tail = B::tail(v);
-        if from_low < from_high { tail } else { R::ONE - tail }
-    }
-
-    /// k(v), 0 outside the support.
-    #[inline(always)]
-    pub(crate) fn density_between<R: Real>(from_low: R, from_high: R, per_delta: R) -> R {
-        let (is_inside, v) = inside(from_low, from_high, per_delta);
-        only_if(is_inside, B::density(v))
-    }
-
     /// How far x lies above the lower and below the upper end of the support. Where an end of the support is an end of
     /// [0, 1], p or q itself is the distance, to the last digit.
     fn distances(&self, x: Chance) -> (f64, f64) {
         (x.p - self.ends.0, x.q - (1.0 - self.ends.1))
     }
-}
 
-/// Whether x lies in the support, and v.
-#[inline(always)]
-fn inside<R: Real>(from_low: R, from_high: R, per_delta: R) -> (bool, R) {
-    let nearer = least(from_low, from_high);
-    let v = nearer * per_delta;
-    // The middle may come out a hair above 1, the outside is below 0.
-    (nearer >= R::ZERO, least(only_if(v > R::ZERO, v), R::ONE))
+    /// v: 0 at the nearer end of the support and outside, 1 at the centre (which may come out a hair above).
+    fn end_to_centre(&self, nearer: f64) -> f64 {
+        (nearer / self.delta).clamp(0.0, 1.0)
+    }
 }
 
 impl<B: Bump> Law for Centred<B> {
     fn cdf(&self, x: Chance) -> f64 {
         let (low, high) = self.distances(x);
-        Self::cdf_between(low, high, 1.0 / self.delta)
+        let tail = B::tail(self.end_to_centre(low.min(high)));
+        if low < high { tail } else { 1.0 - tail }
     }
     fn pdf(&self, x: Chance) -> f64 {
         let (low, high) = self.distances(x);
-        Self::density_between(low, high, 1.0 / self.delta) / self.delta
+        let nearer = low.min(high);
+        if nearer >= 0.0 { B::density(self.end_to_centre(nearer)) / self.delta } else { 0.0 }
     }
     fn quantile(&self, level: f64) -> f64 {
         let v = |tail: f64| 2.0 * invert(tail, (0.0, 0.5), |x| (B::tail(2.0 * x.p), 2.0 * B::density(2.0 * x.p)));

@@ -9,7 +9,7 @@
 //! Epanechnikov, V. A. (1969). Non-parametric estimation of a multivariate probability density. Theory of Probability and
 //! its Applications 14, 153–158. doi:10.1137/1114019
 
-use super::centred::{Bump, Centred};
+use super::centred::{Bump, Centred, clamped};
 use crate::error::Result;
 use crate::real::Real;
 
@@ -30,12 +30,20 @@ impl Epanechnikov {
 impl Bump for Parabola {
     const NAME: &'static str = "epanechnikov";
     const VARIANCE: f64 = 0.2;
-    #[inline(always)]
-    fn tail<R: Real>(v: R) -> R {
-        R::of(0.25) * v * v * (R::of(3.0) - v)
+    fn tail(v: f64) -> f64 {
+        0.25 * v * v * (3.0 - v)
+    }
+    fn density(v: f64) -> f64 {
+        0.75 * v * (2.0 - v)
     }
     #[inline(always)]
-    fn density<R: Real>(v: R) -> R {
-        R::of(0.75) * v * (R::of(2.0) - v)
+    fn climb(u: f32) -> f32 {
+        let u = clamped(u);
+        u.fused((u * u).fused(-0.25, 0.75), 0.5)
+    }
+    #[inline(always)]
+    fn height(u: f32) -> f32 {
+        let u = clamped(u);
+        (u * u).fused(-0.75, 0.75)
     }
 }

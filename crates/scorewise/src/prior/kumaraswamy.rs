@@ -49,11 +49,23 @@ impl Kumaraswamy {
     fn density(&self, x: Chance, extra: f64) -> f64 {
         if x.p <= 0.0 {
             let limit = self.a - 1.0 + extra;
-            return if limit > 0.0 { 0.0 } else if limit == 0.0 { self.a * self.b } else { f64::INFINITY };
+            return if limit > 0.0 {
+                0.0
+            } else if limit == 0.0 {
+                self.a * self.b
+            } else {
+                f64::INFINITY
+            };
         }
         if x.q <= 0.0 {
             let limit = self.b - 1.0 + extra;
-            return if limit > 0.0 { 0.0 } else if limit == 0.0 { self.a } else { f64::INFINITY };
+            return if limit > 0.0 {
+                0.0
+            } else if limit == 0.0 {
+                self.a
+            } else {
+                f64::INFINITY
+            };
         }
         let base = (self.a - 1.0 + extra) * x.ln_p() + (self.b - 1.0) * self.ln_rest(x);
         let complement = if extra == 0.0 { 0.0 } else { extra * x.ln_q() };

@@ -54,7 +54,11 @@ pub(crate) fn invert(level: f64, (low, high): (f64, f64), law: impl Fn(Chance) -
         }
         let newton = x - (cdf - level) / pdf;
         // A step that leaves the bracket, or no number at all (pdf = 0 or ∞), is replaced by halving.
-        x = if newton > low && newton < high && (newton - x).abs() < 0.4 * (high - low) { newton } else { 0.5 * (low + high) };
+        x = if newton > low && newton < high && (newton - x).abs() < 0.4 * (high - low) {
+            newton
+        } else {
+            0.5 * (low + high)
+        };
         if x == low || x == high {
             break;
         }

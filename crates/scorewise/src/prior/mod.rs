@@ -40,7 +40,7 @@ pub use mixture::Mixture;
 pub use normal::Normal;
 pub use quartic::Quartic;
 pub use raised_cosine::RaisedCosine;
-pub(crate) use rows::{RowLaw, RowWork, with_row_law};
+pub(crate) use rows::{RowLaw, RowWork, with_narrow_law, with_row_law, with_wide_law};
 pub use text::{FAMILIES, Family};
 pub use triangular::Triangular;
 pub use uniform::Uniform;

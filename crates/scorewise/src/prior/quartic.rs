@@ -6,7 +6,7 @@
 //!
 //! Mean μ, variance δ²/7. Close to the raised cosine, by multiplications alone.
 
-use super::centred::{Bump, Centred};
+use super::centred::{Bump, Centred, clamped};
 use crate::error::Result;
 use crate::real::Real;
 
@@ -27,13 +27,23 @@ impl Quartic {
 impl Bump for Biweight {
     const NAME: &'static str = "quartic";
     const VARIANCE: f64 = 1.0 / 7.0;
-    #[inline(always)]
-    fn tail<R: Real>(v: R) -> R {
-        R::of(1.0 / 16.0) * v * v * v * (R::of(20.0) - v * (R::of(15.0) - R::of(3.0) * v))
+    fn tail(v: f64) -> f64 {
+        v * v * v * (20.0 - v * (15.0 - 3.0 * v)) / 16.0
+    }
+    fn density(v: f64) -> f64 {
+        let parabola = v * (2.0 - v);
+        15.0 / 16.0 * parabola * parabola
     }
     #[inline(always)]
-    fn density<R: Real>(v: R) -> R {
-        let parabola = v * (R::of(2.0) - v);
-        R::of(15.0 / 16.0) * parabola * parabola
+    fn climb(u: f32) -> f32 {
+        let u = clamped(u);
+        let t = u * u;
+        u.fused(t.fused(t.fused(3.0 / 16.0, -10.0 / 16.0), 15.0 / 16.0), 0.5)
+    }
+    #[inline(always)]
+    fn height(u: f32) -> f32 {
+        let u = clamped(u);
+        let parabola = 1.0 - u * u;
+        15.0 / 16.0 * parabola * parabola
     }
 }

@@ -1,12 +1,11 @@
 //! A prior as the hot loops see it: F and the logit density of a row, in the row's own precision.
 //!
-//! The bumps work in f32 where f32 is enough, vectorised; a bump so narrow that f32 would lose digits, and the priors that
-//! need special functions, go row by row through f64.
+//! For f32 rows the bumps work in f32, vectorised. A bump so narrow that f32 would lose digits, the priors that need special
+//! functions, and f64 rows go row by row through f64.
 
 use std::marker::PhantomData;
 
 use super::centred::{Bump, Centred};
-use super::law::Law;
 use super::{Chance, Prior};
 use crate::real::Real;
 
@@ -26,84 +25,117 @@ pub(crate) trait RowWork<R: Real> {
     fn run<L: RowLaw<R>>(self, law: L) -> Self::Output;
 }
 
-/// Does the work with the fastest law that keeps the digits.
+/// Does the work with the fastest law that keeps the digits of these rows.
 pub(crate) fn with_row_law<R: Real, W: RowWork<R>>(prior: &Prior, work: W) -> W::Output {
+    R::with_row_law(prior, work)
+}
+
+/// f64 rows: the law itself.
+pub(crate) fn with_wide_law<W: RowWork<f64>>(prior: &Prior, work: W) -> W::Output {
+    work.run(RowByRow(prior))
+}
+
+/// f32 rows: bumps vectorised where f32 is enough, all else through f64.
+pub(crate) fn with_narrow_law<W: RowWork<f32>>(prior: &Prior, work: W) -> W::Output {
     let (share, main) = match prior {
         Prior::Mixture(mixture) => (mixture.share(), mixture.main()),
         other => (0.0, other),
     };
     match main {
-        Prior::Uniform(law) if is_wide_enough::<R, _>(law) => work.run(BumpLaw::new(law, share)),
-        Prior::RaisedCosine(law) if is_wide_enough::<R, _>(law) => work.run(BumpLaw::new(law, share)),
-        Prior::Triangular(law) if is_wide_enough::<R, _>(law) => work.run(BumpLaw::new(law, share)),
-        Prior::Epanechnikov(law) if is_wide_enough::<R, _>(law) => work.run(BumpLaw::new(law, share)),
-        Prior::Quartic(law) if is_wide_enough::<R, _>(law) => work.run(BumpLaw::new(law, share)),
+        Prior::Uniform(law) if is_wide_enough(law) => with_bump(law, share, work),
+        Prior::RaisedCosine(law) if is_wide_enough(law) => with_bump(law, share, work),
+        Prior::Triangular(law) if is_wide_enough(law) => with_bump(law, share, work),
+        Prior::Epanechnikov(law) if is_wide_enough(law) => with_bump(law, share, work),
+        Prior::Quartic(law) if is_wide_enough(law) => with_bump(law, share, work),
         _ => work.run(RowByRow(prior)),
     }
 }
 
 /// f32 knows p to 6e-8; divided by δ that must stay below the 1e-5 that the f32 path promises.
-fn is_wide_enough<R: Real, B: Bump>(law: &Centred<B>) -> bool {
-    R::EXACT || law.delta() >= 0.05
+fn is_wide_enough<B: Bump>(law: &Centred<B>) -> bool {
+    law.delta() >= 0.05
 }
 
-/// A bump, mixed with a share (possibly 0) of the uniform prior.
+fn with_bump<B: Bump, W: RowWork<f32>>(law: &Centred<B>, share: f64, work: W) -> W::Output {
+    let law = NarrowBump::<B> { mu: law.mu() as f32, per_delta: (1.0 / law.delta()) as f32, bump: PhantomData };
+    if share == 0.0 {
+        work.run(OfPair(law))
+    } else {
+        work.run(OfPair(Mixed { law, main: 1.0 - share as f32, share: share as f32 }))
+    }
+}
+
+/// A law of p and q, both given.
+trait PairLaw<R: Real>: Copy + Send + Sync {
+    /// F(p).
+    fn cdf(&self, p: R, q: R) -> R;
+    /// f(p).
+    fn pdf(&self, p: R, q: R) -> R;
+}
+
+/// A bump for f32 rows, by u = (p − μ)/δ.
 #[derive(Clone, Copy)]
-struct BumpLaw<R, B> {
-    low: R,
-    above: R,
-    per_delta: R,
-    main: R,
-    share: R,
+struct NarrowBump<B> {
+    mu: f32,
+    per_delta: f32,
     bump: PhantomData<B>,
 }
 
-impl<R: Real, B: Bump> BumpLaw<R, B> {
-    fn new(law: &Centred<B>, share: f64) -> Self {
-        let (low, high) = law.support();
-        BumpLaw {
-            low: R::of(low),
-            above: R::of(1.0 - high),
-            per_delta: R::of(1.0 / law.delta()),
-            main: R::of(1.0 - share),
-            share: R::of(share),
-            bump: PhantomData,
-        }
+impl<B: Bump> NarrowBump<B> {
+    #[inline(always)]
+    fn u(&self, p: f32) -> f32 {
+        (p - self.mu) * self.per_delta
     }
+}
 
+impl<B: Bump> PairLaw<f32> for NarrowBump<B> {
+    #[inline(always)]
+    fn cdf(&self, p: f32, _: f32) -> f32 {
+        B::climb(self.u(p))
+    }
+    #[inline(always)]
+    fn pdf(&self, p: f32, _: f32) -> f32 {
+        self.per_delta * B::height(self.u(p))
+    }
+}
+
+/// A law with a share of the uniform one.
+#[derive(Clone, Copy)]
+struct Mixed<R, L> {
+    law: L,
+    main: R,
+    share: R,
+}
+
+impl<R: Real, L: PairLaw<R>> PairLaw<R> for Mixed<R, L> {
     #[inline(always)]
     fn cdf(&self, p: R, q: R) -> R {
-        self.main * Centred::<B>::cdf_between(p - self.low, q - self.above, self.per_delta) + self.share * p
+        self.main * self.law.cdf(p, q) + self.share * p
+    }
+    #[inline(always)]
+    fn pdf(&self, p: R, q: R) -> R {
+        self.main * self.law.pdf(p, q) + self.share
     }
 }
 
-/// σ(z), σ(−z) and their product, from exp(−|z|).
-#[inline(always)]
-fn sigmoid<R: Real>(z: R) -> (R, R, R) {
-    let e = z.magnitude().exp_minus();
-    let large = R::ONE / (R::ONE + e);
-    let small = e * large;
-    let is_positive = z >= R::ZERO;
-    let p = if is_positive { large } else { small };
-    let q = if is_positive { small } else { large };
-    (p, q, small * large)
-}
+/// A pair law as a row law: p and q from the row.
+#[derive(Clone, Copy)]
+struct OfPair<L>(L);
 
-impl<R: Real, B: Bump> RowLaw<R> for BumpLaw<R, B> {
+impl<R: Real, L: PairLaw<R>> RowLaw<R> for OfPair<L> {
     #[inline(always)]
     fn cdf_of_logit(&self, z: R) -> R {
-        let (p, q, _) = sigmoid(z);
-        self.cdf(p, q)
+        let (p, q) = z.sigmoid();
+        self.0.cdf(p, q)
     }
     #[inline(always)]
     fn cdf_of_probability(&self, p: R) -> R {
-        self.cdf(p, R::ONE - p)
+        self.0.cdf(p, R::ONE - p)
     }
     #[inline(always)]
     fn density_of_logit(&self, z: R) -> R {
-        let (p, q, slope) = sigmoid(z);
-        let density = Centred::<B>::density_between(p - self.low, q - self.above, self.per_delta);
-        slope * (self.main * (density * self.per_delta) + self.share)
+        let (p, q) = z.sigmoid();
+        (p * q) * self.0.pdf(p, q)
     }
 }
 

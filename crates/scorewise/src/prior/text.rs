@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use super::centred::Bump;
 use super::{
-    Beta, Centred, Epanechnikov, Kumaraswamy, Logistic, Mixture, Normal, Prior, Quartic, RaisedCosine, Triangular, Uniform,
+    Beta, Centred, Epanechnikov, Kumaraswamy, Logistic, Mixture, Normal, Prior, Quartic, RaisedCosine, Triangular,
+    Uniform,
 };
 use crate::error::{Error, Result};
 use crate::formula::shortest;
@@ -65,7 +66,8 @@ impl FromStr for Prior {
             }
             return Ok(Prior::Mixture(Box::new(Mixture::new(share, main.parse()?)?)));
         }
-        let Some(family) = FAMILIES.iter().find(|family| family.name == name || (name == "raised_cosine" && family.name == "cosine"))
+        let Some(family) =
+            FAMILIES.iter().find(|family| family.name == name || (name == "raised_cosine" && family.name == "cosine"))
         else {
             let known: Vec<_> = FAMILIES.iter().map(|family| family.name).collect();
             return Err(refuse(format!("not a known family; there are {}", known.join(", "))));
@@ -85,7 +87,10 @@ impl FromStr for Prior {
             values.push(value);
         }
         let &[first, second] = values.as_slice() else {
-            return Err(refuse(format!("two numbers are needed: write `{}`, for example `{}`", family.form, family.example)));
+            return Err(refuse(format!(
+                "two numbers are needed: write `{}`, for example `{}`",
+                family.form, family.example
+            )));
         };
         Ok(match family.name {
             "uniform" => Prior::Uniform(Uniform::new(first, second)?),
@@ -117,9 +122,8 @@ fn excerpt(text: &str) -> String {
 
 impl fmt::Display for Prior {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut pair = |name: &str, (first, second): (f64, f64)| {
-            write!(out, "{name}:{},{}", shortest(first), shortest(second))
-        };
+        let mut pair =
+            |name: &str, (first, second): (f64, f64)| write!(out, "{name}:{},{}", shortest(first), shortest(second));
         match self {
             Prior::Uniform(prior) => match (Prior::Uniform(*prior)).support() {
                 (0.0, 1.0) => out.write_str("uniform"),

@@ -6,7 +6,7 @@
 //!
 //! Mean μ, variance δ²/6. The cheapest compact prior whose density has no jump.
 
-use super::centred::{Bump, Centred};
+use super::centred::{Bump, Centred, clamped};
 use crate::error::Result;
 use crate::real::Real;
 
@@ -27,12 +27,19 @@ impl Triangular {
 impl Bump for Triangle {
     const NAME: &'static str = "triangular";
     const VARIANCE: f64 = 1.0 / 6.0;
-    #[inline(always)]
-    fn tail<R: Real>(v: R) -> R {
-        R::of(0.5) * v * v
+    fn tail(v: f64) -> f64 {
+        0.5 * v * v
+    }
+    fn density(v: f64) -> f64 {
+        v
     }
     #[inline(always)]
-    fn density<R: Real>(v: R) -> R {
-        v
+    fn climb(u: f32) -> f32 {
+        let u = clamped(u);
+        u.fused(u.abs().fused(-0.5, 1.0), 0.5)
+    }
+    #[inline(always)]
+    fn height(u: f32) -> f32 {
+        1.0 - clamped(u).abs()
     }
 }

@@ -7,7 +7,7 @@
 //! Mean (a + b)/2, variance (b − a)²/12. On [0, 1] it gives every soft-Dice and soft-F1 loss in use today: the expected
 //! matrix then holds the predictions themselves.
 
-use super::centred::{Bump, Centred};
+use super::centred::{Bump, Centred, clamped};
 use crate::error::{Error, Result};
 use crate::real::Real;
 
@@ -38,12 +38,18 @@ impl Uniform {
 impl Bump for Flat {
     const NAME: &'static str = "uniform";
     const VARIANCE: f64 = 1.0 / 3.0;
-    #[inline(always)]
-    fn tail<R: Real>(v: R) -> R {
-        R::of(0.5) * v
+    fn tail(v: f64) -> f64 {
+        0.5 * v
+    }
+    fn density(_: f64) -> f64 {
+        0.5
     }
     #[inline(always)]
-    fn density<R: Real>(_: R) -> R {
-        R::of(0.5)
+    fn climb(u: f32) -> f32 {
+        clamped(u).fused(0.5, 0.5)
+    }
+    #[inline(always)]
+    fn height(u: f32) -> f32 {
+        if u.abs() <= 1.0 { 0.5 } else { 0.0 }
     }
 }

@@ -14,7 +14,8 @@ pub fn no_skill(score: &Score) -> Option<f64> {
         let (p, n) = (1000.0 * base, 1000.0 * (1.0 - base));
         Confusion::new(n * (1.0 - alarm), n * alarm, p * (1.0 - alarm), p * alarm)
     };
-    let mut values = [(0.125, 0.25), (0.5, 0.125), (0.25, 0.75)].map(|(base, alarm)| score.checked(&independent(base, alarm)));
+    let mut values =
+        [(0.125, 0.25), (0.5, 0.125), (0.25, 0.75)].map(|(base, alarm)| score.checked(&independent(base, alarm)));
     values.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
     match values {
         [Some(low), _, Some(high)] if high - low < 1e-9 => Some(if high.abs() < 1e-9 { 0.0 } else { high }),
@@ -84,7 +85,9 @@ fn representative(row: &Row) -> Option<Score> {
 }
 
 fn parameters(row: &Row) -> String {
-    row.parameters.iter().fold(String::new(), |text, parameter| text + &format!(" {} {}.", parameter.name, parameter.bounds()))
+    row.parameters
+        .iter()
+        .fold(String::new(), |text, parameter| text + &format!(" {} {}.", parameter.name, parameter.bounds()))
 }
 
 fn best(row: &Row) -> String {

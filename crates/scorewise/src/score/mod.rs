@@ -47,7 +47,10 @@ impl Score {
         };
         let name = head.trim_end().to_ascii_lowercase().replace(['-', '.'], "_");
         let (row, formula) = match registry::row(&name) {
-            Some(row) => (Some(row), Formula::parse(&format!("{}{arguments}", row.name)).map_err(|fault| restated(trimmed, fault))?),
+            Some(row) => (
+                Some(row),
+                Formula::parse(&format!("{}{arguments}", row.name)).map_err(|fault| restated(trimmed, fault))?,
+            ),
             None => (None, Formula::parse(text).map_err(|fault| suggest(trimmed, &name, fault))?),
         };
         let name = match row {

@@ -135,12 +135,9 @@ const fn parameter(name: &'static str, default: Option<f64>, low: f64, high: f64
 const INF: f64 = f64::INFINITY;
 
 const WILKS: &str = "Wilks, D. S. (2019). Statistical Methods in the Atmospheric Sciences, 4th ed., ch. 9. Elsevier.";
-const FERRO: &str =
-    "Ferro, C. A. T. & Stephenson, D. B. (2011). Extremal dependence indices. Weather and Forecasting 26, 699–713. doi:10.1175/WAF-D-10-05030.1";
-const YERUSHALMY: &str =
-    "Yerushalmy, J. (1947). Statistical problems in assessing methods of medical diagnosis. Public Health Reports 62, 1432–1449. doi:10.2307/4586294";
-const VICKERS: &str =
-    "Vickers, A. J. & Elkin, E. B. (2006). Decision curve analysis. Medical Decision Making 26, 565–574. doi:10.1177/0272989X06295361";
+const FERRO: &str = "Ferro, C. A. T. & Stephenson, D. B. (2011). Extremal dependence indices. Weather and Forecasting 26, 699–713. doi:10.1175/WAF-D-10-05030.1";
+const YERUSHALMY: &str = "Yerushalmy, J. (1947). Statistical problems in assessing methods of medical diagnosis. Public Health Reports 62, 1432–1449. doi:10.2307/4586294";
+const VICKERS: &str = "Vickers, A. J. & Elkin, E. B. (2006). Decision curve analysis. Medical Decision Making 26, 565–574. doi:10.1177/0272989X06295361";
 const RIJSBERGEN: &str = "van Rijsbergen, C. J. (1979). Information Retrieval, 2nd ed. Butterworths.";
 const POWERS: &str = "Powers, D. M. W. (2011). Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and correlation. Journal of Machine Learning Technologies 2, 37–63.";
 const GLAS: &str = "Glas, A. S. et al. (2003). The diagnostic odds ratio. Journal of Clinical Epidemiology 56, 1129–1135. doi:10.1016/S0895-4356(03)00177-X";

@@ -79,7 +79,8 @@ impl Bootstrap {
         let values = rows.predictions.values();
         let classes = classes(rows.labels);
         // Which cell each row is in, as a place in tn, fp, fn, tp.
-        let cell = |row: usize| 2 * usize::from(rows.labels[row]) + usize::from(is_positive(values[row].wide(), threshold));
+        let cell =
+            |row: usize| 2 * usize::from(rows.labels[row]) + usize::from(is_positive(values[row].wide(), threshold));
         let cells: Vec<u8> = (0..rows.len()).map(|row| cell(row) as u8).collect();
         let found = self.each_replicate(|replicate| {
             let mut copies = vec![0; rows.len()];
@@ -168,7 +169,8 @@ impl Bootstrap {
 
 /// The rows of each class.
 fn classes(labels: &[bool]) -> [Vec<u32>; 2] {
-    let rows = |wanted: bool| labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted).map(|(_, row)| row).collect();
+    let rows =
+        |wanted: bool| labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted).map(|(_, row)| row).collect();
     [rows(false), rows(true)]
 }
 

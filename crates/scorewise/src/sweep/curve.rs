@@ -20,7 +20,8 @@ pub(crate) fn curve<T: Ranked>(table: &Table<T>, scores: &[Score], points: usize
     let half = (points / 2).max(1);
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
     let by_threshold = (0..=half).map(|k| rank_above(&table.rows, k as f64 / half as f64));
-    let optima = scores.iter().filter_map(|score| best(table, score, &[])).map(|best| rank_above(&table.rows, best.threshold));
+    let optima =
+        scores.iter().filter_map(|score| best(table, score, &[])).map(|best| rank_above(&table.rows, best.threshold));
     let mut ranks: Vec<usize> = by_rank.chain(by_threshold).chain(optima).map(|rank| settled(table, rank)).collect();
     ranks.sort_unstable_by(|a, b| b.cmp(a));
     ranks.dedup();

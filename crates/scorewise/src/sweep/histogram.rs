@@ -51,7 +51,10 @@ impl Histogram {
     /// With the leading 16 to 24 bits of the probability: 1 MiB to 256 MiB.
     pub fn new(bits: u32) -> Result<Self> {
         if !(16..=24).contains(&bits) {
-            return Err(Error::Setting { what: "histogram bits", reason: format!("must lie between 16 and 24, not at {bits}") });
+            return Err(Error::Setting {
+                what: "histogram bits",
+                reason: format!("must lie between 16 and 24, not at {bits}"),
+            });
         }
         Ok(Histogram { bits, bins: vec![(0.0, 0.0); 1 << bits] })
     }
@@ -115,7 +118,10 @@ impl Histogram {
     fn filled(&self) -> Filled {
         let shift = KEY_BITS - self.bits;
         let full = self.bins.iter().enumerate().rev().filter(|(_, bin)| bin.0 + bin.1 > 0.0);
-        Filled(full.map(|(index, bin)| Bin { floor: edge(index, shift), next: edge(index + 1, shift), mass: *bin }).collect())
+        Filled(
+            full.map(|(index, bin)| Bin { floor: edge(index, shift), next: edge(index + 1, shift), mass: *bin })
+                .collect(),
+        )
     }
 }
 

@@ -1,0 +1,136 @@
+//! Value + gradient of ten million f32 logits on one thread, against plainly streaming the same bytes.
+//!
+//! The stream reads logits and labels and writes a gradient, doing next to nothing with them: what memory allows at best.
+//! The loss needs two passes over the logits (sums, then gradient), so its own floor is nearly twice that.
+
+mod timing;
+
+use std::hint::black_box;
+
+use scorewise::{CrossEntropy, ExactLoss, Logits, Prior, Rows, Score, ScoreLoss};
+use timing::{Contestant, Random, bar, print, race};
+
+const ROWS: usize = 10_000_000;
+
+fn main() {
+    let mut random = Random(1);
+    let labels: Vec<bool> = (0..ROWS).map(|_| random.next() < 0.02).collect();
+    let logits: Vec<f32> =
+        labels.iter().map(|label| (random.normal() * 1.5 + if *label { 1.0 } else { -2.0 }) as f32).collect();
+    let weights: Vec<f32> = (0..ROWS).map(|_| random.next() as f32).collect();
+    let mut gradients = vec![vec![0f32; ROWS]; 5];
+    let mut buffers = gradients.iter_mut();
+    let mut buffer = || buffers.next().expect("a buffer for each contestant");
+    let rows = Rows::new(Logits(&logits), &labels).expect("rows");
+    let weighted = rows.weighted(&weights).expect("weights");
+    let loss = |score: &str, prior: &str| {
+        ScoreLoss::new(Score::parse(score).expect("a score"), prior.parse::<Prior>().expect("a prior"))
+    };
+    let (uniform, cosine) = (loss("tss", "uniform"), loss("f1", "cosine:0.5,0.1"));
+    let mut contestants = vec![
+        Contestant {
+            name: "stream: logits, labels in; gradient out",
+            work: {
+                let out = buffer();
+                let (z, y) = (&logits, &labels);
+                Box::new(move || stream(z, y, out))
+            },
+        },
+        Contestant {
+            name: "tss, uniform: value + gradient",
+            work: {
+                let out = buffer();
+                let (loss, rows) = (&uniform, &rows);
+                Box::new(move || {
+                    black_box(loss.value_and_gradient(rows, out).expect("finite"));
+                })
+            },
+        },
+        Contestant {
+            name: "f1, cosine:0.5,0.1: value + gradient",
+            work: {
+                let out = buffer();
+                let (loss, rows) = (&cosine, &rows);
+                Box::new(move || {
+                    black_box(loss.value_and_gradient(rows, out).expect("finite"));
+                })
+            },
+        },
+        Contestant {
+            name: "f1, cosine:0.5,0.1, weighted",
+            work: {
+                let out = buffer();
+                let (loss, rows) = (&cosine, &weighted);
+                Box::new(move || {
+                    black_box(loss.value_and_gradient(rows, out).expect("finite"));
+                })
+            },
+        },
+        Contestant {
+            name: "f1, cosine:0.5,0.1: value alone",
+            work: {
+                let (loss, rows) = (&cosine, &rows);
+                Box::new(move || {
+                    black_box(loss.value(rows).expect("finite"));
+                })
+            },
+        },
+    ];
+    println!("loss: {ROWS} f32 logits, one thread");
+    let timings = race(15, &mut contestants);
+    print(&contestants, &timings);
+    let bytes = (2 * size_of::<f32>() + 1) * ROWS;
+    println!("  streaming moves {:.1} GB/s", bytes as f64 / timings[0].median / 1e9);
+    bar("tss, uniform, over streaming", timings[1].median / timings[0].median, 3.0, " x");
+    bar("f1, cosine, over streaming", timings[2].median / timings[0].median, 3.0, " x");
+    drop(contestants);
+
+    println!("others, 1 000 000 rows, one thread");
+    let few = Rows::new(Logits(&logits[..1_000_000]), &labels[..1_000_000]).expect("rows");
+    let exact = ExactLoss::new(Score::parse("f1").expect("a score"), "cosine:0.5,0.1".parse().expect("a prior"));
+    let beta = loss("f1", "beta:2,5");
+    let mut outs = gradients.iter_mut().map(|gradient| &mut gradient[..1_000_000]);
+    let mut out = || outs.next().expect("a buffer for each contestant");
+    let mut contestants = vec![
+        Contestant {
+            name: "f1, beta:2,5 (row by row in f64)",
+            work: {
+                let out = out();
+                let (loss, rows) = (&beta, &few);
+                Box::new(move || {
+                    black_box(loss.value_and_gradient(rows, out).expect("finite"));
+                })
+            },
+        },
+        Contestant {
+            name: "f1, cosine, exact expected score",
+            work: {
+                let out = out();
+                let (loss, rows) = (&exact, &few);
+                Box::new(move || {
+                    black_box(loss.value_and_gradient(rows, out).expect("finite"));
+                })
+            },
+        },
+        Contestant {
+            name: "cross-entropy",
+            work: {
+                let out = out();
+                let rows = &few;
+                Box::new(move || {
+                    black_box(CrossEntropy::plain().value_and_gradient(rows, out).expect("finite"));
+                })
+            },
+        },
+    ];
+    let timings = race(5, &mut contestants);
+    print(&contestants, &timings);
+}
+
+/// The least work that moves the same bytes.
+fn stream(logits: &[f32], labels: &[bool], gradient: &mut [f32]) {
+    for ((out, z), label) in gradient.iter_mut().zip(logits).zip(labels) {
+        *out = if *label { *z } else { -*z };
+    }
+    black_box(&gradient[0]);
+}

@@ -21,6 +21,7 @@ mod sealed {
 pub trait Real:
     sealed::Sealed
     + Copy
+    + std::fmt::Debug
     + PartialOrd
     + Send
     + Sync

@@ -50,6 +50,14 @@ pub enum Error {
         /// The values allowed, in words.
         bounds: &'static str,
     },
+    /// Rows of one sequence with another sequence between them.
+    #[error("sequences, row {row}: sequence {id} begins again; put its rows together, in the order of time")]
+    TornSequence {
+        /// The row, from 0.
+        row: usize,
+        /// The sequence that had already ended.
+        id: u32,
+    },
     /// A setting that makes no sense.
     #[error("{what} {reason}")]
     Setting {

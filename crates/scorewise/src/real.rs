@@ -23,6 +23,7 @@ mod sealed {
 pub trait Real:
     sealed::Sealed
     + Copy
+    + std::fmt::Debug
     + PartialOrd
     + Send
     + Sync

@@ -1,0 +1,62 @@
+//! TEMPORAL: errors that weigh by when they happen. An alarm a little early is half a success; one far from any event is
+//! worse than a plain error.
+//!
+//! ```text
+//! TP = Σ y F        TN = Σ (1 − y)(1 − F)        wFP = Σ (1 − yₜ) Fₜ (1 − ωₜ + αₜ)        wFN = Σ yₜ (1 − Fₜ − σₜ + βₜ)
+//! ```
+//!
+//! with F = F(p), the weights w₁ ≥ w₂ ≥ … of the distances 1, 2, … and, under one threshold τ for all rows,
+//!
+//! ```text
+//! ωₜ  an alarm that comes before an event:     Σ wₖ yₜ₊ₖ                      or   max wₖ yₜ₊ₖ
+//! σₜ  a miss that was announced by an alarm:   Σ wₖ (F(pₜ₋ₖ) − F(pₜ))₊        or   Σ wₖ (F(rₖ) − F(rₖ₋₁))
+//! αₜ  an alarm that stands alone:              1 without an event within ±window, else 0
+//! βₜ  a miss that stands alone:                1 − F(the highest p within ±window)
+//! ```
+//!
+//! where rₖ = max(pₜ, pₜ₋₁, …, pₜ₋ₖ): as weights do not rise with the distance, the nearest alarm gives the maximum, and k is
+//! the nearest while rₖ₋₁ ≤ τ < rₖ. All are exact expectations, no approximation. Row sums are *not* kept, so a gradient
+//! needs all four slopes of the score. Three [`Weighting`]s:
+//!
+//! | weighting | ω, σ | α, β | default weights |
+//! |---|---|---|---|
+//! | value-weighted (2021) | maximum | yes | 1/2, 1/3, 1/4 |
+//! | sum (wSOL, 2026) | sum | no | 1/2, 1/4, 1/8 |
+//! | maximum (wSOL, 2026) | maximum | no | 1/2, 1/4, 1/8 |
+//!
+//! Windows are cut where a sequence begins or ends and never reach into the next one.
+//!
+//! ```
+//! use scorewise::temporal::{Series, TemporalLoss, Weighting};
+//! use scorewise::{Confusion, Logits, Prior, Rows, Score};
+//!
+//! // Two sequences of four hours: an alarm one hour early, and an event that nobody announced.
+//! let logits = [-2.0, 1.5, -1.0, -3.0, -2.0, -2.5, -1.0, -3.0];
+//! let labels = [false, false, true, false, false, false, true, false];
+//! let sequences = [1, 1, 1, 1, 2, 2, 2, 2];
+//! let series = Series::new(Rows::new(Logits(&logits), &labels)?)?.with_sequences(&sequences)?;
+//!
+//! let loss = TemporalLoss::new(Score::parse("csi")?, Prior::cosine(0.5, 0.4)?, Weighting::default());
+//! // The early alarm counts ½, the announced miss ½, the other miss 2.
+//! assert_eq!(loss.at(&series, 0.5), Confusion::new(5.0, 0.5, 2.5, 0.0));
+//!
+//! let mut gradient = [0.0; 8];
+//! let value = loss.value_and_gradient(&series, &mut gradient)?;
+//! assert!(value > 0.0 && value < 1.0);
+//! assert!(gradient[6] < gradient[2] && gradient[2] < 0.0); // descent lifts both events, the unannounced one more
+//! # Ok::<(), scorewise::Error>(())
+//! ```
+//!
+//! Guastavino, Piana, Benvenuto (2021). Bad and good errors: value-weighted skill scores in deep ensemble learning.
+//! arXiv:2103.02881.
+//! Legnaro, Guastavino, Marchetti (2026). Weighted score-oriented losses for temporally localized event prediction.
+//! arXiv:2606.23145.
+
+mod series;
+mod weighting;
+mod band;
+mod temporal_loss;
+
+pub use series::Series;
+pub use temporal_loss::TemporalLoss;
+pub use weighting::Weighting;

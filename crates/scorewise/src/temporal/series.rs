@@ -1,0 +1,78 @@
+//! Rows in the order of time, and where one sequence ends and the next begins.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::rows::{Predictions, Rows, same_length};
+
+/// Rows in the order of time: one sequence, or several one after the other.
+///
+/// ```
+/// use scorewise::temporal::Series;
+/// use scorewise::{Probabilities, Rows};
+///
+/// let rows = Rows::new(Probabilities(&[0.1, 0.7, 0.4]), &[false, true, true])?;
+/// let series = Series::new(rows)?;
+/// assert_eq!(series.with_sequences(&[4, 4, 9])?.len(), 3);
+/// assert_eq!(
+///     series.with_sequences(&[4, 9, 4]).unwrap_err().to_string(),
+///     "sequences, row 2: sequence 4 begins again; put its rows together, in the order of time"
+/// );
+/// # Ok::<(), scorewise::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Series<'a, P: Predictions> {
+    rows: Rows<'a, P>, // private: `new` has looked at every prediction and weight
+    sequences: Option<&'a [u32]>,
+}
+
+impl<'a, P: Predictions> Series<'a, P> {
+    /// Rows of one sequence. A row's weight multiplies what the row itself counts; its neighbours see its label and its
+    /// alarm in full, also where the weight is 0.
+    pub fn new(rows: Rows<'a, P>) -> Result<Self> {
+        rows.check()?;
+        Ok(Series { rows, sequences: None })
+    }
+
+    /// The same rows with the id of each row's sequence. Rows with one id stand together.
+    pub fn with_sequences(self, sequences: &'a [u32]) -> Result<Self> {
+        same_length("sequences", self.len(), sequences.len())?;
+        let mut seen = HashSet::new();
+        let mut row = 0;
+        for run in sequences.chunk_by(PartialEq::eq) {
+            if !seen.insert(run[0]) {
+                return Err(Error::TornSequence { row, id: run[0] });
+            }
+            row += run.len();
+        }
+        Ok(Series { sequences: Some(sequences), ..self })
+    }
+
+    /// How many rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Never: there is at least one row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    pub(super) fn rows(&self) -> &Rows<'a, P> {
+        &self.rows
+    }
+
+    /// The rows of each sequence.
+    pub(super) fn sequences(&self) -> impl Iterator<Item = Range<usize>> {
+        let whole = self.sequences.is_none().then_some(0..self.len());
+        let mut end = 0;
+        let runs = self.sequences.unwrap_or(&[]).chunk_by(PartialEq::eq).map(move |run| {
+            end += run.len();
+            end - run.len()..end
+        });
+        whole.into_iter().chain(runs)
+    }
+}

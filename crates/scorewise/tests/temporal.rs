@@ -1,0 +1,452 @@
+//! Weighted matrices over time, against their definitions written out row by row.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use scorewise::temporal::{Series, TemporalLoss, Weighting};
+use scorewise::{Confusion, Error, Logits, Prior, Probabilities, Rows, Score, ScoreLoss};
+
+const PRIORS: [&str; 5] = ["uniform", "cosine:0.5,0.4", "quartic:0.4,0.3", "beta:2,5", "mix:0.2,cosine:0.6,0.1"];
+
+/// Numbers in [0, 1), the same for the same seed.
+fn random(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// A made-up series: predictions, labels, weights, and sequences of five to twelve rows.
+struct Sample {
+    logits: Vec<f64>,
+    probabilities: Vec<f64>,
+    labels: Vec<bool>,
+    weights: Vec<f64>,
+    sequences: Vec<u32>,
+}
+
+impl Sample {
+    /// With `steps`, predictions are multiples of 1 / steps, so that many are equal.
+    fn new(seed: u64, rows: usize, steps: Option<f64>) -> Self {
+        let mut next = random(seed);
+        let (mut sequence, mut left) = (0u32, 0);
+        let mut sample =
+            Sample { logits: vec![], probabilities: vec![], labels: vec![], weights: vec![], sequences: vec![] };
+        for _ in 0..rows {
+            if left == 0 {
+                (sequence, left) = (sequence + 1, 5 + (8.0 * next()) as usize);
+            }
+            left -= 1;
+            let p = 0.02 + 0.96 * next();
+            let p = steps.map_or(p, |steps| (p * steps).round() / steps);
+            sample.probabilities.push(p);
+            sample.logits.push((p / (1.0 - p)).ln());
+            sample.labels.push(next() < 0.3);
+            sample.weights.push(0.2 + next());
+            sample.sequences.push(sequence);
+        }
+        sample
+    }
+
+    fn of_probabilities(&self) -> Series<'_, Probabilities<'_, f64>> {
+        let rows = Rows::new(Probabilities(&self.probabilities), &self.labels).unwrap();
+        Series::new(rows.weighted(&self.weights).unwrap()).unwrap().with_sequences(&self.sequences).unwrap()
+    }
+
+    fn of_logits<'a>(&'a self, logits: &'a [f64]) -> Series<'a, Logits<'a, f64>> {
+        let rows = Rows::new(Logits(logits), &self.labels).unwrap().weighted(&self.weights).unwrap();
+        Series::new(rows).unwrap().with_sequences(&self.sequences).unwrap()
+    }
+}
+
+/// The three weightings by name, and the definition each is to be held against.
+fn weightings() -> [(&'static str, Weighting); 5] {
+    [
+        ("value", Weighting::default()),
+        ("value", Weighting::value_weighted(&[0.9, 0.9, 0.4, 0.3, 0.0]).unwrap()),
+        ("sum", Weighting::sum(&Weighting::WEIGHTS).unwrap()),
+        ("maximum", Weighting::maximum(&Weighting::WEIGHTS).unwrap()),
+        ("maximum", Weighting::maximum(&[1.0, 0.25]).unwrap()),
+    ]
+}
+
+fn loss(score: &str, prior: &str, weighting: &Weighting) -> TemporalLoss {
+    TemporalLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap(), weighting.clone())
+}
+
+/// The weighted matrix at a threshold, from the definitions, with no thought for speed.
+fn definition(sample: &Sample, form: &str, weights: &[f64], threshold: f64) -> Confusion {
+    let rows = sample.labels.len() as i64;
+    let mut matrix = Confusion::default();
+    for t in 0..rows {
+        let inside = |at: i64| at >= 0 && at < rows && sample.sequences[at as usize] == sample.sequences[t as usize];
+        let event = |at: i64| inside(at) && sample.labels[at as usize];
+        let alarm = |at: i64| inside(at) && sample.probabilities[at as usize] > threshold;
+        let window = weights.len() as i64;
+        let any_near = |what: &dyn Fn(i64) -> bool| (t - window..=t + window).any(what);
+        let weigh = |alone: bool, credits: &dyn Fn(i64) -> bool| {
+            let credits = (1..=window).filter(|k| credits(*k)).map(|k| weights[k as usize - 1]);
+            match form {
+                "value" if alone => 2.0,
+                "sum" => 1.0 - credits.sum::<f64>(),
+                _ => 1.0 - credits.fold(0.0, f64::max),
+            }
+        };
+        let weight = sample.weights[t as usize];
+        match (event(t), alarm(t)) {
+            (false, false) => matrix.tn += weight,
+            (false, true) => matrix.fp += weight * weigh(!any_near(&event), &|k| event(t + k)),
+            (true, false) => matrix.fn_ += weight * weigh(!any_near(&alarm), &|k| alarm(t - k)),
+            (true, true) => matrix.tp += weight,
+        }
+    }
+    matrix
+}
+
+#[track_caller]
+fn assert_close(got: &Confusion, expected: &Confusion, tolerance: f64) {
+    for (a, b) in got.array().into_iter().zip(expected.array()) {
+        assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{got:?} for {expected:?}");
+    }
+}
+
+#[test]
+fn value_weighted_matrix_of_2021_agrees_with_a_count_by_hand() {
+    // row          0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21
+    let events = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0];
+    let alarms = [1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
+    let labels = events.map(|event| event == 1);
+    let probabilities = alarms.map(|alarm| if alarm == 1 { 0.9 } else { 0.1 });
+    let series = Series::new(Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
+    let loss = loss("csi", "uniform", &Weighting::default());
+    let false_alarms = [
+        1.0 - 1.0 / 3.0, // row 0: an event two rows later
+        1.0,             // row 3: an event one row before, none in the three that follow
+        2.0,             // row 6: no event in rows 3 to 9
+        1.0 - 1.0 / 3.0, // row 8: events two and three rows later, the nearer counts
+        1.0,             // row 21: an event one row before
+    ];
+    let misses = [
+        1.0 - 1.0 / 3.0, // row 2: an alarm two rows before; the one that follows gives nothing
+        1.0 - 1.0 / 3.0, // row 10: an alarm two rows before
+        2.0,             // row 16: no alarm in rows 13 to 19
+        1.0,             // row 20: an alarm, but one row late
+    ];
+    let expected = Confusion::new(12.0, false_alarms.iter().sum(), misses.iter().sum(), 1.0);
+    assert_eq!(loss.at(&series, 0.5), expected);
+
+    // Uniform τ: all rows are alarms for τ < 0.1, the matrix above holds for 0.1 ≤ τ < 0.9, none are for τ ≥ 0.9.
+    // All alarms: 17 false ones. One row before an event: 1, 9, 15, 19, weight 1/2 (10 and 11 are events). Two before: 0, 8,
+    // 14, 18, weight 2/3. Three before: 7, 13, 17, weight 3/4. After one within three: 3, 4, 5, 12, 21, weight 1. Row 6 alone.
+    let all = Confusion::new(0.0, 4.0 / 2.0 + 4.0 * 2.0 / 3.0 + 3.0 * 3.0 / 4.0 + 5.0 + 2.0, 0.0, 5.0);
+    let none = Confusion::new(17.0, 0.0, 5.0 * 2.0, 0.0);
+    let mean = |cell: fn(&Confusion) -> f64| 0.1 * cell(&all) + 0.8 * cell(&expected) + 0.1 * cell(&none);
+    let expected = Confusion::new(mean(|c| c.tn), mean(|c| c.fp), mean(|c| c.fn_), mean(|c| c.tp));
+    assert_close(&loss.expect(&series), &expected, 1e-14);
+}
+
+#[test]
+fn matrix_at_a_threshold_agrees_with_its_definition() {
+    for seed in 1..20 {
+        let sample = Sample::new(seed, 60, (seed % 2 == 0).then_some(8.0));
+        for (form, weighting) in weightings() {
+            let loss = loss("csi", "uniform", &weighting);
+            for threshold in [0.0, 0.25, 0.5, 0.777, 1.0] {
+                let expected = definition(&sample, form, weighting.weights(), threshold);
+                assert_close(&loss.at(&sample.of_probabilities(), threshold), &expected, 1e-14);
+            }
+        }
+    }
+}
+
+#[test]
+fn expectation_is_the_mean_over_all_intervals_of_the_threshold() {
+    for seed in 1..12 {
+        let sample = Sample::new(seed, 45, (seed % 2 == 0).then_some(10.0));
+        let mut edges = sample.probabilities.clone();
+        edges.extend([0.0, 1.0]);
+        edges.sort_by(f64::total_cmp);
+        edges.dedup();
+        for text in PRIORS {
+            let prior: Prior = text.parse().unwrap();
+            for (form, weighting) in weightings() {
+                let mut expected = Confusion::default();
+                for edge in edges.windows(2) {
+                    // From one prediction up to the next no row changes sides.
+                    let mass = prior.cdf(edge[1]) - prior.cdf(edge[0]);
+                    let at = definition(&sample, form, weighting.weights(), edge[0]);
+                    expected += Confusion::new(mass * at.tn, mass * at.fp, mass * at.fn_, mass * at.tp);
+                }
+                let loss = loss("csi", text, &weighting);
+                assert_close(&loss.expect(&sample.of_probabilities()), &expected, 1e-12);
+                assert_close(&loss.expect(&sample.of_logits(&sample.logits)), &expected, 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn expectation_is_the_mean_over_drawn_thresholds() {
+    let sample = Sample::new(3, 40, None);
+    let draws = 20_000;
+    for (_, weighting) in weightings() {
+        let loss = loss("csi", "cosine:0.5,0.4", &weighting);
+        let series = sample.of_probabilities();
+        let sum: Confusion = loss.prior().sample(7).take(draws).map(|threshold| loss.at(&series, threshold)).sum();
+        let mean = sum.array().map(|cell| cell / draws as f64);
+        for (drawn, exact) in mean.into_iter().zip(loss.expect(&series).array()) {
+            // Cells move by at most 40 or so; their means by a hundredth of their spread.
+            assert!((drawn - exact).abs() < 0.2, "{drawn} for {exact}");
+        }
+    }
+}
+
+#[test]
+fn gradient_matches_central_difference_for_every_score() {
+    let step = 1e-5;
+    let sample = Sample::new(11, 36, None);
+    for (which, prior) in ["uniform", "cosine:0.5,0.5", "beta:2,5"].into_iter().enumerate() {
+        for (_, weighting) in weightings() {
+            for score in Score::all().skip(which).step_by(3) {
+                let loss = TemporalLoss::new(score.clone(), prior.parse().unwrap(), weighting.clone());
+                let mut gradient = vec![0.0; sample.logits.len()];
+                let value = loss.value_and_gradient(&sample.of_logits(&sample.logits), &mut gradient).unwrap();
+                assert_eq!(value, loss.value(&sample.of_logits(&sample.logits)).unwrap());
+                for (row, slope) in gradient.iter().enumerate() {
+                    let moved = |by: f64| {
+                        let mut logits = sample.logits.clone();
+                        logits[row] += by;
+                        loss.value(&sample.of_logits(&logits)).unwrap()
+                    };
+                    let difference = (moved(step) - moved(-step)) / (2.0 * step);
+                    let error = (slope - difference).abs();
+                    assert!(
+                        error <= 1e-6 * slope.abs() + 1e-9 * (1.0 + value.abs()),
+                        "{score} {prior} {weighting:?} row {row}: {slope} for {difference}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn gradient_at_equal_predictions_is_the_limit_with_later_rows_higher() {
+    let sample = Sample::new(5, 60, Some(4.0));
+    let apart: Vec<f64> = sample.logits.iter().enumerate().map(|(row, z)| z + 1e-10 * row as f64).collect();
+    for (_, weighting) in weightings() {
+        let loss = loss("csi", "beta:2,2", &weighting);
+        let gradient = |logits: &[f64]| {
+            let mut gradient = vec![0.0; logits.len()];
+            loss.value_and_gradient(&sample.of_logits(logits), &mut gradient).unwrap();
+            gradient
+        };
+        for (tied, limit) in gradient(&sample.logits).into_iter().zip(gradient(&apart)) {
+            assert!((tied - limit).abs() < 1e-9, "{tied} for {limit}");
+        }
+    }
+}
+
+#[test]
+fn single_precision_agrees_with_double() {
+    let sample = Sample::new(21, 400, None);
+    let narrow: Vec<f32> = sample.logits.iter().map(|z| *z as f32).collect();
+    let narrow_weights: Vec<f32> = sample.weights.iter().map(|w| *w as f32).collect();
+    let wide: Vec<f64> = narrow.iter().map(|z| f64::from(*z)).collect();
+    let rows = Rows::new(Logits(&narrow), &sample.labels).unwrap().weighted(&narrow_weights).unwrap();
+    let series = Series::new(rows).unwrap().with_sequences(&sample.sequences).unwrap();
+    for prior in PRIORS {
+        for (_, weighting) in weightings() {
+            let loss = loss("tss", prior, &weighting);
+            let (mut single, mut double) = (vec![0f32; narrow.len()], vec![0f64; wide.len()]);
+            let value = loss.value_and_gradient(&series, &mut single).unwrap();
+            let expected = loss.value_and_gradient(&sample.of_logits(&wide), &mut double).unwrap();
+            assert!((value - expected).abs() < 1e-5, "{value} for {expected}");
+            let largest = double.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
+            for (a, b) in single.iter().zip(&double) {
+                assert!((f64::from(*a) - b).abs() <= 1e-5 * largest, "{prior}: {a} for {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sequences_side_by_side_are_the_sum_of_each_alone() {
+    let (mut a, mut b) = (Sample::new(1, 9, None), Sample::new(2, 14, None));
+    // The first ends in an alarm, the second begins with an event: side by side without ids, one would announce the other.
+    (a.logits[8], a.labels[8]) = (2.0, false);
+    (b.logits[0], b.labels[0]) = (-1.0, true);
+    let logits = [&a.logits[..], &b.logits].concat();
+    let labels = [&a.labels[..], &b.labels].concat();
+    let sequences = [vec![7; 9], vec![3; 14]].concat();
+    fn alone(sample: &Sample) -> Series<'_, Logits<'_, f64>> {
+        Series::new(Rows::new(Logits(&sample.logits), &sample.labels).unwrap()).unwrap()
+    }
+    let joined = Series::new(Rows::new(Logits(&logits), &labels).unwrap()).unwrap();
+    let divided = joined.with_sequences(&sequences).unwrap();
+    for (_, weighting) in weightings() {
+        let loss = loss("csi", "uniform", &weighting);
+        let sum = loss.expect(&alone(&a)) + loss.expect(&alone(&b));
+        assert_close(&loss.expect(&divided), &sum, 1e-14);
+        assert!((loss.expect(&joined).fn_ - sum.fn_).abs() + (loss.expect(&joined).fp - sum.fp).abs() > 1e-3);
+
+        // Two passes over batches of whole sequences give the gradient of one batch.
+        let mut whole = vec![0.0; logits.len()];
+        loss.value_and_gradient(&divided, &mut whole).unwrap();
+        let slopes = loss.slopes(&sum).unwrap();
+        let (mut first, mut second) = (vec![0.0; 9], vec![0.0; 14]);
+        loss.gradient_with(slopes, &alone(&a), &mut first).unwrap();
+        loss.gradient_with(slopes, &alone(&b), &mut second).unwrap();
+        for (got, expected) in [first, second].concat().iter().zip(&whole) {
+            assert!((got - expected).abs() < 1e-15);
+        }
+    }
+}
+
+#[test]
+fn windows_are_cut_at_the_borders_of_a_sequence() {
+    // An alarm at the end of one sequence, an event at the start of the next.
+    let (probabilities, labels) = ([0.1, 0.9, 0.1, 0.1], [false, false, true, false]);
+    let series = Series::new(Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
+    let divided = series.with_sequences(&[1, 1, 2, 2]).unwrap();
+    let matrices = |weighting: Weighting| {
+        let loss = loss("csi", "uniform", &weighting);
+        (loss.at(&series, 0.5), loss.at(&divided, 0.5))
+    };
+    let announced = Confusion::new(2.0, 0.5, 0.5, 0.0);
+    assert_eq!(matrices(Weighting::default()), (announced, Confusion::new(2.0, 2.0, 2.0, 0.0)));
+    let plain = Confusion::new(2.0, 1.0, 1.0, 0.0);
+    assert_eq!(matrices(Weighting::sum(&Weighting::WEIGHTS).unwrap()), (announced, plain));
+    assert_eq!(matrices(Weighting::maximum(&Weighting::WEIGHTS).unwrap()), (announced, plain));
+    // A window longer than the series is cut as well; a series of one row has no neighbours.
+    let long = Weighting::value_weighted(&[0.5; 100]).unwrap();
+    assert_eq!((long.window(), matrices(long)), (100, (announced, Confusion::new(2.0, 2.0, 2.0, 0.0))));
+    let single = Series::new(Rows::new(Probabilities(&[0.1f32]), &[true]).unwrap()).unwrap();
+    assert_eq!(loss("csi", "uniform", &Weighting::default()).at(&single, 0.5), Confusion::new(0.0, 0.0, 2.0, 0.0));
+}
+
+#[test]
+fn weights_of_zero_leave_the_plain_score_loss() {
+    let sample = Sample::new(8, 80, None);
+    let rows = Rows::new(Logits(&sample.logits), &sample.labels).unwrap().weighted(&sample.weights).unwrap();
+    for weighting in [Weighting::sum(&[0.0, 0.0]).unwrap(), Weighting::maximum(&[0.0; 3]).unwrap()] {
+        for (score, prior) in [("tss", "uniform"), ("f1", "cosine:0.5,0.3"), ("far", "beta:2,5")] {
+            let plain = ScoreLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap());
+            let loss = loss(score, prior, &weighting);
+            let series = sample.of_logits(&sample.logits);
+            assert_close(&loss.expect(&series), &plain.expect(&rows).unwrap(), 1e-13);
+            let (mut got, mut expected) = (vec![0.0; 80], vec![0.0; 80]);
+            let value = loss.value_and_gradient(&series, &mut got).unwrap();
+            assert!((value - plain.value_and_gradient(&rows, &mut expected).unwrap()).abs() < 1e-13);
+            for (a, b) in got.iter().zip(&expected) {
+                assert!((a - b).abs() <= 1e-14, "{a} for {b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_alarm_shortly_before_an_event_costs_less_than_one_after_it() {
+    let matrix = |probabilities: &[f64]| {
+        let labels = [false, false, true, false, false];
+        let series = Series::new(Rows::new(Probabilities(probabilities), &labels).unwrap()).unwrap();
+        loss("csi", "uniform", &Weighting::default()).value(&series).unwrap()
+    };
+    assert!(matrix(&[0.1, 0.8, 0.4, 0.1, 0.1]) < matrix(&[0.1, 0.1, 0.4, 0.8, 0.1]));
+}
+
+#[test]
+fn row_without_weight_is_still_seen_by_its_neighbours() {
+    let (probabilities, labels) = ([0.9, 0.1], [false, true]);
+    let matrix = |weights: &[f64]| {
+        let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(weights).unwrap();
+        loss("csi", "uniform", &Weighting::default()).at(&Series::new(rows).unwrap(), 0.5)
+    };
+    assert_eq!(matrix(&[0.0, 1.0]), Confusion::new(0.0, 0.0, 0.5, 0.0));
+    assert_eq!(matrix(&[1e12, 1.0]), Confusion::new(0.0, 0.5e12, 0.5, 0.0));
+}
+
+#[test]
+fn extreme_logits_and_weights_stay_finite() {
+    let logits = [1e4, -1e4, 40.0, -40.0, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY];
+    let narrow = logits.map(|z| z as f32);
+    let labels = [true, false, false, true, true, false, false, true];
+    let weights = [0.0, 1e12, 1.0, 1e-12, 1e12, 0.0, 1.0, 1.0];
+    let narrow_weights = weights.map(|weight| weight as f32);
+    let nothing = [0.0; 8];
+    for prior in PRIORS.into_iter().chain(["cosine:0.5,0.001", "beta:0.5,0.5"]) {
+        for (_, weighting) in weightings() {
+            for score in ["tss", "f1", "mcc", "hss"] {
+                let loss = loss(score, prior, &weighting);
+                for weights in [&weights, &nothing] {
+                    let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(weights).unwrap();
+                    let mut gradient = [0.0; 8];
+                    let value = loss.value_and_gradient(&Series::new(rows).unwrap(), &mut gradient).unwrap();
+                    assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{prior} {score}");
+                }
+                let rows = Rows::new(Logits(&narrow), &labels).unwrap().weighted(&narrow_weights).unwrap();
+                let mut gradient = [0f32; 8];
+                let value = loss.value_and_gradient(&Series::new(rows).unwrap(), &mut gradient).unwrap();
+                assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{prior} {score}");
+            }
+        }
+    }
+}
+
+#[test]
+fn misses_never_count_less_than_nothing() {
+    // Decimals that sum to 1 on paper, and events whose every miss is announced in full.
+    let weighting = Weighting::sum(&[0.4, 0.3, 0.2, 0.1]).unwrap();
+    for seed in 1..50 {
+        let mut sample = Sample::new(seed, 12, None);
+        sample.labels.iter_mut().enumerate().for_each(|(row, label)| *label = row >= 4);
+        sample.probabilities.iter_mut().take(8).for_each(|p| *p = 1.0);
+        sample.sequences.fill(1);
+        let matrix = loss("csi", "uniform", &weighting).expect(&sample.of_probabilities());
+        assert!(matrix.fn_ >= 0.0 && matrix.fp >= 0.0, "{matrix:?}");
+    }
+}
+
+#[test]
+fn faults_are_told_in_sentences() {
+    let fault = |result: Result<Weighting, Error>| result.unwrap_err().to_string();
+    assert_eq!(
+        fault(Weighting::sum(&[0.75, 0.5])),
+        "weights must sum to at most 1, not 1.25; make them smaller, or take the maximum instead of the sum"
+    );
+    assert_eq!(
+        fault(Weighting::maximum(&[0.25, 0.5])),
+        "weights must not rise with the distance, but 0.5 follows 0.25"
+    );
+    assert_eq!(fault(Weighting::value_weighted(&[1.5])), "masks must lie between 0 and 1, not at 1.5");
+    assert_eq!(fault(Weighting::value_weighted(&[f64::NAN])), "masks must lie between 0 and 1, not at NaN");
+    assert_eq!(fault(Weighting::value_weighted(&[])), "masks are missing; give at least one, for the nearest row");
+
+    let labels = [false, true, false];
+    let series = Series::new(Rows::new(Logits(&[0.1, 0.2, 0.3]), &labels).unwrap()).unwrap();
+    let fault = |sequences: &[u32]| series.with_sequences(sequences).unwrap_err().to_string();
+    assert_eq!(fault(&[1, 1]), "sequences has 2 rows, expected 3");
+    assert_eq!(
+        fault(&[5, 6, 5]),
+        "sequences, row 2: sequence 5 begins again; put its rows together, in the order of time"
+    );
+    let unusable = Series::new(Rows::new(Logits(&[0.1, f64::NAN, 0.3]), &labels).unwrap());
+    assert_eq!(unusable.unwrap_err().to_string(), "logits, row 1: not a number");
+
+    let loss = loss("csi", "uniform", &Weighting::default());
+    let short = loss.value_and_gradient(&series, &mut [0.0; 2]);
+    assert_eq!(short.unwrap_err().to_string(), "gradient has 2 rows, expected 3");
+}
+
+#[test]
+fn a_loss_tells_what_it_is_made_of() {
+    let loss = loss("csi", "uniform", &Weighting::default());
+    assert_eq!((loss.score().name(), loss.prior().to_string()), ("csi", "uniform".to_string()));
+    assert_eq!(loss.weighting(), &Weighting::value_weighted(&Weighting::MASKS).unwrap());
+    let finley = Confusion::new(2680.0, 72.0, 23.0, 28.0);
+    assert_eq!(loss.of(&finley).unwrap(), 1.0 - 28.0 / 123.0);
+    let series = Series::new(Rows::new(Logits(&[0.5]), &[true]).unwrap()).unwrap();
+    assert_eq!((series.len(), series.is_empty()), (1, false));
+}

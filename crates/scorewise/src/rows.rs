@@ -134,28 +134,36 @@ impl<'a, P: Predictions> Rows<'a, P> {
     /// The first row that cannot be used, as an error. Called when a sum shows that there is one, and where all rows are
     /// looked at one by one anyway.
     pub(crate) fn check(&self) -> Result<()> {
-        for (row, value) in self.predictions.values().iter().enumerate() {
-            if P::is_bad(*value) {
-                let value = value.wide();
-                return Err(if value.is_nan() {
-                    Error::NotANumber { what: P::NAME, row }
-                } else {
-                    Error::OutOfRange { what: P::NAME, row, value, bounds: "between 0 and 1" }
-                });
-            }
-        }
-        for (row, weight) in self.weights.unwrap_or(&[]).iter().enumerate() {
-            let weight = weight.wide();
-            if weight.is_nan() {
-                return Err(Error::NotANumber { what: "weights", row });
-            }
-            if !(0.0..f64::INFINITY).contains(&weight) {
-                return Err(Error::OutOfRange { what: "weights", row, value: weight, bounds: "at or above 0" });
-            }
-        }
-        Ok(())
+        first_bad(P::NAME, self.predictions.values(), P::is_bad, "between 0 and 1")?;
+        let is_bad = |weight: P::Number| !(0.0..f64::INFINITY).contains(&weight.wide());
+        first_bad("weights", self.weights.unwrap_or(&[]), is_bad, "at or above 0 and below infinity")
     }
 }
+
+/// The first value that cannot be used, as an error. Looked for in stretches: a stretch without one is passed in few vector
+/// instructions.
+fn first_bad<R: Real>(
+    what: &'static str,
+    values: &[R],
+    is_bad: impl Fn(R) -> bool,
+    bounds: &'static str,
+) -> Result<()> {
+    for (stretch, values) in values.chunks(STRETCH).enumerate() {
+        if values.iter().fold(false, |any, value| any | is_bad(*value))
+            && let Some(at) = values.iter().position(|value| is_bad(*value))
+        {
+            let (row, value) = (stretch * STRETCH + at, values[at].wide());
+            return Err(if value.is_nan() {
+                Error::NotANumber { what, row }
+            } else {
+                Error::OutOfRange { what, row, value, bounds }
+            });
+        }
+    }
+    Ok(())
+}
+
+const STRETCH: usize = 1024;
 
 pub(crate) fn same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what, expected, got }) }

@@ -179,12 +179,20 @@ fn below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usize {
     ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
 }
 
-/// Poisson numbers with mean 1, two from each 64 random bits: how many of the distribution's steps lie at or below 32 bits.
+/// Poisson numbers with mean 1: how many of the distribution's steps lie at or below 32 random bits. The bits come first,
+/// the counting after, so that it is vectorised.
 fn poisson(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
     const STEPS: [u32; 13] = poisson_steps();
-    for pair in copies.chunks_mut(2) {
-        let bits = random.next_u64();
-        for (copies, bits) in pair.iter_mut().zip([bits as u32, (bits >> 32) as u32]) {
+    for copies in copies.chunks_mut(1024) {
+        for pair in copies.chunks_mut(2) {
+            let bits = random.next_u64();
+            pair[0] = bits as u32;
+            if let Some(second) = pair.get_mut(1) {
+                *second = (bits >> 32) as u32;
+            }
+        }
+        for copies in copies.iter_mut() {
+            let bits = *copies;
             *copies = STEPS.iter().map(|step| u32::from(bits >= *step)).sum();
         }
     }

@@ -84,12 +84,21 @@ impl Weight for f64 {
     }
 }
 
+/// Rows that one core packs at a time.
+const PACKED: usize = 1 << 16;
+
 impl<R: Packs, W: Weight> Run<R, W> {
     /// Packs and sorts the rows; `weights` has one a row.
     pub fn new(rows: &Rows<'_, Probabilities<'_, R>>, mut weights: Vec<W>) -> Result<Self> {
         rows.check()?;
         let values = rows.predictions.values();
-        let mut keys: Vec<_> = values.iter().zip(rows.labels).map(|(value, label)| R::pack(*value, *label)).collect();
+        let mut keys = vec![R::Packed::ZERO; values.len()];
+        let parts = keys.chunks_mut(PACKED).zip(values.chunks(PACKED)).zip(rows.labels.chunks(PACKED));
+        each_part(parts.collect(), |((keys, values), labels)| {
+            for ((key, value), label) in keys.iter_mut().zip(values).zip(labels) {
+                *key = R::pack(*value, *label);
+            }
+        });
         sort(&mut keys, &mut weights);
         Ok(Run { keys, weights })
     }

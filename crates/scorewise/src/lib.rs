@@ -9,6 +9,7 @@ mod real;
 mod simd;
 pub mod loss;
 pub mod sweep;
+pub mod theory;
 mod error;
 
 pub use confusion::{Confusion, is_positive};

@@ -551,6 +551,26 @@ fn lipschitz_constants_are_the_known_ones() {
 }
 
 #[test]
+fn lipschitz_constants_of_fractions_are_attained_within_a_thousandth() {
+    let mut random = Random(20);
+    for score in all_scores().iter().filter(|score| score.shape() != Shape::Nonlinear) {
+        for round in 0..5 {
+            let positives = 1.0 + 300.0 * random.unit();
+            let negatives = if round == 0 { positives } else { 1.0 + 3000.0 * random.unit() };
+            let counts = Counts { positives, negatives };
+            let Some(found) = lipschitz(score, &counts) else { continue };
+            let mut steepest = 0.0f64;
+            for (tp, fp) in (0..=100).flat_map(|tp| (0..=100).map(move |fp| (tp, fp))) {
+                let (tp, fp) = (positives * f64::from(tp) / 100.0, negatives * f64::from(fp) / 100.0);
+                let slopes = score.formula().reduced(&Confusion::at(tp, fp, &counts));
+                steepest = steepest.max(slopes.positive.abs() + slopes.negative.abs());
+            }
+            assert!(found >= steepest && found <= 1.001_001 * steepest, "{score}, {counts:?}: {found} for {steepest}");
+        }
+    }
+}
+
+#[test]
 fn taylor_is_exact_for_linear_scores() {
     let scores: Vec<_> = all_scores().into_iter().filter(|score| score.shape() == Shape::Linear).collect();
     each_batch(16, 500, |_, batch, prior| {

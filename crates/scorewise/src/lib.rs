@@ -10,6 +10,7 @@ mod simd;
 pub mod loss;
 pub mod temporal;
 pub mod sweep;
+pub mod theory;
 mod error;
 
 pub use confusion::{Confusion, is_positive};

@@ -114,13 +114,25 @@ impl Formula {
     /// The value and its slopes by each of the four cells.
     #[must_use]
     pub fn value_and_slopes(&self, confusion: &Confusion) -> (f64, CellSlopes) {
-        let unit = |k: usize| std::array::from_fn(|j| f64::from(j == k));
-        let cell = |value: f64, k: usize| Dual::new(value, unit(k));
         let [tn, fp, fn_, tp] = confusion.array();
-        let cells = Cells::new(cell(tn, 0), cell(fp, 1), cell(fn_, 2), cell(tp, 3));
-        let result: Dual<f64, 4> = self.evaluate(cells, &mut Vec::new());
+        let result = self.slopes_with(tn, fp, fn_, tp, tp + fn_, fp + tn);
         let [tn, fp, fn_, tp] = result.slopes;
         (result.value, CellSlopes { tn, fp, fn_, tp })
+    }
+
+    /// The same over numbers of any kind, with the class counts given, so that intervals of them stay points.
+    pub(crate) fn slopes_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Dual<T, 4> {
+        let dual = |value: T, slopes: [f64; 4]| Dual::new(value, slopes.map(T::constant));
+        let cells = Cells([
+            dual(tn, [1.0, 0.0, 0.0, 0.0]),
+            dual(fp, [0.0, 1.0, 0.0, 0.0]),
+            dual(fn_, [0.0, 0.0, 1.0, 0.0]),
+            dual(tp, [0.0, 0.0, 0.0, 1.0]),
+            dual(positives, [0.0, 0.0, 1.0, 1.0]),
+            dual(negatives, [1.0, 1.0, 0.0, 0.0]),
+            dual(positives.plus(negatives), [1.0; 4]),
+        ]);
+        self.evaluate(cells, &mut Vec::new())
     }
 
     /// Value, g₁ and g₀: all that a loss needs.

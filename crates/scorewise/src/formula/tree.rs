@@ -47,14 +47,6 @@ impl Cell {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cells<T>(pub [T; 7]);
 
-impl<T: Number> Cells<T> {
-    /// From the four cells; the sums are formed here.
-    pub fn new(tn: T, fp: T, fn_: T, tp: T) -> Self {
-        let (p, n) = (tp.plus(fn_), fp.plus(tn));
-        Cells([tn, fp, fn_, tp, p, n, p.plus(n)])
-    }
-}
-
 /// A function of one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Unary {

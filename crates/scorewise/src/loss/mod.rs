@@ -20,7 +20,6 @@ mod cross_entropy;
 
 pub use cross_entropy::CrossEntropy;
 pub use exact::ExactLoss;
-#[allow(unused_imports)] // theory stands on these
 pub(crate) use exact::{Steps, score_values};
 pub use score_loss::ScoreLoss;
 

@@ -1,0 +1,721 @@
+//! Every statement of the theory, on thousands of random batches: what the paper says, what was corrected, what is exact.
+//!
+//! Weights are multiples of ⅛, so that matrices counted in any order are equal to the bit and only the sums over the
+//! threshold are compared.
+
+#![allow(clippy::unwrap_used)] // the helpers of tests are tests too
+
+use scorewise::sweep::sweep;
+use scorewise::theory::{self, FRACTIONS, Law, Matrices, bounds, calibrated_threshold, lipschitz, taylor};
+use scorewise::{
+    Confusion, Counts, Direction, Error, ExactLoss, Logits, Prior, Probabilities, Rows, Score, ScoreLoss, Shape,
+    is_positive,
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Random batches
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    /// In (0, 1).
+    fn unit(&mut self) -> f64 {
+        ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+    fn below(&mut self, end: usize) -> usize {
+        (self.bits() % end as u64) as usize
+    }
+}
+
+struct Batch {
+    probabilities: Vec<f64>,
+    labels: Vec<bool>,
+    weights: Option<Vec<f64>>,
+}
+
+impl Batch {
+    /// 1 to 60 rows, any share of positives, with or without skill, ties, certain predictions and weights.
+    fn random(random: &mut Random) -> Self {
+        let size = 1 + random.below(60);
+        let rate = [0.0, 0.02, 0.1, 0.3, 0.5, 0.8, 0.95, 1.0][random.below(8)];
+        let skill = [0.0, 0.3, 0.7][random.below(3)];
+        let steps = [0.0, 0.0, 4.0, 20.0][random.below(4)];
+        let labels: Vec<bool> = (0..size).map(|_| random.unit() < rate).collect();
+        let predict = |label: &bool| {
+            let p = (1.0 - skill) * random.unit()
+                + skill * if *label { random.unit().sqrt() } else { random.unit().powi(2) };
+            if steps > 0.0 { (p * steps).round() / steps } else { p }
+        };
+        let probabilities = labels.iter().map(predict).collect();
+        let weights = (random.below(3) == 0).then(|| (0..size).map(|_| random.below(25) as f64 / 8.0).collect());
+        Batch { probabilities, labels, weights }
+    }
+
+    fn rows(&self) -> Rows<'_, Probabilities<'_, f64>> {
+        let rows = Rows::new(Probabilities(&self.probabilities), &self.labels).unwrap();
+        match &self.weights {
+            Some(weights) => rows.weighted(weights).unwrap(),
+            None => rows,
+        }
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// The matrix at a threshold, counted row by row.
+    fn at(&self, threshold: f64) -> Confusion {
+        let mut confusion = Confusion::default();
+        for (row, (p, label)) in self.probabilities.iter().zip(&self.labels).enumerate() {
+            *match (label, is_positive(*p, threshold)) {
+                (false, false) => &mut confusion.tn,
+                (false, true) => &mut confusion.fp,
+                (true, false) => &mut confusion.fn_,
+                (true, true) => &mut confusion.tp,
+            } += self.weight(row);
+        }
+        confusion
+    }
+
+    fn counts(&self) -> Counts {
+        self.at(0.5).counts()
+    }
+
+    /// E of any number of the matrix: its value at the middle of every interval between neighbouring predictions.
+    fn brute_force(&self, prior: &Prior, number: impl Fn(&Confusion) -> f64) -> f64 {
+        let mut cuts = self.probabilities.clone();
+        cuts.extend([0.0, 1.0]);
+        cuts.sort_by(f64::total_cmp);
+        cuts.dedup();
+        let interval = |ends: &[f64]| {
+            let mass = prior.cdf(ends[1]) - prior.cdf(ends[0]);
+            mass * number(&self.at(0.5 * (ends[0] + ends[1])))
+        };
+        cuts.windows(2).map(interval).sum()
+    }
+}
+
+fn priors() -> Vec<Prior> {
+    let texts = [
+        "uniform",
+        "cosine:0.5,0.1",
+        "cosine:0.3,0.3",
+        "beta:2,5",
+        "beta:0.5,0.5",
+        "mix:0.1,cosine:0.6,0.05",
+        "uniform:0.2,0.6",
+        "normal:0.4,0.2",
+    ];
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+/// So many random batches, each with the next prior in turn.
+fn each_batch(seed: u64, count: usize, mut check: impl FnMut(&mut Random, &Batch, &Prior)) {
+    let (mut random, priors) = (Random(seed), priors());
+    for k in 0..count {
+        let batch = Batch::random(&mut random);
+        check(&mut random, &batch, &priors[k % priors.len()]);
+    }
+}
+
+fn score(text: &str) -> Score {
+    Score::parse(text).unwrap()
+}
+
+/// The registered scores, and those of its lines that need a number.
+fn all_scores() -> Vec<Score> {
+    let with_numbers = [
+        "net_benefit(threshold=0.2)",
+        "standardised_net_benefit(threshold=0.1)",
+        "relative_economic_value(alpha=0.3)",
+        "cost(fp=1, fn=10)",
+    ];
+    Score::all().chain(with_numbers.map(score)).collect()
+}
+
+fn assert_close(got: f64, expected: f64, tolerance: f64, what: &dyn std::fmt::Debug) {
+    assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what:?}: {got} for {expected}");
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The expected confusion matrix
+
+#[test]
+fn class_counts_are_kept_for_every_threshold_and_prior() {
+    each_batch(1, 2000, |random, batch, prior| {
+        let counts = batch.counts();
+        let same = |found: Counts| {
+            assert_close(found.positives, counts.positives, 1e-13, prior);
+            assert_close(found.negatives, counts.negatives, 1e-13, prior);
+        };
+        let matrices = Matrices::new(prior, &batch.rows()).unwrap();
+        assert_eq!(matrices.counts(), counts);
+        matrices.iter().for_each(|(confusion, _)| assert_eq!(confusion.counts(), counts));
+        let sweep = sweep(&batch.rows()).unwrap();
+        for threshold in [random.unit(), 0.0, 0.25, 0.5, 1.0] {
+            assert_eq!(sweep.at(threshold), batch.at(threshold));
+            same(batch.at(threshold).counts());
+        }
+        same(matrices.expected().counts());
+        same(ScoreLoss::new(score("tss"), prior.clone()).expect(&batch.rows()).unwrap().counts());
+    });
+}
+
+#[test]
+fn expected_matrix_is_the_mean_over_thresholds() {
+    each_batch(2, 3000, |_, batch, prior| {
+        let expected = Matrices::new(prior, &batch.rows()).unwrap().expected().array();
+        let of_the_loss = ScoreLoss::new(score("f1"), prior.clone()).expect(&batch.rows()).unwrap().array();
+        for cell in 0..4 {
+            let brute = batch.brute_force(prior, |confusion| confusion.array()[cell]);
+            assert_close(expected[cell], brute, 1e-12, &(prior, cell));
+            assert_close(of_the_loss[cell], brute, 1e-12, &(prior, cell));
+        }
+        // TP = Σ w y F(p), written out.
+        let hits = (0..batch.labels.len()).filter(|row| batch.labels[*row]);
+        let hits: f64 = hits.map(|row| batch.weight(row) * prior.cdf(batch.probabilities[row])).sum();
+        assert_close(expected[3], hits, 1e-12, prior);
+    });
+}
+
+#[test]
+fn covariance_and_joint_deviation_are_means_over_thresholds() {
+    each_batch(3, 500, |_, batch, prior| {
+        let matrices = Matrices::new(prior, &batch.rows()).unwrap();
+        let (mean, [[tp, mixed], [also_mixed, fp]]) = (matrices.expected(), matrices.covariance());
+        let brute = |number: &dyn Fn(&Confusion) -> f64| batch.brute_force(prior, number);
+        assert_close(tp, brute(&|c| (c.tp - mean.tp).powi(2)), 1e-12, prior);
+        assert_close(fp, brute(&|c| (c.fp - mean.fp).powi(2)), 1e-12, prior);
+        assert_close(mixed, brute(&|c| (c.tp - mean.tp) * (c.fp - mean.fp)), 1e-12, prior);
+        assert_eq!(mixed, also_mixed);
+        // Hits and false alarms rise together as the threshold falls.
+        assert!(mixed >= -1e-12);
+        let joint = brute(&|c| ((c.tn - mean.tn).abs() - (c.tp - mean.tp).abs()).abs());
+        assert_close(matrices.unlike_deviation(), joint, 1e-12, prior);
+    });
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Exact expected score
+
+#[test]
+fn expected_score_equals_brute_force_for_every_score() {
+    let scores = all_scores();
+    each_batch(4, 1000, |_, batch, prior| {
+        let matrices = Matrices::new(prior, &batch.rows()).unwrap();
+        for score in &scores {
+            let law = matrices.law(score).unwrap();
+            let brute = batch.brute_force(prior, |confusion| score.value(confusion));
+            assert_close(law.mean(), brute, 1e-12, &(score.name(), prior));
+            let square = batch.brute_force(prior, |confusion| (score.value(confusion) - brute).powi(2));
+            assert_close(law.variance(), square, 1e-11, &(score.name(), prior));
+            let gap = brute - score.value(&matrices.expected());
+            assert_close(matrices.jensen_gap(score).unwrap(), gap, 1e-12, &(score.name(), prior));
+        }
+    });
+}
+
+#[test]
+fn law_of_a_score_has_the_tails_and_quantiles_of_its_intervals() {
+    each_batch(5, 1000, |random, batch, prior| {
+        let csi = score("csi");
+        let law = Law::new(&csi, prior, &batch.rows()).unwrap();
+        assert!(law.atoms().windows(2).all(|pair| pair[0].value < pair[1].value));
+        assert_close(law.atoms().iter().map(|atom| atom.probability).sum(), 1.0, 1e-12, prior);
+        assert_eq!(law.range(), (law.atoms()[0].value, law.atoms()[law.atoms().len() - 1].value));
+        let (centre, epsilon) = (random.unit(), 0.5 * random.unit());
+        let indicator = |holds: bool| f64::from(u8::from(holds));
+        let tail = batch.brute_force(prior, |c| indicator((csi.value(c) - centre).abs() >= epsilon));
+        assert_close(law.tail(centre, epsilon), tail, 1e-12, prior);
+        let below = batch.brute_force(prior, |c| indicator(csi.value(c) <= centre));
+        assert_close(law.cdf(centre), below, 1e-12, prior);
+        let mad = batch.brute_force(prior, |c| (csi.value(c) - centre).abs());
+        assert_close(law.mean_absolute_deviation(centre), mad, 1e-12, prior);
+        // The quantile is the least value that reaches the level.
+        let level = random.unit();
+        let quantile = law.quantile(level);
+        assert!(law.cdf(quantile) >= level - 1e-12);
+        let before = law.atoms().iter().rev().find(|atom| atom.value < quantile);
+        assert!(before.is_none_or(|atom| law.cdf(atom.value) < level + 1e-12));
+    });
+}
+
+#[test]
+fn expected_score_agrees_with_a_million_drawn_thresholds() {
+    let mut random = Random(6);
+    let labels: Vec<bool> = (0..200).map(|_| random.unit() < 0.2).collect();
+    let predict = |label: &bool| if *label { random.unit().sqrt() } else { random.unit().powi(2) };
+    let batch = Batch { probabilities: labels.iter().map(predict).collect(), labels, weights: None };
+    let mut cuts = batch.probabilities.clone();
+    cuts.sort_by(f64::total_cmp);
+    let scores = ["f1", "csi", "tss", "mcc", "hss"].map(score);
+    // As many rows are not above a threshold as there are predictions at or below it; the scores of each such number.
+    let at = |rank: usize| batch.at(if rank == 0 { 0.0 } else { cuts[rank - 1] });
+    let table: Vec<_> = (0..=cuts.len()).map(|rank| scores.each_ref().map(|score| score.value(&at(rank)))).collect();
+    for (text, draws) in [("uniform", 1_000_000), ("cosine:0.4,0.3", 1_000_000), ("beta:2,5", 100_000)] {
+        let prior: Prior = text.parse().unwrap();
+        let (mut sums, mut squares) = ([0.0; 5], [0.0; 5]);
+        for threshold in prior.sample(7).take(draws) {
+            let values = &table[cuts.partition_point(|p| !is_positive(*p, threshold))];
+            for k in 0..5 {
+                sums[k] += values[k];
+                squares[k] += values[k] * values[k];
+            }
+        }
+        for (k, score) in scores.iter().enumerate() {
+            let mean = sums[k] / draws as f64;
+            let standard_error = ((squares[k] / draws as f64 - mean * mean) / draws as f64).sqrt();
+            let exact = Law::new(score, &prior, &batch.rows()).unwrap().mean();
+            assert!(
+                (mean - exact).abs() <= 4.0 * standard_error,
+                "{score}, {text}: {mean} for {exact} ± {standard_error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn gradient_of_the_expected_score_is_a_difference_of_two_matrices() {
+    let mut random = Random(8);
+    for round in 0..200 {
+        let size = 2 + random.below(30);
+        // A twentieth apart, so that a small step changes no order; some in pairs, where the gradient is the mean of two.
+        let tied = round % 2 == 1;
+        let logits: Vec<f64> =
+            (0..size).map(|k| (if tied { k / 2 } else { k }) as f64 * 0.2 - 0.1 * size as f64).collect();
+        let labels: Vec<bool> = (0..size).map(|_| random.unit() < 0.4).collect();
+        let prior = &priors()[round % priors().len()];
+        let score = score(["f1", "csi", "tss", "mcc", "hss"][round % 5]);
+        let loss = ExactLoss::new(score.clone(), prior.clone());
+        let mut gradient = vec![0.0; size];
+        loss.value_and_gradient(&Rows::new(Logits(&logits), &labels).unwrap(), &mut gradient).unwrap();
+        let value = |logits: &[f64]| loss.value(&Rows::new(Logits(logits), &labels).unwrap()).unwrap();
+        for row in 0..size {
+            let moved = |step: f64| {
+                let mut logits = logits.clone();
+                logits[row] += step;
+                value(&logits)
+            };
+            let central = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
+            // At a tie the two sides bend differently, which costs the first order of the step; two steps win it back.
+            let numeric = 2.0 * central(5e-6) - central(1e-5);
+            assert_close(gradient[row], numeric, 1e-7, &(score.name(), prior, row));
+            if !tied {
+                // f(p) p (1 − p) [s(counted negative) − s(counted positive)] of the loss 1 − s.
+                let with = |counted_positive: bool| {
+                    let mut confusion = Confusion::default();
+                    for other in 0..size {
+                        let above = if other == row { counted_positive } else { logits[other] > logits[row] };
+                        *match (labels[other], above) {
+                            (false, false) => &mut confusion.tn,
+                            (false, true) => &mut confusion.fp,
+                            (true, false) => &mut confusion.fn_,
+                            (true, true) => &mut confusion.tp,
+                        } += 1.0;
+                    }
+                    score.value(&confusion)
+                };
+                let expected = prior.logit_density(logits[row]) * (with(false) - with(true));
+                assert_close(gradient[row], expected, 1e-13, &(score.name(), prior, row));
+            }
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Loss and gradient: two numbers per batch
+
+#[test]
+fn gradient_of_the_loss_is_two_numbers_per_batch() {
+    let scores = ["tss", "f1", "csi", "hss", "accuracy", "mcc", "far"].map(score);
+    each_batch(9, 700, |random, batch, prior| {
+        let score = &scores[random.below(scores.len())];
+        let logits: Vec<f64> = batch.labels.iter().map(|_| 6.0 * random.unit() - 3.0).collect();
+        let rows = Rows::new(Logits(&logits), &batch.labels).unwrap();
+        let loss = ScoreLoss::new(score.clone(), prior.clone());
+        let mut gradient = vec![0.0; logits.len()];
+        let value = loss.value_and_gradient(&rows, &mut gradient).unwrap();
+        let confusion = loss.expect(&rows).unwrap();
+        let slopes = score.formula().slopes(&confusion);
+        let (g1, g0) = (slopes.tp - slopes.fn_, slopes.fp - slopes.tn);
+        let sign = if score.direction() == Direction::Lower { -1.0 } else { 1.0 };
+        for (row, z) in logits.iter().enumerate() {
+            let p = 1.0 / (1.0 + (-z).exp());
+            let g = if batch.labels[row] { g1 } else { g0 };
+            assert_close(gradient[row], -sign * g * prior.pdf(p) * p * (1.0 - p), 1e-11, &(score.name(), prior));
+        }
+        // Any split of the batch gives the same matrix, slopes and gradient.
+        let cut = random.below(logits.len());
+        if cut > 0 {
+            let part = |range: std::ops::Range<usize>| {
+                Rows::new(Logits(&logits[range.clone()]), &batch.labels[range]).unwrap()
+            };
+            let (first, second) = (part(0..cut), part(cut..logits.len()));
+            let whole = loss.expect(&first).unwrap() + loss.expect(&second).unwrap();
+            assert_close(loss.of(&whole).unwrap(), value, 1e-11, &(score.name(), prior));
+            let slopes = loss.slopes(&whole).unwrap();
+            let mut parts = vec![0.0; logits.len()];
+            loss.gradient_with(slopes, &first, &mut parts[..cut]).unwrap();
+            loss.gradient_with(slopes, &second, &mut parts[cut..]).unwrap();
+            parts
+                .iter()
+                .zip(&gradient)
+                .for_each(|(part, whole)| assert_close(*part, *whole, 1e-10, &(score.name(), prior)));
+        }
+    });
+}
+
+#[test]
+fn linear_scores_have_the_same_two_numbers_at_every_matrix() {
+    let mut random = Random(10);
+    for score in all_scores().iter().filter(|score| score.shape() == Shape::Linear) {
+        for _ in 0..100 {
+            let counts = Counts { positives: 1.0 + random.below(50) as f64, negatives: 1.0 + random.below(50) as f64 };
+            let mut slopes = || {
+                let (tp, fp) = (counts.positives * random.unit(), counts.negatives * random.unit());
+                score.formula().reduced(&Confusion::at(tp, fp, &counts))
+            };
+            let (here, there) = (slopes(), slopes());
+            assert_close(here.positive, there.positive, 1e-12, &score.name());
+            assert_close(here.negative, there.negative, 1e-12, &score.name());
+        }
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The paper's statements
+
+#[test]
+fn theorem_1_expected_linear_score_is_the_score_of_the_expected_matrix() {
+    let scores: Vec<_> = all_scores().into_iter().filter(|score| score.shape() == Shape::Linear).collect();
+    assert!(scores.len() >= 16, "only {} linear scores", scores.len());
+    each_batch(11, 2000, |_, batch, prior| {
+        let matrices = Matrices::new(prior, &batch.rows()).unwrap();
+        for score in &scores {
+            let (mean, plug_in) = (matrices.law(score).unwrap().mean(), score.value(&matrices.expected()));
+            assert_close(mean, plug_in, 1e-12, &(score.name(), prior));
+            assert_close(
+                matrices.jensen_gap(score).unwrap(),
+                0.0,
+                1e-12 * plug_in.abs().max(1.0),
+                &(score.name(), prior),
+            );
+        }
+    });
+}
+
+#[test]
+fn theorem_1_tail_bound_holds_for_every_score_around_its_mean() {
+    let scores = all_scores();
+    each_batch(12, 500, |random, batch, prior| {
+        let matrices = Matrices::new(prior, &batch.rows()).unwrap();
+        for score in &scores {
+            let law = matrices.law(score).unwrap();
+            let (low, high) = law.range();
+            for fraction in [0.1, 0.5, 0.6, 0.75, 0.9, 1.0, random.unit()] {
+                let bound = bounds::score(&law, fraction * (high - low).max(1e-6));
+                assert!(bound.exact <= bound.bound, "{score}, {prior}: {bound:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn proposition_1_bounds_hold_and_the_corrected_trace_is_tighter() {
+    each_batch(13, 3000, |random, batch, prior| {
+        let matrices = Matrices::new(prior, &batch.rows()).unwrap();
+        let counts = matrices.counts();
+        let largest = counts.positives.max(counts.negatives).max(1.0);
+        let (low, high) = matrices.law_of(|confusion| confusion.tn + confusion.tp).range();
+        assert!(high - low <= counts.positives.max(counts.negatives));
+        for fraction in [0.05, 0.3, 0.6, 0.75, 0.9, 1.0, random.unit()] {
+            let epsilon = fraction * largest;
+            let trace = bounds::trace(&matrices, epsilon);
+            for bound in [bounds::negatives(&matrices, epsilon), bounds::positives(&matrices, epsilon), trace.clone()] {
+                assert!(bound.exact <= bound.bound, "{prior}: {bound:?}");
+            }
+            assert!(trace.bound <= bounds::trace_as_printed(&counts, epsilon));
+        }
+        // FP strays as far as TN, FN as far as TP.
+        let mean = matrices.expected();
+        let epsilon = 0.37 * largest;
+        let false_alarms = matrices.law_of(|confusion| confusion.fp).tail(mean.fp, epsilon);
+        assert_close(bounds::negatives(&matrices, epsilon).exact, false_alarms, 1e-12, prior);
+        let misses = matrices.law_of(|confusion| confusion.fn_).tail(mean.fn_, epsilon);
+        assert_close(bounds::positives(&matrices, epsilon).exact, misses, 1e-12, prior);
+    });
+}
+
+#[test]
+fn theorem_2_corrected_holds_for_every_lipschitz_score() {
+    let names = [
+        "accuracy",
+        "recall",
+        "specificity",
+        "tss",
+        "hss1",
+        "net_benefit(threshold=0.2)",
+        "f1",
+        "f2",
+        "csi",
+        "hss",
+        "ets",
+        "tversky",
+        "iba",
+        "min_class_accuracy",
+        "braun_blanquet",
+    ];
+    let scores = names.map(score);
+    let mut held = [0; 15];
+    each_batch(14, 2000, |_, batch, prior| {
+        let matrices = Matrices::new(prior, &batch.rows()).unwrap();
+        for (score, held) in scores.iter().zip(&mut held) {
+            if let Some(bound) = bounds::mean_absolute_deviation(score, &matrices).unwrap() {
+                assert!(bound.exact <= bound.bound + 1e-13, "{score}, {prior}: {bound:?}");
+                *held += 1;
+            }
+        }
+    });
+    // A class may be absent; apart from that there is a bound.
+    assert!(held.iter().all(|held| *held > 1000), "{held:?}");
+}
+
+#[test]
+fn theorem_2_as_printed_fails_on_two_clusters() {
+    // 100 negatives at 0.1, 100 positives at 0.9. Accuracy is 1 for thresholds in between, 0.8 of the time, else ½, and
+    // 0.9 at the expected matrix, so it is 0.8 · 0.1 + 0.2 · 0.4 = 0.16 off on average.
+    let mut probabilities = vec![0.1; 100];
+    probabilities.extend([0.9; 100]);
+    let labels: Vec<bool> = (0..200).map(|row| row >= 100).collect();
+    let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
+    let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();
+    let accuracy = score("accuracy");
+    let printed = bounds::mean_absolute_deviation_as_printed(&accuracy, &matrices).unwrap().unwrap();
+    assert_close(printed.exact, 0.16, 1e-12, &"left side");
+    assert_close(printed.bound, 0.5 / 200.0 * 52.0, 2e-4, &"right side");
+    assert!(printed.exact > printed.bound);
+    let corrected = bounds::mean_absolute_deviation(&accuracy, &matrices).unwrap().unwrap();
+    assert_close(corrected.bound, 2.0 * 0.13, 1e-9, &"corrected");
+    assert!(corrected.exact <= corrected.bound);
+}
+
+#[test]
+fn lipschitz_constant_bounds_the_change_between_any_two_matrices() {
+    let mut random = Random(15);
+    for score in all_scores() {
+        for _ in 0..20 {
+            let counts = Counts { positives: 40.0 * random.unit(), negatives: 40.0 * random.unit() };
+            let Some(k) = lipschitz(&score, &counts) else { continue };
+            let mut matrix = || {
+                // The corners too, where most scores are steepest.
+                let mut part = |all: f64| all * (1.4 * random.unit() - 0.2).clamp(0.0, 1.0);
+                Confusion::at(part(counts.positives), part(counts.negatives), &counts)
+            };
+            for _ in 0..50 {
+                let (a, b) = (matrix(), matrix());
+                let change = (a.tp - b.tp).abs().max((a.fp - b.fp).abs());
+                let difference = (score.value(&a) - score.value(&b)).abs();
+                assert!(difference <= k * change * (1.0 + 1e-9) + 1e-12, "{score}: {a:?} to {b:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lipschitz_constants_are_the_known_ones() {
+    for (p, n) in [(30.0, 170.0), (50.0, 50.0), (3.0, 997.0), (800.0, 200.0), (1.25, 7.375)] {
+        let counts = Counts { positives: p, negatives: n };
+        for (name, expected) in [
+            ("accuracy", 2.0 / (p + n)),
+            ("recall", 1.0 / p),
+            ("tss", 1.0 / p + 1.0 / n),
+            ("f1", 2.0 / p),
+            ("csi", 2.0 / p),
+            ("hss1", 2.0 / p),
+            ("net_benefit(threshold=0.2)", 1.25 / (p + n)),
+        ] {
+            let found = lipschitz(&score(name), &counts).unwrap();
+            assert!(found >= expected && found <= 1.001_001 * expected, "{name}: {found} for {expected}");
+        }
+        for name in ["precision", "npv", "mcc", "g_mean"] {
+            assert_eq!(lipschitz(&score(name), &counts), None, "{name}");
+        }
+    }
+}
+
+#[test]
+fn lipschitz_constants_of_fractions_are_attained_within_a_thousandth() {
+    let mut random = Random(20);
+    for score in all_scores().iter().filter(|score| score.shape() != Shape::Nonlinear) {
+        for round in 0..5 {
+            let positives = 1.0 + 300.0 * random.unit();
+            let negatives = if round == 0 { positives } else { 1.0 + 3000.0 * random.unit() };
+            let counts = Counts { positives, negatives };
+            let Some(found) = lipschitz(score, &counts) else { continue };
+            let mut steepest = 0.0f64;
+            for (tp, fp) in (0..=100).flat_map(|tp| (0..=100).map(move |fp| (tp, fp))) {
+                let (tp, fp) = (positives * f64::from(tp) / 100.0, negatives * f64::from(fp) / 100.0);
+                let slopes = score.formula().reduced(&Confusion::at(tp, fp, &counts));
+                steepest = steepest.max(slopes.positive.abs() + slopes.negative.abs());
+            }
+            assert!(found >= steepest && found <= 1.001_001 * steepest, "{score}, {counts:?}: {found} for {steepest}");
+        }
+    }
+}
+
+#[test]
+fn taylor_is_exact_for_linear_scores() {
+    let scores: Vec<_> = all_scores().into_iter().filter(|score| score.shape() == Shape::Linear).collect();
+    each_batch(16, 500, |_, batch, prior| {
+        let matrices = Matrices::new(prior, &batch.rows()).unwrap();
+        for score in &scores {
+            let exact = matrices.law(score).unwrap().mean();
+            assert_close(taylor(score, &matrices).unwrap(), exact, 1e-12, &(score.name(), prior));
+        }
+    });
+}
+
+#[test]
+fn taylor_beats_the_plug_in_on_average_under_narrow_priors() {
+    let mut random = Random(17);
+    for prior in ["cosine:0.5,0.1", "cosine:0.4,0.2", "normal:0.5,0.05"].map(|text| text.parse::<Prior>().unwrap()) {
+        let (mut plug_in, mut second_order) = (0.0, 0.0);
+        for _ in 0..1000 {
+            let batch = Batch::random(&mut random);
+            let matrices = Matrices::new(&prior, &batch.rows()).unwrap();
+            let f1 = score("f1");
+            let exact = matrices.law(&f1).unwrap().mean();
+            plug_in += (matrices.score_of_expectation(&f1).unwrap() - exact).abs();
+            second_order += (taylor(&f1, &matrices).unwrap() - exact).abs();
+        }
+        assert!(second_order < 0.5 * plug_in, "{prior}: {second_order} against {plug_in}");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Threshold of a calibrated model
+
+#[test]
+fn calibrated_threshold_is_where_the_sweep_finds_its_best() {
+    let mut random = Random(18);
+    let probabilities: Vec<f64> = (0..400_000).map(|_| random.unit().powi(3)).collect();
+    let labels: Vec<bool> = probabilities.iter().map(|p| random.unit() < *p).collect();
+    let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
+    let sweep = sweep(&rows).unwrap();
+    let counts = sweep.counts();
+    let base_rate = counts.positives / (counts.positives + counts.negatives);
+    let closed = |name: &str, best: f64| match name {
+        "accuracy" | "hss1" => Some(0.5),
+        "tss" | "balanced_accuracy" => Some(base_rate),
+        "f1" => Some(best / 2.0),
+        "csi" => Some(best / (1.0 + best)),
+        "cost(fp=1, fn=4)" => Some(1.0 / 5.0),
+        "net_benefit(threshold=0.3)" => Some(0.3),
+        _ => None,
+    };
+    for name in [
+        "accuracy",
+        "hss1",
+        "tss",
+        "balanced_accuracy",
+        "f1",
+        "csi",
+        "cost(fp=1, fn=4)",
+        "net_benefit(threshold=0.3)",
+        "f2",
+        "hss",
+        "ets",
+    ] {
+        let score = score(name);
+        let best = sweep.best(&score).unwrap();
+        let threshold = calibrated_threshold(&score, &counts, best.value).unwrap();
+        if let Some(expected) = closed(name, best.value) {
+            assert_close(threshold, expected, 1e-12, &name);
+        }
+        // A score is flat at its best, so the threshold is known to about the cube root of 1/rows, the score far better.
+        assert!((best.threshold - threshold).abs() < 0.03, "{name}: {} for {threshold}", best.threshold);
+        let lost = score.merit(best.value) - score.merit(score.value(&sweep.at(threshold)));
+        assert!((0.0..0.001).contains(&lost), "{name} loses {lost}");
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The report
+
+#[test]
+fn report_says_what_its_parts_say() {
+    let scores = ["f1", "tss", "mcc", "far", "frequency_bias"].map(score);
+    each_batch(19, 300, |random, batch, prior| {
+        let score = &scores[random.below(scores.len())];
+        let theory = theory::report(score, prior, &batch.rows(), &FRACTIONS, None).unwrap();
+        let matrices = Matrices::new(prior, &batch.rows()).unwrap();
+        let law = matrices.law(score).unwrap();
+        assert_eq!(theory.expected_confusion, matrices.expected());
+        assert_eq!(theory.expected_score, law.mean());
+        assert_eq!(theory.score_of_expectation, score.value(&matrices.expected()));
+        assert_eq!(theory.jensen_gap, theory.expected_score - theory.score_of_expectation);
+        assert_eq!(theory.deviation, law.standard_deviation());
+        assert_eq!(theory.taylor, taylor(score, &matrices));
+        assert_eq!(theory.lipschitz, lipschitz(score, &matrices.counts()));
+        assert!(theory.bounds.iter().all(|bound| bound.exact <= bound.bound + 1e-13), "{:?}", theory.bounds);
+        let best = sweep(&batch.rows()).unwrap().best(score).map(|best| best.value);
+        // Two values may be equally far from the one aimed at.
+        assert_eq!(matrices.best(score).map(|value| score.merit(value)), best.map(|value| score.merit(value)));
+        assert_eq!(
+            theory.calibrated_threshold,
+            best.and_then(|best| calibrated_threshold(score, &matrices.counts(), best))
+        );
+    });
+}
+
+#[test]
+fn report_of_logits_and_of_f32_is_that_of_the_probabilities() {
+    let logits = [2.5f32, 1.0, 0.5, -0.25, -1.0, -3.0];
+    let labels = [true, true, false, true, false, false];
+    let wide = logits.map(f64::from);
+    let probabilities = wide.map(|z| 1.0 / (1.0 + (-z).exp()));
+    let (f1, prior) = (score("f1"), Prior::uniform());
+    let narrow = theory::report(&f1, &prior, &Rows::new(Logits(&logits), &labels).unwrap(), &FRACTIONS, None).unwrap();
+    let exact = theory::report(&f1, &prior, &Rows::new(Logits(&wide), &labels).unwrap(), &FRACTIONS, None).unwrap();
+    let other =
+        theory::report(&f1, &prior, &Rows::new(Probabilities(&probabilities), &labels).unwrap(), &FRACTIONS, None)
+            .unwrap();
+    assert_eq!(narrow, exact);
+    assert_close(other.expected_score, exact.expected_score, 1e-14, &"expected score");
+    assert_eq!(other.bounds.len(), exact.bounds.len());
+    assert_eq!(other.calibrated_threshold, exact.calibrated_threshold);
+}
+
+#[test]
+fn report_refuses_what_it_cannot_use() {
+    let labels = [true, false];
+    let rows = Rows::new(Probabilities(&[0.7, 0.2]), &labels).unwrap();
+    let ask = |score: &Score, fractions: &[f64]| theory::report(score, &Prior::uniform(), &rows, fractions, None);
+    let message = ask(&score("f1"), &[0.5, 0.0]).unwrap_err().to_string();
+    assert_eq!(message, "fractions of the range must lie above 0, and 0 does not");
+    let overflow = ask(&score("exp(1000*tp)"), &FRACTIONS).unwrap_err();
+    assert_eq!(overflow, Error::NotFinite { score: "exp(1000*tp)".into() });
+    let bad = Rows::new(Probabilities(&[0.7, 1.2]), &labels).unwrap();
+    let message = theory::report(&score("f1"), &Prior::uniform(), &bad, &FRACTIONS, None).unwrap_err().to_string();
+    assert_eq!(message, "probabilities, row 1: 1.2 does not lie between 0 and 1");
+}
+
+#[test]
+fn report_of_a_score_without_constant_has_no_bound_of_its_mean_deviation() {
+    let rows = Rows::new(Probabilities(&[0.8, 0.6, 0.4, 0.2]), &[true, false, true, false]).unwrap();
+    let names = |text: &str| -> Vec<String> {
+        let theory = theory::report(&score(text), &Prior::uniform(), &rows, &[0.75], Some(0.5)).unwrap();
+        theory.bounds.into_iter().map(|bound| bound.name).collect()
+    };
+    let tails = ["P(|TN − E[TN]| ≥ 1.5)", "P(|TP − E[TP]| ≥ 1.5)", "P(|tr − E[tr]| ≥ 1.5)"];
+    assert_eq!(names("accuracy")[..3], tails);
+    assert_eq!(names("accuracy")[3..], ["P(|s − E[s]| ≥ 0.1875)", "E|s − s(E[CM])|"]);
+    assert_eq!(names("precision")[3..], ["P(|s − E[s]| ≥ 0.75)"]);
+}

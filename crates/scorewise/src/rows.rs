@@ -144,17 +144,22 @@ impl<'a, P: Predictions> Rows<'a, P> {
                 });
             }
         }
-        for (row, weight) in self.weights.unwrap_or(&[]).iter().enumerate() {
-            let weight = weight.wide();
-            if weight.is_nan() {
-                return Err(Error::NotANumber { what: "weights", row });
-            }
-            if !(0.0..f64::INFINITY).contains(&weight) {
-                return Err(Error::OutOfRange { what: "weights", row, value: weight, bounds: "at or above 0" });
-            }
-        }
-        Ok(())
+        check_weights(self.weights.unwrap_or(&[]))
     }
+}
+
+/// The first weight that cannot be used, as an error.
+pub(crate) fn check_weights<R: Real>(weights: &[R]) -> Result<()> {
+    for (row, weight) in weights.iter().enumerate() {
+        let weight = weight.wide();
+        if weight.is_nan() {
+            return Err(Error::NotANumber { what: "weights", row });
+        }
+        if !(0.0..f64::INFINITY).contains(&weight) {
+            return Err(Error::OutOfRange { what: "weights", row, value: weight, bounds: "at or above 0" });
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {

@@ -23,6 +23,7 @@ pub use exact::ExactLoss;
 #[allow(unused_imports)] // theory stands on these
 pub(crate) use exact::{Steps, score_values};
 pub use score_loss::ScoreLoss;
+pub(crate) use score_loss::value_and_slopes;
 
 use crate::error::Result;
 use crate::real::Real;

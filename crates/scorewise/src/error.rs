@@ -58,6 +58,16 @@ pub enum Error {
         /// The sequence that had already ended.
         id: u32,
     },
+    /// A logit that is NaN or infinite, where all classes of a row are needed to share its probability out.
+    #[error("logits, row {row}, class {class}: {value} is not a finite number")]
+    Logit {
+        /// The row, from 0.
+        row: usize,
+        /// The class, from 0.
+        class: usize,
+        /// The value found.
+        value: f64,
+    },
     /// A setting that makes no sense.
     #[error("{what} {reason}")]
     Setting {

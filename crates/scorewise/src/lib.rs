@@ -8,6 +8,7 @@ mod rows;
 mod real;
 mod simd;
 pub mod loss;
+pub mod multiclass;
 pub mod temporal;
 pub mod sweep;
 pub mod theory;

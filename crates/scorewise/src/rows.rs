@@ -135,9 +135,14 @@ impl<'a, P: Predictions> Rows<'a, P> {
     /// looked at one by one anyway.
     pub(crate) fn check(&self) -> Result<()> {
         first_bad(P::NAME, self.predictions.values(), P::is_bad, "between 0 and 1")?;
-        let is_bad = |weight: P::Number| !(0.0..f64::INFINITY).contains(&weight.wide());
-        first_bad("weights", self.weights.unwrap_or(&[]), is_bad, "at or above 0 and below infinity")
+        check_weights(self.weights.unwrap_or(&[]))
     }
+}
+
+/// The first weight that cannot be used, as an error.
+pub(crate) fn check_weights<R: Real>(weights: &[R]) -> Result<()> {
+    let is_bad = |weight: R| !(0.0..f64::INFINITY).contains(&weight.wide());
+    first_bad("weights", weights, is_bad, "at or above 0")
 }
 
 /// The first value that cannot be used, as an error. Looked for in stretches: a stretch without one is passed in few vector

@@ -216,6 +216,11 @@ impl Formula {
         self.counted.evaluate(&cells, scratch)
     }
 
+    /// The guarded value over numbers of any kind, at the cells tn, fp, fn, tp.
+    pub(crate) fn value_of<T: Number>(&self, [tn, fp, fn_, tp]: [T; 4]) -> T {
+        self.evaluate(Cells::new(tn, fp, fn_, tp), &mut Vec::new())
+    }
+
     pub(crate) fn evaluate<T: Number>(&self, cells: Cells<T>, scratch: &mut Vec<T>) -> T {
         self.counted.evaluate(&cells, scratch)
     }

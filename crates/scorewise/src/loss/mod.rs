@@ -22,6 +22,7 @@ pub use cross_entropy::CrossEntropy;
 pub use exact::ExactLoss;
 pub(crate) use exact::{Steps, score_values};
 pub use score_loss::ScoreLoss;
+pub(crate) use score_loss::value_and_slopes;
 
 use crate::error::Result;
 use crate::real::Real;

@@ -93,13 +93,7 @@ impl ScoreLoss {
     }
 
     fn value_and_slopes(&self, confusion: &Confusion) -> Result<(f64, Slopes)> {
-        let score = self.score.formula().reduced(confusion);
-        let loss = self.score.loss_slope(score.value);
-        let (positive, negative) = (loss * score.positive, loss * score.negative);
-        if !(score.value.is_finite() && positive.is_finite() && negative.is_finite()) {
-            return Err(Error::NotFinite { score: self.score.name().to_string() });
-        }
-        Ok((self.score.loss(score.value), Slopes { positive, negative }))
+        value_and_slopes(&self.score, confusion)
     }
 
     /// Writes ∂ℓ/∂z of these rows, the slopes being those of the whole batch that they belong to.
@@ -130,4 +124,15 @@ impl ScoreLoss {
         self.gradient_with(slopes, rows, gradient)?;
         Ok(value)
     }
+}
+
+/// The loss of a score on a confusion matrix, and its two scalars.
+pub(crate) fn value_and_slopes(score: &Score, confusion: &Confusion) -> Result<(f64, Slopes)> {
+    let reduced = score.formula().reduced(confusion);
+    let loss = score.loss_slope(reduced.value);
+    let (positive, negative) = (loss * reduced.positive, loss * reduced.negative);
+    if !(reduced.value.is_finite() && positive.is_finite() && negative.is_finite()) {
+        return Err(Error::NotFinite { score: score.name().to_string() });
+    }
+    Ok((score.loss(reduced.value), Slopes { positive, negative }))
 }

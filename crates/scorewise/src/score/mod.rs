@@ -9,7 +9,7 @@ pub use document::{markdown, no_skill};
 pub use registry::{Direction, Parameter, ROWS, Row};
 
 use crate::confusion::Confusion;
-use crate::formula::{Formula, FormulaError, Shape, nearest};
+use crate::formula::{Formula, FormulaError, Number, Shape, nearest};
 
 /// A score: a formula, and which way is better.
 ///
@@ -123,9 +123,15 @@ impl Score {
     /// The loss of a value: 1 − s where higher is better, s where lower is, |s − ideal| where a value is aimed at.
     #[must_use]
     pub fn loss(&self, value: f64) -> f64 {
+        self.loss_of(value)
+    }
+
+    /// The same over numbers of any kind.
+    pub(crate) fn loss_of<T: Number>(&self, value: T) -> T {
         match self.direction() {
-            Direction::Higher => 1.0 - value,
-            Direction::Lower | Direction::Toward(_) => -self.merit(value),
+            Direction::Higher => T::constant(1.0).minus(value),
+            Direction::Lower => value,
+            Direction::Toward(ideal) => value.minus(T::constant(ideal)).abs(),
         }
     }
 
@@ -142,7 +148,7 @@ impl Score {
 }
 
 /// Whether the bracket opened here is closed by the last character and by none before: a call and nothing else.
-fn whole_call(text: &str, open: usize) -> bool {
+pub(crate) fn whole_call(text: &str, open: usize) -> bool {
     let mut depth = 0usize;
     for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
         match c {

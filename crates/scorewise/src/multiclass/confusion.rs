@@ -1,0 +1,162 @@
+//! The confusion matrix of m classes: counts, weights or expectations, rows the truth, columns the prediction.
+
+use std::ops::{Add, AddAssign};
+
+use super::link::first_greatest;
+use super::rows::{ClassRows, OneOf, at_least_two, check_labels};
+use super::square::Square;
+use crate::confusion::Confusion;
+use crate::error::{Error, Result};
+use crate::real::Real;
+use crate::rows::{check_weights, same_length};
+
+/// An m×m confusion matrix. Those of batches add up to that of the whole.
+///
+/// ```
+/// use scorewise::multiclass::MultiConfusion;
+///
+/// let counted = MultiConfusion::from_labels(3, &[0, 0, 1, 2], &[0, 1, 1, 0], None)?;
+/// assert_eq!(counted.cells(), [1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
+/// assert_eq!(counted.binary(0).array(), [1.0, 1.0, 1.0, 1.0]); // tn, fp, fn, tp of class 0 against the rest
+/// # Ok::<(), scorewise::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MultiConfusion {
+    classes: usize,
+    cells: Vec<f64>,
+}
+
+impl MultiConfusion {
+    /// From m² cells, row by row.
+    pub fn new(classes: usize, cells: Vec<f64>) -> Result<Self> {
+        at_least_two(classes)?;
+        let refuse = |reason: String| Err(Error::Setting { what: "confusion matrix", reason });
+        if classes.checked_mul(classes) != Some(cells.len()) {
+            return refuse(format!("must hold {classes}×{classes} cells, not {}", cells.len()));
+        }
+        match cells.iter().position(|cell| !(0.0..f64::INFINITY).contains(cell)) {
+            Some(at) => refuse(format!(
+                "must hold finite numbers at or above 0; row {}, column {} holds {}",
+                at / classes,
+                at % classes,
+                cells[at]
+            )),
+            None => Ok(MultiConfusion { classes, cells }),
+        }
+    }
+
+    /// With nothing in it, to add batches to.
+    pub fn empty(classes: usize) -> Result<Self> {
+        at_least_two(classes)?;
+        Ok(MultiConfusion { classes, cells: vec![0.0; classes * classes] })
+    }
+
+    /// From true and predicted classes, numbered from 0, and weights where there are.
+    pub fn from_labels(classes: usize, truth: &[u32], predicted: &[u32], weights: Option<&[f64]>) -> Result<Self> {
+        let mut matrix = Self::empty(classes)?;
+        same_length("predicted labels", truth.len(), predicted.len())?;
+        check_labels("labels", truth, classes)?;
+        check_labels("predicted labels", predicted, classes)?;
+        if let Some(weights) = weights {
+            same_length("weights", truth.len(), weights.len())?;
+            check_weights(weights)?;
+        }
+        for (row, (truth, predicted)) in truth.iter().zip(predicted).enumerate() {
+            matrix.count(*truth as usize, *predicted as usize, weights.map_or(1.0, |weights| weights[row]));
+        }
+        Ok(matrix)
+    }
+
+    /// Each row predicted as the class of its greatest logit, the first of equals.
+    #[must_use]
+    pub fn from_logits<R: Real>(rows: &ClassRows<'_, R, OneOf<'_>>) -> Self {
+        let mut matrix = MultiConfusion { classes: rows.classes(), cells: vec![0.0; rows.classes() * rows.classes()] };
+        let mut logits = Vec::new();
+        for row in 0..rows.len() {
+            logits.clear();
+            logits.extend(rows.logits(row).iter().map(|logit| logit.wide()));
+            matrix.count(rows.label(row), first_greatest(&logits), rows.weight(row));
+        }
+        matrix
+    }
+
+    pub(super) fn count(&mut self, truth: usize, predicted: usize, weight: f64) {
+        self.cells[truth * self.classes + predicted] += weight;
+    }
+
+    /// How many classes.
+    #[must_use]
+    pub fn classes(&self) -> usize {
+        self.classes
+    }
+
+    /// All cells, row by row: rows are the truth, columns the prediction.
+    #[must_use]
+    pub fn cells(&self) -> &[f64] {
+        &self.cells
+    }
+
+    /// The weight of rows of class `truth` that are predicted as class `predicted`.
+    #[must_use]
+    pub fn at(&self, truth: usize, predicted: usize) -> f64 {
+        self.square().at(truth, predicted)
+    }
+
+    /// The weight of each true class, its support.
+    #[must_use]
+    pub fn row_sums(&self) -> Vec<f64> {
+        self.square().row_sums()
+    }
+
+    /// The weight of each predicted class.
+    #[must_use]
+    pub fn column_sums(&self) -> Vec<f64> {
+        self.square().column_sums()
+    }
+
+    /// The weight of all rows.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.cells.iter().sum()
+    }
+
+    /// One class against the rest.
+    #[must_use]
+    pub fn binary(&self, class: usize) -> Confusion {
+        self.binaries()[class]
+    }
+
+    /// Each class against the rest.
+    #[must_use]
+    pub fn binaries(&self) -> Vec<Confusion> {
+        self.square().binaries().into_iter().map(|[tn, fp, fn_, tp]| Confusion::new(tn, fp, fn_, tp)).collect()
+    }
+
+    /// The matrices of all classes against the rest, summed: what a micro average scores.
+    #[must_use]
+    pub fn micro(&self) -> Confusion {
+        self.binaries().into_iter().sum()
+    }
+
+    pub(super) fn square(&self) -> Square<'_, f64> {
+        Square { classes: self.classes, cells: &self.cells }
+    }
+}
+
+impl AddAssign<&MultiConfusion> for MultiConfusion {
+    /// # Panics
+    ///
+    /// Where the two have unlike numbers of classes.
+    fn add_assign(&mut self, other: &MultiConfusion) {
+        assert_eq!(self.classes, other.classes, "matrices of unlike numbers of classes do not add up");
+        self.cells.iter_mut().zip(&other.cells).for_each(|(cell, other)| *cell += other);
+    }
+}
+
+impl Add for MultiConfusion {
+    type Output = Self;
+    fn add(mut self, other: Self) -> Self {
+        self += &other;
+        self
+    }
+}

@@ -1,0 +1,134 @@
+//! Random batches and small helpers that the tests of laws share.
+
+#![allow(dead_code, clippy::unwrap_used)] // each test file uses its part; in a test, a panic is the report
+
+use scorewise::{Confusion, Counts, Logits, Prior, Probabilities, Rows, Score, is_positive};
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    /// In (0, 1).
+    pub fn unit(&mut self) -> f64 {
+        ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+    pub fn below(&mut self, end: usize) -> usize {
+        (self.bits() % end as u64) as usize
+    }
+}
+
+pub struct Batch {
+    pub probabilities: Vec<f64>,
+    pub labels: Vec<bool>,
+    pub weights: Option<Vec<f64>>,
+}
+
+impl Batch {
+    /// 1 to 60 rows, any share of positives, with or without skill, ties, certain predictions and weights.
+    pub fn random(random: &mut Random) -> Self {
+        let size = 1 + random.below(60);
+        let rate = [0.0, 0.02, 0.1, 0.3, 0.5, 0.8, 0.95, 1.0][random.below(8)];
+        let skill = [0.0, 0.3, 0.7][random.below(3)];
+        let steps = [0.0, 0.0, 4.0, 20.0][random.below(4)];
+        let labels: Vec<bool> = (0..size).map(|_| random.unit() < rate).collect();
+        let predict = |label: &bool| {
+            let p = (1.0 - skill) * random.unit()
+                + skill * if *label { random.unit().sqrt() } else { random.unit().powi(2) };
+            if steps > 0.0 { (p * steps).round() / steps } else { p }
+        };
+        let probabilities = labels.iter().map(predict).collect();
+        let weights = (random.below(3) == 0).then(|| (0..size).map(|_| random.below(25) as f64 / 8.0).collect());
+        Batch { probabilities, labels, weights }
+    }
+
+    pub fn rows(&self) -> Rows<'_, Probabilities<'_, f64>> {
+        let rows = Rows::new(Probabilities(&self.probabilities), &self.labels).unwrap();
+        match &self.weights {
+            Some(weights) => rows.weighted(weights).unwrap(),
+            None => rows,
+        }
+    }
+
+    pub fn weight(&self, row: usize) -> f64 {
+        self.weights.as_ref().map_or(1.0, |weights| weights[row])
+    }
+
+    /// The matrix at a threshold, counted row by row.
+    pub fn at(&self, threshold: f64) -> Confusion {
+        let mut confusion = Confusion::default();
+        for (row, (p, label)) in self.probabilities.iter().zip(&self.labels).enumerate() {
+            *match (label, is_positive(*p, threshold)) {
+                (false, false) => &mut confusion.tn,
+                (false, true) => &mut confusion.fp,
+                (true, false) => &mut confusion.fn_,
+                (true, true) => &mut confusion.tp,
+            } += self.weight(row);
+        }
+        confusion
+    }
+
+    pub fn counts(&self) -> Counts {
+        self.at(0.5).counts()
+    }
+
+    /// E of any number of the matrix: its value at the middle of every interval between neighbouring predictions.
+    pub fn brute_force(&self, prior: &Prior, number: impl Fn(&Confusion) -> f64) -> f64 {
+        let mut cuts = self.probabilities.clone();
+        cuts.extend([0.0, 1.0]);
+        cuts.sort_by(f64::total_cmp);
+        cuts.dedup();
+        let interval = |ends: &[f64]| {
+            let mass = prior.cdf(ends[1]) - prior.cdf(ends[0]);
+            mass * number(&self.at(0.5 * (ends[0] + ends[1])))
+        };
+        cuts.windows(2).map(interval).sum()
+    }
+}
+
+pub fn priors() -> Vec<Prior> {
+    let texts = [
+        "uniform",
+        "cosine:0.5,0.1",
+        "cosine:0.3,0.3",
+        "beta:2,5",
+        "beta:0.5,0.5",
+        "mix:0.1,cosine:0.6,0.05",
+        "uniform:0.2,0.6",
+        "normal:0.4,0.2",
+    ];
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+/// So many random batches, each with the next prior in turn.
+pub fn each_batch(seed: u64, count: usize, mut check: impl FnMut(&mut Random, &Batch, &Prior)) {
+    let (mut random, priors) = (Random(seed), priors());
+    for k in 0..count {
+        let batch = Batch::random(&mut random);
+        check(&mut random, &batch, &priors[k % priors.len()]);
+    }
+}
+
+pub fn score(text: &str) -> Score {
+    Score::parse(text).unwrap()
+}
+
+/// The registered scores, and those of its lines that need a number.
+pub fn all_scores() -> Vec<Score> {
+    let with_numbers = [
+        "net_benefit(threshold=0.2)",
+        "standardised_net_benefit(threshold=0.1)",
+        "relative_economic_value(alpha=0.3)",
+        "cost(fp=1, fn=10)",
+    ];
+    Score::all().chain(with_numbers.map(score)).collect()
+}
+
+pub fn assert_close(got: f64, expected: f64, tolerance: f64, what: &dyn std::fmt::Debug) {
+    assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what:?}: {got} for {expected}");
+}

@@ -1,0 +1,725 @@
+//! Laws and golden values of more than two classes.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use scorewise::multiclass::{
+    AnyOf, Average, ClassLabels, ClassRows, MultiConfusion, MultiScore, OneOf, OneVersusRest, SimplexLoss,
+};
+use scorewise::{Confusion, Error, Logits, Prior, Real, Rows, Score, ScoreLoss};
+
+const AVERAGES: [Average; 3] = [Average::Macro, Average::Weighted, Average::Micro];
+const SCORES: [&str; 7] = ["f1", "tss", "mcc", "csi", "far", "frequency_bias", "0.5*tss + 0.5*precision"];
+const PRIORS: [&[&str]; 4] = [
+    &["uniform"],
+    &["beta:0.5,0.5"],
+    &["normal:0.4,0.3", "beta:2,3", "uniform", "logistic:0.3,0.2"],
+    &["mix:0.1,normal:0.5,0.2", "kumaraswamy:2,3", "kumaraswamy:0.5,0.5", "beta:0.5,2"],
+];
+const MULTI_SCORES: [&str; 10] = [
+    "accuracy",
+    "mcc",
+    "hss",
+    "peirce",
+    "gerrity",
+    "macro(f1)",
+    "weighted(csi)",
+    "micro(f1)",
+    "macro(far)",
+    "macro(frequency_bias)",
+];
+
+/// Random rows of four classes or as many as asked for, the same for the same seed.
+#[derive(Clone)]
+struct Batch {
+    classes: usize,
+    logits: Vec<f64>,
+    labels: Vec<u32>,
+    flags: Vec<bool>,
+    weights: Vec<f64>,
+}
+
+impl Batch {
+    fn random(seed: u64, rows: usize, classes: usize) -> Self {
+        let uniform = Prior::uniform();
+        let mut random = uniform.sample(seed);
+        let mut next = move || random.next().unwrap();
+        Batch {
+            classes,
+            logits: (0..rows * classes).map(|_| 4.0 * next() - 2.0).collect(),
+            // The first rows show every class, the others prefer the lower ones.
+            labels: (0..rows)
+                .map(|row| if row < classes { row as u32 } else { (classes as f64 * next() * next()) as u32 })
+                .collect(),
+            flags: (0..rows * classes).map(|_| next() < 0.3).collect(),
+            weights: (0..rows).map(|_| 0.2 + 2.0 * next()).collect(),
+        }
+    }
+
+    fn one_of(&self) -> ClassRows<'_, f64, OneOf<'_>> {
+        ClassRows::new(&self.logits, self.classes, OneOf(&self.labels)).unwrap()
+    }
+
+    fn weighted(&self) -> ClassRows<'_, f64, OneOf<'_>> {
+        self.one_of().weighted(&self.weights).unwrap()
+    }
+
+    fn any_of(&self) -> ClassRows<'_, f64, AnyOf<'_>> {
+        ClassRows::new(&self.logits, self.classes, AnyOf(&self.flags)).unwrap()
+    }
+
+    fn with_logits(&self, logits: &[f64]) -> Batch {
+        Batch { logits: logits.to_vec(), ..self.clone() }
+    }
+
+    /// The rows and classes of these numbers, in this order; a label follows its class.
+    fn chosen(&self, rows: &[usize], classes: &[usize]) -> Batch {
+        let place = |label: u32| classes.iter().position(|class| *class == label as usize).unwrap() as u32;
+        let cells = || rows.iter().flat_map(|row| classes.iter().map(move |class| row * self.classes + class));
+        Batch {
+            classes: classes.len(),
+            logits: cells().map(|at| self.logits[at]).collect(),
+            labels: rows.iter().map(|row| place(self.labels[*row])).collect(),
+            flags: cells().map(|at| self.flags[at]).collect(),
+            weights: rows.iter().map(|row| self.weights[*row]).collect(),
+        }
+    }
+}
+
+fn score(text: &str) -> Score {
+    Score::parse(text).unwrap()
+}
+
+fn multi(text: &str) -> MultiScore {
+    MultiScore::parse(text).unwrap()
+}
+
+fn one_versus_rest(name: &str, priors: &[&str], average: Average) -> OneVersusRest {
+    let priors = priors.iter().map(|text| text.parse().unwrap()).collect();
+    OneVersusRest::new(score(name), priors, average).unwrap()
+}
+
+/// A simplex loss with all its settings away from their defaults.
+fn simplex(name: &str) -> SimplexLoss {
+    SimplexLoss::new(multi(name)).with_sharpness(1.5).unwrap().with_centres(vec![0.1, -0.3, 0.2, 0.4]).unwrap()
+}
+
+fn value_and_gradient<R: Real, L: ClassLabels>(loss: &OneVersusRest, rows: &ClassRows<'_, R, L>) -> (f64, Vec<R>) {
+    let mut gradient = vec![R::ZERO; rows.len() * rows.classes()];
+    (loss.value_and_gradient(rows, &mut gradient).unwrap(), gradient)
+}
+
+fn simplex_value_and_gradient<R: Real>(loss: &SimplexLoss, rows: &ClassRows<'_, R, OneOf<'_>>) -> (f64, Vec<R>) {
+    let mut gradient = vec![R::ZERO; rows.len() * rows.classes()];
+    (loss.value_and_gradient(rows, &mut gradient).unwrap(), gradient)
+}
+
+fn assert_close(got: f64, expected: f64, tolerance: f64, what: &str) {
+    assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what}: {got} for {expected}");
+}
+
+/// Equal to a share of the greatest of them.
+fn assert_all_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
+    for (at, (got, expected)) in got.iter().zip(expected).enumerate() {
+        assert!((got - expected).abs() <= tolerance * scale, "{what}, at {at}: {got} for {expected}");
+    }
+}
+
+fn assert_same_matrix(got: &Confusion, expected: &Confusion, what: &str) {
+    assert_all_close(&got.array(), &expected.array(), 1e-14, what);
+}
+
+/// A gradient against the central difference of fourth order.
+fn assert_gradient(at: &[f64], value_and_gradient: impl Fn(&[f64]) -> (f64, Vec<f64>), what: &str) {
+    let (_, gradient) = value_and_gradient(at);
+    let scale = gradient.iter().fold(0.0, |scale: f64, slope| scale.max(slope.abs()));
+    assert!(scale > 1e-6, "{what}: no gradient to speak of");
+    let step = 1e-3;
+    for k in 0..at.len() {
+        let moved = |by: f64| {
+            let mut at = at.to_vec();
+            at[k] += by * step;
+            value_and_gradient(&at).0
+        };
+        let difference = (8.0 * (moved(1.0) - moved(-1.0)) - (moved(2.0) - moved(-2.0))) / (12.0 * step);
+        let tolerance = 1e-6 * (difference.abs() + 1e-3 * scale);
+        assert!((gradient[k] - difference).abs() <= tolerance, "{what}, at {k}: {} for {difference}", gradient[k]);
+    }
+}
+
+#[test]
+fn gradient_of_one_versus_rest_matches_central_difference() {
+    let batch = Batch::random(1, 11, 4);
+    for name in SCORES {
+        for prior in PRIORS {
+            for average in AVERAGES {
+                if (name, average) == ("frequency_bias", Average::Micro) {
+                    continue; // as many alarms as events in all: the kink of |s − 1|
+                }
+                let loss = one_versus_rest(name, prior, average);
+                let what = format!("{average}({name}), {prior:?}");
+                let plain = |z: &[f64]| value_and_gradient(&loss, &batch.with_logits(z).one_of());
+                assert_gradient(&batch.logits, plain, &what);
+                let weighted = |z: &[f64]| value_and_gradient(&loss, &batch.with_logits(z).weighted());
+                assert_gradient(&batch.logits, weighted, &format!("{what}, weights"));
+                let labels = |z: &[f64]| {
+                    value_and_gradient(&loss, &batch.with_logits(z).any_of().weighted(&batch.weights).unwrap())
+                };
+                assert_gradient(&batch.logits, labels, &format!("{what}, multi-label"));
+            }
+        }
+    }
+}
+
+#[test]
+fn gradient_of_the_simplex_matches_central_difference() {
+    let batch = Batch::random(2, 11, 4);
+    for name in MULTI_SCORES {
+        for loss in [SimplexLoss::new(multi(name)), simplex(name)] {
+            let plain = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).one_of());
+            assert_gradient(&batch.logits, plain, name);
+            let weighted = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).weighted());
+            assert_gradient(&batch.logits, weighted, &format!("{name}, weights"));
+        }
+    }
+}
+
+#[test]
+fn slopes_by_cell_match_central_difference() {
+    let cells = [50.0, 3.0, 2.0, 10.0, 30.0, 5.0, 1.0, 4.0, 15.0];
+    let matrix = |cells: &[f64]| MultiConfusion::new(3, cells.to_vec()).unwrap();
+    for name in MULTI_SCORES {
+        let score = multi(name);
+        assert_gradient(&cells, |cells| score.value_and_slopes(&matrix(cells)), name);
+        assert_gradient(&cells, |cells| score.loss_and_slopes(&matrix(cells)), &format!("loss of {name}"));
+        assert_close(score.value_and_slopes(&matrix(&cells)).0, score.value(&matrix(&cells)), 1e-15, name);
+        assert_close(score.loss_and_slopes(&matrix(&cells)).0, score.loss(&matrix(&cells)), 1e-15, name);
+    }
+}
+
+#[test]
+fn f32_agrees_with_f64() {
+    let batch = Batch::random(3, 200, 4);
+    let narrow: Vec<f32> = batch.logits.iter().map(|z| *z as f32).collect();
+    let weights: Vec<f32> = batch.weights.iter().map(|weight| *weight as f32).collect();
+    let rows = ClassRows::new(&narrow, 4, OneOf(&batch.labels)).unwrap().weighted(&weights).unwrap();
+    let wide = batch.weighted();
+    let widen = |gradient: Vec<f32>| gradient.into_iter().map(f64::from).collect::<Vec<_>>();
+    for prior in PRIORS {
+        let loss = one_versus_rest("f1", prior, Average::Macro);
+        let ((value, gradient), (expected, expected_gradient)) =
+            (value_and_gradient(&loss, &rows), value_and_gradient(&loss, &wide));
+        assert_close(value, expected, 1e-6, "value");
+        assert_all_close(&widen(gradient), &expected_gradient, 1e-5, &format!("{prior:?}"));
+    }
+    for name in MULTI_SCORES {
+        let ((value, gradient), (expected, expected_gradient)) =
+            (simplex_value_and_gradient(&simplex(name), &rows), simplex_value_and_gradient(&simplex(name), &wide));
+        assert_close(value, expected, 1e-6, name);
+        assert_all_close(&widen(gradient), &expected_gradient, 1e-5, name);
+    }
+}
+
+#[test]
+fn scores_agree_with_the_golden_file() {
+    let golden: serde_json::Value = serde_json::from_str(include_str!("golden/multiclass.json")).unwrap();
+    let cases = golden["cases"].as_array().unwrap();
+    assert!(cases.len() > 100);
+    for case in cases {
+        let name = case["score"].as_str().unwrap();
+        let text = match name.split_once('_') {
+            Some((average, score)) => format!("{average}({score})"),
+            None => name.to_string(),
+        };
+        let rows = golden["matrices"][case["matrix"].as_str().unwrap()].as_array().unwrap();
+        let cells = rows.iter().flat_map(|row| row.as_array().unwrap()).map(|cell| cell.as_f64().unwrap()).collect();
+        let matrix = MultiConfusion::new(rows.len(), cells).unwrap();
+        let (got, expected) = (multi(&text).value(&matrix), case["value"].as_f64().unwrap());
+        assert!((got - expected).abs() <= 1e-12 * expected.abs(), "{case}: {got}");
+    }
+}
+
+#[test]
+fn gerrity_by_cuts_is_gerrity_by_his_scoring_matrix() {
+    // Σ E_ij s_ij / n with s from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as he printed it.
+    let batch = Batch::random(4, 60, 5);
+    let matrix = MultiConfusion::from_logits(&batch.weighted());
+    let (truth, total) = (matrix.row_sums(), matrix.total());
+    let odds = |cut: usize| {
+        let below: f64 = truth[..=cut].iter().sum::<f64>() / total;
+        (1.0 - below) / below
+    };
+    let mut expected = 0.0;
+    for i in 0..5usize {
+        for j in 0..5usize {
+            let (low, high) = (i.min(j), i.max(j));
+            let reward: f64 = (0..low).map(|cut| 1.0 / odds(cut)).sum::<f64>() + (high..4).map(odds).sum::<f64>();
+            expected += matrix.at(i, j) / total * (reward - (high - low) as f64) / 4.0;
+        }
+    }
+    assert_close(multi("gerrity").value(&matrix), expected, 1e-13, "gerrity");
+}
+
+#[test]
+fn every_class_has_the_matrix_of_its_own_binary_loss() {
+    let batch = Batch::random(5, 80, 3);
+    let loss = one_versus_rest("f1", &["cosine:0.5,0.3", "beta:2,3", "uniform"], Average::Macro);
+    for (class, got) in loss.expect(&batch.any_of().weighted(&batch.weights).unwrap()).unwrap().iter().enumerate() {
+        let logits: Vec<f64> = batch.logits.iter().skip(class).step_by(3).copied().collect();
+        let flags: Vec<bool> = batch.flags.iter().skip(class).step_by(3).copied().collect();
+        let rows = Rows::new(Logits(&logits), &flags).unwrap().weighted(&batch.weights).unwrap();
+        let binary = ScoreLoss::new(score("f1"), loss.priors()[class].clone()).expect(&rows).unwrap();
+        assert_same_matrix(got, &binary, &format!("class {class}"));
+    }
+}
+
+#[test]
+fn one_label_is_the_binary_loss() {
+    let batch = Batch::random(6, 50, 1);
+    let rows = Rows::new(Logits(&batch.logits), &batch.flags).unwrap();
+    for average in AVERAGES {
+        let (value, gradient) = value_and_gradient(&one_versus_rest("csi", &["beta:2,2"], average), &batch.any_of());
+        let mut expected_gradient = vec![0.0; 50];
+        let binary = ScoreLoss::new(score("csi"), "beta:2,2".parse().unwrap());
+        let expected = binary.value_and_gradient(&rows, &mut expected_gradient).unwrap();
+        assert_close(value, expected, 1e-14, average.name());
+        assert_all_close(&gradient, &expected_gradient, 1e-13, average.name());
+    }
+}
+
+/// Two classes seen as one question: the logit z₁ − z₀ of class 1, or its negative for class 0.
+fn binary_view(batch: &Batch, class: u32) -> (Vec<f64>, Vec<bool>) {
+    let sign = if class == 1 { 1.0 } else { -1.0 };
+    let logits = batch.logits.chunks(2).map(|z| sign * (z[1] - z[0])).collect();
+    (logits, batch.labels.iter().map(|label| *label == class).collect())
+}
+
+#[test]
+fn two_classes_are_two_binary_losses() {
+    let batch = Batch::random(7, 60, 2);
+    let priors = ["cosine:0.4,0.3", "beta:0.5,2"];
+    let (value, gradient) = value_and_gradient(&one_versus_rest("mcc", &priors, Average::Macro), &batch.one_of());
+    let (mut expected, mut expected_gradient) = (0.0, vec![0.0; 120]);
+    for (class, prior) in priors.iter().enumerate() {
+        let (logits, labels) = binary_view(&batch, class as u32);
+        let rows = Rows::new(Logits(&logits), &labels).unwrap();
+        let mut binary = vec![0.0; 60];
+        let loss = ScoreLoss::new(score("mcc"), prior.parse().unwrap());
+        expected += 0.5 * loss.value_and_gradient(&rows, &mut binary).unwrap();
+        for (row, slope) in binary.iter().enumerate() {
+            expected_gradient[2 * row + class] += 0.5 * slope;
+            expected_gradient[2 * row + 1 - class] -= 0.5 * slope;
+        }
+    }
+    assert_close(value, expected, 1e-14, "value");
+    assert_all_close(&gradient, &expected_gradient, 1e-12, "gradient");
+}
+
+#[test]
+fn simplex_of_two_classes_is_the_uniform_prior() {
+    let batch = Batch::random(8, 60, 2);
+    let (logits, labels) = binary_view(&batch, 1);
+    let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&batch.weights).unwrap();
+    let class_rows = batch.weighted();
+    let pairs = [("accuracy", "accuracy"), ("mcc", "mcc"), ("hss", "hss"), ("peirce", "tss"), ("gerrity", "tss")];
+    for (name, binary_name) in pairs {
+        let loss = SimplexLoss::new(multi(name));
+        let binary = ScoreLoss::new(score(binary_name), Prior::uniform());
+        assert_same_matrix(&loss.expect(&class_rows).unwrap().binary(1), &binary.expect(&rows).unwrap(), name);
+        let (value, gradient) = simplex_value_and_gradient(&loss, &class_rows);
+        let mut expected = vec![0.0; 60];
+        assert_close(value, binary.value_and_gradient(&rows, &mut expected).unwrap(), 1e-13, name);
+        let expected: Vec<f64> = expected.iter().flat_map(|slope| [-slope, *slope]).collect();
+        assert_all_close(&gradient, &expected, 1e-12, name);
+    }
+}
+
+#[test]
+fn expected_rows_keep_the_weights_of_the_classes() {
+    let batch = Batch::random(9, 300, 4);
+    let rows = batch.weighted();
+    let support = |class: u32| -> f64 {
+        batch.labels.iter().zip(&batch.weights).filter(|(label, _)| **label == class).map(|(_, weight)| weight).sum()
+    };
+    let supports: Vec<f64> = (0..4).map(support).collect();
+    assert_all_close(&simplex("mcc").expect(&rows).unwrap().row_sums(), &supports, 1e-14, "simplex");
+    assert_all_close(&MultiConfusion::from_logits(&rows).row_sums(), &supports, 1e-14, "argmax");
+    let matrices = one_versus_rest("f1", PRIORS[2], Average::Macro).expect(&rows).unwrap();
+    for (matrix, support) in matrices.iter().zip(&supports) {
+        assert_close(matrix.counts().positives, *support, 1e-14, "positives");
+        assert_close(matrix.total(), supports.iter().sum(), 1e-14, "total");
+    }
+}
+
+#[test]
+fn weighted_average_weighs_by_support_and_not_by_negatives() {
+    let batch = Batch::random(10, 40, 3);
+    let loss = |average| one_versus_rest("recall", &["uniform"], average);
+    let matrices = loss(Average::Weighted).expect(&batch.one_of()).unwrap();
+    let value = |share: &dyn Fn(&Confusion) -> f64| {
+        let total: f64 = matrices.iter().map(share).sum();
+        1.0 - matrices.iter().map(|matrix| share(matrix) * score("recall").value(matrix)).sum::<f64>() / total
+    };
+    let got = loss(Average::Weighted).of(&matrices).unwrap();
+    assert_close(got, value(&|matrix| matrix.counts().positives), 1e-14, "weighted");
+    assert!((got - value(&|matrix| matrix.counts().negatives)).abs() > 1e-3);
+    assert_close(loss(Average::Macro).of(&matrices).unwrap(), value(&|_| 1.0), 1e-14, "macro");
+    // Support-weighted recall of the whole matrix is accuracy, as every textbook says.
+    let matrix = MultiConfusion::from_logits(&batch.one_of());
+    assert_close(multi("weighted(recall)").value(&matrix), multi("accuracy").value(&matrix), 1e-15, "recall");
+}
+
+#[test]
+fn every_class_uses_its_own_prior() {
+    let batch = Batch::random(11, 40, 3);
+    let texts = ["cosine:0.2,0.1", "cosine:0.5,0.1", "cosine:0.8,0.1"];
+    let all = one_versus_rest("f1", &texts, Average::Macro);
+    let matrices = all.expect(&batch.one_of()).unwrap();
+    for class in 0..3 {
+        let alone = one_versus_rest("f1", &[texts[class]], Average::Macro);
+        assert_eq!(matrices[class], alone.expect(&batch.one_of()).unwrap()[class]);
+        let difference = all.value(&batch.one_of()).unwrap() - alone.value(&batch.one_of()).unwrap();
+        assert!(difference.abs() > 1e-3, "{class}: {difference}");
+    }
+}
+
+#[test]
+fn batches_add_up_to_the_whole() {
+    let whole = Batch::random(12, 100, 4);
+    let parts: Vec<Batch> = [(0, 17), (17, 18), (18, 100)]
+        .map(|(from, to)| whole.chosen(&(from..to).collect::<Vec<_>>(), &[0, 1, 2, 3]))
+        .into();
+    for average in AVERAGES {
+        let loss = one_versus_rest("f1", PRIORS[2], average);
+        let mut sums = vec![Confusion::default(); 4];
+        for part in &parts {
+            sums.iter_mut().zip(loss.expect(&part.weighted()).unwrap()).for_each(|(sum, part)| *sum += part);
+        }
+        let (value, expected) = value_and_gradient(&loss, &whole.weighted());
+        assert_close(loss.of(&sums).unwrap(), value, 1e-14, average.name());
+        let slopes = loss.slopes(&sums).unwrap();
+        let mut gradient = Vec::new();
+        for part in &parts {
+            let mut piece = vec![0.0; part.logits.len()];
+            loss.gradient_with(&slopes, &part.weighted(), &mut piece).unwrap();
+            gradient.extend(piece);
+        }
+        assert_all_close(&gradient, &expected, 1e-13, average.name());
+    }
+    for name in MULTI_SCORES {
+        let loss = simplex(name);
+        let mut sum = MultiConfusion::empty(4).unwrap();
+        for part in &parts {
+            sum += &loss.expect(&part.weighted()).unwrap();
+        }
+        let (value, expected) = simplex_value_and_gradient(&loss, &whole.weighted());
+        assert_close(loss.of(&sum).unwrap(), value, 1e-14, name);
+        let slopes = loss.slopes(&sum).unwrap();
+        let mut gradient = Vec::new();
+        for part in &parts {
+            let mut piece = vec![0.0; part.logits.len()];
+            loss.gradient_with(&slopes, &part.weighted(), &mut piece).unwrap();
+            gradient.extend(piece);
+        }
+        assert_all_close(&gradient, &expected, 1e-12, name);
+    }
+}
+
+#[test]
+fn order_of_rows_and_names_of_classes_do_not_matter() {
+    let batch = Batch::random(13, 50, 4);
+    let rows: Vec<usize> = (0..50).map(|row| (row * 7 + 3) % 50).collect();
+    let classes = [2, 0, 3, 1];
+    let other = batch.chosen(&rows, &classes);
+    let moved = |gradient: &[f64]| -> Vec<f64> {
+        rows.iter().flat_map(|row| classes.iter().map(move |class| gradient[row * 4 + class])).collect()
+    };
+    for average in AVERAGES {
+        let loss = one_versus_rest("csi", PRIORS[3], average);
+        let relabelled = one_versus_rest("csi", &classes.map(|class| PRIORS[3][class]), average);
+        let (value, gradient) = value_and_gradient(&loss, &batch.weighted());
+        let (other_value, other_gradient) = value_and_gradient(&relabelled, &other.weighted());
+        assert_close(other_value, value, 1e-14, average.name());
+        assert_all_close(&other_gradient, &moved(&gradient), 1e-12, average.name());
+    }
+    for name in MULTI_SCORES.into_iter().filter(|name| *name != "gerrity") {
+        let loss = simplex(name);
+        let relabelled = loss.clone().with_centres(classes.map(|class| loss.centres()[class]).to_vec()).unwrap();
+        let (value, gradient) = simplex_value_and_gradient(&loss, &batch.weighted());
+        let (other_value, other_gradient) = simplex_value_and_gradient(&relabelled, &other.weighted());
+        assert_close(other_value, value, 1e-13, name);
+        assert_all_close(&other_gradient, &moved(&gradient), 1e-12, name);
+    }
+    // Gerrity's classes are ordered: they can be turned round, and nothing else.
+    let all: Vec<usize> = (0..50).collect();
+    let of =
+        |classes: &[usize]| multi("gerrity").value(&MultiConfusion::from_logits(&batch.chosen(&all, classes).one_of()));
+    assert_close(of(&[3, 2, 1, 0]), of(&[0, 1, 2, 3]), 1e-14, "turned round");
+    assert!((of(&[2, 0, 3, 1]) - of(&[0, 1, 2, 3])).abs() > 1e-3);
+}
+
+#[test]
+fn gumbel_thresholds_drawn_at_random_give_the_simplex() {
+    let (logits, centres, sharpness) = ([0.3, -0.4, 1.1], [0.2, -0.5, 0.9], 1.7);
+    let loss =
+        SimplexLoss::new(multi("accuracy")).with_sharpness(sharpness).unwrap().with_centres(centres.to_vec()).unwrap();
+    let expected = loss.expect(&ClassRows::new(&logits, 3, OneOf(&[1])).unwrap()).unwrap();
+    let uniform = Prior::uniform();
+    let mut random = uniform.sample(14);
+    let draws = 200_000;
+    let mut counts = [0.0; 3];
+    for _ in 0..draws {
+        // τ = μ − G/λ with G = −ln(−ln U).
+        let margins = [0, 1, 2].map(|k| {
+            let gumbel = -(-random.next().unwrap().ln()).ln();
+            logits[k] - (centres[k] - gumbel / sharpness)
+        });
+        let winner = (0..3).max_by(|a, b| margins[*a].total_cmp(&margins[*b])).unwrap();
+        counts[winner] += 1.0;
+    }
+    for (class, count) in counts.iter().enumerate() {
+        let (p, got) = (expected.at(1, class), count / f64::from(draws));
+        let deviation = (p * (1.0 - p) / f64::from(draws)).sqrt();
+        assert!((got - p).abs() < 4.0 * deviation, "class {class}: {got} for {p}");
+    }
+}
+
+#[test]
+fn a_sharp_simplex_is_argmax() {
+    let batch = Batch::random(15, 100, 3);
+    let sharp = SimplexLoss::new(multi("mcc")).with_sharpness(1e6).unwrap();
+    let expected = MultiConfusion::from_logits(&batch.one_of());
+    assert_all_close(sharp.expect(&batch.one_of()).unwrap().cells(), expected.cells(), 1e-12, "argmax");
+    assert_close(1.0 - sharp.value(&batch.one_of()).unwrap(), multi("mcc").value(&expected), 1e-12, "mcc");
+}
+
+#[test]
+fn everything_is_finite_at_large_logits_and_odd_weights() {
+    let mut batch = Batch::random(16, 40, 4);
+    for (at, logit) in batch.logits.iter_mut().enumerate() {
+        *logit *= [1.0, 30.0, 400.0, 5e3][at / 4 % 4];
+    }
+    batch.logits[..4].copy_from_slice(&[1e4, -1e4, 1e4, 0.0]);
+    for (row, weight) in batch.weights.iter_mut().enumerate() {
+        *weight = [1.0, 0.0, 1e12, 1e-12][row / 3 % 4];
+    }
+    let nothing = vec![0.0; 40];
+    for weights in [&batch.weights, &nothing] {
+        let rows = batch.one_of().weighted(weights).unwrap();
+        for name in SCORES {
+            for prior in PRIORS {
+                for average in AVERAGES {
+                    let loss = one_versus_rest(name, prior, average);
+                    let (value, gradient) = value_and_gradient(&loss, &rows);
+                    assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{name} {prior:?}");
+                    let (value, gradient) = value_and_gradient(&loss, &batch.any_of().weighted(weights).unwrap());
+                    assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{name} {prior:?}");
+                }
+            }
+        }
+        for name in MULTI_SCORES {
+            let (value, gradient) = simplex_value_and_gradient(&simplex(name), &rows);
+            assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_sure_row_has_the_gradient_that_its_log_odds_have() {
+    // z = (60, 0, −5), truly class 1: p₀ rounds to 1, and a gradient from 1 − p₀ would be 0.
+    let rows = [60.0, 0.0, -5.0, 0.2, 0.1, 0.4];
+    let loss = one_versus_rest("recall", &["uniform"], Average::Macro);
+    let class_rows = ClassRows::new(&rows, 3, OneOf(&[1, 0])).unwrap();
+    let (_, gradient) = value_and_gradient(&loss, &class_rows);
+    // Only class 1's recall, p₁ of the first row, depends on it: −⅓ ∂p₁/∂z₁ = −⅓ p₁(1 − p₁).
+    let others = 60f64.exp() + (-5f64).exp();
+    let slope = -others / ((1.0 + others) * (1.0 + others)) / 3.0;
+    assert!((gradient[1] - slope).abs() <= 1e-13 * slope.abs(), "{} for {slope}", gradient[1]);
+    // By z₀ it is ⅓ p₁p₀, and p₀ is 1 − p₁ to 28 digits.
+    assert!((gradient[0] + slope).abs() <= 1e-13 * slope.abs(), "{} for {}", gradient[0], -slope);
+}
+
+#[test]
+fn absent_classes_do_no_harm() {
+    // Class 2 has no rows: macro counts it with the guarded 0, weighted leaves it out, reports say what is undefined.
+    let matrix = MultiConfusion::from_labels(3, &[0, 0, 1, 1], &[0, 1, 1, 1], None).unwrap();
+    let f1 = [2.0 / 3.0, 4.0 / 5.0];
+    assert_close(multi("macro(f1)").value(&matrix), (f1[0] + f1[1]) / 3.0, 1e-15, "macro");
+    assert_close(multi("weighted(f1)").value(&matrix), (f1[0] + f1[1]) / 2.0, 1e-15, "weighted");
+    assert_eq!(multi("macro(f1)").checked(&matrix), None);
+    assert_close(multi("weighted(f1)").checked(&matrix).unwrap(), (f1[0] + f1[1]) / 2.0, 1e-15, "weighted");
+    assert_eq!(multi("gerrity").checked(&matrix), None);
+    assert_eq!(multi("accuracy").checked(&matrix), Some(0.75));
+    let batch = Batch::random(17, 20, 3);
+    let labels: Vec<u32> = batch.labels.iter().map(|label| label % 2).collect();
+    let rows = ClassRows::new(&batch.logits, 3, OneOf(&labels)).unwrap();
+    for average in AVERAGES {
+        let (value, gradient) = value_and_gradient(&one_versus_rest("tss", &["uniform"], average), &rows);
+        assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()));
+    }
+}
+
+#[test]
+fn constant_forecasts_and_empty_matrices_are_undefined_and_zero() {
+    let constant = MultiConfusion::from_labels(3, &[0, 1, 2], &[1, 1, 1], Some(&[0.1, 0.2, 0.3])).unwrap();
+    assert_eq!((multi("mcc").checked(&constant), multi("mcc").value(&constant)), (None, 0.0));
+    assert_close(multi("hss").checked(&constant).unwrap(), 0.0, 1e-15, "hss");
+    let one_class = MultiConfusion::from_labels(3, &[1, 1], &[1, 1], None).unwrap();
+    for name in ["mcc", "hss", "peirce", "gerrity"] {
+        assert_eq!(multi(name).checked(&one_class), None, "{name}");
+    }
+    let empty = MultiConfusion::empty(3).unwrap();
+    for name in MULTI_SCORES {
+        assert_eq!((multi(name).value(&empty), multi(name).checked(&empty)), (0.0, None), "{name}");
+        assert!(multi(name).loss_and_slopes(&empty).1.iter().all(|slope| slope.is_finite()), "{name}");
+    }
+}
+
+#[test]
+fn losses_of_classes_are_averaged_where_a_value_is_aimed_at() {
+    // Biases of 5/3 and 1/3 have the mean 1, and neither is right.
+    let matrix = MultiConfusion::from_labels(2, &[0, 0, 0, 1, 1, 1], &[0, 0, 0, 0, 0, 1], None).unwrap();
+    assert_close(multi("macro(frequency_bias)").loss(&matrix), (2.0 / 3.0 + 2.0 / 3.0) / 2.0, 1e-15, "bias");
+    assert_close(multi("macro(frequency_bias)").value(&matrix), 1.0, 1e-15, "bias");
+    assert_close(multi("macro(far)").loss(&matrix), (2.0 / 5.0) / 2.0, 1e-15, "lower is better");
+    let loss = one_versus_rest("frequency_bias", &["uniform"], Average::Macro);
+    assert_close(loss.of(&matrix.binaries()).unwrap(), 2.0 / 3.0, 1e-15, "bias");
+}
+
+#[test]
+fn matrices_count_what_they_say() {
+    let logits = [0.0, 1.0, 2.0, 5.0, 5.0, 1.0, -1.0, -2.0, -3.0];
+    let rows = ClassRows::new(&logits, 3, OneOf(&[2, 1, 0])).unwrap().weighted(&[1.0, 2.0, 4.0]).unwrap();
+    let matrix = MultiConfusion::from_logits(&rows); // of two greatest logits the first
+    assert_eq!(matrix.cells(), [4.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
+    assert_eq!(matrix, MultiConfusion::from_labels(3, &[2, 1, 0], &[2, 0, 0], Some(&[1.0, 2.0, 4.0])).unwrap());
+    assert_eq!((matrix.row_sums(), matrix.column_sums()), (vec![4.0, 2.0, 1.0], vec![6.0, 0.0, 1.0]));
+    assert_eq!((matrix.classes(), matrix.total(), matrix.at(1, 0)), (3, 7.0, 2.0));
+    assert_eq!(matrix.binary(0), Confusion::new(1.0, 2.0, 0.0, 4.0));
+    assert_eq!(matrix.micro(), Confusion::new(12.0, 2.0, 2.0, 5.0));
+    assert_eq!((matrix.clone() + matrix.clone()).total(), 14.0);
+}
+
+#[test]
+fn scores_and_averages_are_read_and_written() {
+    for name in MULTI_SCORES {
+        assert_eq!(multi(name).to_string(), name);
+        assert_eq!(name.parse::<MultiScore>().unwrap(), multi(name));
+    }
+    let aliases = [
+        ("Heidke", "hss"),
+        ("cohen-kappa", "hss"),
+        ("R_K", "mcc"),
+        ("tss", "peirce"),
+        (" Macro( f-measure ) ", "macro(f1)"),
+        ("micro(cost(fp=1, fn=2))", "micro(cost(fp=1, fn=2))"),
+        ("weighted(0.5*tss + 0.5*csi)", "weighted(0.5*tss + 0.5*csi)"),
+    ];
+    for (text, name) in aliases {
+        assert_eq!(multi(text).to_string(), name);
+    }
+    for average in AVERAGES {
+        assert_eq!(average.to_string().parse::<Average>().unwrap(), average);
+    }
+    let loss = simplex("mcc");
+    assert_eq!((loss.score(), loss.sharpness(), loss.centres().len()), (&multi("mcc"), 1.5, 4));
+    let loss = one_versus_rest("f1", &["uniform"], Average::Micro);
+    assert_eq!((loss.score().name(), loss.average(), loss.priors().len()), ("f1", Average::Micro, 1));
+}
+
+#[test]
+fn errors_are_sentences() {
+    let logits = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
+    let rows = |logits: &'static [f64], classes, labels: &'static [u32]| ClassRows::new(logits, classes, OneOf(labels));
+    let good = || ClassRows::new(&logits, 3, OneOf(&[0, 1])).unwrap();
+    let simple = || SimplexLoss::new(multi("mcc"));
+    let sentence = |fault: Option<Error>| fault.map(|fault| fault.to_string()).unwrap_or_default();
+    let two = one_versus_rest("f1", &["uniform", "uniform"], Average::Macro);
+    let cases: Vec<(Option<Error>, &str)> = vec![
+        (rows(&[0.0; 5], 3, &[0, 1]).err(), "logits must hold a value for each of 2 rows and 3 classes, not 5 in all"),
+        (rows(&[], 3, &[]).err(), "there are no rows; at least one is needed"),
+        (rows(&[0.0], 1, &[0]).err(), "classes must be at least 2, not 1"),
+        (rows(&[0.0], 0, &[0]).err(), "classes must be at least 1, not 0"),
+        (
+            rows(&[0.0; 2], usize::MAX, &[0, 0]).err(),
+            "logits must hold a value for each of 2 rows and 18446744073709551615 classes, not 2 in all",
+        ),
+        (rows(&[0.0; 6], 3, &[0, 7]).err(), "labels, row 1: 7 does not lie below the number of classes"),
+        (
+            rows(&[0.0, 1.0, 2.0, 3.0, f64::NAN, 5.0], 3, &[0, 1]).err(),
+            "logits, row 1, class 1: NaN is not a finite number",
+        ),
+        (rows(&[0.0, 1.0, f64::INFINITY], 3, &[0]).err(), "logits, row 0, class 2: inf is not a finite number"),
+        (
+            ClassRows::new(&logits, 3, AnyOf(&[true; 5])).err(),
+            "labels must hold a value for each of 1 rows and 3 classes, not 5 in all",
+        ),
+        (
+            ClassRows::new(&logits, 3, AnyOf(&[true; 3])).err(),
+            "logits must hold a value for each of 1 rows and 3 classes, not 6 in all",
+        ),
+        (good().weighted(&[1.0]).err(), "weights has 1 rows, expected 2"),
+        (good().weighted(&[1.0, -2.0]).err(), "weights, row 1: -2 does not lie at or above 0"),
+        (good().weighted(&[f64::NAN, 1.0]).err(), "weights, row 0: not a number"),
+        (
+            OneVersusRest::new(score("f1"), vec![], Average::Macro).err(),
+            "priors must be one for all classes or one for each, not none",
+        ),
+        (two.value(&good()).err(), "priors must be one for all classes or one for each of the 3, not 2"),
+        (
+            two.value_and_gradient(&good(), &mut [0.0; 5]).err(),
+            "priors must be one for all classes or one for each of the 3, not 2",
+        ),
+        (
+            simple().value_and_gradient(&good(), &mut [0.0; 5]).err(),
+            "gradient must hold a value for each of 2 rows and 3 classes, not 5 in all",
+        ),
+        (
+            simple().gradient_with(&[0.0; 4], &good(), &mut [0.0; 6]).err(),
+            "slopes must be one for each of 3×3 cells, not 4",
+        ),
+        (
+            one_versus_rest("f1", &["uniform"], Average::Macro).gradient_with(&[], &good(), &mut [0.0; 6]).err(),
+            "slopes must be one pair for each of the 3 classes, not 0",
+        ),
+        (simple().with_sharpness(0.0).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not 0"),
+        (simple().with_sharpness(f64::NAN).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not NaN"),
+        (simple().with_centres(vec![]).err(), "centres must be one for all classes or one for each, not none"),
+        (
+            simple().with_centres(vec![0.0, f64::INFINITY]).err(),
+            "centres must lie between -1e6 and 1e6; that of class 1 is inf",
+        ),
+        (
+            simple().with_centres(vec![0.0, 1.0]).unwrap().value(&good()).err(),
+            "centres must be one for all classes or one for each of the 3, not 2",
+        ),
+        (MultiConfusion::new(2, vec![1.0; 3]).err(), "confusion matrix must hold 2×2 cells, not 3"),
+        (
+            MultiConfusion::new(2, vec![1.0, 2.0, -3.0, 4.0]).err(),
+            "confusion matrix must hold finite numbers at or above 0; row 1, column 0 holds -3",
+        ),
+        (
+            MultiConfusion::from_labels(2, &[0, 1], &[0, 2], None).err(),
+            "predicted labels, row 1: 2 does not lie below the number of classes",
+        ),
+        ("best".parse::<Average>().err(), "average must be macro, weighted or micro, not `best`"),
+        (
+            MultiScore::parse("f1").err().map(Error::from),
+            "`f1` is not a score of many classes\nhint: write `macro(f1)`, `weighted(f1)` or `micro(f1)`",
+        ),
+        (
+            MultiScore::parse("best").err().map(Error::from),
+            "`best` is not a score of many classes\nhint: there are `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, and \
+             `macro(…)`, `weighted(…)` or `micro(…)`",
+        ),
+    ];
+    for (fault, expected) in cases {
+        assert_eq!(sentence(fault), expected);
+    }
+    let overflow = SimplexLoss::new(multi("macro(exp(1e6*tp))"));
+    assert_eq!(
+        overflow.value(&good()).unwrap_err().to_string(),
+        "score `macro(exp(1e6*tp))` is not finite here; rescale the formula"
+    );
+}

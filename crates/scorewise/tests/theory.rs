@@ -14,7 +14,7 @@ use scorewise::{
 
 mod common;
 
-use common::{Random, all_scores, assert_close, each_batch, priors, score};
+use common::{Batch, Random, all_scores, assert_close, each_batch, priors, score};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The expected confusion matrix

@@ -94,14 +94,14 @@ impl Formula {
     /// The value as a loss takes it: x/0 := 0.
     #[must_use]
     pub fn value(&self, confusion: &Confusion) -> f64 {
-        self.evaluate(confusion.cells(f64::from), &mut Vec::new())
+        self.value_of(confusion.array())
     }
 
     /// The value as a report shows it: nothing where a division by zero (or a logarithm of 0, a root of a negative
     /// number, an overflow) took part.
     #[must_use]
     pub fn checked(&self, confusion: &Confusion) -> Option<f64> {
-        let checked = self.evaluate(confusion.cells(Checked::constant), &mut Vec::new());
+        let checked = self.value_of(confusion.array().map(Checked::constant));
         (checked.defined && checked.value.is_finite()).then_some(checked.value)
     }
 
@@ -184,12 +184,7 @@ impl Formula {
 
     /// All values while TP and FP move in a box at fixed class counts, rounding included.
     pub(crate) fn bound(&self, tp: Interval, fp: Interval, counts: &Counts, scratch: &mut Vec<Interval>) -> Interval {
-        let (positives, negatives) = (Interval::constant(counts.positives), Interval::constant(counts.negatives));
-        let total = Interval::constant(counts.positives + counts.negatives);
-        // The rest of a row is cut at 0 in the same way as `Confusion::at` cuts it.
-        let rest = |all: Interval, part: Interval| all.minus(part).max(Interval::constant(0.0));
-        let cells = Cells([rest(negatives, fp), fp, rest(positives, tp), tp, positives, negatives, total]);
-        self.counted.evaluate(&cells, scratch)
+        self.counted.evaluate(&Cells::at(tp, fp, counts), scratch)
     }
 
     /// The guarded values at one (TP, FP) a lane.
@@ -200,25 +195,17 @@ impl Formula {
         counts: &Counts,
         scratch: &mut Vec<Lanes>,
     ) -> [f64; LANES] {
-        let (positives, negatives) = (Lanes::constant(counts.positives), Lanes::constant(counts.negatives));
-        let total = Lanes::constant(counts.positives + counts.negatives);
-        let rest = |all: Lanes, part: Lanes| all.minus(part).max(Lanes::constant(0.0));
-        let (tp, fp) = (Lanes(*tp), Lanes(*fp));
-        let cells = Cells([rest(negatives, fp), fp, rest(positives, tp), tp, positives, negatives, total]);
-        self.counted.evaluate(&cells, scratch).0
+        self.counted.evaluate(&Cells::at(Lanes(*tp), Lanes(*fp), counts), scratch).0
     }
 
     /// The checked value at one (TP, FP).
     pub(crate) fn checked_at(&self, tp: f64, fp: f64, counts: &Counts, scratch: &mut Vec<Checked>) -> Checked {
-        let all = Confusion::at(tp, fp, counts).array();
-        let sums = [counts.positives, counts.negatives, counts.positives + counts.negatives];
-        let cells = Cells(std::array::from_fn(|k| Checked::constant(if k < 4 { all[k] } else { sums[k - 4] })));
-        self.counted.evaluate(&cells, scratch)
+        self.counted.evaluate(&Cells::at(Checked::constant(tp), Checked::constant(fp), counts), scratch)
     }
 
     /// The guarded value over numbers of any kind, at the cells tn, fp, fn, tp.
-    pub(crate) fn value_of<T: Number>(&self, [tn, fp, fn_, tp]: [T; 4]) -> T {
-        self.evaluate(Cells::new(tn, fp, fn_, tp), &mut Vec::new())
+    pub(crate) fn value_of<T: Number>(&self, cells: [T; 4]) -> T {
+        self.evaluate(Cells::new(cells), &mut Vec::new())
     }
 
     pub(crate) fn evaluate<T: Number>(&self, cells: Cells<T>, scratch: &mut Vec<T>) -> T {
@@ -270,15 +257,6 @@ pub struct Counts {
     pub positives: f64,
     /// N, the weight of all rows labelled 0.
     pub negatives: f64,
-}
-
-impl Confusion {
-    /// The cells as numbers of another kind, by their values alone.
-    fn cells<T: Number>(&self, kind: impl Fn(f64) -> T) -> Cells<T> {
-        let [tn, fp, fn_, tp] = self.array();
-        let (p, n) = (tp + fn_, fp + tn);
-        Cells([tn, fp, fn_, tp, p, n, p + n].map(kind))
-    }
 }
 
 impl fmt::Display for Formula {

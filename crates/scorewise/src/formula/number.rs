@@ -181,7 +181,8 @@ impl Number for Checked {
         Self::of(ratio(self.value, other.value), [self.defined, other.defined], other.value != 0.0)
     }
     fn power(self, other: Self) -> Self {
-        let here = !(self.value == 0.0 && other.value < 0.0) && !self.value.powf(other.value).is_nan();
+        let divides_by_zero = self.value == 0.0 && other.value < 0.0;
+        let here = !(divides_by_zero || self.value.powf(other.value).is_nan());
         Self::of(self.value.power(other.value), [self.defined, other.defined], here)
     }
     fn sqrt(self) -> Self {

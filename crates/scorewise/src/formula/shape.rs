@@ -123,6 +123,7 @@ impl Polynomial {
 
 /// A quotient of two polynomials in TP and FP, or something else.
 #[derive(Clone, Copy)]
+#[allow(clippy::large_enum_variant)] // a Number is copied; a handful live, for one formula, once
 enum Rational {
     Quotient(Polynomial, Polynomial),
     Unknown,

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use super::number::Number;
+use crate::formula::Counts;
 
 /// What a formula can read off a confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +47,22 @@ impl Cell {
 /// The seven cells as numbers of any kind, in the order of [`Cell::ALL`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cells<T>(pub [T; 7]);
+
+impl<T: Number> Cells<T> {
+    /// From the four cells; the sums are formed here.
+    pub fn new([tn, fp, fn_, tp]: [T; 4]) -> Self {
+        let (p, n) = (tp.plus(fn_), fp.plus(tn));
+        Cells([tn, fp, fn_, tp, p, n, p.plus(n)])
+    }
+
+    /// From hits and false alarms at fixed class counts, which intervals of them leave points. The rest of a class is cut
+    /// at 0 as [`Confusion::at`](crate::Confusion::at) cuts it.
+    pub fn at(tp: T, fp: T, counts: &Counts) -> Self {
+        let rest = |all: T, part: T| all.minus(part).max(T::constant(0.0));
+        let (p, n) = (T::constant(counts.positives), T::constant(counts.negatives));
+        Cells([rest(n, fp), fp, rest(p, tp), tp, p, n, T::constant(counts.positives + counts.negatives)])
+    }
+}
 
 /// A function of one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -52,7 +52,7 @@ impl Bump for Cosine {
         let u = clamped(u);
         let t = u * u;
         let s =
-            t.fused(t.fused(t.fused(t.fused(9.380_88e-4, -0.011_831_69), 0.083_354_72), -0.322_460_88), 0.499_999_88);
+            t.fused(t.fused(t.fused(t.fused(9.380_88e-4, -0.011_831_69), 0.083_354_72), -0.322_460_9), 0.499_999_88);
         u.fused((1.0 - t).fused(s, 0.5), 0.5)
     }
     #[inline(always)]

@@ -123,15 +123,15 @@ impl Sweep {
     }
 
     /// Two sweeps of the same kind (f32 or f64, with or without weights) as one: what two machines sorted, merged.
-    pub fn merged(self, other: Sweep) -> Result<Sweep> {
-        let sorted = match (self.sorted, other.sorted) {
-            (Sorted::Narrow(a), Sorted::Narrow(b)) => Sorted::Narrow(Table::new(a.rows.merged(b.rows))),
+    pub fn merged(&self, other: &Sweep) -> Result<Sweep> {
+        let sorted = match (&self.sorted, &other.sorted) {
+            (Sorted::Narrow(a), Sorted::Narrow(b)) => Sorted::Narrow(Table::new(a.rows.merged(&b.rows))),
             (Sorted::NarrowWeighted(a), Sorted::NarrowWeighted(b)) => {
-                Sorted::NarrowWeighted(Table::new(a.rows.merged(b.rows)))
+                Sorted::NarrowWeighted(Table::new(a.rows.merged(&b.rows)))
             }
-            (Sorted::Wide(a), Sorted::Wide(b)) => Sorted::Wide(Table::new(a.rows.merged(b.rows))),
+            (Sorted::Wide(a), Sorted::Wide(b)) => Sorted::Wide(Table::new(a.rows.merged(&b.rows))),
             (Sorted::WideWeighted(a), Sorted::WideWeighted(b)) => {
-                Sorted::WideWeighted(Table::new(a.rows.merged(b.rows)))
+                Sorted::WideWeighted(Table::new(a.rows.merged(&b.rows)))
             }
             _ => {
                 let reason = "must be of one kind to be merged: both f32 or both f64, both weighted or both not".into();

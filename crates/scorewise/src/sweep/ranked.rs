@@ -104,13 +104,13 @@ impl<R: Packs, W: Weight> Run<R, W> {
     }
 
     /// Two runs as one, in one pass.
-    pub fn merged(self, other: Self) -> Self {
+    pub fn merged(&self, other: &Self) -> Self {
         let total = self.keys.len() + other.keys.len();
         let mut result = Run { keys: Vec::with_capacity(total), weights: Vec::with_capacity(total) };
         let (mut a, mut b) = (0, 0);
         while a < self.keys.len() || b < other.keys.len() {
             let from_first = b == other.keys.len() || (a < self.keys.len() && self.keys[a] <= other.keys[b]);
-            let (run, at) = if from_first { (&self, &mut a) } else { (&other, &mut b) };
+            let (run, at) = if from_first { (self, &mut a) } else { (other, &mut b) };
             result.keys.push(run.keys[*at]);
             result.weights.push(run.weights[*at]);
             *at += 1;

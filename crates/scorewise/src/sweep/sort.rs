@@ -308,7 +308,7 @@ mod tests {
         keys[7] = u64::MAX;
         let mut expected = keys.clone();
         expected.sort_unstable();
-        sort(&mut keys, &mut vec![(); 300_000]);
+        sort(&mut keys, &mut [(); 300_000]);
         assert!(keys == expected);
     }
 

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, clippy::unwrap_used)] // each test file uses its part; in a test, a panic is the report
 
-use scorewise::{Confusion, Counts, Logits, Prior, Probabilities, Rows, Score, is_positive};
+use scorewise::{Confusion, Counts, Prior, Probabilities, Rows, Score, is_positive};
 
 /// SplitMix64.
 pub struct Random(pub u64);
@@ -131,4 +131,33 @@ pub fn all_scores() -> Vec<Score> {
 
 pub fn assert_close(got: f64, expected: f64, tolerance: f64, what: &dyn std::fmt::Debug) {
     assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what:?}: {got} for {expected}");
+}
+
+/// One prior of every family, and some of their corners.
+pub fn all_priors() -> Vec<Prior> {
+    let texts = [
+        "uniform",
+        "uniform:0.2,0.8",
+        "cosine:0.5,0.1",
+        "cosine:0.3,0.3",
+        "triangular:0.5,0.2",
+        "epanechnikov:0.4,0.3",
+        "quartic:0.6,0.25",
+        "beta:2,5",
+        "beta:0.5,0.5",
+        "kumaraswamy:2,5",
+        "kumaraswamy:0.5,0.7",
+        "normal:0.5,0.1",
+        "logistic:0.5,0.0137",
+        "mix:0.05,cosine:0.5,0.1",
+        "mix:0.3,beta:0.6,2",
+    ];
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+/// Random logits and labels that are not independent of each other.
+pub fn logits_and_labels(random: &mut Random, rows: usize, rate: f64, scale: f64) -> (Vec<f64>, Vec<bool>) {
+    let labels: Vec<bool> = (0..rows).map(|row| row == 0 || (row > 1 && random.unit() < rate)).collect();
+    let logit = |label: &bool| scale * (2.0 * random.unit() - 1.0) + if *label { 0.5 } else { -0.5 };
+    (labels.iter().map(logit).collect(), labels)
 }

@@ -1,0 +1,476 @@
+//! The laws that every score, every prior and every loss obeys. Nothing here is repeated per score: a new line of the
+//! registry goes through all of it.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use common::{Random, all_priors, all_scores, logits_and_labels, score};
+use scorewise::score::{ROWS, no_skill};
+use scorewise::{
+    Confusion, Counts, CrossEntropy, Direction, Error, ExactLoss, Logits, Loss, Prior, Probabilities, Rows, Score,
+    ScoreLoss, Shape,
+};
+
+fn both_losses(score: &Score, prior: &Prior) -> [Loss; 2] {
+    [
+        Loss::Score(ScoreLoss::new(score.clone(), prior.clone())),
+        Loss::Exact(ExactLoss::new(score.clone(), prior.clone())),
+    ]
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0f64, |largest, value| largest.max(value.abs()))
+}
+
+#[test]
+fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
+    let mut random = Random(11);
+    let (mut checked, mut skipped) = (0, 0);
+    for prior in all_priors() {
+        for score in all_scores() {
+            let (logits, labels) = logits_and_labels(&mut random, 14, 0.4, 1.2);
+            let weights: Vec<f64> = (0..14).map(|_| 0.2 + 2.0 * random.unit()).collect();
+            for loss in both_losses(&score, &prior) {
+                let value = |logits: &[f64]| {
+                    let rows = Rows::new(Logits(logits), &labels).unwrap().weighted(&weights).unwrap();
+                    loss.value(&rows).unwrap()
+                };
+                let mut gradient = vec![0.0; logits.len()];
+                let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
+                loss.value_and_gradient(&rows, &mut gradient).unwrap();
+                let top = largest(&gradient);
+                for row in 0..logits.len() {
+                    // Fourth order, so that a step large against rounding is small against the curvature.
+                    let step = 2e-4;
+                    let moved = |by: f64| {
+                        let mut logits = logits.clone();
+                        logits[row] += by;
+                        value(&logits)
+                    };
+                    let difference = (8.0 * (moved(step) - moved(-step)) - (moved(2.0 * step) - moved(-2.0 * step)))
+                        / (12.0 * step);
+                    // At an end of a support and at a kink of the score there is no derivative to match.
+                    let at = 1.0 / (1.0 + (-logits[row]).exp());
+                    let (low, high) = prior.support();
+                    let near = |end: f64| end > 0.0 && end < 1.0 && (at - end).abs() < 2e-3;
+                    let one_sided = [moved(step) - moved(0.0), moved(0.0) - moved(-step)].map(|change| change / step);
+                    let is_kink = (one_sided[0] - one_sided[1]).abs() > 0.05 * top + 1e-9;
+                    // Where two predictions change places, the exact expected score has a kink.
+                    let neighbour = |other: &f64| *other != logits[row] && (other - logits[row]).abs() < 8.0 * step;
+                    if near(low) || near(high) || is_kink || logits.iter().any(neighbour) {
+                        skipped += 1;
+                        continue;
+                    }
+                    checked += 1;
+                    let error = (gradient[row] - difference).abs();
+                    // The value is known to 1e-16 of itself, so its difference to that over the step.
+                    let rounding = 1e-12 * value(&logits).abs().max(1.0);
+                    assert!(
+                        error <= 1e-6 * difference.abs() + 1e-7 * top + rounding,
+                        "{score} under {prior}, {loss:?}, row {row}: {} for {difference}",
+                        gradient[row]
+                    );
+                }
+            }
+        }
+    }
+    assert!(checked > 10 * skipped, "{checked} slopes checked, {skipped} skipped");
+}
+
+#[test]
+fn f32_rows_agree_with_f64_rows() {
+    let mut random = Random(12);
+    for prior in all_priors().into_iter().chain(["cosine:0.5,0.01", "triangular:0.7,0.05", "triangular:0.7,0.1"].map(|text| text.parse().unwrap()))
+    {
+        for score in all_scores() {
+            let (logits, labels) = logits_and_labels(&mut random, 300, 0.2, 4.0);
+            let narrow: Vec<f32> = logits.iter().map(|z| *z as f32).collect();
+            // The same numbers in both: only the arithmetic differs.
+            let wide: Vec<f64> = narrow.iter().map(|z| f64::from(*z)).collect();
+            for loss in both_losses(&score, &prior) {
+                let (mut narrow_gradient, mut wide_gradient) = (vec![0f32; 300], vec![0f64; 300]);
+                let narrow_value =
+                    loss.value_and_gradient(&Rows::new(Logits(&narrow), &labels).unwrap(), &mut narrow_gradient).unwrap();
+                let wide_value =
+                    loss.value_and_gradient(&Rows::new(Logits(&wide), &labels).unwrap(), &mut wide_gradient).unwrap();
+                assert!(
+                    (narrow_value - wide_value).abs() <= 1e-5 * wide_value.abs().max(1.0),
+                    "{score} under {prior}: {narrow_value} for {wide_value}"
+                );
+                let top = largest(&wide_gradient);
+                for (narrow, wide) in narrow_gradient.iter().zip(&wide_gradient) {
+                    let error = (f64::from(*narrow) - wide).abs();
+                    assert!(error <= 1e-5 * top, "{score} under {prior}: {narrow} for {wide}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn losses_stay_finite_at_the_ends_of_the_world() {
+    let logits: Vec<f64> = vec![1e4, -1e4, 0.0, 700.0, -745.0, 36.0, -37.0, 1e-300, 88.0, -104.0];
+    let labels = [true, false, true, false, true, false, true, false, true, false];
+    let weights = [1.0, 0.0, 1e12, 1e-12, 1.0, 1e12, 0.0, 1.0, 3.0, 1e12];
+    let all = |label: bool| [label; 10];
+    for prior in all_priors() {
+        for score in all_scores() {
+            let mut losses = both_losses(&score, &prior).to_vec();
+            losses.push(Loss::CrossEntropy(CrossEntropy::plain()));
+            losses.push(Loss::CrossEntropy(CrossEntropy::weighted(50.0, 1.0).unwrap()));
+            for loss in losses {
+                for labels in [&labels, &all(true), &all(false)] {
+                    let narrow: Vec<f32> = logits.iter().map(|z| *z as f32).collect();
+                    let narrow_weights: Vec<f32> = weights.iter().map(|w| *w as f32).collect();
+                    for weighted in [false, true] {
+                        let mut rows = Rows::new(Logits(&logits), labels).unwrap();
+                        let mut narrow_rows = Rows::new(Logits(&narrow), labels).unwrap();
+                        if weighted {
+                            rows = rows.weighted(&weights).unwrap();
+                            narrow_rows = narrow_rows.weighted(&narrow_weights).unwrap();
+                        }
+                        let (mut gradient, mut narrow_gradient) = ([0f64; 10], [0f32; 10]);
+                        let value = loss.value_and_gradient(&rows, &mut gradient).unwrap();
+                        let narrow_value = loss.value_and_gradient(&narrow_rows, &mut narrow_gradient).unwrap();
+                        assert!(value.is_finite() && narrow_value.is_finite(), "{score} under {prior}");
+                        let finite = gradient.iter().all(|slope| slope.is_finite())
+                            && narrow_gradient.iter().all(|slope| slope.is_finite());
+                        assert!(finite, "{score} under {prior}: {gradient:?}, {narrow_gradient:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn all_weights_zero_is_finite_too() {
+    for loss in both_losses(&score("f1"), &Prior::uniform()) {
+        let (logits, labels, weights) = ([0.3, -0.2], [true, false], [0.0, 0.0]);
+        let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
+        let mut gradient = [1.0; 2];
+        assert_eq!(loss.value_and_gradient(&rows, &mut gradient).unwrap(), 1.0);
+        assert_eq!(gradient, [0.0; 2]);
+    }
+}
+
+#[test]
+fn bad_rows_are_named() {
+    let labels = [true, false, true];
+    let loss = ScoreLoss::new(score("f1"), Prior::uniform());
+    let text = |error: Error| error.to_string();
+    assert_eq!(Rows::new(Logits::<f64>(&[]), &[]).unwrap_err(), Error::Empty);
+    let nan = [0.0f32, f32::NAN, 0.0];
+    let rows = Rows::new(Logits(&nan), &labels).unwrap();
+    assert_eq!(text(loss.value(&rows).unwrap_err()), "logits, row 1: not a number");
+    let beyond = [0.5f32, 0.5, 1.5];
+    let rows = Rows::new(Probabilities(&beyond), &labels).unwrap();
+    assert_eq!(text(loss.value(&rows).unwrap_err()), "probabilities, row 2: 1.5 does not lie between 0 and 1");
+    for (weights, message) in [
+        ([1.0, -1.0, 1.0], "weights, row 1: -1 does not lie at or above 0"),
+        ([1.0, 1.0, f64::NAN], "weights, row 2: not a number"),
+        ([f64::INFINITY, 1.0, 1.0], "weights, row 0: inf does not lie at or above 0"),
+    ] {
+        let rows = Rows::new(Logits(&[0.0, 0.1, 0.2]), &labels).unwrap().weighted(&weights).unwrap();
+        assert_eq!(text(loss.value(&rows).unwrap_err()), message);
+        assert_eq!(text(CrossEntropy::plain().value(&rows).unwrap_err()), message);
+    }
+    let rows = Rows::new(Logits(&[0.0, 0.1, 0.2]), &labels).unwrap();
+    let mut short = [0.0; 2];
+    assert_eq!(text(loss.value_and_gradient(&rows, &mut short).unwrap_err()), "gradient has 2 rows, expected 3");
+    assert!(text(Rows::new(Logits(&[0.0]), &labels).unwrap_err()).contains("labels has 3 rows, expected 1"));
+    let overflow = ScoreLoss::new(score("exp(1000*tp)"), Prior::uniform());
+    assert!(text(overflow.value(&rows).unwrap_err()).contains("not finite here"));
+}
+
+#[test]
+fn a_weight_is_a_number_of_copies_and_order_does_not_matter() {
+    let mut random = Random(13);
+    for prior in all_priors() {
+        for score in all_scores() {
+            let (logits, labels) = logits_and_labels(&mut random, 40, 0.3, 2.0);
+            let weights: Vec<f64> = (0..40).map(|_| random.below(4) as f64).collect();
+            let mut copies: Vec<usize> =
+                (0..40).flat_map(|row| std::iter::repeat_n(row, weights[row] as usize)).collect();
+            for at in (1..copies.len()).rev() {
+                copies.swap(at, random.below(at + 1));
+            }
+            let copied_logits: Vec<f64> = copies.iter().map(|row| logits[*row]).collect();
+            let copied_labels: Vec<bool> = copies.iter().map(|row| labels[*row]).collect();
+            for loss in both_losses(&score, &prior) {
+                let weighted = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
+                let copied = Rows::new(Logits(&copied_logits), &copied_labels).unwrap();
+                let (one, other) = (loss.value(&weighted).unwrap(), loss.value(&copied).unwrap());
+                assert!((one - other).abs() <= 1e-11 * one.abs().max(1.0), "{score} under {prior}: {one} and {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn batches_in_two_passes_are_the_whole() {
+    let mut random = Random(14);
+    let (logits, labels) = logits_and_labels(&mut random, 1000, 0.05, 3.0);
+    for prior in all_priors() {
+        for name in ["f1", "mcc", "tss", "csi", "0.5*tss + 0.5*hss"] {
+            let loss = ScoreLoss::new(score(name), prior.clone());
+            let mut whole = vec![0.0; 1000];
+            let value = loss.value_and_gradient(&Rows::new(Logits(&logits), &labels).unwrap(), &mut whole).unwrap();
+            let batch = |range: std::ops::Range<usize>| Rows::new(Logits(&logits[range.clone()]), &labels[range]).unwrap();
+            let ranges = [0..1, 1..130, 130..131, 131..700, 700..1000];
+            let sum: Confusion = ranges.clone().map(|range| loss.expect(&batch(range)).unwrap()).into_iter().sum();
+            let slopes = loss.slopes(&sum).unwrap();
+            assert!((loss.of(&sum).unwrap() - value).abs() < 1e-12);
+            for range in ranges {
+                let mut gradient = vec![0.0; range.len()];
+                loss.gradient_with(slopes, &batch(range.clone()), &mut gradient).unwrap();
+                for (got, expected) in gradient.iter().zip(&whole[range]) {
+                    assert!((got - expected).abs() <= 1e-12 * largest(&whole), "{name} under {prior}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn linear_scores_with_global_counts_are_unbiased_over_mini_batches() {
+    let mut random = Random(15);
+    // Sixty rows, three positives, in batches of six: most batches have no positive.
+    let (logits, mut labels) = logits_and_labels(&mut random, 60, 0.0, 2.0);
+    labels[20] = true;
+    labels[21] = true;
+    let counts = Counts { positives: 3.0, negatives: 57.0 };
+    for score in all_scores().into_iter().filter(|score| score.shape() == Shape::Linear) {
+        if score.name() == "frequency_bias" {
+            continue; // its loss is |s − 1|: the score is linear, the loss is not
+        }
+        let plain = ScoreLoss::new(score.clone(), "cosine:0.4,0.4".parse().unwrap());
+        let global = plain.clone().with_class_counts(counts, 60).unwrap();
+        let mut whole = vec![0.0; 60];
+        let value = plain.value_and_gradient(&Rows::new(Logits(&logits), &labels).unwrap(), &mut whole).unwrap();
+        let (mut mean, mut gradients) = (0.0, vec![0.0; 60]);
+        for start in (0..60).step_by(6) {
+            let rows = Rows::new(Logits(&logits[start..start + 6]), &labels[start..start + 6]).unwrap();
+            let mut gradient = vec![0.0; 6];
+            mean += global.value_and_gradient(&rows, &mut gradient).unwrap() / 10.0;
+            gradients[start..start + 6].copy_from_slice(&gradient);
+        }
+        assert!((mean - value).abs() < 1e-12, "{score}: {mean} for {value}");
+        for (got, expected) in gradients.iter().zip(&whole) {
+            assert!((got / 10.0 - expected).abs() < 1e-13, "{score}: {got} for {expected}");
+        }
+        // A batch without positives alone would have called tss 0 − pofd, or undefined.
+        let rows = Rows::new(Logits(&logits[6..12]), &labels[6..12]).unwrap();
+        assert!(global.value(&rows).unwrap().is_finite());
+    }
+    let f1 = ScoreLoss::new(score("f1"), Prior::uniform());
+    assert!(f1.with_class_counts(counts, 60).unwrap_err().to_string().contains("linear in the matrix; `f1` is not"));
+}
+
+#[test]
+fn shapes_are_those_of_the_literature() {
+    let linear = "accuracy kappa_no_prevalence recall specificity pofd miss_rate tss balanced_accuracy weighted_youden hss1 \
+                  net_benefit(0.1) standardised_net_benefit(0.1) cost(fp=1,fn=10) utility relative_economic_value(0.2) leverage \
+                  frequency_bias";
+    let fractional = "precision far npv false_omission_rate f1 fbeta f2 f0_5 tversky(0.3,0.7) csi hss ets lift";
+    let neither = "mcc markedness g_mean fowlkes_mallows p4 min_class_accuracy odds_ratio log_odds_ratio orss yules_y lr_plus \
+                   lr_minus discriminant_power eds seds edi sedi iba optimisation_precision agm agf overlap braun_blanquet css";
+    let mut seen = BTreeSet::new();
+    for (names, shape) in [(linear, Shape::Linear), (fractional, Shape::LinearFractional), (neither, Shape::Nonlinear)] {
+        for name in names.split_whitespace() {
+            // lr− = fn n / (p tn) is a quotient of linear functions after all, and lr+ too.
+            let shape = if name.starts_with("lr_") { Shape::LinearFractional } else { shape };
+            assert_eq!(score(name).shape(), shape, "{name}");
+            seen.insert(score(name).row().unwrap().name);
+        }
+    }
+    assert_eq!(seen.len(), ROWS.len(), "every registered score is in one of the lists");
+    assert_eq!(score("1 - far").shape(), Shape::LinearFractional);
+    assert_eq!(score("0.5*tss + 0.5*csi").shape(), Shape::Nonlinear);
+    assert_eq!(score("abs(tss)").shape(), Shape::Nonlinear);
+    // Linear means: the slopes do not depend on where one is. Checked on matrices, not on polynomials.
+    let mut random = Random(16);
+    for score in all_scores() {
+        let (p, n) = (7.0 + 50.0 * random.unit(), 9.0 + 90.0 * random.unit());
+        let mut slopes = || {
+            let (tp, fp) = (p * random.unit(), n * random.unit());
+            let reduced = score.formula().reduced(&Confusion::new(n - fp, fp, p - tp, tp));
+            (reduced.positive, reduced.negative)
+        };
+        let first = slopes();
+        let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs()) + 1e-12;
+        let same = (0..20).map(|_| slopes()).all(|slopes| close(first.0, slopes.0) && close(first.1, slopes.1));
+        assert_eq!(same, score.shape() == Shape::Linear, "{score}");
+    }
+}
+
+#[test]
+fn scores_keep_their_range_perfect_value_and_direction() {
+    let mut random = Random(17);
+    for score in all_scores() {
+        let row = score.row().unwrap();
+        let (low, high) = row.range;
+        for _ in 0..2000 {
+            let mut cell = || if random.below(6) == 0 { 0.0 } else { (10f64.powf(4.0 * random.unit())).floor() };
+            let confusion = Confusion::new(cell(), cell(), cell(), cell());
+            if let Some(value) = score.checked(&confusion) {
+                assert!(value >= low - 1e-9 && value <= high + 1e-9, "{score} of {confusion:?}: {value}");
+                assert_eq!(value, score.value(&confusion), "{score}: what a report shows is what a loss uses");
+            } else {
+                assert!(score.value(&confusion).is_finite());
+            }
+        }
+        let perfect = score.checked(&Confusion::new(70.0, 0.0, 0.0, 30.0));
+        if let (Some(declared), Some(value)) = (row.perfect, perfect) {
+            assert!((declared - value).abs() < 1e-12, "{score}: {value} for {declared}");
+        }
+        // A better matrix is not worse.
+        let (good, bad) = (Confusion::new(80.0, 10.0, 2.0, 8.0), Confusion::new(60.0, 30.0, 6.0, 4.0));
+        let gain = score.merit(score.value(&good)) - score.merit(score.value(&bad));
+        assert!(gain >= 0.0, "{score}: {gain}");
+    }
+}
+
+#[test]
+fn no_skill_is_zero_for_skill_scores() {
+    for name in ["tss", "hss", "ets", "mcc", "orss", "yules_y", "leverage", "edi", "sedi", "seds", "markedness"] {
+        assert_eq!(no_skill(&score(name)), Some(0.0), "{name}");
+    }
+    assert_eq!(no_skill(&score("balanced_accuracy")), Some(0.5));
+    assert_eq!(no_skill(&score("lift")), Some(1.0));
+    assert_eq!(no_skill(&score("f1")), None);
+}
+
+#[test]
+fn identities_between_scores_hold() {
+    let mut random = Random(18);
+    let value = |text: &str, confusion: &Confusion| score(text).value(confusion);
+    for _ in 0..500 {
+        let mut cell = || 1.0 + (1000.0 * random.unit()).floor();
+        let c = Confusion::new(cell(), cell(), cell(), cell());
+        let counts = c.counts();
+        let pi = counts.positives / c.total();
+        for (one, other) in [
+            (value("csi", &c), value("f1", &c) / (2.0 - value("f1", &c))),
+            (value("ets", &c), value("hss", &c) / (2.0 - value("hss", &c))),
+            (value("balanced_accuracy", &c), 0.5 * (value("tss", &c) + 1.0)),
+            (value("leverage", &c), pi * (1.0 - pi) * value("tss", &c)),
+            (value("mcc", &c).powi(2), value("tss", &c) * value("markedness", &c)),
+            (value("relative_economic_value(PI)".replace("PI", &pi.to_string()).as_str(), &c), value("tss", &c)),
+            (value("tversky(0.5, 0.5)", &c), value("f1", &c)),
+            (value("tversky(1, 1)", &c), value("csi", &c)),
+            (value("fbeta", &c), value("f1", &c)),
+            (value("hss1", &c), 1.0 - (c.fp + c.fn_) / counts.positives),
+            (value("discriminant_power", &c), 3f64.sqrt() / std::f64::consts::PI * value("odds_ratio", &c).ln()),
+            (value("2*precision*recall/(precision + recall)", &c), value("f1", &c)),
+        ] {
+            assert!((one - other).abs() <= 1e-12 * one.abs().max(1.0), "{one} and {other} of {c:?}");
+        }
+    }
+}
+
+#[test]
+fn registry_names_are_words_and_each_means_one_thing() {
+    let reserved = ["tp", "fp", "fn", "tn", "p", "n", "total", "sqrt", "ln", "exp", "abs", "min", "max", "and"];
+    let mut seen = BTreeSet::new();
+    for row in ROWS {
+        for name in std::iter::once(&row.name).chain(row.aliases) {
+            assert!(!reserved.contains(name), "{name} is taken");
+            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{name}");
+            assert!(name.starts_with(|c: char| c.is_ascii_lowercase()), "{name}");
+            assert!(seen.insert(*name), "{name} is used twice");
+            let parsed = Score::parse(&format!("{name}{}", if row.parameters.iter().any(|p| p.default.is_none()) { "(0.1)" } else { "" }));
+            assert!(parsed.unwrap().name().starts_with(row.name), "an alias is read, never printed");
+        }
+        assert!(!row.reference.is_empty(), "{} has no reference", row.name);
+        assert!(row.direction == Direction::Higher || row.perfect.is_some() || row.name == "cost", "{}", row.name);
+    }
+}
+
+#[test]
+fn priors_are_distributions() {
+    for prior in all_priors() {
+        let (low, high) = prior.support();
+        assert!((0.0..1.0).contains(&low) && high > low && high <= 1.0);
+        assert_eq!((prior.cdf(0.0), prior.cdf(1.0)), (0.0, 1.0), "{prior}");
+        let mut last = 0.0;
+        for k in 0..=1000 {
+            let x = f64::from(k) / 1000.0;
+            let cdf = prior.cdf(x);
+            assert!(cdf >= last - 1e-15 && cdf <= 1.0, "{prior} at {x}");
+            last = cdf;
+            assert!((0.0..).contains(&prior.pdf(x)), "{prior} at {x}");
+            if x < low || x > high {
+                assert_eq!(prior.pdf(x), 0.0, "{prior} at {x}");
+            }
+            let back = prior.cdf(prior.quantile(cdf));
+            assert!((back - cdf).abs() < 1e-12, "{prior}: F(Q({cdf})) = {back}");
+        }
+        // f is the slope of F, and f p (1 − p) that of F(σ(z)).
+        for k in 1..60 {
+            let (z, step) = (f64::from(k) / 5.0 - 6.0, 1e-5);
+            let at = |z: f64| prior.cdf_at(scorewise::prior::Chance::from_logit(z));
+            let slope = (at(z + step) - at(z - step)) / (2.0 * step);
+            let got = prior.logit_density(z);
+            assert!((got - slope).abs() < 2e-5 * slope.max(0.05) + 5e-5 * f64::from(k % 2), "{prior} at {z}: {got} for {slope}");
+        }
+        // Text and back.
+        assert_eq!(prior.to_string().parse::<Prior>().unwrap(), prior);
+    }
+}
+
+#[test]
+fn samples_follow_their_law_and_their_seed() {
+    for prior in all_priors() {
+        let count = 20_000;
+        let sample: Vec<f64> = prior.sample(5).take(count).collect();
+        assert!(prior.sample(5).take(100).eq(sample[..100].iter().copied()));
+        assert!(prior.sample(6).next() != Some(sample[0]));
+        let mean = sample.iter().sum::<f64>() / count as f64;
+        let variance = sample.iter().map(|x| (x - prior.mean()).powi(2)).sum::<f64>() / count as f64;
+        assert!((mean - prior.mean()).abs() < 5.0 * (prior.variance() / count as f64).sqrt(), "{prior}: mean {mean}");
+        assert!((variance / prior.variance() - 1.0).abs() < 0.06, "{prior}: variance {variance}");
+        // Kolmogorov–Smirnov at one in ten thousand.
+        let mut sorted = sample.clone();
+        sorted.sort_by(f64::total_cmp);
+        let distance = sorted
+            .iter()
+            .enumerate()
+            .map(|(at, x)| (prior.cdf(*x) - (at as f64 + 0.5) / count as f64).abs())
+            .fold(0.0, f64::max);
+        assert!(distance < 2.23 / (count as f64).sqrt(), "{prior}: {distance}");
+    }
+}
+
+#[test]
+fn wrong_priors_are_refused_with_a_sentence() {
+    for (text, part) in [
+        ("cosine:0.95,0.1", "the support [0.85, 1.05] must lie in [0, 1]"),
+        ("cosine:0.5,0", "the half-width must be above 0"),
+        ("cosine:0.5,-0.1", "the half-width must be above 0"),
+        ("cosine:nan,0.1", "must be numbers"),
+        ("cosine:0.5", "two numbers are needed"),
+        ("cosine", "write `cosine:centre,half_width`, for example `cosine:0.5,0.1`"),
+        ("cosine:a,b", "`a` is not a number"),
+        ("cosine:0.1,0.1,0.1", "two numbers are needed"),
+        ("uniform:0.8,0.2", "the lower end must come first"),
+        ("uniform:-0.1,0.5", "must lie in [0, 1]"),
+        ("beta:0,1", "between 0.01 and 1000"),
+        ("kumaraswamy:1,inf", "between 0.01 and 1000"),
+        ("normal:1.5,0.1", "the centre must lie in [0, 1]"),
+        ("logistic:0.5,0", "the width must be above 0"),
+        ("logistic:0.5,NaN", "the width must be above 0"),
+        ("mix:0,uniform", "must lie between 0 and 1"),
+        ("mix:0.5", "write `mix:share,prior`"),
+        ("mix:0.5,mix:0.5,uniform", "write one share"),
+        ("gauss:0.5,0.1", "not a known family; there are uniform, cosine,"),
+        ("", "not a known family"),
+    ] {
+        let error = text.parse::<Prior>().unwrap_err().to_string();
+        assert!(error.contains(part) && error.starts_with("prior `"), "{text}: {error}");
+        assert!(!error.contains('\n'));
+    }
+}

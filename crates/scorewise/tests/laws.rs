@@ -50,8 +50,8 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                         logits[row] += by;
                         value(&logits)
                     };
-                    let difference = (8.0 * (moved(step) - moved(-step)) - (moved(2.0 * step) - moved(-2.0 * step)))
-                        / (12.0 * step);
+                    let difference =
+                        (8.0 * (moved(step) - moved(-step)) - (moved(2.0 * step) - moved(-2.0 * step))) / (12.0 * step);
                     // At an end of a support and at a kink of the score there is no derivative to match.
                     let at = 1.0 / (1.0 + (-logits[row]).exp());
                     let (low, high) = prior.support();
@@ -83,7 +83,9 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
 #[test]
 fn f32_rows_agree_with_f64_rows() {
     let mut random = Random(12);
-    for prior in all_priors().into_iter().chain(["cosine:0.5,0.01", "triangular:0.7,0.05", "triangular:0.7,0.1"].map(|text| text.parse().unwrap()))
+    for prior in all_priors()
+        .into_iter()
+        .chain(["cosine:0.5,0.01", "triangular:0.7,0.05", "triangular:0.7,0.1"].map(|text| text.parse().unwrap()))
     {
         for score in all_scores() {
             let (logits, labels) = logits_and_labels(&mut random, 300, 0.2, 4.0);
@@ -92,8 +94,9 @@ fn f32_rows_agree_with_f64_rows() {
             let wide: Vec<f64> = narrow.iter().map(|z| f64::from(*z)).collect();
             for loss in both_losses(&score, &prior) {
                 let (mut narrow_gradient, mut wide_gradient) = (vec![0f32; 300], vec![0f64; 300]);
-                let narrow_value =
-                    loss.value_and_gradient(&Rows::new(Logits(&narrow), &labels).unwrap(), &mut narrow_gradient).unwrap();
+                let narrow_value = loss
+                    .value_and_gradient(&Rows::new(Logits(&narrow), &labels).unwrap(), &mut narrow_gradient)
+                    .unwrap();
                 let wide_value =
                     loss.value_and_gradient(&Rows::new(Logits(&wide), &labels).unwrap(), &mut wide_gradient).unwrap();
                 assert!(
@@ -219,7 +222,8 @@ fn batches_in_two_passes_are_the_whole() {
             let loss = ScoreLoss::new(score(name), prior.clone());
             let mut whole = vec![0.0; 1000];
             let value = loss.value_and_gradient(&Rows::new(Logits(&logits), &labels).unwrap(), &mut whole).unwrap();
-            let batch = |range: std::ops::Range<usize>| Rows::new(Logits(&logits[range.clone()]), &labels[range]).unwrap();
+            let batch =
+                |range: std::ops::Range<usize>| Rows::new(Logits(&logits[range.clone()]), &labels[range]).unwrap();
             let ranges = [0..1, 1..130, 130..131, 131..700, 700..1000];
             let sum: Confusion = ranges.clone().map(|range| loss.expect(&batch(range)).unwrap()).into_iter().sum();
             let slopes = loss.slopes(&sum).unwrap();
@@ -279,7 +283,8 @@ fn shapes_are_those_of_the_literature() {
     let neither = "mcc markedness g_mean fowlkes_mallows p4 min_class_accuracy odds_ratio log_odds_ratio orss yules_y lr_plus \
                    lr_minus discriminant_power eds seds edi sedi iba optimisation_precision agm agf overlap braun_blanquet css";
     let mut seen = BTreeSet::new();
-    for (names, shape) in [(linear, Shape::Linear), (fractional, Shape::LinearFractional), (neither, Shape::Nonlinear)] {
+    for (names, shape) in [(linear, Shape::Linear), (fractional, Shape::LinearFractional), (neither, Shape::Nonlinear)]
+    {
         for name in names.split_whitespace() {
             // lr− = fn n / (p tn) is a quotient of linear functions after all, and lr+ too.
             let shape = if name.starts_with("lr_") { Shape::LinearFractional } else { shape };
@@ -382,7 +387,10 @@ fn registry_names_are_words_and_each_means_one_thing() {
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{name}");
             assert!(name.starts_with(|c: char| c.is_ascii_lowercase()), "{name}");
             assert!(seen.insert(*name), "{name} is used twice");
-            let parsed = Score::parse(&format!("{name}{}", if row.parameters.iter().any(|p| p.default.is_none()) { "(0.1)" } else { "" }));
+            let parsed = Score::parse(&format!(
+                "{name}{}",
+                if row.parameters.iter().any(|p| p.default.is_none()) { "(0.1)" } else { "" }
+            ));
             assert!(parsed.unwrap().name().starts_with(row.name), "an alias is read, never printed");
         }
         assert!(!row.reference.is_empty(), "{} has no reference", row.name);
@@ -415,7 +423,10 @@ fn priors_are_distributions() {
             let at = |z: f64| prior.cdf_at(scorewise::prior::Chance::from_logit(z));
             let slope = (at(z + step) - at(z - step)) / (2.0 * step);
             let got = prior.logit_density(z);
-            assert!((got - slope).abs() < 2e-5 * slope.max(0.05) + 5e-5 * f64::from(k % 2), "{prior} at {z}: {got} for {slope}");
+            assert!(
+                (got - slope).abs() < 2e-5 * slope.max(0.05) + 5e-5 * f64::from(k % 2),
+                "{prior} at {z}: {got} for {slope}"
+            );
         }
         // Text and back.
         assert_eq!(prior.to_string().parse::<Prior>().unwrap(), prior);

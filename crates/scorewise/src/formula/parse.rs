@@ -395,9 +395,11 @@ pub(crate) fn nearest(name: &str) -> Option<&'static str> {
     }
     let known = Cell::ALL.iter().map(|(_, cell)| *cell).chain(FUNCTIONS);
     let all = known.chain(registry::names());
-    let (known, distance) = all
-        .map(|known| (known, strsim::damerau_levenshtein(name, known)))
-        .min_by_key(|(known, distance)| (*distance, known.len()))?;
     // One slip in a short name, a third of a long one: beyond that a guess would mislead.
-    (distance <= 1.max(name.len() / 3)).then_some(known)
+    let limit = 1.max(name.len() / 3);
+    all.filter(|known| known.len().abs_diff(name.len()) <= limit)
+        .map(|known| (known, strsim::damerau_levenshtein(name, known)))
+        .filter(|(_, distance)| *distance <= limit)
+        .min_by_key(|(known, distance)| (*distance, known.len()))
+        .map(|(known, _)| known)
 }

@@ -256,33 +256,34 @@ impl Tree {
         }
     }
 
-    /// Without the nodes that the result does not use (arguments of scores are read as formulas, then dropped).
-    fn pruned(self) -> Self {
-        let mut used = vec![false; self.nodes.len()];
-        if let Some(last) = used.last_mut() {
-            *last = true;
-        }
-        for (at, node) in self.nodes.iter().enumerate().rev() {
-            if used[at] {
-                match *node {
-                    Node::Unary(_, a) => used[a as usize] = true,
-                    Node::Binary(_, a, b) => {
-                        used[a as usize] = true;
-                        used[b as usize] = true;
+    /// Only the nodes that the result uses (arguments of scores are read as formulas, then dropped), each after its parts from
+    /// left to right: however a formula came about, equal formulas are equal lists.
+    fn pruned(&self) -> Self {
+        let mut moved = vec![None; self.nodes.len()];
+        let mut nodes = Vec::new();
+        // What is still to be placed, the next on top; a node is looked at again once its parts are placed.
+        let mut waiting: Vec<usize> = self.nodes.len().checked_sub(1).into_iter().collect();
+        while let Some(&at) = waiting.last() {
+            let place = |part: u16| moved[part as usize];
+            let placed = match self.nodes[at] {
+                Node::Unary(function, a) => place(a).map(|a| Node::Unary(function, a)).ok_or([a, a]),
+                Node::Binary(function, a, b) => {
+                    place(a).zip(place(b)).map(|(a, b)| Node::Binary(function, a, b)).ok_or([b, a])
+                }
+                leaf => Ok(leaf),
+            };
+            match placed {
+                Ok(node) => {
+                    waiting.pop();
+                    if moved[at].is_none() {
+                        moved[at] = Some(nodes.len() as u16);
+                        nodes.push(node);
                     }
-                    Node::Cell(_) | Node::Constant(_) => {}
+                }
+                Err(parts) => {
+                    waiting.extend(parts.iter().map(|part| *part as usize).filter(|part| moved[*part].is_none()))
                 }
             }
-        }
-        let mut moved = vec![0u16; self.nodes.len()];
-        let mut nodes = Vec::new();
-        for (at, node) in self.nodes.iter().enumerate().filter(|(at, _)| used[*at]) {
-            moved[at] = nodes.len() as u16;
-            nodes.push(match *node {
-                Node::Unary(function, a) => Node::Unary(function, moved[a as usize]),
-                Node::Binary(function, a, b) => Node::Binary(function, moved[a as usize], moved[b as usize]),
-                leaf => leaf,
-            });
         }
         Tree { nodes }
     }

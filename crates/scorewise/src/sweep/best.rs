@@ -139,8 +139,12 @@ impl<'a, T: Ranked> Search<'a, T> {
         let (low, high) = (self.table.start(first), self.table.start(end));
         match self.bound(Interval::new(low.0, high.0), Interval::new(low.1, high.1)) {
             Some((merit, true)) => {
+                // Inside a group of equal predictions no threshold passes: the stretch counts from the first that does.
                 let last = (end * BLOCK).min(self.table.rows.len());
-                self.attain(merit, first * BLOCK + 1, last);
+                let passes = |above: &usize| self.table.thresholds(*above).is_some();
+                if let Some(first) = (first * BLOCK + 1..=last).find(passes) {
+                    self.attain(merit, first, last);
+                }
             }
             Some((merit, false)) if merit >= self.best => {
                 self.stretches.push(Stretch { bound: merit, first, end });
@@ -207,8 +211,8 @@ impl<'a, T: Ranked> Search<'a, T> {
         self.attained.sort_unstable();
         let mut merged: Vec<(f64, f64)> = Vec::new();
         for &(first, last) in &self.attained {
-            // A range may begin or end inside a group of equal predictions, where no threshold passes, and with all rows
-            // above, a smallest prediction of 0 leaves no threshold either.
+            // A range may end inside a group of equal predictions, where no threshold passes, and with all rows above, a
+            // smallest prediction of 0 leaves no threshold either.
             let ends = |above: usize| self.table.thresholds(above);
             let (Some((_, high)), Some((low, _))) =
                 ((first..=last).find_map(ends), (first..=last).rev().find_map(ends))

@@ -1,0 +1,399 @@
+//! The sweep against looking everywhere: every threshold, every score, with ties, weights and conditions.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+mod common;
+
+use common::{Batch, Random, all_scores, score};
+use scorewise::sweep::{Best, Bootstrap, Condition, Histogram, Resampling, sweep};
+use scorewise::{Confusion, Error, Probabilities, Rows, Score};
+
+/// Every interval of thresholds with its matrix, by counting: from the definition, with no sweep.
+fn every_interval(batch: &Batch) -> Vec<((f64, f64), Confusion)> {
+    let mut cuts = batch.probabilities.clone();
+    cuts.push(0.0);
+    cuts.sort_by(f64::total_cmp);
+    cuts.dedup();
+    let mut result: Vec<_> = cuts.windows(2).map(|ends| ((ends[0], ends[1]), batch.at(ends[0]))).collect();
+    let top = *cuts.last().unwrap();
+    result.push(((top, 1.0), batch.at(top)));
+    result
+}
+
+/// The best by looking everywhere: the value, and all intervals that attain it, joined where they touch.
+fn look_everywhere(batch: &Batch, score: &Score, conditions: &[Condition]) -> Option<(f64, Vec<(f64, f64)>)> {
+    let mut best: Option<(f64, f64, Vec<(f64, f64)>)> = None;
+    for (ends, confusion) in every_interval(batch) {
+        let Some(value) = score.checked(&confusion) else { continue };
+        if !conditions.iter().all(|condition| condition.holds(&confusion)) {
+            continue;
+        }
+        let merit = score.merit(value);
+        match &mut best {
+            Some((top, _, intervals)) if *top == merit => match intervals.last_mut() {
+                Some(last) if last.1 == ends.0 => last.1 = ends.1,
+                _ => intervals.push(ends),
+            },
+            Some((top, ..)) if *top > merit => {}
+            _ => best = Some((merit, value, vec![ends])),
+        }
+    }
+    best.map(|(_, value, intervals)| (value, intervals))
+}
+
+fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<(f64, f64)>)>, batch: &Batch, score: &Score) {
+    let what = format!("{score} on {:?}, {:?}, {:?}", batch.probabilities, batch.labels, batch.weights);
+    match (found, expected) {
+        (None, None) => {}
+        (Some(found), Some((value, intervals))) => {
+            assert_eq!(score.merit(found.value), score.merit(value), "{what}");
+            assert_eq!(found.intervals, intervals.len(), "{what}: {found:?}, {intervals:?}");
+            assert!(intervals.contains(&found.interval), "{what}: {found:?}, {intervals:?}");
+            let width = |ends: &(f64, f64)| ends.1 - ends.0;
+            assert!(intervals.iter().all(|ends| width(ends) <= width(&found.interval)), "{what}: the widest is chosen");
+            assert!(
+                found.interval.0 <= found.threshold && (found.threshold < found.interval.1 || found.interval.1 == 1.0)
+            );
+            assert_eq!(found.confusion, batch.at(found.threshold), "{what}");
+        }
+        (found, expected) => panic!("{what}: {found:?}, expected {expected:?}"),
+    }
+}
+
+#[test]
+fn best_threshold_is_the_one_that_looking_everywhere_finds() {
+    let mut random = Random(21);
+    let scores = all_scores();
+    for _ in 0..400 {
+        let batch = Batch::random(&mut random);
+        let sweep = sweep(&batch.rows()).unwrap();
+        for score in &scores {
+            assert_same(sweep.best(score).as_ref(), look_everywhere(&batch, score, &[]), &batch, score);
+        }
+    }
+}
+
+#[test]
+fn best_threshold_under_conditions_is_the_one_that_looking_everywhere_finds() {
+    let mut random = Random(22);
+    let texts = [
+        "precision >= 0.3",
+        "recall >= 0.8 and far <= 0.5",
+        "tp + fp <= 5",
+        "pofd < 0.1, recall > 0.2",
+        "tss != 0",
+        "fp = fn",
+    ];
+    for _ in 0..300 {
+        let batch = Batch::random(&mut random);
+        let sweep = sweep(&batch.rows()).unwrap();
+        for text in texts {
+            let conditions = Condition::parse(text).unwrap();
+            for name in ["f1", "tss", "far", "frequency_bias", "precision", "cost(fp=1, fn=10)"] {
+                let (score, found) = (score(name), sweep.best_subject_to(&score(name), &conditions));
+                assert_same(found.as_ref(), look_everywhere(&batch, &score, &conditions), &batch, &score);
+            }
+        }
+    }
+}
+
+/// Many rows, so that blocks, bounds and the radix sort all take part; several shapes of data.
+fn large(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec<bool>) {
+    let labels: Vec<bool> = (0..rows).map(|_| random.unit() < [0.3, 0.01, 0.5, 0.3][shape]).collect();
+    let predict = |label: &bool| {
+        let p = if *label { random.unit().sqrt() } else { random.unit().powi(2) };
+        (match shape {
+            0 => p,
+            1 => 1e-4 * p,                  // rare and timid
+            2 => (p * 50.0).round() / 50.0, // many ties
+            _ => {
+                if random.unit() < 0.3 {
+                    0.0
+                } else {
+                    p
+                }
+            } // a third certain
+        }) as f32
+    };
+    (labels.iter().map(predict).collect(), labels)
+}
+
+/// Walks over all ranks of sorted rows with plain cumulative sums.
+fn walk(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
+    let positives = labels.iter().filter(|label| **label).count() as f64;
+    let negatives = labels.len() as f64 - positives;
+    let (mut tp, mut fp, mut best) = (0.0, 0.0, f64::NEG_INFINITY);
+    for rank in 0..=order.len() {
+        let passes = match (
+            rank.checked_sub(1).map(|k| probabilities[order[k]]),
+            order.get(rank).map(|row| probabilities[*row]),
+        ) {
+            (Some(above), Some(below)) => above > below,
+            (Some(above), None) => above > 0.0,
+            (None, _) => true,
+        };
+        if passes {
+            let confusion = Confusion::new(negatives - fp, fp, positives - tp, tp);
+            best = score.checked(&confusion).map_or(best, |value| best.max(score.merit(value)));
+        }
+        if let Some(row) = order.get(rank) {
+            if labels[*row] {
+                tp += 1.0;
+            } else {
+                fp += 1.0;
+            }
+        }
+    }
+    best
+}
+
+#[test]
+fn large_sweeps_find_the_same_optimum_as_a_walk_over_all_ranks() {
+    let mut random = Random(23);
+    for shape in 0..4 {
+        let (probabilities, labels) = large(&mut random, 150_000, shape);
+        let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
+        for score in all_scores() {
+            let found = sweep.best(&score).unwrap_or_else(|| panic!("{score}, shape {shape}"));
+            assert_eq!(score.merit(found.value), walk(&probabilities, &labels, &score), "{score}, shape {shape}");
+            assert_eq!(sweep.at(found.threshold), found.confusion);
+        }
+    }
+}
+
+#[test]
+fn f32_f64_weighted_and_unweighted_sweeps_agree() {
+    let mut random = Random(24);
+    let (narrow, labels) = large(&mut random, 20_000, 2);
+    let wide: Vec<f64> = narrow.iter().map(|p| f64::from(*p)).collect();
+    let (ones, narrow_ones) = (vec![1.0f64; 20_000], vec![1.0f32; 20_000]);
+    let sweeps = [
+        sweep(&Rows::new(Probabilities(&narrow), &labels).unwrap()).unwrap(),
+        sweep(&Rows::new(Probabilities(&wide), &labels).unwrap()).unwrap(),
+        sweep(&Rows::new(Probabilities(&narrow), &labels).unwrap().weighted(&narrow_ones).unwrap()).unwrap(),
+        sweep(&Rows::new(Probabilities(&wide), &labels).unwrap().weighted(&ones).unwrap()).unwrap(),
+    ];
+    for score in all_scores() {
+        let best = sweeps[0].best(&score);
+        assert!(sweeps.iter().all(|sweep| sweep.best(&score) == best), "{score}");
+    }
+    assert_eq!(sweeps[0].rows(), 20_000);
+    assert!(sweeps.iter().all(|sweep| sweep.counts() == sweeps[0].counts()));
+}
+
+#[test]
+fn merged_sweeps_are_the_sweep_of_all_rows() {
+    let mut random = Random(25);
+    for shape in 0..4 {
+        let (probabilities, labels) = large(&mut random, 5000, shape);
+        let weights: Vec<f32> = (0..5000).map(|_| random.below(9) as f32).collect();
+        let part = |range: std::ops::Range<usize>| {
+            let rows = Rows::new(Probabilities(&probabilities[range.clone()]), &labels[range.clone()]).unwrap();
+            sweep(&rows.weighted(&weights[range]).unwrap()).unwrap()
+        };
+        let merged = part(0..17).merged(&part(17..3000)).unwrap().merged(&part(3000..5000)).unwrap();
+        let whole = part(0..5000);
+        for score in all_scores() {
+            assert_eq!(merged.best(&score), whole.best(&score), "{score}");
+        }
+        let plain = sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
+        assert!(matches!(plain.merged(&whole), Err(Error::Setting { .. })));
+    }
+}
+
+#[test]
+fn histograms_state_their_error_and_keep_to_it() {
+    let mut random = Random(26);
+    for shape in 0..4 {
+        let (probabilities, labels) = large(&mut random, 30_000, shape);
+        let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
+        let exact = sweep(&rows).unwrap();
+        for bits in [16, 20] {
+            let mut whole = Histogram::new(bits).unwrap();
+            for start in (0..30_000).step_by(7000) {
+                let end = (start + 7000).min(30_000);
+                let mut part = Histogram::new(bits).unwrap();
+                part.add(&Rows::new(Probabilities(&probabilities[start..end]), &labels[start..end]).unwrap()).unwrap();
+                whole.merge(&part).unwrap();
+            }
+            for name in ["f1", "tss", "csi", "far", "mcc", "frequency_bias", "accuracy"] {
+                let (score, found) = (score(name), whole.best(&score(name)).unwrap());
+                let truth = score.merit(exact.best(&score).unwrap().value);
+                let (reached, bound) = (score.merit(found.best.value), score.merit(found.bound));
+                assert!(reached <= truth && truth <= bound, "{name}: {reached}, {truth}, {bound}");
+                // What it reports is true of the rows themselves.
+                assert_eq!(exact.at(found.best.threshold), found.best.confusion, "{name}, {bits} bits, shape {shape}");
+                if name != "far" {
+                    assert!(truth - reached < 0.02, "{name}: {reached} for {truth}");
+                }
+            }
+        }
+    }
+    assert!(Histogram::new(8).unwrap_err().to_string().contains("between 16 and 24"));
+}
+
+#[test]
+fn curve_keeps_every_optimum_and_descends() {
+    let mut random = Random(27);
+    for shape in 0..4 {
+        let (probabilities, labels) = large(&mut random, 50_000, shape);
+        let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
+        let scores = all_scores();
+        let curve = sweep.curve(&scores, 200);
+        assert!(curve.len() <= 200 + scores.len() + 2, "{}", curve.len());
+        for pair in curve.windows(2) {
+            assert!(pair[0].thresholds.1 <= pair[1].thresholds.0 && pair[0].confusion.tp >= pair[1].confusion.tp);
+        }
+        for score in &scores {
+            let best = sweep.best(score).unwrap();
+            let merits =
+                curve.iter().filter_map(|point| score.checked(&point.confusion)).map(|value| score.merit(value));
+            assert_eq!(merits.fold(f64::NEG_INFINITY, f64::max), score.merit(best.value), "{score}");
+        }
+        for point in &curve {
+            assert_eq!(sweep.at(point.thresholds.0), point.confusion);
+        }
+    }
+}
+
+#[test]
+fn corners_of_the_threshold_are_right() {
+    // All predictions equal: two matrices, never and always.
+    let rows = Rows::new(Probabilities(&[0.4, 0.4, 0.4]), &[true, false, true]).unwrap();
+    let found = sweep(&rows).unwrap().best(&score("f1")).unwrap();
+    assert_eq!((found.interval, found.value), ((0.0, 0.4), 4.0 / 5.0));
+    let never = sweep(&rows).unwrap().best(&score("specificity")).unwrap();
+    assert_eq!(never.interval, (0.4, 1.0));
+    // A prediction of 0 is never above a threshold, one of 1 always, except at 1.
+    let rows = Rows::new(Probabilities(&[0.0, 1.0]), &[true, true]).unwrap();
+    let recall = sweep(&rows).unwrap().best(&score("recall")).unwrap();
+    assert_eq!((recall.value, recall.interval), (0.5, (0.0, 1.0)));
+    // Neighbouring floats: the middle must not round up into the wrong interval.
+    let (low, high) = (0.3f64, 0.3f64.next_up());
+    let neighbours = [low, high];
+    let rows = Rows::new(Probabilities(&neighbours), &[false, true]).unwrap();
+    let tss = sweep(&rows).unwrap().best(&score("tss")).unwrap();
+    assert_eq!((tss.value, tss.threshold), (1.0, low));
+    // Undefined at every threshold, or a condition that nothing satisfies.
+    let rows = Rows::new(Probabilities(&[0.2, 0.8]), &[false, false]).unwrap();
+    assert_eq!(sweep(&rows).unwrap().best(&score("recall")), None);
+    let nothing = Condition::parse("fp > 5").unwrap();
+    assert_eq!(sweep(&rows).unwrap().best_subject_to(&score("specificity"), &nothing), None);
+    assert!(sweep(&Rows::new(Probabilities(&[0.2, 1.2]), &[false, true]).unwrap()).is_err());
+    assert!(sweep(&Rows::new(Probabilities(&[0.2, f64::NAN]), &[false, true]).unwrap()).is_err());
+    // −0 is 0.
+    let rows = Rows::new(Probabilities(&[0.0, -0.0, 0.5]), &[true, false, true]).unwrap();
+    assert_eq!(sweep(&rows).unwrap().at(0.0), Confusion::new(1.0, 0.0, 1.0, 1.0));
+}
+
+#[test]
+fn conditions_read_and_refuse() {
+    let texts: Vec<String> = Condition::parse("precision >= 0.3 and tp/(tp+fn) > 2*far, fn <= 3")
+        .unwrap()
+        .iter()
+        .map(|condition| condition.text().to_string())
+        .collect();
+    assert_eq!(texts, ["precision >= 0.3", "tp/(tp+fn) > 2*far", "fn <= 3"]);
+    for (text, part) in [
+        ("precision", "a condition compares"),
+        ("precision >= ", "ends too early"),
+        ("precison >= 0.3", "did you mean `precision`?"),
+        ("precision >= 0.3 recall", "an operator is missing"),
+        ("", "ends too early"),
+    ] {
+        let error = Condition::parse(text).unwrap_err().to_string();
+        assert!(error.contains(part), "{text}: {error}");
+    }
+}
+
+#[test]
+fn copies_follow_their_resampling() {
+    let mut random = Random(28);
+    let labels: Vec<bool> = (0..5000).map(|_| random.unit() < 0.1).collect();
+    let positives = labels.iter().filter(|label| **label).count() as u32;
+    let draw = |resampling: Resampling, replicate: usize, seed: u64| {
+        let mut copies = vec![0; labels.len()];
+        Bootstrap { resampling, replicates: 10, seed }.copies(replicate, &labels, &mut copies).unwrap();
+        copies
+    };
+    for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(48)] {
+        assert_eq!(draw(resampling, 3, 1), draw(resampling, 3, 1));
+        assert_ne!(draw(resampling, 3, 1), draw(resampling, 4, 1));
+        assert_ne!(draw(resampling, 3, 1), draw(resampling, 3, 2));
+    }
+    // Poisson with mean 1: 0, 1, 2, 3 copies with probability e⁻¹/k!.
+    let mut counts = [0f64; 16];
+    for replicate in 0..100 {
+        draw(Resampling::Poisson, replicate, 7).iter().for_each(|copies| counts[*copies as usize] += 1.0);
+    }
+    let mut probability = (-1f64).exp();
+    for (k, count) in counts.iter().enumerate().take(7) {
+        let (expected, total) = (5e5 * probability, 5e5);
+        assert!((count - expected).abs() < 5.0 * (total * probability).sqrt(), "{k} copies: {count} for {expected}");
+        probability /= (k + 1) as f64;
+    }
+    for replicate in 0..10 {
+        let copies = draw(Resampling::Stratified, replicate, 7);
+        let of_positives: u32 = copies.iter().zip(&labels).filter(|(_, label)| **label).map(|(copies, _)| copies).sum();
+        assert_eq!((of_positives, copies.iter().sum()), (positives, 5000));
+        let copies = draw(Resampling::Blocks(48), replicate, 7);
+        assert_eq!(copies.iter().sum::<u32>(), 5000);
+        // Blocks of neighbours: far fewer changes than single rows would make.
+        let changes = copies.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(changes < 5000 / 48 * 3, "{changes}");
+    }
+}
+
+#[test]
+fn bootstrap_intervals_cover_and_replicates_are_sweeps_of_copies() {
+    let mut random = Random(29);
+    let (probabilities, labels) = large(&mut random, 3000, 0);
+    let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
+    let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 200, seed: 3 };
+    let best = bootstrap.best(&rows, &score("tss"), &[]).unwrap();
+    let value = sweep(&rows).unwrap().best(&score("tss")).unwrap();
+    let (low, high) = best.value.interval(0.95).unwrap();
+    assert!(low < value.value && value.value < high && high - low < 0.1);
+    // Each replicate is the sweep of the rows with their copies as weights.
+    let mut expected: Vec<f64> = (0..200)
+        .map(|replicate| {
+            let mut copies = vec![0; 3000];
+            bootstrap.copies(replicate, &labels, &mut copies).unwrap();
+            let weights: Vec<f32> = copies.iter().map(|copies| *copies as f32).collect();
+            sweep(&rows.weighted(&weights).unwrap()).unwrap().best(&score("tss")).unwrap().threshold
+        })
+        .collect();
+    expected.sort_by(f64::total_cmp);
+    assert_eq!(best.threshold.values(), expected);
+    // At a fixed threshold, the deviation of accuracy is that of a binomial.
+    let accuracy = &bootstrap.scores(&rows, 0.5, &[score("accuracy")]).unwrap()[0];
+    let at_half = score("accuracy").value(&sweep(&rows).unwrap().at(0.5));
+    let binomial = (at_half * (1.0 - at_half) / 3000.0).sqrt();
+    assert!((accuracy.deviation().unwrap() / binomial - 1.0).abs() < 0.2, "{accuracy:?}");
+    assert_eq!((accuracy.undefined(), accuracy.values().len()), (0, 200));
+    let none = Bootstrap { replicates: 0, ..bootstrap };
+    assert!(none.best(&rows, &score("f1"), &[]).unwrap_err().to_string().contains("at least 1"));
+    let none = Bootstrap { resampling: Resampling::Blocks(0), ..bootstrap };
+    assert!(none.scores(&rows, 0.5, &[]).unwrap_err().to_string().contains("at least one row long"));
+}
+
+#[cfg(feature = "rayon")]
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let mut random = Random(30);
+    let (probabilities, labels) = large(&mut random, 300_000, 0);
+    let weights: Vec<f32> = (0..300_000).map(|_| random.unit() as f32).collect();
+    let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(&weights).unwrap();
+    let few = Rows::new(Probabilities(&probabilities[..2000]), &labels[..2000]).unwrap();
+    let with = |threads: usize| {
+        rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
+            let sweep = sweep(&rows).unwrap();
+            let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 50, seed: 1 };
+            (sweep.all_best(&all_scores()), sweep.counts(), bootstrap.best(&few, &score("csi"), &[]).unwrap())
+        })
+    };
+    let one = with(1);
+    assert!([2, 3, 7].into_iter().all(|threads| with(threads) == one));
+}

@@ -15,7 +15,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok(bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect())
     };
     let (logits, probabilities) = (floats("logits.f32")?, floats("probabilities.f32")?);
-    let labels: Vec<bool> = std::fs::read(Path::new(&folder).join("labels.u8"))?.iter().map(|byte| *byte != 0).collect();
+    let labels: Vec<bool> =
+        std::fs::read(Path::new(&folder).join("labels.u8"))?.iter().map(|byte| *byte != 0).collect();
     let mut gradient = vec![0f32; logits.len()];
     for line in std::io::stdin().lock().lines() {
         let line = line?;

@@ -1,5 +1,7 @@
 //! Against other tools: every score, prior and loss on values that `scripts/golden.py` made, tool and version beside each.
 
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
 use std::path::PathBuf;
 
 use scorewise::{Confusion, CrossEntropy, Logits, Loss, Prior, Rows, Score, ScoreLoss};

@@ -8,8 +8,11 @@ use common::{Batch, Random, all_scores, score};
 use scorewise::sweep::{Best, Bootstrap, Condition, Histogram, Resampling, sweep};
 use scorewise::{Confusion, Error, Probabilities, Rows, Score};
 
+/// Thresholds from the first up to but not including the second.
+type Ends = (f64, f64);
+
 /// Every interval of thresholds with its matrix, by counting: from the definition, with no sweep.
-fn every_interval(batch: &Batch) -> Vec<((f64, f64), Confusion)> {
+fn every_interval(batch: &Batch) -> Vec<(Ends, Confusion)> {
     let mut cuts = batch.probabilities.clone();
     cuts.push(0.0);
     cuts.sort_by(f64::total_cmp);
@@ -21,8 +24,8 @@ fn every_interval(batch: &Batch) -> Vec<((f64, f64), Confusion)> {
 }
 
 /// The best by looking everywhere: the value, and all intervals that attain it, joined where they touch.
-fn look_everywhere(batch: &Batch, score: &Score, conditions: &[Condition]) -> Option<(f64, Vec<(f64, f64)>)> {
-    let mut best: Option<(f64, f64, Vec<(f64, f64)>)> = None;
+fn look_everywhere(batch: &Batch, score: &Score, conditions: &[Condition]) -> Option<(f64, Vec<Ends>)> {
+    let mut best: Option<(f64, f64, Vec<Ends>)> = None;
     for (ends, confusion) in every_interval(batch) {
         let Some(value) = score.checked(&confusion) else { continue };
         if !conditions.iter().all(|condition| condition.holds(&confusion)) {
@@ -41,7 +44,7 @@ fn look_everywhere(batch: &Batch, score: &Score, conditions: &[Condition]) -> Op
     best.map(|(_, value, intervals)| (value, intervals))
 }
 
-fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<(f64, f64)>)>, batch: &Batch, score: &Score) {
+fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<Ends>)>, batch: &Batch, score: &Score) {
     let what = format!("{score} on {:?}, {:?}, {:?}", batch.probabilities, batch.labels, batch.weights);
     match (found, expected) {
         (None, None) => {}

@@ -281,7 +281,7 @@ impl Tree {
                     }
                 }
                 Err(parts) => {
-                    waiting.extend(parts.iter().map(|part| *part as usize).filter(|part| moved[*part].is_none()))
+                    waiting.extend(parts.iter().map(|part| *part as usize).filter(|part| moved[*part].is_none()));
                 }
             }
         }

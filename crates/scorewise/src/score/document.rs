@@ -36,7 +36,7 @@ pub fn markdown() -> String {
          | name | formula | best | range | no skill | shape |\n|---|---|---|---|---|---|\n",
     );
     for row in ROWS {
-        let Some(score) = representative(row) else { continue };
+        let Some(score) = Score::example(row) else { continue };
         let _ = writeln!(
             page,
             "| [`{}`](#{}) | `{}` | {} | {} | {} | {} |",
@@ -50,7 +50,7 @@ pub fn markdown() -> String {
         );
     }
     for row in ROWS {
-        let Some(score) = representative(row) else { continue };
+        let Some(score) = Score::example(row) else { continue };
         let _ = write!(page, "\n## {}\n\n", row.name);
         if !row.parameters.is_empty() {
             let _ = writeln!(page, "Written `{}`.{}\n", row.signature(), parameters(row));
@@ -70,18 +70,6 @@ pub fn markdown() -> String {
         fact(&mut page, "reference", row.reference);
     }
     page
-}
-
-/// The row as a score that can be evaluated: what has no default stands at 0.1.
-fn representative(row: &Row) -> Option<Score> {
-    let needed: Vec<_> = row
-        .parameters
-        .iter()
-        .filter(|parameter| parameter.default.is_none())
-        .map(|parameter| format!("{}=0.1", parameter.name))
-        .collect();
-    let text = if needed.is_empty() { row.name.to_string() } else { format!("{}({})", row.name, needed.join(", ")) };
-    Score::parse(&text).ok()
 }
 
 fn parameters(row: &Row) -> String {

@@ -68,6 +68,15 @@ impl Score {
             .filter_map(|row| Score::parse(row.name).ok())
     }
 
+    /// A line of the registry as a score; a parameter without a default stands at 0.1.
+    #[must_use]
+    pub fn example(row: &Row) -> Option<Score> {
+        let needed = row.parameters.iter().filter(|parameter| parameter.default.is_none());
+        let values: Vec<_> = needed.map(|parameter| format!("{}=0.1", parameter.name)).collect();
+        let arguments = if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
+        Score::parse(&format!("{}{arguments}", row.name)).ok()
+    }
+
     /// The registry's name with the given parameters, or the formula as it was written.
     #[must_use]
     pub fn name(&self) -> &str {

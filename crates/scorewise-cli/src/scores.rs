@@ -1,0 +1,193 @@
+//! `scorewise scores`: the registry, one score in detail, all scores of a confusion matrix.
+
+use scorewise::formula::FormulaError;
+use scorewise::score::{self, ROWS, Row, no_skill};
+use scorewise::{Confusion, Direction, Score, Shape};
+use serde_json::{Value, json};
+
+use crate::table::{aligned, facts, short};
+
+/// What `scorewise scores` takes.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    scorewise scores                              all scores\n  \
+    scorewise scores tss                          one in detail\n  \
+    scorewise scores \"0.5*tss + 0.5*csi\"          a formula of one's own\n  \
+    scorewise scores --matrix 2680,72,23,28       all scores of tn,fp,fn,tp\n  \
+    scorewise scores f1 --matrix 2680,72,23,28 --json")]
+pub struct Arguments {
+    /// A score by name or alias, or a formula over tp fp fn tn p n total
+    score: Option<String>,
+    /// A confusion matrix to evaluate
+    #[arg(long, value_name = "TN,FP,FN,TP", allow_hyphen_values = true)]
+    matrix: Option<String>,
+    /// One JSON document
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// The page docs/scores.md
+    #[arg(long, conflicts_with_all = ["score", "matrix"])]
+    markdown: bool,
+}
+
+/// The text for standard output, or what is wrong.
+pub fn run(arguments: &Arguments) -> Result<String, String> {
+    if arguments.markdown {
+        return Ok(score::markdown());
+    }
+    let matrix = arguments.matrix.as_deref().map(read_matrix).transpose()?;
+    match &arguments.score {
+        Some(text) => {
+            let score = read_score(text)?;
+            Ok(if arguments.json {
+                pretty(&one_json(&score, matrix.as_ref()))
+            } else {
+                detail(&score, matrix.as_ref())
+            })
+        }
+        None if arguments.json => {
+            let all: Vec<Value> = registered().map(|score| one_json(&score, matrix.as_ref())).collect();
+            Ok(pretty(&Value::Array(all)))
+        }
+        None => Ok(match &matrix {
+            Some(matrix) => values(matrix),
+            None => list(),
+        }),
+    }
+}
+
+/// A line of the registry whose parameter was not given is shown all the same, at an example of it.
+fn read_score(text: &str) -> Result<Score, String> {
+    Score::parse(text).or_else(|fault: FormulaError| match score::registry::row(text.trim()) {
+        Some(row) if !row.parameters.is_empty() => Score::example(row).ok_or(fault.to_string()),
+        _ => Err(fault.to_string()),
+    })
+}
+
+fn read_matrix(text: &str) -> Result<Confusion, String> {
+    let cure = "write four numbers, 0 or above: --matrix TN,FP,FN,TP";
+    let cells: Vec<f64> = text
+        .split(',')
+        .map(|cell| match cell.trim().parse::<f64>() {
+            Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
+            _ => Err(format!("--matrix: `{}` is not a count; {cure}", cell.trim().escape_debug())),
+        })
+        .collect::<Result<_, _>>()?;
+    match cells.as_slice() {
+        &[tn, fp, fn_, tp] => Ok(Confusion::new(tn, fp, fn_, tp)),
+        other => Err(format!("--matrix has {} numbers; {cure}", other.len())),
+    }
+}
+
+/// Every line of the registry, those that need a number at an example of it.
+fn registered() -> impl Iterator<Item = Score> {
+    ROWS.iter().filter_map(Score::example)
+}
+
+fn list() -> String {
+    let rows: Vec<Vec<String>> = ROWS
+        .iter()
+        .filter_map(|row| {
+            let score = Score::example(row)?;
+            let aliases = row.aliases.iter().take(4).copied().collect::<Vec<_>>().join(", ");
+            Some(vec![row.signature(), best(&score), shape(&score).into(), aliases])
+        })
+        .collect();
+    let table = aligned(&["score", "best", "shape", "also called"], &rows);
+    format!("{table}\n{} scores; `scorewise scores NAME` shows formula, range and reference.\n", ROWS.len())
+}
+
+fn values(matrix: &Confusion) -> String {
+    let rows: Vec<Vec<String>> =
+        registered().map(|score| vec![score.name().to_string(), shown(&score, matrix), best(&score)]).collect();
+    aligned(&["score", "value", "best"], &rows)
+}
+
+fn shown(score: &Score, matrix: &Confusion) -> String {
+    score.checked(matrix).map_or("undefined".into(), short)
+}
+
+fn detail(score: &Score, matrix: Option<&Confusion>) -> String {
+    let row = score.row();
+    let words = |pick: fn(&Row) -> &str| row.map_or(String::new(), |row| pick(row).to_string());
+    facts(&[
+        ("score", score.name().to_string()),
+        ("value", matrix.map_or(String::new(), |matrix| shown(score, matrix))),
+        ("formula", score.formula().text()),
+        ("also called", row.map_or(String::new(), |row| row.aliases.join(", "))),
+        ("parameters", parameters(row)),
+        ("best", best(score)),
+        ("range", row.map_or(String::new(), |row| format!("{} to {}", short(row.range.0), short(row.range.1)))),
+        ("no skill", no_skill(score).map_or("varies with base rate and alarms".into(), short)),
+        ("shape", shape(score).into()),
+        ("undefined when", score.formula().undefined_when().join(", or ")),
+        ("LaTeX", score.formula().latex()),
+        ("Python", score.formula().python()),
+        ("note", words(|row| row.note)),
+        ("reference", words(|row| row.reference)),
+    ])
+}
+
+fn parameters(row: Option<&Row>) -> String {
+    let row = match row {
+        Some(row) if !row.parameters.is_empty() => row,
+        _ => return String::new(),
+    };
+    let each: Vec<_> =
+        row.parameters.iter().map(|parameter| format!("{} {}", parameter.name, parameter.bounds())).collect();
+    format!("{}; {}", row.signature(), each.join(", "))
+}
+
+fn best(score: &Score) -> String {
+    match (score.direction(), score.row().and_then(|row| row.perfect)) {
+        (Direction::Higher, Some(perfect)) => format!("higher, up to {}", short(perfect)),
+        (Direction::Higher, None) => "higher".into(),
+        (Direction::Lower, Some(perfect)) => format!("lower, down to {}", short(perfect)),
+        (Direction::Lower, None) => "lower".into(),
+        (Direction::Toward(ideal), _) => format!("near {}", short(ideal)),
+    }
+}
+
+fn shape(score: &Score) -> &'static str {
+    match score.shape() {
+        Shape::Linear => "linear",
+        Shape::LinearFractional => "linear-fractional",
+        Shape::Nonlinear => "nonlinear",
+    }
+}
+
+fn one_json(score: &Score, matrix: Option<&Confusion>) -> Value {
+    let row = score.row();
+    let direction = match score.direction() {
+        Direction::Higher => json!("higher"),
+        Direction::Lower => json!("lower"),
+        Direction::Toward(ideal) => json!({ "toward": ideal }),
+    };
+    // An infinite end is `null`: JSON has no infinity.
+    let end = |value: f64| if value.is_finite() { json!(value) } else { Value::Null };
+    let parameter = |parameter: &score::Parameter| json!({ "name": parameter.name, "default": parameter.default });
+    let mut document = json!({
+        "name": score.name(),
+        "signature": row.map_or(score.name().to_string(), Row::signature),
+        "formula": score.formula().text(),
+        "latex": score.formula().latex(),
+        "python": score.formula().python(),
+        "aliases": row.map_or(&[][..], |row| row.aliases),
+        "parameters": row.map_or(vec![], |row| row.parameters.iter().map(parameter).collect()),
+        "direction": direction,
+        "perfect": row.and_then(|row| row.perfect),
+        "range": row.map(|row| [end(row.range.0), end(row.range.1)]),
+        "no_skill": no_skill(score),
+        "shape": shape(score),
+        "undefined_when": score.formula().undefined_when(),
+        "note": row.map_or("", |row| row.note),
+        "reference": row.map_or("", |row| row.reference),
+    });
+    if let Some(matrix) = matrix {
+        document["value"] = json!(score.checked(matrix));
+    }
+    document
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}

@@ -18,7 +18,7 @@ use crate::rows::{Logits, Predictions, Rows};
 use crate::score::Score;
 use crate::sweep::order_descending;
 
-/// 1 − E[s(τ)] (or E[s], E|s − ideal| where that is better), exactly.
+/// 1 − E s(τ) (or E s, E|s − ideal| where that is better), exactly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactLoss {
     score: Score,

@@ -20,10 +20,10 @@ pub(crate) trait Law {
         invert(level, self.support(), |x| (self.cdf(x), self.pdf(x)))
     }
 
-    /// E[τ].
+    /// The mean, E τ.
     fn mean(&self) -> f64;
 
-    /// Var[τ].
+    /// The variance, Var τ.
     fn variance(&self) -> f64;
 
     /// The smallest interval that holds all the probability.

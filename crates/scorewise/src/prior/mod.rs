@@ -139,13 +139,13 @@ impl Prior {
         self.law().quantile(level.clamp(0.0, 1.0))
     }
 
-    /// E[τ].
+    /// The mean, E τ.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.law().mean()
     }
 
-    /// Var[τ].
+    /// The variance, Var τ.
     #[must_use]
     pub fn variance(&self) -> f64 {
         self.law().variance()

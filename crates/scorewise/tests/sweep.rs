@@ -400,3 +400,27 @@ fn any_number_of_threads_gives_the_same_bits() {
     let one = with(1);
     assert!([2, 3, 7].into_iter().all(|threads| with(threads) == one));
 }
+
+#[test]
+fn results_are_these_to_the_bit_with_and_without_rayon() {
+    // The same numbers in both builds, on every machine: a change here is a change of results.
+    let mut random = Random(31);
+    let (probabilities, labels) = large(&mut random, 200_000, 0);
+    let weights: Vec<f32> = (0..200_000).map(|_| random.unit() as f32).collect();
+    let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(&weights).unwrap();
+    let best = sweep(&rows).unwrap().best(&score("csi")).unwrap();
+    let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 9 };
+    let few = Rows::new(Probabilities(&probabilities[..5000]), &labels[..5000]).unwrap();
+    let spread = bootstrap.best(&few, &score("tss"), &[]).unwrap().threshold;
+    let found =
+        [best.value, best.threshold, best.confusion.tp, best.confusion.fp, spread.values()[0], spread.mean().unwrap()];
+    let expected = [
+        4_601_810_336_809_724_589,
+        4_601_365_257_917_562_880,
+        4_672_437_648_802_540_106,
+        4_672_349_194_494_690_382,
+        4_599_648_330_782_343_168,
+        4_600_945_832_268_870_451,
+    ];
+    assert_eq!(found.map(f64::to_bits), expected, "{found:?}");
+}

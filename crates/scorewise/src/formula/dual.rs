@@ -64,7 +64,12 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         let value = x.power(y);
         let by_base = y.times(x.power(y.minus(T::constant(1.0))));
         let by_exponent = value.times(x.ln());
-        Dual { value, slopes: self.slopes_with(other, |dx, dy| by_base.times(dx).plus(by_exponent.times(dy))) }
+        // A constant exponent has no say, also where ln x, at a base of 0, would be infinite.
+        let slope = |dx: T, dy: T| {
+            let through_base = by_base.times(dx);
+            if dy.is_zero() { through_base } else { through_base.plus(by_exponent.times(dy)) }
+        };
+        Dual { value, slopes: self.slopes_with(other, slope) }
     }
     fn sqrt(self) -> Self {
         let value = self.value.sqrt();
@@ -88,6 +93,9 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
     }
     fn max(self, other: Self) -> Self {
         self.choose(other, Side::Above, self.value.max(other.value))
+    }
+    fn is_zero(self) -> bool {
+        self.value.is_zero() && self.slopes.iter().all(|slope| slope.is_zero())
     }
     fn side(self, other: Self) -> Side {
         self.value.side(other.value)

@@ -138,6 +138,9 @@ impl Number for Interval {
     fn max(self, other: Self) -> Self {
         Interval::new(self.low.max(other.low), self.high.max(other.high)).defined_if(self.defined && other.defined)
     }
+    fn is_zero(self) -> bool {
+        self.low == 0.0 && self.high == 0.0
+    }
     fn side(self, other: Self) -> Side {
         if self.high < other.low {
             Side::Below

@@ -69,6 +69,10 @@ pub trait Number: Copy {
     fn abs(self) -> Self {
         self.max(self.negate())
     }
+    /// Whether this is certainly 0, so that a product with it needs no look at the other factor.
+    fn is_zero(self) -> bool {
+        false
+    }
     /// How the two lie to each other.
     fn side(self, other: Self) -> Side;
     /// Where a kink leaves both sides possible: their mean, or for intervals their hull.
@@ -132,6 +136,10 @@ impl Number for f64 {
     #[inline]
     fn abs(self) -> Self {
         f64::abs(self)
+    }
+    #[inline]
+    fn is_zero(self) -> bool {
+        self == 0.0
     }
     #[inline]
     fn side(self, other: Self) -> Side {

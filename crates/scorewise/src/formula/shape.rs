@@ -184,6 +184,9 @@ impl Number for Rational {
     }
     fn over(self, other: Self) -> Self {
         let (Rational::Quotient(a, b), Rational::Quotient(c, d)) = (self, other) else { return Rational::Unknown };
+        if c.terms().next().is_none() {
+            return Rational::constant(0.0); // the guard, whatever the matrix
+        }
         Rational::of(a.times(d), b.times(c))
     }
     fn power(self, other: Self) -> Self {

@@ -1,10 +1,12 @@
 //! SCORE: what a forecast is judged by, a registered line or a formula of one's own.
 
 pub mod registry;
+mod convention;
 mod document;
 
 use std::fmt;
 
+pub use convention::Convention;
 pub use document::{markdown, no_skill};
 pub use registry::{Direction, Parameter, ROWS, Row};
 

@@ -146,7 +146,7 @@ const GLAS: &str = "Glas, A. S. et al. (2003). The diagnostic odds ratio. Journa
 #[rustfmt::skip]
 pub static ROWS: &[Row] = &[
     // Right and wrong altogether.
-    score("accuracy", "(tp + tn)/total").also(&["acc", "fraction_correct", "proportion_correct", "pc", "rand_accuracy"])
+    score("accuracy", "(tp + tn)/total").also(&["acc", "fraction_correct", "proportion_correct", "pc", "rand", "rand_accuracy"])
         .cite("Finley, J. P. (1884). Tornado predictions. American Meteorological Journal 1, 85–88.")
         .note("Useless for rare events: never forecasting them is almost always right."),
     score("kappa_no_prevalence", "2*accuracy - 1").also(&["kappa_np"]).range(-1.0, 1.0)
@@ -166,7 +166,7 @@ pub static ROWS: &[Row] = &[
     score("tss", "tp/(tp + fn) - fp/(fp + tn)").range(-1.0, 1.0)
         .also(&["peirce", "peirce_skill_score", "true_skill_statistic", "hanssen_kuipers", "hk", "youden_j", "youden", "informedness", "bm", "delta_p_prime", "hard_gini"])
         .cite("Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454. doi:10.1126/science.ns-4.93.453-a"),
-    score("balanced_accuracy", "(recall + specificity)/2").also(&["bacc", "mean_class_accuracy", "hard_auc"])
+    score("balanced_accuracy", "(recall + specificity)/2").also(&["bacc", "mean_class_accuracy", "mean_per_class_accuracy", "hard_auc"])
         .cite("Brodersen, K. H. et al. (2010). The balanced accuracy and its posterior distribution. ICPR 2010, 3121–3124. doi:10.1109/ICPR.2010.764")
         .note("(tss + 1)/2."),
     score("weighted_youden", "$weight*recall + (1 - $weight)*specificity").with(&[parameter("weight", Some(0.5), 0.0, 1.0)])
@@ -203,7 +203,7 @@ pub static ROWS: &[Row] = &[
         .cite(WILKS).note("The false alarm ratio, by alarms; `pofd` is the rate, by negatives."),
     score("npv", "tn/(tn + fn)").also(&["negative_predictive_value"]).cite(YERUSHALMY),
     score("false_omission_rate", "fn/(tn + fn)").also(&["for", "fomr"]).lower().cite(POWERS),
-    score("f1", "2*tp/(2*tp + fp + fn)").also(&["f_1", "f_measure", "dice", "sorensen", "sorensen_dice"]).cite(RIJSBERGEN),
+    score("f1", "2*tp/(2*tp + fp + fn)").also(&["f_1", "f_measure", "f1_score", "dice", "sorensen", "sorensen_dice"]).cite(RIJSBERGEN),
     score("fbeta", "(1 + $beta^2)*tp/((1 + $beta^2)*tp + $beta^2*fn + fp)").also(&["f_beta"]).with(&[parameter("beta", Some(1.0), 0.0, 1e6)])
         .cite(RIJSBERGEN).note("Recall counts beta times as much as precision."),
     score("f2", "fbeta(2)").also(&["f_2"]).cite(RIJSBERGEN),
@@ -226,11 +226,11 @@ pub static ROWS: &[Row] = &[
     score("markedness", "tp/(tp + fp) + tn/(tn + fn) - 1").also(&["mk", "delta_p", "clayton", "clayton_skill_score"]).range(-1.0, 1.0).cite(POWERS),
     score("g_mean", "sqrt(recall*specificity)").also(&["gmean", "gm", "geometric_mean"])
         .cite("Kubat, M. & Matwin, S. (1997). Addressing the curse of imbalanced training sets: one-sided selection. ICML 1997, 179–186."),
-    score("fowlkes_mallows", "tp/sqrt((tp + fp)*(tp + fn))").also(&["fm", "fmi", "ochiai", "cosine_similarity", "g_measure"])
+    score("fowlkes_mallows", "tp/sqrt((tp + fp)*(tp + fn))").also(&["fm", "fmi", "ochiai", "cosine", "cosine_similarity", "g_measure"])
         .cite("Fowlkes, E. B. & Mallows, C. L. (1983). A method for comparing two hierarchical clusterings. Journal of the American Statistical Association 78, 553–569. doi:10.1080/01621459.1983.10478008"),
     score("p4", "4*tp*tn/(4*tp*tn + (tp + tn)*(fp + fn))").also(&["symmetric_f"])
         .cite("Sitarz, M. (2022). Extending F1 metric, probabilistic approach. arXiv:2210.11997."),
-    score("min_class_accuracy", "min(recall, specificity)").also(&["minimax", "worst_class_accuracy"])
+    score("min_class_accuracy", "min(recall, specificity)").also(&["minimax", "min_per_class_accuracy", "worst_class_accuracy"])
         .cite("Davenport, M. A., Baraniuk, R. G. & Scott, C. D. (2010). Tuning support vector machines for minimax and Neyman–Pearson classification. IEEE Transactions on Pattern Analysis and Machine Intelligence 32, 1888–1898. doi:10.1109/TPAMI.2010.29"),
     score("odds_ratio", "tp*tn/(fp*fn)").also(&["dor", "diagnostic_odds_ratio", "theta"]).range(0.0, INF).perfect(None)
         .cite(GLAS).note("Undefined, in truth infinite, as soon as one kind of error does not occur; no loss."),

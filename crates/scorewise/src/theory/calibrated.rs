@@ -19,10 +19,13 @@ use crate::score::{Direction, Score};
 /// The threshold at which a calibrated model reaches `optimum`, the best value of the score; 0 where everything should be
 /// called positive, 1 where nothing should. (A linear score needs the same threshold whatever its optimum.)
 ///
-/// Nothing where the score is not a quotient of two linear functions of the matrix, where a value is aimed at instead of a
+/// Nothing where a class is absent, where the score is not a quotient of two linear functions of the matrix, where a value is aimed at instead of a
 /// maximum, or where calling a likely row positive does no more good than calling an unlikely one.
 #[must_use]
 pub fn calibrated_threshold(score: &Score, counts: &Counts, optimum: f64) -> Option<f64> {
+    if counts.positives <= 0.0 || counts.negatives <= 0.0 {
+        return None;
+    }
     let fraction = score.formula().linear_fraction(counts.positives, counts.negatives)?;
     // A gain in the score is a gain in (numerator − s* denominator) times these two signs.
     let better = match score.direction() {

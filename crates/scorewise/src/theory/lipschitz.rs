@@ -190,6 +190,7 @@ mod tests {
             ("frequency_bias", 2.0 / p),
             ("net_benefit(threshold=0.2)", (1.0 + 0.25) / (p + n)),
             ("abs(tp - fp)", 2.0),
+            ("tp^2", 2.0 * p),
         ] {
             let Some(found) = constant(score, &COUNTS) else { panic!("{score}: no constant") };
             assert!(found >= expected && found <= 1.001_001 * expected, "{score}: {found} for {expected}");

@@ -1,0 +1,1 @@
+"""One module for each golden file, and what they share."""

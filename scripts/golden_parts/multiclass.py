@@ -1,0 +1,160 @@
+"""Makes multiclass.json: the scores of more than two classes, by the formula and by the tools that have them."""
+
+from importlib.metadata import version
+
+from mpmath import mpf
+
+from golden_parts.scores import Cells, fbeta, recall
+from golden_parts.shared import agrees, certificate, ratio, root, write_json
+
+# Rows are the truth, columns the forecast; the classes are ordered, which only Gerrity uses.
+CLASS_MATRICES = {
+    "two_classes": [[2680, 72], [23, 28]],
+    "three_classes": [[50, 3, 2], [10, 30, 5], [1, 4, 15]],
+    "three_rare": [[9500, 230, 11], [120, 87, 19], [3, 9, 21]],
+    "three_one_never_forecast": [[40, 12, 0], [9, 21, 0], [3, 5, 0]],
+    "three_perfect": [[12, 0, 0], [0, 7, 0], [0, 0, 31]],
+    "three_worse_than_chance": [[2, 9, 14], [11, 3, 6], [17, 8, 1]],
+    "four_classes": [[31, 6, 2, 1], [7, 22, 8, 3], [2, 9, 18, 6], [0, 3, 5, 27]],
+    "four_ordinal": [[812, 95, 13, 2], [101, 240, 44, 9], [17, 52, 63, 14], [1, 6, 12, 19]],
+}
+
+
+class ClassCounts:
+    def __init__(self, counts):
+        self.counts = [[mpf(cell) for cell in row] for row in counts]
+        self.classes = range(len(counts))
+        self.truths = [sum(row) for row in self.counts]
+        self.forecasts = [sum(row[k] for row in self.counts) for k in self.classes]
+        self.total = sum(self.truths)
+        self.right = sum(self.counts[k][k] for k in self.classes)
+
+    def against_the_rest(self, k):
+        tp = self.counts[k][k]
+        fn, fp = self.truths[k] - tp, self.forecasts[k] - tp
+        return Cells(tn=self.total - tp - fn - fp, fp=fp, fn=fn, tp=tp)
+
+
+def macro(score):
+    return lambda m: sum(score(m.against_the_rest(k)) for k in m.classes) / len(m.classes)
+
+
+def weighted_by_support(score):
+    return lambda m: sum(m.truths[k] * score(m.against_the_rest(k)) for k in m.classes) / m.total
+
+
+def micro(score):
+    def formula(m):
+        each = [m.against_the_rest(k) for k in m.classes]
+        sums = {cell: sum(getattr(c, cell) for c in each) for cell in ("tn", "fp", "fn", "tp")}
+        return score(Cells(**sums))
+
+    return formula
+
+
+def chance_agreement(m):
+    return sum(t * f for t, f in zip(m.truths, m.forecasts)) / m.total**2
+
+
+def heidke_of_classes(m):
+    return ratio(m.right / m.total - chance_agreement(m), 1 - chance_agreement(m))
+
+
+def peirce_of_classes(m):
+    return ratio(m.right / m.total - chance_agreement(m), 1 - sum(t**2 for t in m.truths) / m.total**2)
+
+
+def r_k(m):
+    """Gorodkin 2004: the correlation of the two indicator tables."""
+    truth_spread = m.total**2 - sum(t**2 for t in m.truths)
+    forecast_spread = m.total**2 - sum(f**2 for f in m.forecasts)
+    together = m.right * m.total - sum(t * f for t, f in zip(m.truths, m.forecasts))
+    return ratio(together, root(truth_spread) * root(forecast_spread))
+
+
+def gerrity(m):
+    """Gerrity 1992: credits from the odds of the observed classes, ordered; D(i) odds of lying above class i."""
+    last = len(m.classes) - 1
+    odds = [ratio(m.total - sum(m.truths[: k + 1]), sum(m.truths[: k + 1])) for k in range(last)]
+
+    def credit(first, second):
+        low, high = min(first, second), max(first, second)
+        below = sum(ratio(mpf(1), odds[r]) for r in range(low))
+        above = sum(odds[r] for r in range(high, last))
+        return (below - (high - low) + above) / last
+
+    return sum(m.counts[i][j] * credit(i, j) for i in m.classes for j in m.classes) / m.total
+
+
+CLASS_FORMULAS = {
+    "accuracy": lambda m: m.right / m.total,
+    "mcc": r_k,
+    "hss": heidke_of_classes,
+    "peirce": peirce_of_classes,
+    "gerrity": gerrity,
+    "macro_f1": macro(fbeta("1")),
+    "macro_recall": macro(recall),
+    "weighted_f1": weighted_by_support(fbeta("1")),
+    "micro_f1": micro(fbeta("1")),
+}
+
+
+def rows_of(counts):
+    import numpy
+
+    cells = [(i, j, cell) for i, row in enumerate(counts) for j, cell in enumerate(row)]
+    repeats = [cell for _, _, cell in cells]
+    return numpy.repeat([i for i, _, _ in cells], repeats), numpy.repeat([j for _, j, _ in cells], repeats)
+
+
+def scikit_learn_of_classes(counts):
+    from sklearn import metrics
+
+    truth, forecast = rows_of(counts)
+    return {
+        "accuracy": metrics.accuracy_score(truth, forecast),
+        "mcc": metrics.matthews_corrcoef(truth, forecast),
+        "hss": metrics.cohen_kappa_score(truth, forecast),
+        "macro_f1": metrics.f1_score(truth, forecast, average="macro"),
+        "macro_recall": metrics.recall_score(truth, forecast, average="macro"),
+        "weighted_f1": metrics.f1_score(truth, forecast, average="weighted"),
+        "micro_f1": metrics.f1_score(truth, forecast, average="micro"),
+    }
+
+
+def xskillscore_of_classes(counts):
+    import numpy
+    import xarray
+    import xskillscore
+
+    # Observations come first, then forecasts; the edges put class k into category k + 1, in order.
+    truth, forecast = (xarray.DataArray(column, dims="row") for column in rows_of(counts))
+    edges = numpy.arange(len(counts) + 1) - 0.5
+    table = xskillscore.Contingency(truth, forecast, edges, edges, dim="row")
+    assert (table.table.values == numpy.array(counts)).all()  # rows are the truth, as in ours
+    return {
+        "accuracy": table.accuracy().item(),
+        "hss": table.heidke_score().item(),
+        "peirce": table.peirce_score().item(),
+        "gerrity": table.gerrity_score().item(),
+    }
+
+
+CLASS_TOOLS = {"scikit-learn": scikit_learn_of_classes, "xskillscore": xskillscore_of_classes}
+
+
+def make_multiclass():
+    cases = []
+    for name, counts in CLASS_MATRICES.items():
+        exact = ClassCounts(counts)
+        truths = {score: float(formula(exact)) for score, formula in CLASS_FORMULAS.items()}
+        said = {"mpmath": truths} | {tool: scores_of(counts) for tool, scores_of in CLASS_TOOLS.items()}
+        for tool, values in said.items():
+            for score, value in values.items():
+                if not agrees(value, truths[score]):
+                    raise SystemExit(f"{tool}: {score} of {name} is {value}, the formula says {truths[score]}")
+                case = {"matrix": name, "score": score, "tool": tool, "version": version(tool), "value": float(value)}
+                cases.append(case)
+    birth = certificate("multiclass", ["mpmath", *CLASS_TOOLS])
+    birth["notes"] = "Rows of a matrix are the truth, columns the forecast. hss is Cohen's kappa, mcc is Gorodkin's R_K."
+    write_json("multiclass.json", {"certificate": birth, "matrices": CLASS_MATRICES, "cases": cases})

@@ -1,0 +1,294 @@
+"""Makes priors.csv: distribution, density, quantiles, mean and variance of every prior, by the formula and by scipy."""
+
+import math
+from importlib.metadata import version
+
+import mpmath
+from mpmath import mpf
+
+from golden_parts.shared import UNDEFINED, Undefined, agrees, certificate, text_of, value_or_undefined, write_csv
+
+PRIORS = [
+    "uniform",
+    "uniform:0.2,0.8",
+    "cosine:0.5,0.1",
+    "cosine:0.3,0.3",
+    "triangular:0.5,0.2",
+    "epanechnikov:0.4,0.3",
+    "quartic:0.6,0.25",
+    "beta:2,5",
+    "beta:0.5,0.5",
+    "beta:30,120",
+    "kumaraswamy:2,5",
+    "kumaraswamy:0.5,0.7",
+    "normal:0.5,0.1",
+    "normal:0.2,0.3",
+    "logistic:0.5,0.0137",
+    "logistic:0.1,0.2",
+    "mix:0.05,cosine:0.5,0.1",
+]
+
+COMPACT = ("cosine", "triangular", "epanechnikov", "quartic")  # supports mu − delta … mu + delta
+
+
+def parse_prior(text):
+    """`cosine:0.5,0.1` is ("cosine", [0.5, 0.1]); a mixture's second parameter is the text of the prior it mixes."""
+    kind, _, rest = text.partition(":")
+    if kind == "mix":
+        share, _, mixed = rest.partition(",")
+        return kind, [float(share), mixed]
+    return kind, [float(number) for number in rest.split(",") if number]
+
+
+def support(text):
+    kind, parameters = parse_prior(text)
+    if kind == "uniform" and parameters:
+        return parameters
+    if kind in COMPACT:
+        mu, delta = parameters
+        # Rounded, because 0.6 − 0.25 in doubles is 0.35 only nearly.
+        return [round(mu - delta, 12), round(mu + delta, 12)]
+    return [0.0, 1.0]
+
+
+def standardise(x, mu, delta):
+    """u in [−1, 1]. The ends of the support are known to a rounding only, so a u within 1e-15 of an end is the end."""
+    u = (mpf(x) - mpf(mu)) / mpf(delta)
+    if abs(abs(u) - 1) < mpf("1e-15"):
+        u = mpmath.sign(u)
+    return max(mpf(-1), min(mpf(1), u))
+
+
+def triangular_cdf(u):
+    return (1 + u) ** 2 / 2 if u < 0 else 1 - (1 - u) ** 2 / 2
+
+
+# On −1 … 1: distribution and density, by the textbook.
+COMPACT_FORMULAS = {
+    "cosine": (lambda u: (1 + u + mpmath.sinpi(u) / mpmath.pi) / 2, lambda u: (1 + mpmath.cospi(u)) / 2),
+    "triangular": (triangular_cdf, lambda u: 1 - abs(u)),
+    "epanechnikov": (lambda u: (2 + 3 * u - u**3) / 4, lambda u: 3 * (1 - u**2) / 4),
+    "quartic": (lambda u: (8 + 15 * u - 10 * u**3 + 3 * u**5) / 16, lambda u: 15 * (1 - u**2) ** 2 / 16),
+}
+
+
+def logistic(x):
+    return 1 / (1 + mpmath.exp(-x))
+
+
+def prior_cdf(text, x):
+    """F(x) at 50 digits. Parameters and x are the doubles themselves, as any f64 code sees them, not their decimals."""
+    kind, parameters = parse_prior(text)
+    x = mpf(x)
+    if kind == "mix":
+        share, mixed = mpf(parameters[0]), parameters[1]
+        return (1 - share) * prior_cdf(mixed, x) + share * x
+    if kind in COMPACT:
+        return COMPACT_FORMULAS[kind][0](standardise(x, *parameters))
+    if kind == "uniform":
+        low, high = (mpf(end) for end in parameters or (0, 1))
+        return max(mpf(0), min(mpf(1), (x - low) / (high - low)))
+    a, b = (mpf(parameter) for parameter in parameters)
+    if kind == "beta":
+        return mpmath.betainc(a, b, 0, x, regularized=True)
+    if kind == "kumaraswamy":
+        return 1 - (1 - x**a) ** b
+    untruncated = {"normal": mpmath.ncdf, "logistic": logistic}[kind]
+    below, above = untruncated(-a / b), untruncated((1 - a) / b)
+    return (untruncated((x - a) / b) - below) / (above - below)
+
+
+def prior_pdf(text, x):
+    """f(x) at 50 digits, or Undefined where it is infinite or jumps inside (0, 1)."""
+    kind, parameters = parse_prior(text)
+    x = mpf(x)
+    if kind == "mix":
+        share, mixed = mpf(parameters[0]), parameters[1]
+        return (1 - share) * prior_pdf(mixed, x) + share
+    if kind in COMPACT:
+        return COMPACT_FORMULAS[kind][1](standardise(x, *parameters)) / mpf(parameters[1])
+    if kind == "uniform":
+        low, high = (mpf(end) for end in parameters or (0, 1))
+        if parameters and x in (low, high):
+            raise Undefined  # the value at a jump is a convention
+        return 1 / (high - low) if low <= x <= high else mpf(0)
+    a, b = (mpf(parameter) for parameter in parameters)
+    if kind in ("beta", "kumaraswamy") and ((x == 0 and a < 1) or (x == 1 and b < 1)):
+        raise Undefined  # infinite
+    if kind == "beta":
+        return x ** (a - 1) * (1 - x) ** (b - 1) / mpmath.beta(a, b)
+    if kind == "kumaraswamy":
+        return a * b * x ** (a - 1) * (1 - x**a) ** (b - 1)
+    if kind == "normal":
+        return mpmath.npdf(x, a, b) / (mpmath.ncdf((1 - a) / b) - mpmath.ncdf(-a / b))
+    height = logistic((x - a) / b) * logistic((a - x) / b) / b
+    return height / (logistic((1 - a) / b) - logistic(-a / b))
+
+
+def prior_quantile(text, level):
+    """Bisection on F: slow, without a formula of its own, and so a check of every closed form."""
+    low, high = (mpf(end) for end in support(text))
+    if level in (0.0, 1.0):
+        return low if level == 0.0 else high
+    for _ in range(150):
+        middle = (low + high) / 2
+        if prior_cdf(text, middle) < mpf(level):
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+def prior_mean_and_variance(text):
+    """From E[X] = ∫ (1 − F) and E[X²] = ∫ 2x (1 − F), which need F only and have no infinite integrand."""
+    low, high = support(text)
+    kind, parameters = parse_prior(text)
+    # Kinks, ends and steep places begin a new interval, so that the quadrature sees smooth pieces only.
+    breaks = {0.0, low, high, 1.0}
+    if kind == "mix":
+        breaks |= set(support(parameters[1]))
+    if kind in ("triangular", "beta", "normal", "logistic"):
+        middle = parameters[0] if kind != "beta" else parameters[0] / sum(parameters)
+        spread = parameters[1] if kind != "beta" else 0.03
+        breaks |= {middle + steps * spread for steps in (-16, -8, -4, -2, 0, 2, 4, 8, 16)}
+    places = sorted(mpf(place) for place in breaks if 0 <= place <= 1)
+    mean = mpmath.quad(lambda x: 1 - prior_cdf(text, x), places)
+    square = mpmath.quad(lambda x: 2 * x * (1 - prior_cdf(text, x)), places)
+    return mean, square - mean**2
+
+
+class TruncatedLogistic:
+    """scipy.stats.logistic cut to [0, 1]; scipy's own truncation is in its experimental classes only."""
+
+    def __init__(self, mu, scale):
+        from scipy import stats
+
+        self.whole = stats.logistic(mu, scale)
+        self.below, above = self.whole.cdf([0.0, 1.0])
+        self.mass = above - self.below
+
+    def cdf(self, x):
+        return (self.whole.cdf(x) - self.below) / self.mass
+
+    def pdf(self, x):
+        return self.whole.pdf(x) / self.mass
+
+    def ppf(self, level):
+        return self.whole.ppf(self.below + level * self.mass)
+
+
+def scipy_prior(text):
+    """The same prior in scipy.stats, or None where it has none."""
+    from scipy import stats
+
+    kind, parameters = parse_prior(text)
+    if kind == "uniform":
+        low, high = parameters or (0.0, 1.0)
+        return stats.uniform(low, high - low)
+    if kind == "beta":
+        return stats.beta(*parameters)
+    if kind == "normal":
+        mu, sigma = parameters
+        return stats.truncnorm(-mu / sigma, (1 - mu) / sigma, mu, sigma)
+    if kind in COMPACT:
+        mu, delta = parameters
+        return {
+            "cosine": lambda: stats.cosine(mu, delta / math.pi),  # scipy's lives on −π … π
+            "triangular": lambda: stats.triang(0.5, mu - delta, 2 * delta),
+            # rdist(c) has the density (1 − u²)^(c/2 − 1).
+            "epanechnikov": lambda: stats.rdist(4, mu, delta),
+            "quartic": lambda: stats.rdist(6, mu, delta),
+        }[kind]()
+    if kind == "logistic":
+        return TruncatedLogistic(*parameters)
+    return None  # kumaraswamy, which it lacks, and mixtures, which are in its experimental classes only
+
+
+# Levels and places shared by all priors; both ends, both tails, the middle.
+LEVELS = [0.0, 1e-6, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-6, 1.0]
+PLACES = [0.0, 1e-9, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 1 - 1e-9, 1.0]
+PLACES_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999, 1.0]
+
+
+def places_for(text):
+    kind, parameters = parse_prior(text)
+    low, high = support(parameters[1] if kind == "mix" else text)
+    if (low, high) == (0.0, 1.0):
+        return PLACES
+    inside = [round((low + high) / 2 + u * (high - low) / 2, 12) for u in PLACES_IN_SUPPORT]
+    return sorted({0.0, 1e-9, 0.05, 0.95, 1 - 1e-9, 1.0, *inside})
+
+
+def scipy_says(frozen, function, x):
+    if frozen is None:
+        return None
+    if function in ("mean", "variance"):
+        if isinstance(frozen, TruncatedLogistic):
+            return None
+        return float(frozen.mean() if function == "mean" else frozen.var())
+    return float({"cdf": frozen.cdf, "pdf": frozen.pdf, "quantile": frozen.ppf}[function](x))
+
+
+def exact_prior_values(text):
+    """(function, x, value) for one prior."""
+    mean, variance = prior_mean_and_variance(text)
+    yield "mean", None, float(mean)
+    yield "variance", None, float(variance)
+    for x in places_for(text):
+        yield "cdf", x, float(prior_cdf(text, x))
+        yield "pdf", x, value_or_undefined(prior_pdf, text, x)
+    for level in LEVELS:
+        yield "quantile", level, float(prior_quantile(text, level))
+
+
+# Why scipy's value may differ by more than 1e-12, and at which x; such rows are left out.
+KNOWN_SCIPY_DIFFERENCES = {
+    ("cosine:0.5,0.1", "cdf"): ([0.4], "the lower end is rounded: 5e-48 where 0 is meant"),
+    ("cosine:0.3,0.3", "cdf"): ([1e-9], "the place is rounded on the way to −π … π, and the tail goes with its cube"),
+    ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "1 + cos cancels near the ends of the support"),
+    ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "1 + cos cancels near the ends of the support"),
+    ("triangular:0.5,0.2", "pdf"): ([0.7], "the upper end is rounded: 1e-15 where 0 is meant"),
+    ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "the upper end is rounded: 1e-15 where 0 is meant"),
+    ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "1.1e-12 off; scipy's own 1 − sf agrees with mpmath"),
+    ("normal:0.5,0.1", "cdf"): ([1e-9], "the difference of two nearly equal values"),
+    ("normal:0.2,0.3", "cdf"): ([1e-9], "the difference of two nearly equal values"),
+    ("normal:0.2,0.3", "quantile"): ([1e-6], "the same cancellation, inverted"),
+    ("logistic:0.5,0.0137", "cdf"): ([1e-9], "the difference of two nearly equal values"),
+    ("logistic:0.1,0.2", "cdf"): ([1e-9], "the difference of two nearly equal values"),
+    ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "a level near 1 has too few digits: 0.9938 where 1 is meant"),
+    ("logistic:0.1,0.2", "quantile"): ([0.0, 1e-6], "the same cancellation, inverted"),
+}
+
+
+def check_density(text):
+    """f must be the slope of F: a slip in either formula shows here."""
+    low, high = support(text)
+    for share in (0.13, 0.31, 0.58, 0.83):
+        x = mpf(low) + mpf(share) * (mpf(high) - mpf(low))
+        slope = mpmath.diff(lambda place: prior_cdf(text, place), x)
+        assert abs(slope - prior_pdf(text, x)) < mpf("1e-15"), (text, x)
+
+
+def make_priors():
+    rows = []
+    for text in PRIORS:
+        check_density(text)
+        frozen = scipy_prior(text)
+        for function, x, truth in exact_prior_values(text):
+            if truth == UNDEFINED:
+                continue
+            place = "" if x is None else text_of(x)
+            rows.append([text, function, place, text_of(truth), "mpmath", version("mpmath")])
+            value = scipy_says(frozen, function, x)
+            if value is None:
+                continue
+            if agrees(value, truth):
+                rows.append([text, function, place, text_of(value), "scipy", version("scipy")])
+            elif x not in KNOWN_SCIPY_DIFFERENCES.get((text, function), ([], ""))[0]:
+                raise SystemExit(f"scipy: {function} of {text} at {x} is {value}, the formula says {truth}")
+    notes = [
+        "mpmath: 50 digits, rounded once; quantiles by bisection of F, mean and variance by quadrature of F.",
+        "Parameters and x are the doubles nearest to the decimals shown. Left out: infinite densities, and densities at a jump.",
+    ]
+    header = ["prior", "function", "x", "value", "tool", "version"]
+    write_csv("priors.csv", certificate("priors", ["mpmath", "scipy"]), notes, header, rows)

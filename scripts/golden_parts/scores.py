@@ -1,0 +1,329 @@
+"""Makes scores.csv: every score on every matrix, by the formula of its literature and by the tools that have it."""
+
+import math
+import warnings
+from importlib.metadata import version
+
+import mpmath
+from mpmath import mpf
+
+from golden_parts.score_tools import SCORE_TOOLS
+from golden_parts.shared import (
+    UNDEFINED,
+    Undefined,
+    agrees,
+    certificate,
+    ln,
+    ratio,
+    root,
+    text_of,
+    value_or_undefined,
+    write_csv,
+)
+
+# Cells in our order tn, fp, fn, tp; as text, so that mpmath reads them without rounding.
+MATRICES = {
+    "finley": ("2680", "72", "23", "28"),
+    "rare": ("99978", "12", "3", "7"),
+    "no_positives": ("95", "5", "0", "0"),
+    "no_negatives": ("0", "0", "40", "60"),
+    "perfect": ("70", "0", "0", "30"),
+    "inverted": ("0", "70", "30", "0"),
+    "large": ("987654321987", "23456789012", "3141592653", "7182818284"),
+    "never": ("990", "0", "10", "0"),
+    "always": ("0", "990", "0", "10"),
+    "balanced": ("42", "8", "9", "41"),
+    "no_skill": ("64", "16", "16", "4"),
+    "no_misses": ("85", "5", "0", "10"),
+    "no_false_alarms": ("90", "0", "4", "6"),
+    "weighted": ("9.5", "1.25", "0.5", "2.75"),
+}
+
+
+class Cells:
+    """The four cells and the sums the textbooks write with them."""
+
+    def __init__(self, tn, fp, fn, tp):
+        self.tn, self.fp, self.fn, self.tp = tn, fp, fn, tp
+        self.positives = tp + fn
+        self.negatives = tn + fp
+        self.forecast_yes = tp + fp
+        self.forecast_no = tn + fn
+        self.total = self.positives + self.negatives
+
+
+def accuracy(c):
+    return ratio(c.tp + c.tn, c.total)
+
+
+def recall(c):
+    return ratio(c.tp, c.positives)
+
+
+def specificity(c):
+    return ratio(c.tn, c.negatives)
+
+
+def pofd(c):
+    return ratio(c.fp, c.negatives)
+
+
+def miss_rate(c):
+    return ratio(c.fn, c.positives)
+
+
+def precision(c):
+    return ratio(c.tp, c.forecast_yes)
+
+
+def npv(c):
+    return ratio(c.tn, c.forecast_no)
+
+
+def prevalence(c):
+    return ratio(c.positives, c.total)
+
+
+def tss(c):
+    return recall(c) - pofd(c)
+
+
+def determinant(c):
+    return c.tp * c.tn - c.fp * c.fn
+
+
+def hss(c):
+    """Heidke in the margins as he wrote it, not rearranged for fixed P and N."""
+    chance = c.positives * c.forecast_no + c.forecast_yes * c.negatives
+    return ratio(2 * determinant(c), chance)
+
+
+def ets(c):
+    chance_hits = ratio(c.positives * c.forecast_yes, c.total)
+    return ratio(c.tp - chance_hits, c.tp + c.fn + c.fp - chance_hits)
+
+
+def mcc(c):
+    return ratio(determinant(c), root(c.positives * c.negatives * c.forecast_yes * c.forecast_no))
+
+
+def fbeta(beta):
+    squared = mpf(beta) ** 2
+    return lambda c: ratio((1 + squared) * c.tp, (1 + squared) * c.tp + squared * c.fn + c.fp)
+
+
+def tversky(alpha, beta):
+    return lambda c: ratio(c.tp, c.tp + mpf(alpha) * c.fp + mpf(beta) * c.fn)
+
+
+def weighted_youden(weight):
+    return lambda c: mpf(weight) * recall(c) + (1 - mpf(weight)) * specificity(c)
+
+
+def net_benefit(threshold):
+    odds = mpf(threshold) / (1 - mpf(threshold))
+    return lambda c: ratio(c.tp - odds * c.fp, c.total)
+
+
+def standardised_net_benefit(threshold):
+    return lambda c: ratio(net_benefit(threshold)(c), prevalence(c))
+
+
+def cost(tn=0, fp=0, fn=0, tp=0):
+    return lambda c: ratio(tn * c.tn + fp * c.fp + fn * c.fn + tp * c.tp, c.total)
+
+
+def relative_economic_value(cost_loss_ratio):
+    alpha = mpf(cost_loss_ratio)
+
+    def formula(c):
+        base_rate = prevalence(c)
+        climate = min(alpha, base_rate)
+        gain = climate - pofd(c) * alpha * (1 - base_rate) + recall(c) * base_rate * (1 - alpha) - base_rate
+        return ratio(gain, climate - base_rate * alpha)
+
+    return formula
+
+
+def odds_ratio(c):
+    return ratio(c.tp * c.tn, c.fp * c.fn)
+
+
+def log_odds_ratio(c):
+    half = mpf(1) / 2
+    return ln(c.tp + half) + ln(c.tn + half) - ln(c.fp + half) - ln(c.fn + half)
+
+
+def orss(c):
+    return ratio(determinant(c), c.tp * c.tn + c.fp * c.fn)
+
+
+def yules_y(c):
+    right, wrong = root(c.tp * c.tn), root(c.fp * c.fn)
+    return ratio(right - wrong, right + wrong)
+
+
+def eds(c):
+    return ratio(2 * ln(prevalence(c)), ln(ratio(c.tp, c.total))) - 1
+
+
+def seds(c):
+    forecast_rate = ratio(c.forecast_yes, c.total)
+    return ratio(ln(forecast_rate) + ln(prevalence(c)), ln(ratio(c.tp, c.total))) - 1
+
+
+def edi(c):
+    log_false, log_hit = ln(pofd(c)), ln(recall(c))
+    return ratio(log_false - log_hit, log_false + log_hit)
+
+
+def sedi(c):
+    log_false, log_hit = ln(pofd(c)), ln(recall(c))
+    log_true_no, log_miss = ln(specificity(c)), ln(miss_rate(c))
+    return ratio(log_false - log_hit + log_miss - log_true_no, log_false + log_hit + log_miss + log_true_no)
+
+
+def p4(c):
+    product = 4 * c.tp * c.tn
+    return ratio(product, product + (c.tp + c.tn) * (c.fp + c.fn))
+
+
+def g_mean(c):
+    return root(recall(c) * specificity(c))
+
+
+def iba(alpha):
+    return lambda c: (1 + mpf(alpha) * (recall(c) - specificity(c))) * recall(c) * specificity(c)
+
+
+def optimisation_precision(c):
+    return accuracy(c) - ratio(abs(specificity(c) - recall(c)), specificity(c) + recall(c))
+
+
+def agm(c):
+    # Batuwita and Palade define the adjusted geometric mean for TPR > 0; pycm then says 0, we say undefined.
+    if c.tp == 0:
+        raise Undefined
+    share = ratio(c.negatives, c.total)
+    return (g_mean(c) + specificity(c) * share) / (1 + share)
+
+
+def agf(c):
+    classes_swapped = Cells(tn=c.tp, fp=c.fn, fn=c.fp, tp=c.tn)
+    return root(fbeta("2")(c) * fbeta("0.5")(classes_swapped))
+
+
+def css(c):
+    return root(max(tss(c), 0) * max(hss(c), 0))
+
+
+FORMULAS = {
+    "accuracy": accuracy,
+    "kappa_no_prevalence": lambda c: 2 * accuracy(c) - 1,
+    "recall": recall,
+    "specificity": specificity,
+    "pofd": pofd,
+    "miss_rate": miss_rate,
+    "tss": tss,
+    "balanced_accuracy": lambda c: (recall(c) + specificity(c)) / 2,
+    "weighted_youden(0.3)": weighted_youden("0.3"),
+    "hss1": lambda c: ratio(c.tp - c.fp, c.positives),
+    "net_benefit(0.1)": net_benefit("0.1"),
+    "net_benefit(0.5)": net_benefit("0.5"),
+    "standardised_net_benefit(0.1)": standardised_net_benefit("0.1"),
+    "cost(fp=1, fn=10)": cost(fp=1, fn=10),
+    "cost(tn=-1, fp=2, fn=3, tp=-4)": cost(tn=-1, fp=2, fn=3, tp=-4),
+    "relative_economic_value(0.2)": relative_economic_value("0.2"),
+    "relative_economic_value(0.01)": relative_economic_value("0.01"),
+    "leverage": lambda c: ratio(c.tp, c.total) - prevalence(c) * ratio(c.forecast_yes, c.total),
+    "frequency_bias": lambda c: ratio(c.forecast_yes, c.positives),
+    "precision": precision,
+    "far": lambda c: ratio(c.fp, c.forecast_yes),
+    "npv": npv,
+    "false_omission_rate": lambda c: ratio(c.fn, c.forecast_no),
+    "f1": fbeta("1"),
+    "f2": fbeta("2"),
+    "f0_5": fbeta("0.5"),
+    "fbeta(3)": fbeta("3"),
+    "tversky(0.3, 0.7)": tversky("0.3", "0.7"),
+    "csi": lambda c: ratio(c.tp, c.tp + c.fn + c.fp),
+    "hss": hss,
+    "ets": ets,
+    "mcc": mcc,
+    "markedness": lambda c: precision(c) + npv(c) - 1,
+    "g_mean": g_mean,
+    "fowlkes_mallows": lambda c: ratio(c.tp, root(c.positives * c.forecast_yes)),
+    "p4": p4,
+    "min_class_accuracy": lambda c: min(recall(c), specificity(c)),
+    "odds_ratio": odds_ratio,
+    "log_odds_ratio": log_odds_ratio,
+    "orss": orss,
+    "yules_y": yules_y,
+    "lr_plus": lambda c: ratio(recall(c), pofd(c)),
+    "lr_minus": lambda c: ratio(miss_rate(c), specificity(c)),
+    "discriminant_power": lambda c: mpmath.sqrt(3) / mpmath.pi * ln(odds_ratio(c)),
+    "eds": eds,
+    "seds": seds,
+    "edi": edi,
+    "sedi": sedi,
+    "iba(0.1)": iba("0.1"),
+    "optimisation_precision": optimisation_precision,
+    "agm": agm,
+    "agf": agf,
+    "overlap": lambda c: ratio(c.tp, min(c.forecast_yes, c.positives)),
+    "braun_blanquet": lambda c: ratio(c.tp, max(c.forecast_yes, c.positives)),
+    "lift": lambda c: ratio(precision(c), prevalence(c)),
+    "css": css,
+    "p/total": prevalence,
+}
+
+# Why a tool's value may differ from the formula, and on which matrices; such rows are left out.
+KNOWN_DIFFERENCES = {
+    ("pycm", "discriminant_power"): (
+        list(MATRICES),
+        "pycm takes log10; √3/π scales natural log-odds to the logistic's deviation",
+    ),
+    ("pycm", "false_omission_rate"): (["rare"], "1 − NPV cancels when NPV is near 1: 1.4e-12 off"),
+    ("pycm", "orss"): (
+        ["perfect", "no_misses", "no_false_alarms"],
+        "made from the odds ratio, so None where FP·FN = 0, though (TP·TN − 0)/(TP·TN + 0) = 1",
+    ),
+    ("pycm", "odds_ratio"): (["inverted"], "made as LR+/LR−, so None where TN = 0, though TP·TN/(FP·FN) = 0"),
+}
+
+
+def is_missing(value):
+    return value is None or value == "None" or not math.isfinite(value)
+
+
+def tool_rows(matrix, cells, truths):
+    for tool, scores_of in SCORE_TOOLS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the tools warn of the very divisions by zero we put to them
+            values = scores_of(*cells)
+        for score, value in values.items():
+            truth = truths[score]
+            if truth == UNDEFINED:
+                # A number here is the tool's convention for an undefined case, not a value of the score.
+                if is_missing(value):
+                    yield [matrix, *cells, score, tool, version(tool), UNDEFINED]
+            elif not is_missing(value) and agrees(value, truth):
+                yield [matrix, *cells, score, tool, version(tool), text_of(value)]
+            elif matrix not in KNOWN_DIFFERENCES.get((tool, score), ([], ""))[0]:
+                raise SystemExit(f"{tool}: {score} of {matrix} is {value}, the formula says {truth}")
+
+
+def make_scores():
+    rows = []
+    for matrix, cells in MATRICES.items():
+        exact = Cells(*(mpf(cell) for cell in cells))
+        truths = {score: value_or_undefined(formula, exact) for score, formula in FORMULAS.items()}
+        for score, truth in truths.items():
+            rows.append([matrix, *cells, score, "mpmath", version("mpmath"), text_of(truth)])
+        rows.extend(tool_rows(matrix, cells, truths))
+    notes = [
+        "`undefined`: a division by zero, the logarithm of 0, or the root of a negative number somewhere in the formula.",
+        "mpmath: the formula at 50 digits, rounded once. Other tools: their own function, only where it has the score.",
+    ]
+    header = ["matrix", "tn", "fp", "fn", "tp", "score", "tool", "version", "value"]
+    write_csv("scores.csv", certificate("scores", ["mpmath", *SCORE_TOOLS]), notes, header, rows)

@@ -1,0 +1,98 @@
+"""What every golden file needs: arithmetic that says where it is undefined, birth certificates, and the writers."""
+
+import csv
+import datetime
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import mpmath
+from mpmath import mp
+
+GOLDEN = Path(__file__).resolve().parents[2] / "crates" / "scorewise" / "tests" / "golden"
+TOLERANCE = 1e-12
+UNDEFINED = "undefined"
+
+# Set here, where every module imports from, because some make 50-digit constants as they are read.
+mp.dps = 50
+
+
+class Undefined(Exception):
+    """0/0, x/0, the logarithm of nothing, the root of a negative number."""
+
+
+def ratio(numerator, denominator):
+    if denominator == 0:
+        raise Undefined
+    return numerator / denominator
+
+
+def ln(x):
+    # mpmath itself would answer −inf at 0 and a complex number below.
+    if x <= 0:
+        raise Undefined
+    return mpmath.log(x)
+
+
+def root(x):
+    if x < 0:
+        raise Undefined
+    return mpmath.sqrt(x)
+
+
+def value_or_undefined(formula, *arguments):
+    """The formula's value rounded once to the nearest double, or the word `undefined`."""
+    try:
+        return float(formula(*arguments))
+    except Undefined:
+        return UNDEFINED
+
+
+def agrees(value, truth):
+    return abs(value - truth) <= TOLERANCE * abs(truth)
+
+
+def text_of(value):
+    """repr gives the shortest text that reads back to the same double (17 significant digits at most)."""
+    return value if isinstance(value, str) else repr(float(value))
+
+
+def certificate(what, tools):
+    return {
+        "what": what,
+        "command": f"python scripts/golden.py {what}",
+        "date": datetime.date.today().isoformat(),
+        "python": sys.version.split()[0],
+        "tools": {tool: version(tool) for tool in tools},
+    }
+
+
+def write_csv(name, birth, notes, header, rows):
+    GOLDEN.mkdir(parents=True, exist_ok=True)
+    with open(GOLDEN / name, "w", newline="", encoding="utf-8") as file:
+        file.write(f"# Golden values, made by `{birth['command']}` on {birth['date']}, Python {birth['python']}.\n")
+        file.write("# Tools: " + ", ".join(f"{tool} {number}" for tool, number in birth["tools"].items()) + ".\n")
+        for note in notes:
+            file.write(f"# {note}\n")
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+    print(f"{name}: {len(rows)} rows", file=sys.stderr)
+
+
+def write_json(name, document):
+    GOLDEN.mkdir(parents=True, exist_ok=True)
+    with open(GOLDEN / name, "w", encoding="utf-8") as file:
+        # One case a line: small, and a change shows as one line of a diff.
+        file.write("{\n")
+        parts = []
+        for key, value in document.items():
+            if key == "cases":
+                lines = ",\n".join("  " + json.dumps(case, allow_nan=False) for case in value)
+                parts.append(f'"{key}": [\n{lines}\n]')
+            else:
+                parts.append(f'"{key}": {json.dumps(value, ensure_ascii=False, allow_nan=False)}')
+        file.write(",\n".join(parts))
+        file.write("\n}\n")
+    print(f"{name}: {len(document['cases'])} cases", file=sys.stderr)

@@ -41,6 +41,8 @@ impl ScoreLoss {
 
     /// The same loss with the class counts of the whole data set, so that the mean over mini-batches is the loss of the
     /// whole and a batch without positives does no harm. Only for scores that are linear at fixed class counts.
+    ///
+    /// A batch's matrix is then a guess of the whole's: guesses are averaged, not added.
     pub fn with_class_counts(mut self, counts: Counts, rows: usize) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "class counts", reason });
         if self.score.shape() != Shape::Linear {

@@ -11,7 +11,7 @@ pub use document::{markdown, no_skill};
 pub use registry::{Direction, Parameter, ROWS, Row};
 
 use crate::confusion::Confusion;
-use crate::formula::{Formula, FormulaError, Number, Shape, nearest};
+use crate::formula::{Formula, FormulaError, Interval, Number, Shape, nearest};
 
 /// A score: a formula, and which way is better.
 ///
@@ -128,6 +128,16 @@ impl Score {
             Direction::Higher => value,
             Direction::Lower => -value,
             Direction::Toward(ideal) => -(value - ideal).abs(),
+        }
+    }
+
+    /// The highest merit that a value in this interval can have.
+    pub(crate) fn merit_bound(&self, value: Interval) -> f64 {
+        match self.direction() {
+            Direction::Higher => value.high,
+            Direction::Lower => -value.low,
+            Direction::Toward(ideal) if value.low <= ideal && ideal <= value.high => 0.0,
+            Direction::Toward(_) => self.merit(value.low).max(self.merit(value.high)),
         }
     }
 

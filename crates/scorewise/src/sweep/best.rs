@@ -12,7 +12,7 @@ use super::Condition;
 use super::ranked::{BLOCK, Ranked, Table};
 use crate::confusion::Confusion;
 use crate::formula::{Checked, Interval};
-use crate::score::{Direction, Score};
+use crate::score::Score;
 
 /// The best threshold of a score.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,16 +119,10 @@ impl<'a, T: Ranked> Search<'a, T> {
             }
         }
         let value = self.score.formula().bound(tp, fp, counts, &mut self.bounds);
-        let merit = match self.score.direction() {
-            Direction::Higher => value.high,
-            Direction::Lower => -value.low,
-            Direction::Toward(ideal) if value.low <= ideal && ideal <= value.high => 0.0,
-            Direction::Toward(_) => self.score.merit(value.low).max(self.score.merit(value.high)),
-        };
         let same = value.is_point()
             && value.defined
             && self.conditions.iter().all(|condition| condition.must_hold(tp, fp, counts, &mut self.bounds));
-        Some((merit, same))
+        Some((self.score.merit_bound(value), same))
     }
 
     /// Puts a stretch of blocks on the pile, unless it cannot win or all of it is equal.

@@ -99,12 +99,7 @@ impl Histogram {
             let after = table.above(rank + 1);
             let (tp, fp) = (Interval::new(before.0, after.0), Interval::new(before.1, after.1));
             let value = score.formula().bound(tp, fp, &table.counts, &mut scratch);
-            merit = merit.max(match score.direction() {
-                Direction::Higher => value.high,
-                Direction::Lower => -value.low,
-                Direction::Toward(ideal) if value.low <= ideal && ideal <= value.high => 0.0,
-                Direction::Toward(_) => score.merit(value.low).max(score.merit(value.high)),
-            });
+            merit = merit.max(score.merit_bound(value));
             before = after;
         }
         let bound = match score.direction() {

@@ -1,0 +1,186 @@
+//! One epoch of the paper's two networks, by batch size, against the fused multiply-add peak of this core.
+//!
+//! An epoch is a shuffle, all steps (forward, loss, backward, Adam) and the loss of the validation rows. Data of the experiments'
+//! sizes, random: the arithmetic does not look at the values.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use scorewise::{Logits, Rows, Score, ScoreLoss};
+use scorewise_train::optim::Adam;
+use scorewise_train::{Engine, Matrix, Network, Shape};
+
+fn main() {
+    let peak = peak();
+    println!("fused multiply-add peak of this core: {:.0} GFLOP/s (f32, median of 9)", peak / 1e9);
+    for (name, inputs, hidden, steps, validation, score) in [
+        ("Adult net 48-50-20-5-1", 48, &[50, 20, 5][..], 16_086, 8043, "f1"),
+        ("pollution net 8-15-8-1", 8, &[15, 8][..], 8736, 4368, "tss"),
+    ] {
+        println!("{name}, {steps} rows of steps + {validation} of validation, one thread");
+        for batch in [32, 64, 256, 1024, steps] {
+            let mut bench = Epoch::new(inputs, hidden, steps, validation, score);
+            let mut seconds: Vec<f64> = (0..12).map(|_| bench.run(batch)).collect();
+            seconds.remove(0);
+            seconds.sort_unstable_by(f64::total_cmp);
+            let weights: usize = bench.network.shape().widths().windows(2).map(|pair| pair[0] * pair[1]).sum();
+            let first = bench.network.shape().widths()[0] * bench.network.shape().widths()[1];
+            // Forward, the weights' gradient, and back to the inputs of all layers but the first; two operations each.
+            let work = 2 * (steps * (3 * weights - first) + validation * weights);
+            let median = seconds[seconds.len() / 2];
+            println!(
+                "  batch {batch:>6}: {:>6.2} ms (quartiles {:.2} to {:.2}), {:>3.0} % of peak",
+                1e3 * median,
+                1e3 * seconds[seconds.len() / 4],
+                1e3 * seconds[3 * seconds.len() / 4],
+                100.0 * work as f64 / median / peak
+            );
+        }
+    }
+}
+
+struct Epoch {
+    network: Network,
+    matrix: Matrix,
+    labels: Vec<bool>,
+    order: Vec<u32>,
+    steps: usize,
+    loss: ScoreLoss,
+    engine: Engine,
+    adam: Adam,
+    gradient: Vec<f32>,
+    logits: Vec<f32>,
+    slopes: Vec<f32>,
+    picked: Vec<bool>,
+    random: u64,
+}
+
+impl Epoch {
+    fn new(inputs: usize, hidden: &[usize], steps: usize, validation: usize, score: &str) -> Self {
+        let rows = steps + validation;
+        let mut random = 1u64;
+        let mut next = || {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let values: Vec<f32> = (0..rows * inputs).map(|_| next()).collect();
+        let network = Network::glorot(Shape::new(inputs, hidden, 1).expect("widths"), 1);
+        Epoch {
+            matrix: Matrix::new(inputs, &values).expect("whole rows"),
+            labels: (0..rows).map(|row| values[row * inputs] + values[row * inputs + 1] > 0.8).collect(),
+            order: (0..rows as u32).collect(),
+            steps,
+            loss: ScoreLoss::new(Score::parse(score).expect("a score"), "cosine:0.5,0.1".parse().expect("a prior")),
+            engine: Engine::new(network.shape()),
+            adam: Adam::new(&network),
+            gradient: vec![0.0; network.parameters.len()],
+            logits: vec![0.0; rows],
+            slopes: vec![0.0; rows],
+            picked: vec![false; rows],
+            random: 7,
+            network,
+        }
+    }
+
+    /// The seconds of one epoch.
+    fn run(&mut self, batch: usize) -> f64 {
+        let start = Instant::now();
+        for at in (1..self.steps).rev() {
+            self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            self.order.swap(at, (u128::from(self.random) * (at as u128 + 1) >> 64) as usize);
+        }
+        for first in (0..self.steps).step_by(batch) {
+            let order = &self.order[first..(first + batch).min(self.steps)];
+            let (logits, slopes) = (&mut self.logits[..order.len()], &mut self.slopes[..order.len()]);
+            for (to, row) in self.picked.iter_mut().zip(order) {
+                *to = self.labels[*row as usize];
+            }
+            self.engine.forward(&self.network, &self.matrix, order, logits);
+            let rows = Rows::new(Logits(logits), &self.picked[..order.len()]).expect("rows");
+            self.loss.value_and_gradient(&rows, slopes).expect("finite");
+            self.gradient.fill(0.0);
+            self.engine.backward(&self.network, slopes, &mut self.gradient);
+            self.adam.step(&mut self.network.parameters, &self.gradient, 1e-3);
+        }
+        let order = &self.order[self.steps..];
+        let logits = &mut self.logits[..order.len()];
+        self.engine.forward(&self.network, &self.matrix, order, logits);
+        let rows = Rows::new(Logits(logits), &self.labels[self.steps..]).expect("rows");
+        black_box(self.loss.value(&rows).expect("finite"));
+        start.elapsed().as_secs_f64()
+    }
+}
+
+/// Fused multiply-adds a second times two, from independent chains in registers.
+fn peak() -> f64 {
+    let mut seconds: Vec<f64> = (0..9)
+        .map(|_| {
+            let start = Instant::now();
+            black_box(chains(black_box(2_000_000)));
+            start.elapsed().as_secs_f64()
+        })
+        .collect();
+    seconds.sort_unstable_by(f64::total_cmp);
+    let lanes = if is_avx512() { 16.0 } else { 8.0 };
+    2.0 * lanes * 12.0 * 2_000_000.0 / seconds[4]
+}
+
+#[cfg(target_arch = "x86_64")]
+fn is_avx512() -> bool {
+    is_x86_feature_detected!("avx512f")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn is_avx512() -> bool {
+    false
+}
+
+/// Twelve chains, enough for two pipelines of four stages.
+fn chains(rounds: usize) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_avx512() {
+            // SAFETY: the processor was asked.
+            return unsafe { chains_avx512(rounds) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor was asked.
+            return unsafe { chains_avx2(rounds) };
+        }
+    }
+    let mut sums = [[1.0f32; 8]; 12];
+    for _ in 0..rounds {
+        for sum in &mut sums {
+            sum.iter_mut().for_each(|x| *x = *x * 0.999 + 0.001);
+        }
+    }
+    sums.iter().flatten().sum()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn chains_avx512(rounds: usize) -> f32 {
+    use std::arch::x86_64::*;
+    let (a, b) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(black_box(0.001)));
+    let mut sums: [__m512; 12] = std::array::from_fn(|k| _mm512_set1_ps(k as f32));
+    for _ in 0..rounds {
+        for sum in &mut sums {
+            *sum = _mm512_fmadd_ps(*sum, a, b);
+        }
+    }
+    sums.iter().map(|sum| _mm512_reduce_add_ps(*sum)).sum()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+unsafe fn chains_avx2(rounds: usize) -> f32 {
+    use std::arch::x86_64::*;
+    let (a, b) = (_mm256_set1_ps(black_box(0.999)), _mm256_set1_ps(black_box(0.001)));
+    let mut sums: [__m256; 12] = std::array::from_fn(|k| _mm256_set1_ps(k as f32));
+    for _ in 0..rounds {
+        for sum in &mut sums {
+            *sum = _mm256_fmadd_ps(*sum, a, b);
+        }
+    }
+    sums.iter().map(|sum| _mm_cvtss_f32(_mm256_castps256_ps128(*sum))).sum()
+}

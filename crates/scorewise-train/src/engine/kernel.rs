@@ -1,0 +1,346 @@
+//! The three products of a dense layer over panels of 32 rows.
+//!
+//! A panel holds 32 rows feature by feature, [feature][32], so vectors run along rows and widths such as 5, 20 or 50 need no
+//! padding. Forward and backward multiply a panel by broadcast weights, bias and ReLU (or its gate) applied before the result
+//! leaves the registers. The gradient of the weights is a sum of outer products over rows; there vectors run along the inputs,
+//! which stand row by row, and no sum across a register is needed.
+
+use super::lanes::Lanes;
+use crate::net::Layer;
+
+/// Rows of a panel.
+pub(crate) const PANEL: usize = 32;
+
+/// Calls a generic kernel with the constant that a number is, 1 to 8.
+macro_rules! with_block {
+    ($block:expr, $call:ident :: <$v:ident, $n:ident> ( $($argument:expr),* )) => {
+        match $block {
+            1 => $call::<$v, $n, 1>($($argument),*),
+            2 => $call::<$v, $n, 2>($($argument),*),
+            3 => $call::<$v, $n, 3>($($argument),*),
+            4 => $call::<$v, $n, 4>($($argument),*),
+            5 => $call::<$v, $n, 5>($($argument),*),
+            6 => $call::<$v, $n, 6>($($argument),*),
+            7 => $call::<$v, $n, 7>($($argument),*),
+            _ => $call::<$v, $n, 8>($($argument),*),
+        }
+    };
+}
+
+/// A width in blocks of nearly equal size, none above `most`: a remainder of one would leave the pipeline idle.
+///
+/// (An iterator and not a function that takes a closure: a closure is compiled without the level's instructions.)
+struct Blocks {
+    start: usize,
+    size: usize,
+    larger: usize,
+    left: usize,
+}
+
+impl Blocks {
+    #[inline(always)]
+    fn of(width: usize, most: usize) -> Self {
+        let left = width.div_ceil(most);
+        Blocks { start: 0, size: width / left, larger: width % left, left }
+    }
+
+    /// Start and size of the next block.
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, usize)> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let size = self.size + usize::from(self.larger > 0);
+        self.larger = self.larger.saturating_sub(1);
+        self.start += size;
+        Some((self.start - size, size))
+    }
+}
+
+/// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], cut at 0 where `relu`.
+///
+/// # Safety
+/// As [`Lanes`]; `parameters` holds the layer, `input` and `output` its inputs and outputs times [`PANEL`] numbers.
+#[inline(always)]
+pub(crate) unsafe fn forward<V: Lanes>(
+    layer: &Layer,
+    parameters: *const f32,
+    input: *const f32,
+    output: *mut f32,
+    relu: bool,
+) {
+    // SAFETY: offsets stay within what the caller promises.
+    unsafe {
+        match PANEL / V::WIDTH {
+            2 => forward_panel::<V, 2>(layer, parameters, input, output, relu),
+            _ => forward_panel::<V, 4>(layer, parameters, input, output, relu),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn forward_panel<V: Lanes, const N: usize>(
+    layer: &Layer,
+    parameters: *const f32,
+    input: *const f32,
+    output: *mut f32,
+    relu: bool,
+) {
+    let mut blocks = Blocks::of(layer.outputs, (V::SUMS / N).min(8));
+    while let Some((start, size)) = blocks.next() {
+        // SAFETY: as the caller's.
+        unsafe {
+            let weights = parameters.add(layer.weights + start * layer.stride);
+            let (biases, output) = (parameters.add(layer.biases + start), output.add(start * PANEL));
+            with_block!(size, forward_block::<V, N>(weights, layer.stride, biases, input, layer.inputs, output, relu));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn forward_block<V: Lanes, const N: usize, const B: usize>(
+    weights: *const f32,
+    stride: usize,
+    biases: *const f32,
+    input: *const f32,
+    inputs: usize,
+    output: *mut f32,
+    relu: bool,
+) {
+    // SAFETY: as the caller's.
+    unsafe {
+        let mut sums = [[V::splat(0.0); N]; B];
+        for (block, sums) in sums.iter_mut().enumerate() {
+            *sums = [V::splat(*biases.add(block)); N];
+        }
+        for i in 0..inputs {
+            let mut x = [V::splat(0.0); N];
+            for (part, x) in x.iter_mut().enumerate() {
+                *x = V::load(input.add(i * PANEL + part * V::WIDTH));
+            }
+            for (block, sums) in sums.iter_mut().enumerate() {
+                let weight = V::splat(*weights.add(block * stride + i));
+                for part in 0..N {
+                    sums[part] = weight.fused(x[part], sums[part]);
+                }
+            }
+        }
+        for (block, sums) in sums.iter().enumerate() {
+            for (part, sum) in sums.iter().enumerate() {
+                let sum = if relu { sum.positive_part() } else { *sum };
+                sum.store(output.add(block * PANEL + part * V::WIDTH));
+            }
+        }
+    }
+}
+
+/// slopes_in[i][·] = Σₒ W[o][i] slopes_out[o][·], where input[i][·] is above 0.
+///
+/// # Safety
+/// As [`forward`].
+#[inline(always)]
+pub(crate) unsafe fn backward<V: Lanes>(
+    layer: &Layer,
+    parameters: *const f32,
+    slopes_out: *const f32,
+    input: *const f32,
+    slopes_in: *mut f32,
+) {
+    // SAFETY: as the caller's.
+    unsafe {
+        match PANEL / V::WIDTH {
+            2 => backward_panel::<V, 2>(layer, parameters, slopes_out, input, slopes_in),
+            _ => backward_panel::<V, 4>(layer, parameters, slopes_out, input, slopes_in),
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn backward_panel<V: Lanes, const N: usize>(
+    layer: &Layer,
+    parameters: *const f32,
+    slopes_out: *const f32,
+    input: *const f32,
+    slopes_in: *mut f32,
+) {
+    let mut blocks = Blocks::of(layer.inputs, (V::SUMS / N).min(8));
+    while let Some((start, size)) = blocks.next() {
+        // SAFETY: as the caller's.
+        unsafe {
+            let weights = parameters.add(layer.weights + start);
+            let (input, slopes_in) = (input.add(start * PANEL), slopes_in.add(start * PANEL));
+            with_block!(
+                size,
+                backward_block::<V, N>(weights, layer.stride, slopes_out, layer.outputs, input, slopes_in)
+            );
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn backward_block<V: Lanes, const N: usize, const B: usize>(
+    weights: *const f32,
+    stride: usize,
+    slopes_out: *const f32,
+    outputs: usize,
+    input: *const f32,
+    slopes_in: *mut f32,
+) {
+    // SAFETY: as the caller's.
+    unsafe {
+        let mut sums = [[V::splat(0.0); N]; B];
+        for o in 0..outputs {
+            let mut slope = [V::splat(0.0); N];
+            for (part, slope) in slope.iter_mut().enumerate() {
+                *slope = V::load(slopes_out.add(o * PANEL + part * V::WIDTH));
+            }
+            for (block, sums) in sums.iter_mut().enumerate() {
+                let weight = V::splat(*weights.add(o * stride + block));
+                for part in 0..N {
+                    sums[part] = weight.fused(slope[part], sums[part]);
+                }
+            }
+        }
+        for (block, sums) in sums.iter().enumerate() {
+            for (part, sum) in sums.iter().enumerate() {
+                let at = block * PANEL + part * V::WIDTH;
+                sum.where_positive(V::load(input.add(at))).store(slopes_in.add(at));
+            }
+        }
+    }
+}
+
+/// gradient W[o][·] += Σ_rows slopes[o][row] · in[row][·] over one or more panels, and gradient b[o] += Σ_rows slopes[o][row].
+///
+/// # Safety
+/// As [`forward`]; `slopes` holds `panels` panels, `rows` as many rows of the layer's stride.
+#[inline(always)]
+pub(crate) unsafe fn outer<V: Lanes>(
+    layer: &Layer,
+    panels: usize,
+    slopes: *const f32,
+    rows: *const f32,
+    gradient: *mut f32,
+) {
+    // SAFETY: as the caller's.
+    unsafe {
+        let vectors = layer.stride / V::WIDTH;
+        let mut vector = 0;
+        while vector < vectors {
+            // Three registers of inputs by eight outputs fill the register file; two, or one, where three do not divide.
+            let left = vectors - vector;
+            let columns = if left == 4 { 2 } else { left.min(3) };
+            let column = vector * V::WIDTH;
+            let mut blocks = Blocks::of(layer.outputs, (V::SUMS / columns).min(8));
+            while let Some((start, size)) = blocks.next() {
+                let (slopes, rows) = (slopes.add(start * PANEL), rows.add(column));
+                let gradient = gradient.add(layer.weights + start * layer.stride + column);
+                let (stride, outputs) = (layer.stride, layer.outputs);
+                match columns {
+                    1 => outer_columns::<V, 1>(size, panels, outputs, slopes, rows, stride, gradient),
+                    2 => outer_columns::<V, 2>(size, panels, outputs, slopes, rows, stride, gradient),
+                    _ => outer_columns::<V, 3>(size, panels, outputs, slopes, rows, stride, gradient),
+                }
+            }
+            vector += columns;
+        }
+        for output in 0..layer.outputs {
+            let mut sum = V::splat(0.0);
+            for panel in 0..panels {
+                let slopes = slopes.add((panel * layer.outputs + output) * PANEL);
+                for part in 0..PANEL / V::WIDTH {
+                    sum = sum.plus(V::load(slopes.add(part * V::WIDTH)));
+                }
+            }
+            *gradient.add(layer.biases + output) += sum.sum();
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn outer_columns<V: Lanes, const C: usize>(
+    size: usize,
+    panels: usize,
+    outputs: usize,
+    slopes: *const f32,
+    rows: *const f32,
+    stride: usize,
+    gradient: *mut f32,
+) {
+    // SAFETY: as the caller's.
+    unsafe { with_block!(size, outer_block::<V, C>(panels, outputs, slopes, rows, stride, gradient)) }
+}
+
+#[inline(always)]
+unsafe fn outer_block<V: Lanes, const C: usize, const B: usize>(
+    panels: usize,
+    outputs: usize,
+    slopes: *const f32,
+    rows: *const f32,
+    stride: usize,
+    gradient: *mut f32,
+) {
+    // SAFETY: as the caller's.
+    unsafe {
+        let mut sums = [[V::splat(0.0); C]; B];
+        for (block, sums) in sums.iter_mut().enumerate() {
+            for (column, sum) in sums.iter_mut().enumerate() {
+                *sum = V::load(gradient.add(block * stride + column * V::WIDTH));
+            }
+        }
+        for panel in 0..panels {
+            let slopes = slopes.add(panel * outputs * PANEL);
+            let rows = rows.add(panel * PANEL * stride);
+            for row in 0..PANEL {
+                let mut x = [V::splat(0.0); C];
+                for (column, x) in x.iter_mut().enumerate() {
+                    *x = V::load(rows.add(row * stride + column * V::WIDTH));
+                }
+                for (block, sums) in sums.iter_mut().enumerate() {
+                    let slope = V::splat(*slopes.add(block * PANEL + row));
+                    for column in 0..C {
+                        sums[column] = slope.fused(x[column], sums[column]);
+                    }
+                }
+            }
+        }
+        for (block, sums) in sums.iter().enumerate() {
+            for (column, sum) in sums.iter().enumerate() {
+                sum.store(gradient.add(block * stride + column * V::WIDTH));
+            }
+        }
+    }
+}
+
+/// A panel's features as rows and back: to[b·to_stride + a] = from[a·from_stride + b]. Four by four, so that both sides stay in
+/// a few cache lines.
+///
+/// # Safety
+/// `from` has `across` runs of `along` numbers, `to` has `along` runs of `across`.
+#[inline(always)]
+pub(crate) unsafe fn transpose(
+    from: *const f32,
+    from_stride: usize,
+    across: usize,
+    along: usize,
+    to: *mut f32,
+    to_stride: usize,
+) {
+    // SAFETY: as the caller's.
+    unsafe {
+        let whole = across - across % 4;
+        for a in (0..whole).step_by(4) {
+            for b in 0..along {
+                let from = from.add(a * from_stride + b);
+                let four = [*from, *from.add(from_stride), *from.add(2 * from_stride), *from.add(3 * from_stride)];
+                to.add(b * to_stride + a).cast::<[f32; 4]>().write_unaligned(four);
+            }
+        }
+        for a in whole..across {
+            for b in 0..along {
+                *to.add(b * to_stride + a) = *from.add(a * from_stride + b);
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! LEARNING: from rows of features to a network that was trained for a score.
+//!
+//! Under construction, from the inside out: the network ([`Network`]) and the engine ([`Engine`]) stand, with optimisers in
+//! [`optim`]; tables, encoding, splits, fitting, the model file and the command come next.
+//!
+//! ```
+//! use scorewise::{Logits, Prior, Rows, Score, ScoreLoss};
+//! use scorewise_train::optim::Adam;
+//! use scorewise_train::{Engine, Matrix, Network, Shape};
+//!
+//! // Learn x > y from eight points.
+//! let matrix = Matrix::new(2, &[0.1, 0.9, 0.8, 0.2, 0.3, 0.5, 0.9, 0.1, 0.2, 0.4, 0.6, 0.3, 0.5, 0.7, 0.7, 0.5]).unwrap();
+//! let labels = [false, true, false, true, false, true, false, true];
+//! let mut network = Network::glorot(Shape::new(2, &[8], 1).unwrap(), 1);
+//! let loss = ScoreLoss::new(Score::parse("f1")?, Prior::uniform());
+//! let (mut engine, mut adam) = (Engine::new(network.shape()), Adam::new(&network));
+//! let (mut logits, mut slopes) = ([0.0; 8], [0.0; 8]);
+//! for _ in 0..300 {
+//!     engine.forward(&network, &matrix, &[0, 1, 2, 3, 4, 5, 6, 7], &mut logits);
+//!     loss.value_and_gradient(&Rows::new(Logits(&logits), &labels)?, &mut slopes)?;
+//!     let mut gradient = vec![0.0; network.parameters.len()];
+//!     engine.backward(&network, &slopes, &mut gradient);
+//!     adam.step(&mut network.parameters, &gradient, 0.02);
+//! }
+//! assert!(logits.iter().zip(&labels).all(|(logit, label)| (*logit > 0.0) == *label));
+//! # Ok::<(), scorewise::Error>(())
+//! ```
+
+mod net;
+mod engine;
+pub mod optim;
+
+pub use engine::{Engine, Level, Matrix};
+pub use net::{Network, Shape};

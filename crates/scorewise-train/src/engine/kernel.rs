@@ -313,13 +313,12 @@ unsafe fn outer_block<V: Lanes, const C: usize, const B: usize>(
     }
 }
 
-/// A panel's features as rows and back: to[b·to_stride + a] = from[a·from_stride + b]. Four by four, so that both sides stay in
-/// a few cache lines.
+/// Runs as columns: to[b·to_stride + a] = from[a·from_stride + b] for a below `across` and b below `along`.
 ///
 /// # Safety
-/// `from` has `across` runs of `along` numbers, `to` has `along` runs of `across`.
+/// As [`Lanes`]; `from` has `across` runs of `along` numbers, `to` has `along` runs of `across`.
 #[inline(always)]
-pub(crate) unsafe fn transpose(
+pub(crate) unsafe fn transpose<V: Lanes>(
     from: *const f32,
     from_stride: usize,
     across: usize,
@@ -327,18 +326,21 @@ pub(crate) unsafe fn transpose(
     to: *mut f32,
     to_stride: usize,
 ) {
+    let (whole_across, whole_along) = (across - across % 8, along - along % 8);
     // SAFETY: as the caller's.
     unsafe {
-        let whole = across - across % 4;
-        for a in (0..whole).step_by(4) {
-            for b in 0..along {
-                let from = from.add(a * from_stride + b);
-                let four = [*from, *from.add(from_stride), *from.add(2 * from_stride), *from.add(3 * from_stride)];
-                to.add(b * to_stride + a).cast::<[f32; 4]>().write_unaligned(four);
+        for a in (0..whole_across).step_by(8) {
+            for b in (0..whole_along).step_by(8) {
+                V::turn(from.add(a * from_stride + b), from_stride, to.add(b * to_stride + a), to_stride);
+            }
+            for b in whole_along..along {
+                for a in a..a + 8 {
+                    *to.add(b * to_stride + a) = *from.add(a * from_stride + b);
+                }
             }
         }
-        for a in whole..across {
-            for b in 0..along {
+        for b in 0..along {
+            for a in whole_across..across {
                 *to.add(b * to_stride + a) = *from.add(a * from_stride + b);
             }
         }

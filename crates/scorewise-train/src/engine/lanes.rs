@@ -25,6 +25,15 @@ pub(crate) trait Lanes: Copy {
     unsafe fn where_positive(self, gate: Self) -> Self;
     /// The sum of all lanes, in a fixed order.
     unsafe fn sum(self) -> f32;
+    /// Eight runs of eight numbers, turned: to[b][a] = from[a][b], runs `from_stride` and `to_stride` apart.
+    unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+        for a in 0..8 {
+            for b in 0..8 {
+                // SAFETY: the caller gives room for eight runs of eight on both sides.
+                unsafe { *to.add(b * to_stride + a) = *from.add(a * from_stride + b) };
+            }
+        }
+    }
 }
 
 /// Eight numbers as an array: any machine.
@@ -77,6 +86,37 @@ pub(crate) mod x86 {
     use super::Lanes;
     use std::arch::x86_64::*;
 
+    /// Four numbers of a run, and four of the run four further on.
+    #[inline(always)]
+    unsafe fn pair(from: *const f32, stride: usize) -> __m256 {
+        // SAFETY: as the caller's.
+        unsafe {
+            let low = _mm256_castps128_ps256(_mm_loadu_ps(from));
+            _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(from.add(4 * stride)))
+        }
+    }
+
+    /// Eight by eight in sixteen shuffles: the halves of two runs are put together while loading, which costs no shuffle.
+    #[inline(always)]
+    unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+        // SAFETY: only called where AVX is, with room for eight runs of eight on both sides.
+        unsafe {
+            for half in 0..2 {
+                let from = from.add(4 * half);
+                let (a, b) = (pair(from, from_stride), pair(from.add(from_stride), from_stride));
+                let (c, d) =
+                    (pair(from.add(2 * from_stride), from_stride), pair(from.add(3 * from_stride), from_stride));
+                let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+                let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+                let to = to.add(4 * half * to_stride);
+                _mm256_storeu_ps(to, _mm256_shuffle_ps::<0b01_00_01_00>(ab_low, cd_low));
+                _mm256_storeu_ps(to.add(to_stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low));
+                _mm256_storeu_ps(to.add(2 * to_stride), _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high));
+                _mm256_storeu_ps(to.add(3 * to_stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high));
+            }
+        }
+    }
+
     impl Lanes for __m256 {
         const WIDTH: usize = 8;
         const SUMS: usize = 12;
@@ -114,6 +154,11 @@ pub(crate) mod x86 {
         unsafe fn where_positive(self, gate: Self) -> Self {
             // SAFETY: as above.
             unsafe { _mm256_and_ps(self, _mm256_cmp_ps::<_CMP_GT_OQ>(gate, _mm256_setzero_ps())) }
+        }
+        #[inline(always)]
+        unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+            // SAFETY: as above.
+            unsafe { turn(from, from_stride, to, to_stride) }
         }
         #[inline(always)]
         unsafe fn sum(self) -> f32 {
@@ -166,6 +211,11 @@ pub(crate) mod x86 {
                 let above = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(gate, _mm512_setzero_ps());
                 _mm512_maskz_mov_ps(above, self)
             }
+        }
+        #[inline(always)]
+        unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+            // SAFETY: as above.
+            unsafe { turn(from, from_stride, to, to_stride) }
         }
         #[inline(always)]
         unsafe fn sum(self) -> f32 {

@@ -153,14 +153,18 @@ impl Work for Forward<'_> {
             // Gather the rows; those that a last panel lacks are zeros.
             let rows = &mut engine.rows[panel * PANEL * first.stride..(panel + 1) * PANEL * first.stride];
             for (to, row) in rows.chunks_exact_mut(first.stride).zip(order) {
-                let from = *row as usize * matrix.stride;
-                to.copy_from_slice(&matrix.values[from..from + matrix.stride]);
+                let from = &matrix.values[*row as usize * matrix.stride..][..first.stride];
+                // A handful of registers: calling the library's copy would take longer.
+                for at in (0..first.stride).step_by(V::WIDTH) {
+                    // SAFETY: both sides are a stride long, a whole number of registers.
+                    unsafe { V::load(from.as_ptr().add(at)).store(to.as_mut_ptr().add(at)) };
+                }
             }
             rows[order.len() * first.stride..].fill(0.0);
             // SAFETY: the buffers were sized for this many panels, and `run` has the instructions of V.
             unsafe {
                 let input = engine.panels[0].as_mut_ptr().add(panel * PANEL * first.inputs);
-                transpose(rows.as_ptr(), first.stride, PANEL, first.inputs, input, PANEL);
+                transpose::<V>(rows.as_ptr(), first.stride, PANEL, first.inputs, input, PANEL);
                 for (at, layer) in engine.layers.iter().enumerate() {
                     let input = engine.panels[at].as_ptr().add(panel * PANEL * layer.inputs);
                     let output = engine.panels[at + 1].as_mut_ptr().add(panel * PANEL * layer.outputs);
@@ -211,7 +215,7 @@ impl Work for Backward<'_> {
                         for panel in 0..count {
                             let to = engine.transposed.as_mut_ptr().add(panel * PANEL * layer.stride);
                             let from = inputs.add(panel * PANEL * layer.inputs);
-                            transpose(from, PANEL, layer.inputs, PANEL, to, layer.stride);
+                            transpose::<V>(from, PANEL, layer.inputs, PANEL, to, layer.stride);
                             for row in 0..PANEL {
                                 for pad in layer.inputs..layer.stride {
                                     *to.add(row * layer.stride + pad) = 0.0;

@@ -88,7 +88,7 @@ impl Epoch {
         let start = Instant::now();
         for at in (1..self.steps).rev() {
             self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            self.order.swap(at, (u128::from(self.random) * (at as u128 + 1) >> 64) as usize);
+            self.order.swap(at, ((u128::from(self.random) * (at as u128 + 1)) >> 64) as usize);
         }
         for first in (0..self.steps).step_by(batch) {
             let order = &self.order[first..(first + batch).min(self.steps)];

@@ -1,7 +1,7 @@
 //! LEARNING: from rows of features to a network that was trained for a score.
 //!
-//! Under construction, from the inside out: the network ([`Network`]) and the engine ([`Engine`]) stand, with optimisers in
-//! [`optim`]; tables, encoding, splits, fitting, the model file and the command come next.
+//! Under construction, from the inside out: the network ([`Network`]), the engine ([`Engine`]), optimisers ([`optim`]), a start that
+//! is never stuck ([`start`]) and fitting ([`mod@fit`]) stand; tables, encoding, splits, the model file and the command come next.
 //!
 //! ```
 //! use scorewise::{Logits, Prior, Rows, Score, ScoreLoss};
@@ -29,6 +29,8 @@
 mod net;
 mod engine;
 pub mod optim;
+pub mod start;
+pub mod fit;
 
 pub use engine::{Engine, Level, Matrix};
 pub use net::{Network, Shape};

@@ -48,7 +48,9 @@ fn list_json() -> Value {
 
 fn detail(prior: &Prior) -> String {
     let (low, high) = prior.support();
-    let heights: Vec<f64> = (0..60).map(|k| prior.pdf((f64::from(k) + 0.5) / 60.0)).collect();
+    // The probability of each sixtieth, not the density at its middle: a narrow prior must not fall between the points.
+    let at = |k: i32| prior.cdf(f64::from(k) / 60.0);
+    let heights: Vec<f64> = (0..60).map(|k| at(k + 1) - at(k)).collect();
     let quantiles: Vec<_> =
         LEVELS.iter().map(|level| format!("{} % {}", short(100.0 * level), short(prior.quantile(*level)))).collect();
     let lines = facts(&[

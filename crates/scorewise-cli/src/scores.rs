@@ -57,7 +57,8 @@ pub fn run(arguments: &Arguments) -> Result<String, String> {
 
 /// A line of the registry whose parameter was not given is shown all the same, at an example of it.
 fn read_score(text: &str) -> Result<Score, String> {
-    Score::parse(text).or_else(|fault: FormulaError| match score::registry::row(text.trim()) {
+    let name = text.trim().to_ascii_lowercase().replace('-', "_");
+    Score::parse(text).or_else(|fault: FormulaError| match score::registry::row(&name) {
         Some(row) if !row.parameters.is_empty() => Score::example(row).ok_or(fault.to_string()),
         _ => Err(fault.to_string()),
     })

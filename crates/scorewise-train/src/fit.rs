@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use scorewise::{Error, Logits, Loss, Prior, Result, Rows};
+use scorewise::{Error, Logits, Loss, Prior, Result, Rows, stream};
 
 use crate::engine::{Engine, Matrix};
 use crate::net::{Network, Shape};
@@ -202,9 +202,9 @@ impl Gathered {
 
 impl<'a> Training<'a> {
     fn new(shape: &Shape, sample: &'a Sample<'a>, settings: &'a Settings, restarts: usize) -> Self {
-        // Each start has its own stream; the first one's is the seed itself.
-        let seed = settings.seed ^ (restarts as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut network = Network::glorot(shape.clone(), seed);
+        // Each start has its own streams, one for the weights and one for the order of the rows.
+        let start = stream(settings.seed, restarts as u64);
+        let mut network = Network::glorot(shape.clone(), stream(start, 0));
         let mut engine = Engine::new(shape);
         if let (true, Some(prior)) = (settings.cure, prior(&settings.loss)) {
             centre(&mut network, prior, &mut engine, sample.matrix, sample.training);
@@ -216,7 +216,7 @@ impl<'a> Training<'a> {
             settings,
             engine,
             adam,
-            random: Xoshiro256PlusPlus::seed_from_u64(seed.wrapping_add(1)),
+            random: Xoshiro256PlusPlus::seed_from_u64(stream(start, 1)),
             order: sample.training.to_vec(),
             rows: Gathered::default(),
             gradient: vec![0.0; network.parameters.len()],

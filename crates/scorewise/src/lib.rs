@@ -21,7 +21,7 @@
 //!
 //! so a batch tells its rows two numbers and no more: batches, threads and machines add up exactly. As the prior narrows
 //! around a threshold, the loss approaches the score at that threshold; trained with it, a model has its best threshold where
-//! the prior is. For scores linear in the matrix the loss is exactly 1 − E[s(τ)]; for all others [`ExactLoss`] is.
+//! the prior is. For scores linear in the matrix the loss is exactly that of the expected score E[s(τ)]; for all others [`ExactLoss`] is.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 //!
@@ -81,6 +81,7 @@ pub mod multiclass;
 pub mod temporal;
 pub mod sweep;
 pub mod theory;
+mod seed;
 mod error;
 
 pub use confusion::{Confusion, is_positive};
@@ -91,6 +92,7 @@ pub use prior::Prior;
 pub use real::Real;
 pub use rows::{Logits, Predictions, Probabilities, Rows};
 pub use score::{Direction, Score};
+pub use seed::stream;
 
 /// The README's Rust examples are tests.
 #[cfg(doctest)]

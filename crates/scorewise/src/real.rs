@@ -42,6 +42,10 @@ pub trait Real:
     const NAN: Self;
     /// The nearest number of this kind.
     fn of(value: f64) -> Self;
+    /// The nearest number of this kind, at most its greatest.
+    fn of_clamped(value: f64) -> Self;
+    /// Slopes up to this may be multiplied in this kind of number.
+    const STEEPEST: f64;
     /// 1 for the positive class, 0 for the negative.
     fn of_label(label: bool) -> Self;
     /// As f64, without loss.
@@ -79,9 +83,13 @@ impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const NAN: Self = f64::NAN;
+    const STEEPEST: f64 = f64::INFINITY;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value
+    }
+    fn of_clamped(value: f64) -> Self {
+        value.clamp(-f64::MAX, f64::MAX)
     }
     #[inline(always)]
     fn of_label(label: bool) -> Self {
@@ -117,9 +125,13 @@ impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const NAN: Self = f32::NAN;
+    const STEEPEST: f64 = 1e20;
     #[inline(always)]
     fn of(value: f64) -> Self {
         value as f32
+    }
+    fn of_clamped(value: f64) -> Self {
+        value.clamp(f64::from(-f32::MAX), f64::from(f32::MAX)) as f32
     }
     #[inline(always)]
     fn of_label(label: bool) -> Self {

@@ -10,7 +10,7 @@ mod sealed {
     impl<R> Sealed for super::Probabilities<'_, R> {}
 }
 
-/// Predictions before the sigmoid, any finite number; losses have gradients with respect to these.
+/// Predictions before the sigmoid; ±∞ is a sure prediction. Losses have gradients with respect to these.
 #[derive(Clone, Copy, Debug)]
 pub struct Logits<'a, R>(pub &'a [R]);
 

@@ -485,3 +485,154 @@ fn wrong_priors_are_refused_with_a_sentence() {
         assert!(!error.contains('\n'));
     }
 }
+
+#[test]
+fn bad_rows_are_named_under_every_prior() {
+    let labels = [true, false, true];
+    for prior in all_priors() {
+        let loss = ScoreLoss::new(score("f1"), prior.clone());
+        let nan = [0.5, f64::NAN, -1.0];
+        let narrow = nan.map(|z| z as f32);
+        let beyond = [0.5, 0.2, 7.0];
+        let message = |result: scorewise::Result<f64>| result.unwrap_err().to_string();
+        let wide = Rows::new(Logits(&nan), &labels).unwrap();
+        assert_eq!(message(loss.value(&wide)), "logits, row 1: not a number", "{prior}");
+        assert_eq!(message(loss.value_and_gradient(&wide, &mut [0.0; 3])), "logits, row 1: not a number", "{prior}");
+        let narrow = Rows::new(Logits(&narrow), &labels).unwrap();
+        assert_eq!(message(loss.value_and_gradient(&narrow, &mut [0.0; 3])), "logits, row 1: not a number", "{prior}");
+        let beyond = Rows::new(Probabilities(&beyond), &labels).unwrap();
+        let expected = "probabilities, row 2: 7 does not lie between 0 and 1";
+        assert_eq!(message(loss.value(&beyond)), expected, "{prior}");
+        assert!(prior.cdf(f64::NAN).is_nan() && prior.logit_density(f64::NAN).is_nan());
+    }
+}
+
+#[test]
+fn batches_wholly_in_the_far_tail_stay_finite() {
+    let mut priors = all_priors();
+    let corners = [
+        "kumaraswamy:0.01,0.01",
+        "kumaraswamy:0.01,1",
+        "kumaraswamy:1,1",
+        "beta:0.01,0.01",
+        "beta:1,1",
+        "beta:1000,1000",
+        "normal:0.5,0.0375",
+        "normal:0,1e-6",
+        "logistic:1,1e6",
+        "cosine:0.5,0.5",
+        "cosine:0.5,1e-9",
+    ];
+    priors.extend(corners.map(|text| text.parse().unwrap()));
+    for prior in priors {
+        for score in all_scores() {
+            for far in [10.0, 37.0, 87.5, 104.0, 350.0, 715.0, 740.6, 744.0, 745.2, 1e4, f64::INFINITY] {
+                for (labels, weights) in [
+                    ([true, false], [1.0, 1.0]),
+                    ([true, false], [0.0, 1.0]),
+                    ([false, false], [1.0, 1e12]),
+                    ([true, true], [1e-40, 1e-40]),
+                    ([true, false], [1e12, 1e-12]),
+                ] {
+                    for sign in [1.0, -1.0] {
+                        let logits = [sign * far, sign * (far - 0.25)];
+                        let loss = ScoreLoss::new(score.clone(), prior.clone());
+                        let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
+                        let mut gradient = [0.0; 2];
+                        let what = format!("{score} under {prior}, {logits:?}, {labels:?}, {weights:?}");
+                        let value = loss
+                            .value_and_gradient(&rows, &mut gradient)
+                            .unwrap_or_else(|error| panic!("{what}: {error}"));
+                        assert!(
+                            value.is_finite() && gradient.iter().all(|slope| slope.is_finite()),
+                            "{what}: {gradient:?}"
+                        );
+                        let (narrow, narrow_weights) = (logits.map(|z| z as f32), weights.map(|w| w as f32));
+                        let rows = Rows::new(Logits(&narrow), &labels).unwrap().weighted(&narrow_weights).unwrap();
+                        let mut gradient = [0f32; 2];
+                        let value = loss
+                            .value_and_gradient(&rows, &mut gradient)
+                            .unwrap_or_else(|error| panic!("{what}: {error}"));
+                        assert!(
+                            value.is_finite() && gradient.iter().all(|slope| slope.is_finite()),
+                            "f32 {what}: {gradient:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn f32_rows_at_the_edge_of_a_support_keep_their_sign_and_size() {
+    for text in ["cosine:0.5,0.1", "triangular:0.5,0.2", "epanechnikov:0.5,0.2", "quartic:0.5,0.2", "uniform:0.4,0.6"] {
+        let prior: Prior = text.parse().unwrap();
+        let (low, high) = prior.support();
+        let mut last = 0.0;
+        for k in -2000..=2000 {
+            // Across the whole support and a little beyond, densely.
+            let p = (0.5 * (low + high) + 0.55 * (high - low) * f64::from(k) / 2000.0) as f32;
+            let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
+            let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;
+            let exact = prior.cdf(f64::from(p));
+            assert!((0.0..=1.0).contains(&f) && f >= last - 1e-7, "{text} at {p}: {f} after {last}");
+            assert!((f - exact).abs() <= 2e-6, "{text} at {p}: {f} for {exact}");
+            last = f;
+        }
+        // A hundredth into the support F is small, but known.
+        let p = (low + 0.01 * (high - low)) as f32;
+        let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
+        let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;
+        assert!((f / prior.cdf(f64::from(p)) - 1.0).abs() < 1e-3, "{text}: {f}");
+    }
+}
+
+#[test]
+fn linear_means_linear_also_where_a_guard_steps_in() {
+    for text in
+        ["1/(1 + fn/tp)", "n/(1 + tn/fp)", "tp/((fn/tp) + p/p)", "tp*fp/fp", "2*precision*recall/(precision + recall)"]
+    {
+        assert_ne!(score(text).shape(), Shape::Linear, "{text}");
+    }
+    assert_eq!(score("recall/1 + tp/(p + n)").shape(), Shape::Linear);
+    let counts = Counts { positives: 1000.0, negatives: 3000.0 };
+    let refused = |text: &str| {
+        ScoreLoss::new(score(text), Prior::uniform()).with_class_counts(counts, 4000).unwrap_err().to_string()
+    };
+    // Linear up to 700 positives, and not beyond.
+    assert!(refused("recall + max(p - 700, 0)*tp*fp").contains("linear"));
+    assert!(refused("frequency_bias").contains("its distance from 1"));
+}
+
+#[test]
+fn quantiles_moments_and_narrow_supports_keep_their_digits() {
+    let prior = |text: &str| text.parse::<Prior>().unwrap();
+    let close = |got: f64, expected: f64, what: &str| {
+        assert!((got / expected - 1.0).abs() < 1e-7, "{what}: {got} for {expected}");
+    };
+    // F = I_x(0.01, 0.01) is x^0.01 / (0.01 B) near 0, so its quantiles are powers of 100.
+    let small = prior("beta:0.01,0.01");
+    assert!(small.quantile(0.05) < 1e-90 && small.quantile(0.05) > 1e-110, "{}", small.quantile(0.05));
+    for level in [0.01, 0.2, 0.4] {
+        close(small.cdf(small.quantile(level)), level, "F(Q(level))");
+    }
+    for sigma in ["1e4", "1e6"] {
+        let wide = prior(&format!("normal:0.2,{sigma}"));
+        close(wide.mean(), 0.5, "a very wide normal is uniform");
+        close(wide.variance(), 1.0 / 12.0, "a very wide normal is uniform");
+    }
+    close(prior("kumaraswamy:1000,1000").variance(), 1.617_145_95e-6, "narrow");
+    close(prior("uniform:0,1e-8").cdf(7.5e-9), 0.75, "narrow at 0");
+    close(prior("triangular:1e-8,1e-8").cdf(1.5e-8), 0.875, "narrow at 0");
+    assert!("cosine:0.5,1e-12".parse::<Prior>().unwrap_err().to_string().contains("a fixed threshold, not a prior"));
+}
+
+#[test]
+fn cross_entropy_of_a_sure_miss_is_said_to_be_infinite() {
+    let logits = [f64::INFINITY, 0.0];
+    let rows = Rows::new(Logits(&logits), &[false, true]).unwrap();
+    assert!(CrossEntropy::plain().value(&rows).unwrap_err().to_string().contains("cross-entropy"));
+    let weighted = rows.weighted(&[0.0, 1.0]).unwrap();
+    assert!((CrossEntropy::plain().value(&weighted).unwrap() - 2f64.ln()).abs() < 1e-15);
+}

@@ -419,8 +419,18 @@ fn results_are_these_to_the_bit_with_and_without_rayon() {
         4_601_365_257_917_562_880,
         4_672_437_648_802_540_106,
         4_672_349_194_494_690_382,
-        4_599_648_330_782_343_168,
-        4_600_945_832_268_870_451,
+        4_598_815_078_404_325_376,
+        4_600_865_048_752_449_126,
     ];
     assert_eq!(found.map(f64::to_bits), expected, "{found:?}");
+}
+
+#[test]
+fn what_overflows_is_no_optimum_and_satisfies_no_condition() {
+    let rows = Rows::new(Probabilities(&[0.2, 0.8]), &[false, true]).unwrap();
+    let sweep = sweep(&rows).unwrap();
+    assert_eq!(sweep.best(&score("1e300*1e300*total")), None);
+    let overflow = Condition::parse("exp(1000*total) > 1").unwrap();
+    assert_eq!(sweep.best_subject_to(&score("f1"), &overflow), None);
+    assert!(sweep.curve(&[score("f1")], usize::MAX).len() <= 5);
 }

@@ -218,6 +218,12 @@ impl Formula {
         shape::shape(&self.tree)
     }
 
+    /// The shape at these class counts and no others: a formula may be linear for some counts only.
+    #[must_use]
+    pub fn shape_at(&self, positives: f64, negatives: f64) -> Shape {
+        shape::shape_at(&self.tree, positives, negatives)
+    }
+
     /// The coefficients of a linear or linear-fractional formula at these class counts.
     #[must_use]
     pub fn linear_fraction(&self, positives: f64, negatives: f64) -> Option<LinearFraction> {

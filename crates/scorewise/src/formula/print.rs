@@ -29,7 +29,7 @@ impl Tree {
         self.called(self.nodes().len() - 1).0
     }
 
-    /// Every way in which a division, logarithm, root or power of this formula can fail, as conditions.
+    /// Every denominator and every argument of a logarithm that can come to 0, as conditions.
     pub fn pitfalls(&self) -> Vec<String> {
         let mut result = Vec::new();
         for node in self.nodes() {

@@ -34,23 +34,28 @@ pub struct LinearFraction {
 /// The shape of a formula, the same at three unlike pairs of class counts or not claimed.
 pub(crate) fn shape(tree: &Tree) -> Shape {
     // Whole numbers keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
-    let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| match rational(tree, p, n) {
-        Rational::Quotient(above, below) => match (above.degree(), below.degree()) {
-            (0 | 1, 0) => Shape::Linear,
-            (0 | 1, 1) => Shape::LinearFractional,
-            _ => Shape::Nonlinear,
-        },
-        Rational::Unknown => Shape::Nonlinear,
-    });
+    let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
     // The least special answer holds for all.
     shapes.sort_by_key(|shape| *shape as u8);
     shapes[2]
 }
 
+/// The shape at these class counts.
+pub(crate) fn shape_at(tree: &Tree, positives: f64, negatives: f64) -> Shape {
+    match rational(tree, positives, negatives) {
+        Rational::Quotient(above, below, guarded) => match (above.degree(), below.degree()) {
+            (0 | 1, 0) if !guarded => Shape::Linear,
+            (0 | 1, 0 | 1) => Shape::LinearFractional,
+            _ => Shape::Nonlinear,
+        },
+        Rational::Unknown => Shape::Nonlinear,
+    }
+}
+
 /// The coefficients of a linear or linear-fractional formula at these class counts.
 pub(crate) fn linear_fraction(tree: &Tree, positives: f64, negatives: f64) -> Option<LinearFraction> {
     match rational(tree, positives, negatives) {
-        Rational::Quotient(above, below) if above.degree() <= 1 && below.degree() <= 1 => {
+        Rational::Quotient(above, below, _) if above.degree() <= 1 && below.degree() <= 1 => {
             let coefficients = |of: Polynomial| [of.0[0][0], of.0[1][0], of.0[0][1]];
             Some(LinearFraction { above: coefficients(above), below: coefficients(below) })
         }
@@ -125,18 +130,20 @@ impl Polynomial {
 #[derive(Clone, Copy)]
 #[allow(clippy::large_enum_variant)] // a Number is copied; a handful live, for one formula, once
 enum Rational {
-    Quotient(Polynomial, Polynomial),
+    /// Above and below the line; and whether something that moves was divided by on the way. At its zeros a guard gives 0, which
+    /// the quotient knows nothing of: `1/(1 + fn/tp)` is tp/p everywhere but at tp = 0, where it is 1.
+    Quotient(Polynomial, Polynomial, bool),
     Unknown,
 }
 
 impl Rational {
     fn polynomial(above: Polynomial) -> Self {
-        Rational::Quotient(above, Polynomial::monomial(0, 0))
+        Rational::Quotient(above, Polynomial::monomial(0, 0), false)
     }
 
     fn as_constant(self) -> Option<f64> {
         match self {
-            Rational::Quotient(above, below) if above.is_constant() && below.is_constant() => {
+            Rational::Quotient(above, below, false) if above.is_constant() && below.is_constant() => {
                 Some(above.0[0][0].over(below.0[0][0]))
             }
             _ => None,
@@ -151,20 +158,22 @@ impl Rational {
         }
     }
 
-    fn of(above: Option<Polynomial>, below: Option<Polynomial>) -> Self {
+    fn of(above: Option<Polynomial>, below: Option<Polynomial>, guarded: bool) -> Self {
         match (above, below) {
-            (Some(above), Some(below)) => Rational::Quotient(above, below),
+            (Some(above), Some(below)) => Rational::Quotient(above, below, guarded),
             _ => Rational::Unknown,
         }
     }
 
     fn combined(self, other: Self, sign: f64) -> Self {
-        let (Rational::Quotient(a, b), Rational::Quotient(c, d)) = (self, other) else { return Rational::Unknown };
+        let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
+            return Rational::Unknown;
+        };
         if b == d {
-            return Rational::Quotient(a.plus(c.scaled(sign)), b);
+            return Rational::Quotient(a.plus(c.scaled(sign)), b, first || second);
         }
         let above = a.times(d).zip(c.times(b)).map(|(ad, cb)| ad.plus(cb.scaled(sign)));
-        Rational::of(above, b.times(d))
+        Rational::of(above, b.times(d), first || second)
     }
 }
 
@@ -179,15 +188,19 @@ impl Number for Rational {
         self.combined(other, -1.0)
     }
     fn times(self, other: Self) -> Self {
-        let (Rational::Quotient(a, b), Rational::Quotient(c, d)) = (self, other) else { return Rational::Unknown };
-        Rational::of(a.times(c), b.times(d))
+        let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
+            return Rational::Unknown;
+        };
+        Rational::of(a.times(c), b.times(d), first || second)
     }
     fn over(self, other: Self) -> Self {
-        let (Rational::Quotient(a, b), Rational::Quotient(c, d)) = (self, other) else { return Rational::Unknown };
+        let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
+            return Rational::Unknown;
+        };
         if c.terms().next().is_none() {
             return Rational::constant(0.0); // the guard, whatever the matrix
         }
-        Rational::of(a.times(d), b.times(c))
+        Rational::of(a.times(d), b.times(c), first || second || !c.is_constant())
     }
     fn power(self, other: Self) -> Self {
         match other.as_constant() {

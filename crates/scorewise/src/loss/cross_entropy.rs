@@ -50,12 +50,16 @@ impl CrossEntropy {
         for (row, z) in rows.predictions.0.iter().enumerate() {
             let (z, label) = (z.wide(), rows.labels[row]);
             let weight = self.row_weight(rows, row);
+            if weight == 0.0 {
+                continue; // also where its loss is infinite
+            }
             // ln(1 + e^−m) for the margin m: max(−m, 0) + ln(1 + e^−|m|).
             let margin = if label { z } else { -z };
             sum += weight * ((-margin).max(0.0) + (-margin.abs()).exp().ln_1p());
             total += weight;
         }
-        Ok(ratio(sum, total))
+        let value = ratio(sum, total);
+        if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
     }
 
     /// ℓ, and ∂ℓ/∂z into the caller's slice.

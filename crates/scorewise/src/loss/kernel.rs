@@ -44,7 +44,17 @@ pub(crate) fn gradient_at<R: Real>(
     slopes: Slopes,
     gradient: &mut [R],
 ) {
-    with_row_law(prior, Gradient { level, rows, slopes, gradient });
+    if slopes.positive.abs().max(slopes.negative.abs()) <= R::STEEPEST {
+        with_row_law(prior, Gradient { level, rows, slopes, gradient });
+        return;
+    }
+    // Where all of a batch lies in the far tail, slopes exceed what f32 holds though their products with the density do
+    // not: such a batch goes row by row in f64.
+    for (row, out) in gradient.iter_mut().enumerate() {
+        let slope = if rows.labels[row] { slopes.positive } else { slopes.negative };
+        let density = prior.logit_density(rows.predictions.0[row].wide());
+        *out = R::of_clamped(slope * (rows.weight(row) * density));
+    }
 }
 
 struct Expect<'a, 'b, P: Predictions> {

@@ -69,6 +69,13 @@ impl Loss {
     }
 }
 
+/// A slope that can be multiplied. Where a whole batch lies in the far tail, a quotient such as 2/(2tp + fp + fn) overflows, but its
+/// product with the density, which vanishes there, need not: it is cut to what leaves room for weights up to 1e12. Two such
+/// slopes against each other say nothing, and count 0.
+pub(crate) fn finite_slope(slope: f64) -> f64 {
+    if slope.is_nan() { 0.0 } else { slope.clamp(-1e290, 1e290) }
+}
+
 fn check_gradient<R: Real>(rows: &Rows<'_, Logits<'_, R>>, gradient: &[R]) -> Result<()> {
     same_length("gradient", rows.len(), gradient.len())
 }

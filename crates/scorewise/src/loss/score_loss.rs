@@ -8,14 +8,14 @@
 //! [`expect`](ScoreLoss::expect) batches anywhere and add the matrices up, take [`slopes`](ScoreLoss::slopes) once, then
 //! finish each batch with [`gradient_with`](ScoreLoss::gradient_with); the result is that of one whole batch.
 
-use super::{Slopes, check_gradient, kernel};
+use super::{Slopes, check_gradient, finite_slope, kernel};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::formula::{Counts, Shape};
 use crate::prior::Prior;
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
-use crate::score::Score;
+use crate::score::{Direction, Score};
 
 /// A score-oriented loss: a score, and the distribution of the threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,14 @@ impl ScoreLoss {
     /// A batch's matrix is then a guess of the whole's: guesses are averaged, not added.
     pub fn with_class_counts(mut self, counts: Counts, rows: usize) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "class counts", reason });
-        if self.score.shape() != Shape::Linear {
+        if let Direction::Toward(ideal) = self.score.direction() {
+            return refuse(format!(
+                "help only a loss that is linear; that of `{}` is its distance from {ideal}",
+                self.score
+            ));
+        }
+        let here = self.score.formula().shape_at(counts.positives, counts.negatives);
+        if self.score.shape() != Shape::Linear || here != Shape::Linear {
             return refuse(format!("help only a score that is linear in the matrix; `{}` is not", self.score));
         }
         if !(counts.positives > 0.0 && counts.negatives > 0.0 && (counts.positives + counts.negatives).is_finite()) {
@@ -132,9 +139,13 @@ impl ScoreLoss {
 pub(crate) fn value_and_slopes(score: &Score, confusion: &Confusion) -> Result<(f64, Slopes)> {
     let reduced = score.formula().reduced(confusion);
     let loss = score.loss_slope(reduced.value);
-    let (positive, negative) = (loss * reduced.positive, loss * reduced.negative);
-    if !(reduced.value.is_finite() && positive.is_finite() && negative.is_finite()) {
+    if !reduced.value.is_finite() {
         return Err(Error::NotFinite { score: score.name().to_string() });
     }
+    // A class without weight moves nothing, however steep the score would be if it did.
+    let counts = confusion.counts();
+    let slope = |slope: f64, weight: f64| if weight == 0.0 { 0.0 } else { finite_slope(loss * slope) };
+    let positive = slope(reduced.positive, counts.positives);
+    let negative = slope(reduced.negative, counts.negatives);
     Ok((score.loss(reduced.value), Slopes { positive, negative }))
 }

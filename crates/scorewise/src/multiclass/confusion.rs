@@ -48,7 +48,12 @@ impl MultiConfusion {
     /// With nothing in it, to add batches to.
     pub fn empty(classes: usize) -> Result<Self> {
         at_least_two(classes)?;
-        Ok(MultiConfusion { classes, cells: vec![0.0; classes * classes] })
+        // A matrix of more cells than this is a mistake, not a task: say so before the memory is gone.
+        let cells = classes
+            .checked_mul(classes)
+            .filter(|cells| *cells <= 1 << 28)
+            .ok_or_else(|| Error::Setting { what: "classes", reason: format!("are at most 16384, not {classes}") })?;
+        Ok(MultiConfusion { classes, cells: vec![0.0; cells] })
     }
 
     /// From true and predicted classes, numbered from 0, and weights where there are.

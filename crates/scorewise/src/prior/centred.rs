@@ -5,13 +5,13 @@
 //! F(x) = T(v) below the centre, 1 − T(v) above                    f(x) = k(v) / δ
 //! ```
 //!
-//! A bump says its tail T and density k, counted from the nearer end, which keeps the digits of both tails in f64; its
-//! variance; and for f32 rows, which have no such digits to lose, the same two functions of u = (x − μ)/δ in the fewest steps.
+//! A bump says its tail T and density k, counted from the nearer end, which keeps the digits of both tails; the same two for
+//! f32 rows in few steps without branches; and its variance.
 
 use super::Chance;
 use super::law::{Law, invert};
 use crate::error::{Error, Result};
-use crate::real::{at_least, at_most};
+use crate::real::at_least;
 
 /// A symmetric density on [−1, 1], told from its end: v = 0 at the end, v = 1 at the centre.
 pub trait Bump: Copy + Send + Sync {
@@ -23,17 +23,31 @@ pub trait Bump: Copy + Send + Sync {
     fn tail(v: f64) -> f64;
     /// k(v).
     fn density(v: f64) -> f64;
-    /// F at u = (x − μ)/δ, to f32's precision; u may lie outside [−1, 1].
-    fn climb(u: f32) -> f32;
-    /// f δ at u, to f32's precision; u may lie outside [−1, 1].
-    fn height(u: f32) -> f32;
+    /// T(v) to f32's precision, also relative to itself near the end.
+    fn narrow_tail(v: f32) -> f32;
+    /// k(v) to f32's precision.
+    fn narrow_density(v: f32) -> f32;
+    /// F at u = (x − μ)/δ for f32 rows; u may lie outside [−1, 1].
+    #[inline(always)]
+    fn climb(u: f32) -> f32 {
+        let tail = Self::narrow_tail(end_to_centre(u));
+        if u < 0.0 { tail } else { 1.0 - tail }
+    }
+    /// f δ at u for f32 rows; u may lie outside [−1, 1].
+    #[inline(always)]
+    fn height(u: f32) -> f32 {
+        Self::narrow_density(end_to_centre(u))
+    }
 }
 
-/// u, but within [−1, 1]; NaN stays.
+/// v of u: 0 at the ends and outside; NaN stays.
 #[inline(always)]
-pub(crate) fn clamped(u: f32) -> f32 {
-    at_least(at_most(u, 1.0), -1.0)
+fn end_to_centre(u: f32) -> f32 {
+    at_least(1.0 - u.abs(), 0.0)
 }
+
+/// The least half-width: narrower, and neighbouring probabilities are all that is left of it.
+const NARROWEST: f64 = 1e-9;
 
 /// A bump moved to μ and scaled to half-width δ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +67,9 @@ impl<B: Bump> Centred<B> {
         }
         if delta <= 0.0 {
             return refuse("the half-width must be above 0".into());
+        }
+        if delta < NARROWEST {
+            return refuse(format!("a half-width below {NARROWEST} is a fixed threshold, not a prior"));
         }
         // 0.3 − 0.3 is 0, but 0.9 + 0.1 may round to a hair above 1: a hair is forgiven.
         let (low, high) = (mu - delta, mu + delta);
@@ -80,10 +97,14 @@ impl<B: Bump> Centred<B> {
         self.delta
     }
 
-    /// How far x lies above the lower and below the upper end of the support. Where an end of the support is an end of
-    /// [0, 1], p or q itself is the distance, to the last digit.
+    /// How far x lies above the lower and below the upper end of the support, from p or from q, whichever is the smaller and so
+    /// has more digits.
     fn distances(&self, x: Chance) -> (f64, f64) {
-        (x.p - self.ends.0, x.q - (1.0 - self.ends.1))
+        if x.p <= x.q {
+            (x.p - self.ends.0, self.ends.1 - x.p)
+        } else {
+            ((1.0 - self.ends.0) - x.q, x.q - (1.0 - self.ends.1))
+        }
     }
 
     /// v: 0 at the nearer end of the support and outside, 1 at the centre (which may come out a hair above).

@@ -9,9 +9,8 @@
 //! Epanechnikov, V. A. (1969). Non-parametric estimation of a multivariate probability density. Theory of Probability and
 //! its Applications 14, 153–158. doi:10.1137/1114019
 
-use super::centred::{Bump, Centred, clamped};
+use super::centred::{Bump, Centred};
 use crate::error::Result;
-use crate::real::Real;
 
 /// The parabola.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,13 +36,11 @@ impl Bump for Parabola {
         0.75 * v * (2.0 - v)
     }
     #[inline(always)]
-    fn climb(u: f32) -> f32 {
-        let u = clamped(u);
-        u.fused((u * u).fused(-0.25, 0.75), 0.5)
+    fn narrow_tail(v: f32) -> f32 {
+        0.25 * v * v * (3.0 - v)
     }
     #[inline(always)]
-    fn height(u: f32) -> f32 {
-        let u = clamped(u);
-        (u * u).fused(-0.75, 0.75)
+    fn narrow_density(v: f32) -> f32 {
+        0.75 * v * (2.0 - v)
     }
 }

@@ -13,7 +13,7 @@ use statrs::function::beta::ln_beta;
 
 use super::Chance;
 use super::beta::shapes;
-use super::law::Law;
+use super::law::{Law, integral};
 use crate::error::Result;
 
 /// A Kumaraswamy prior.
@@ -41,6 +41,10 @@ impl Kumaraswamy {
     /// ln (1 − x^a), to all digits at both ends.
     fn ln_rest(&self, x: Chance) -> f64 {
         let power = self.a * x.ln_p();
+        if x.q < 1e-17 {
+            // 1 − x^a = a (1 − x) to all digits, also where a ln x underflows.
+            return self.a.ln() + x.ln_q();
+        }
         // Below ln ½ the power is small and ln_1p keeps it; above, expm1 keeps the difference from 1.
         if power < -std::f64::consts::LN_2 { (-power.exp()).ln_1p() } else { (-power.exp_m1()).ln() }
     }
@@ -67,7 +71,8 @@ impl Kumaraswamy {
                 f64::INFINITY
             };
         }
-        let base = (self.a - 1.0 + extra) * x.ln_p() + (self.b - 1.0) * self.ln_rest(x);
+        let rest = if self.b == 1.0 { 0.0 } else { (self.b - 1.0) * self.ln_rest(x) };
+        let base = (self.a - 1.0 + extra) * x.ln_p() + rest;
         let complement = if extra == 0.0 { 0.0 } else { extra * x.ln_q() };
         self.a * self.b * (base + complement).exp()
     }
@@ -97,6 +102,17 @@ impl Law for Kumaraswamy {
         self.moment(1.0)
     }
     fn variance(&self) -> f64 {
-        self.moment(2.0) - self.moment(1.0) * self.moment(1.0)
+        let closed = self.moment(2.0) - self.moment(1.0) * self.moment(1.0);
+        if closed > 1e-3 * self.moment(1.0) * self.moment(1.0) {
+            return closed;
+        }
+        // A narrow prior: the closed form cancels, but the density is one smooth bump between its far quantiles.
+        let (low, high) = (self.quantile(1e-18), self.quantile(1.0 - 1e-16));
+        let step = (high - low) / 40.0;
+        let mean_of = |g: &dyn Fn(f64) -> f64| {
+            step * integral(0.0, 40.0, |s| g(low + s * step) * self.pdf(Chance::new(low + s * step)))
+        };
+        let mean = mean_of(&|x| x);
+        mean_of(&|x| (x - mean) * (x - mean))
     }
 }

@@ -112,7 +112,8 @@ impl Prior {
     /// F at a probability that knows its complement.
     #[must_use]
     pub fn cdf_at(&self, x: Chance) -> f64 {
-        self.law().cdf(x)
+        // What is no number stays so, whatever a law's formula makes of it: a bad row must show in the sums.
+        if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.law().cdf(x) }
     }
 
     /// The density f(x); 0 outside the support, possibly infinite at an end of [0, 1].
@@ -124,13 +125,13 @@ impl Prior {
     /// dF(σ(z))/dz = f(p) p (1 − p), finite everywhere.
     #[must_use]
     pub fn logit_density(&self, z: f64) -> f64 {
-        self.law().logit_density(Chance::from_logit(z))
+        self.logit_density_at(Chance::from_logit(z))
     }
 
     /// f(p) p (1 − p) at a probability that knows its complement.
     #[must_use]
     pub fn logit_density_at(&self, x: Chance) -> f64 {
-        self.law().logit_density(x)
+        if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.law().logit_density(x) }
     }
 
     /// The x with F(x) = level, for a level in [0, 1].
@@ -160,8 +161,8 @@ impl Prior {
     /// Thresholds drawn at random, the same for the same seed.
     pub fn sample(&self, seed: u64) -> impl Iterator<Item = f64> + '_ {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        // 53 bits, moved by half a step: never 0 or 1.
-        std::iter::repeat_with(move || ((random.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64)
+        // 52 bits, moved by half a step: never 0 or 1, and no rounding.
+        std::iter::repeat_with(move || ((random.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64)
             .map(|level| self.quantile(level))
     }
 }

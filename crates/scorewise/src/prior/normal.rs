@@ -12,7 +12,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use libm::{erf, erfc};
 
 use super::Chance;
-use super::law::Law;
+use super::law::{Law, integral};
 use crate::error::{Error, Result};
 
 /// A truncated normal prior.
@@ -82,12 +82,19 @@ impl Law for Normal {
         phi(self.standard(x)) / (self.sigma * self.mass)
     }
     fn mean(&self) -> f64 {
-        let (low, high) = self.ends();
-        self.mu + self.sigma * (phi(low) - phi(high)) / self.mass
+        self.mu + self.sigma * self.moment(|t| t)
     }
     fn variance(&self) -> f64 {
+        let mean = self.moment(|t| t);
+        self.sigma * self.sigma * self.moment(|t| (t - mean) * (t - mean))
+    }
+}
+
+impl Normal {
+    /// The mean of g(t). (The closed forms of the moments cancel where σ is large against [0, 1].) Beyond |t| = 12 the density
+    /// is below 1e-31.
+    fn moment(&self, g: impl Fn(f64) -> f64) -> f64 {
         let (low, high) = self.ends();
-        let shift = (phi(low) - phi(high)) / self.mass;
-        self.sigma * self.sigma * (1.0 + (low * phi(low) - high * phi(high)) / self.mass - shift * shift)
+        integral(low.max(-12.0), high.min(12.0), |t| g(t) * phi(t)) / self.mass
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Mean μ, variance δ²/7. Close to the raised cosine, by multiplications alone.
 
-use super::centred::{Bump, Centred, clamped};
+use super::centred::{Bump, Centred};
 use crate::error::Result;
 use crate::real::Real;
 
@@ -35,15 +35,12 @@ impl Bump for Biweight {
         15.0 / 16.0 * parabola * parabola
     }
     #[inline(always)]
-    fn climb(u: f32) -> f32 {
-        let u = clamped(u);
-        let t = u * u;
-        u.fused(t.fused(t.fused(3.0 / 16.0, -10.0 / 16.0), 15.0 / 16.0), 0.5)
+    fn narrow_tail(v: f32) -> f32 {
+        v * v * v * v.fused(v.fused(3.0 / 16.0, -15.0 / 16.0), 20.0 / 16.0)
     }
     #[inline(always)]
-    fn height(u: f32) -> f32 {
-        let u = clamped(u);
-        let parabola = 1.0 - u * u;
+    fn narrow_density(v: f32) -> f32 {
+        let parabola = v * (2.0 - v);
         15.0 / 16.0 * parabola * parabola
     }
 }

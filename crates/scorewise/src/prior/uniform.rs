@@ -7,9 +7,9 @@
 //! Mean (a + b)/2, variance (b − a)²/12. On [0, 1] it gives every soft-Dice and soft-F1 loss in use today: the expected
 //! matrix then holds the predictions themselves.
 
-use super::centred::{Bump, Centred, clamped};
+use super::centred::{Bump, Centred};
 use crate::error::{Error, Result};
-use crate::real::Real;
+use crate::real::{Real, at_least, at_most};
 
 /// The flat bump.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,8 +45,17 @@ impl Bump for Flat {
         0.5
     }
     #[inline(always)]
+    fn narrow_tail(v: f32) -> f32 {
+        0.5 * v
+    }
+    #[inline(always)]
+    fn narrow_density(_: f32) -> f32 {
+        0.5
+    }
+    // One straight line needs no nearer end, but its density does not fall to 0 at the ends by itself.
+    #[inline(always)]
     fn climb(u: f32) -> f32 {
-        clamped(u).fused(0.5, 0.5)
+        at_least(at_most(u, 1.0), -1.0).fused(0.5, 0.5)
     }
     #[inline(always)]
     fn height(u: f32) -> f32 {

@@ -12,9 +12,10 @@ use crate::error::{Error, Result};
 /// What an undefined score counts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convention {
-    /// 0: the paper, scikit-learn by default, and every loss here.
+    /// Every division by zero gives 0: the paper, scikit-learn by default, and every loss here. (A score of several quotients, such
+    /// as tss, keeps those that are defined.)
     Zero,
-    /// 1 where there was nothing to find and nothing was found (tp = fp = fn = 0), else 0: most Dice losses.
+    /// 1 where there was nothing to find and nothing was found (tp = fp = fn = 0), else as `Zero`: most Dice losses.
     OneIfBothEmpty,
     /// Not a number: tools that pass NaN on.
     Nan,
@@ -72,10 +73,10 @@ impl Score {
             return Some(value);
         }
         match convention {
-            Convention::Zero => Some(0.0),
-            Convention::OneIfBothEmpty => {
-                Some(f64::from(u8::from(confusion.tp == 0.0 && confusion.fp == 0.0 && confusion.fn_ == 0.0)))
+            Convention::OneIfBothEmpty if confusion.tp == 0.0 && confusion.fp == 0.0 && confusion.fn_ == 0.0 => {
+                Some(1.0)
             }
+            Convention::Zero | Convention::OneIfBothEmpty => Some(self.value(confusion)),
             Convention::Nan => Some(f64::NAN),
             Convention::Skip => None,
             Convention::Limit => self.limit(confusion),
@@ -119,6 +120,9 @@ mod tests {
             assert_eq!(score("mcc").value_under(&usual, convention), score("mcc").checked(&usual));
         }
         assert_eq!(score("mcc").value_under(&never, Convention::Limit), Some(0.0));
+        // What a loss takes: the quotient of the absent class counts 0, the other stays.
+        let only_positives = Confusion::new(0.0, 0.0, 2.0, 8.0);
+        assert_eq!(score("tss").value_under(&only_positives, Convention::Zero), Some(0.8));
         assert_eq!(score("precision").value_under(&never, Convention::OneIfBothEmpty), Some(0.0));
         assert!(score("precision").value_under(&never, Convention::Nan).unwrap().is_nan());
         assert_eq!(score("odds_ratio").value_under(&Confusion::new(70.0, 0.0, 0.0, 30.0), Convention::Limit), None);

@@ -121,6 +121,7 @@ impl<'a, T: Ranked> Search<'a, T> {
         let value = self.score.formula().bound(tp, fp, counts, &mut self.bounds);
         let same = value.is_point()
             && value.defined
+            && value.low.is_finite()
             && self.conditions.iter().all(|condition| condition.must_hold(tp, fp, counts, &mut self.bounds));
         Some((self.score.merit_bound(value), same))
     }

@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 use crate::score::Score;
+use crate::seed::stream;
 
 /// How rows are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,8 +141,7 @@ impl Bootstrap {
 
     fn draw(&self, replicate: usize, labels: &[bool], classes: &[Vec<u32>; 2], copies: &mut [u32]) {
         // Each replicate has its own stream, whoever computes it.
-        let stream = self.seed ^ (replicate as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(stream);
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(stream(self.seed, replicate as u64));
         match self.resampling {
             Resampling::Poisson => poisson(&mut random, copies),
             Resampling::Stratified => {

@@ -67,7 +67,8 @@ impl Condition {
     pub(crate) fn holds_at(&self, tp: f64, fp: f64, counts: &Counts, scratch: &mut Vec<Checked>) -> bool {
         let left = self.left.checked_at(tp, fp, counts, scratch);
         let right = self.right.checked_at(tp, fp, counts, scratch);
-        left.defined && right.defined && self.compares(left.value, right.value)
+        let usable = |side: Checked| side.defined && side.value.is_finite();
+        usable(left) && usable(right) && self.compares(left.value, right.value)
     }
 
     /// Whether some matrix of the box may satisfy it.
@@ -96,6 +97,7 @@ impl Condition {
             Comparison::Equal => left.is_point() && right.is_point() && left.low == right.low,
             Comparison::NotEqual => left.high < right.low || left.low > right.high,
         };
-        compares && left.defined && right.defined
+        let usable = |side: Interval| side.defined && side.low.is_finite() && side.high.is_finite();
+        compares && usable(left) && usable(right)
     }
 }

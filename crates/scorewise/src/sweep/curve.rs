@@ -17,7 +17,8 @@ pub struct CurvePoint {
 /// Steps of the curve in rising order of the threshold.
 pub(crate) fn curve<T: Ranked>(table: &Table<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
-    let half = (points / 2).max(1);
+    // More points than rows would only repeat themselves.
+    let half = (points / 2).clamp(1, length.max(1));
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
     let by_threshold = (0..=half).map(|k| rank_above(&table.rows, k as f64 / half as f64));
     let optima =

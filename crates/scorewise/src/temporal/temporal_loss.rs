@@ -16,6 +16,7 @@ use super::weighting::Weighting;
 use crate::confusion::{Confusion, is_positive};
 use crate::error::{Error, Result};
 use crate::formula::CellSlopes;
+use crate::loss::finite_slope;
 use crate::prior::{Prior, RowLaw, RowWork, with_row_law};
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, same_length};
@@ -99,8 +100,9 @@ impl TemporalLoss {
     fn value_and_slopes(&self, confusion: &Confusion) -> Result<(f64, CellSlopes)> {
         let (value, by_cell) = self.score.formula().value_and_slopes(confusion);
         let loss = self.score.loss_slope(value);
-        let [tn, fp, fn_, tp] = [by_cell.tn, by_cell.fp, by_cell.fn_, by_cell.tp].map(|slope| loss * slope);
-        if ![value, tn, fp, fn_, tp].iter().all(|number| number.is_finite()) {
+        let [tn, fp, fn_, tp] =
+            [by_cell.tn, by_cell.fp, by_cell.fn_, by_cell.tp].map(|slope| finite_slope(loss * slope));
+        if !value.is_finite() {
             return Err(Error::NotFinite { score: self.score.name().to_string() });
         }
         Ok((self.score.loss(value), CellSlopes { tn, fp, fn_, tp }))
@@ -167,7 +169,7 @@ impl<R: Real> RowWork<R> for Gradient<'_, R> {
     type Output = ();
     fn run<L: RowLaw<R>>(self, law: L) {
         for ((out, z), slope) in self.gradient.iter_mut().zip(self.logits).zip(self.by_level) {
-            *out = R::of(slope * law.density_of_logit(*z).wide());
+            *out = R::of_clamped(slope * law.density_of_logit(*z).wide());
         }
     }
 }

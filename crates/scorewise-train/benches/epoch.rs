@@ -99,7 +99,6 @@ impl Epoch {
             self.engine.forward(&self.network, &self.matrix, order, logits);
             let rows = Rows::new(Logits(logits), &self.picked[..order.len()]).expect("rows");
             self.loss.value_and_gradient(&rows, slopes).expect("finite");
-            self.gradient.fill(0.0);
             self.engine.backward(&self.network, slopes, &mut self.gradient);
             self.adam.step(&mut self.network.parameters, &self.gradient, 1e-3);
         }

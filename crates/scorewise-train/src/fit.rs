@@ -264,7 +264,6 @@ impl<'a> Training<'a> {
             let (rows, slopes) = self.rows.parts()?;
             sum += self.settings.loss.value_and_gradient(&rows, slopes)?;
             count += 1;
-            self.gradient.fill(0.0);
             self.engine.backward(&self.network, &self.rows.slopes, &mut self.gradient);
             self.adam.step(&mut self.network.parameters, &self.gradient, self.settings.rate);
         }

@@ -211,7 +211,8 @@ unsafe fn backward_block<V: Lanes, const N: usize, const B: usize>(
     }
 }
 
-/// gradient W[o][·] += Σ_rows slopes[o][row] · in[row][·] over one or more panels, and gradient b[o] += Σ_rows slopes[o][row].
+/// gradient W[o][·] += Σ_rows slopes[o][row] · in[row][·] over one or more panels, and gradient b[o] += Σ_rows slopes[o][row]; or
+/// `=` where it is `fresh`, which saves clearing it first.
 ///
 /// # Safety
 /// As [`forward`]; `slopes` holds `panels` panels, `rows` as many rows of the layer's stride.
@@ -222,6 +223,7 @@ pub(crate) unsafe fn outer<V: Lanes>(
     slopes: *const f32,
     rows: *const f32,
     gradient: *mut f32,
+    fresh: bool,
 ) {
     // SAFETY: as the caller's.
     unsafe {
@@ -238,9 +240,9 @@ pub(crate) unsafe fn outer<V: Lanes>(
                 let gradient = gradient.add(layer.weights + start * layer.stride + column);
                 let (stride, outputs) = (layer.stride, layer.outputs);
                 match columns {
-                    1 => outer_columns::<V, 1>(size, panels, outputs, slopes, rows, stride, gradient),
-                    2 => outer_columns::<V, 2>(size, panels, outputs, slopes, rows, stride, gradient),
-                    _ => outer_columns::<V, 3>(size, panels, outputs, slopes, rows, stride, gradient),
+                    1 => outer_columns::<V, 1>(size, panels, outputs, slopes, rows, stride, gradient, fresh),
+                    2 => outer_columns::<V, 2>(size, panels, outputs, slopes, rows, stride, gradient, fresh),
+                    _ => outer_columns::<V, 3>(size, panels, outputs, slopes, rows, stride, gradient, fresh),
                 }
             }
             vector += columns;
@@ -253,12 +255,14 @@ pub(crate) unsafe fn outer<V: Lanes>(
                     sum = sum.plus(V::load(slopes.add(part * V::WIDTH)));
                 }
             }
-            *gradient.add(layer.biases + output) += sum.sum();
+            let bias = gradient.add(layer.biases + output);
+            *bias = sum.sum() + if fresh { 0.0 } else { *bias };
         }
     }
 }
 
 #[inline(always)]
+#[allow(clippy::too_many_arguments)] // one step of the dispatch to constants; a struct would only be taken apart again
 unsafe fn outer_columns<V: Lanes, const C: usize>(
     size: usize,
     panels: usize,
@@ -267,9 +271,10 @@ unsafe fn outer_columns<V: Lanes, const C: usize>(
     rows: *const f32,
     stride: usize,
     gradient: *mut f32,
+    fresh: bool,
 ) {
     // SAFETY: as the caller's.
-    unsafe { with_block!(size, outer_block::<V, C>(panels, outputs, slopes, rows, stride, gradient)) }
+    unsafe { with_block!(size, outer_block::<V, C>(panels, outputs, slopes, rows, stride, gradient, fresh)) }
 }
 
 #[inline(always)]
@@ -280,13 +285,16 @@ unsafe fn outer_block<V: Lanes, const C: usize, const B: usize>(
     rows: *const f32,
     stride: usize,
     gradient: *mut f32,
+    fresh: bool,
 ) {
     // SAFETY: as the caller's.
     unsafe {
         let mut sums = [[V::splat(0.0); C]; B];
-        for (block, sums) in sums.iter_mut().enumerate() {
-            for (column, sum) in sums.iter_mut().enumerate() {
-                *sum = V::load(gradient.add(block * stride + column * V::WIDTH));
+        if !fresh {
+            for (block, sums) in sums.iter_mut().enumerate() {
+                for (column, sum) in sums.iter_mut().enumerate() {
+                    *sum = V::load(gradient.add(block * stride + column * V::WIDTH));
+                }
             }
         }
         for panel in 0..panels {

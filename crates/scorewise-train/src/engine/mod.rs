@@ -1,5 +1,6 @@
 //! ENGINE: a batch through the network and back, panel by panel, in caches and registers.
 
+mod buffer;
 mod lanes;
 mod level;
 mod kernel;
@@ -8,6 +9,7 @@ pub(crate) use lanes::Lanes;
 pub use level::Level;
 pub(crate) use level::{Work, run};
 
+use buffer::Buffer;
 use kernel::{PANEL, backward, forward, outer, transpose};
 
 use crate::net::{Layer, Network, Shape};
@@ -21,7 +23,7 @@ pub struct Matrix {
     rows: usize,
     columns: usize,
     stride: usize,
-    values: Vec<f32>,
+    values: Buffer,
 }
 
 impl Matrix {
@@ -32,7 +34,7 @@ impl Matrix {
             return None;
         }
         let (rows, stride) = (values.len() / columns, columns.next_multiple_of(crate::net::PAD));
-        let mut padded = vec![0.0; rows * stride];
+        let mut padded = Buffer::zeros(rows * stride);
         for (row, values) in padded.chunks_exact_mut(stride).zip(values.chunks_exact(columns)) {
             row[..columns].copy_from_slice(values);
         }
@@ -58,13 +60,13 @@ pub struct Engine {
     level: Level,
     layers: Vec<Layer>,
     /// The batch's inputs row by row, padded.
-    rows: Vec<f32>,
+    rows: Buffer,
     /// The inputs of each layer as panels, and last the logits.
-    panels: Vec<Vec<f32>>,
+    panels: Vec<Buffer>,
     /// Slopes by the inputs of a layer and by its outputs, for the panels that go together.
-    slopes: [Vec<f32>; 2],
+    slopes: [Buffer; 2],
     /// The inputs of a hidden layer row by row.
-    transposed: Vec<f32>,
+    transposed: Buffer,
     batch: usize,
 }
 
@@ -80,13 +82,13 @@ impl Engine {
     pub fn at(level: Level, shape: &Shape) -> Self {
         let layers = shape.layers();
         let widest = shape.widths().iter().copied().max().unwrap_or(1);
-        let slopes = vec![0.0; TOGETHER * PANEL * widest];
+        let slopes = Buffer::zeros(TOGETHER * PANEL * widest);
         Engine {
             level,
-            rows: Vec::new(),
-            panels: vec![Vec::new(); layers.len() + 1],
+            rows: Buffer::default(),
+            panels: vec![Buffer::default(); layers.len() + 1],
             slopes: [slopes.clone(), slopes],
-            transposed: vec![0.0; TOGETHER * PANEL * widest.next_multiple_of(crate::net::PAD)],
+            transposed: Buffer::zeros(TOGETHER * PANEL * widest.next_multiple_of(crate::net::PAD)),
             layers,
             batch: 0,
         }
@@ -113,7 +115,8 @@ impl Engine {
         }
     }
 
-    /// Adds the gradient of the parameters for the rows of the last [`forward`](Engine::forward), given that of their logits.
+    /// Writes the gradient of the parameters for the rows of the last [`forward`](Engine::forward), given that of their logits.
+    /// (The padding is left as it is: 0, in a list that was made so.)
     ///
     /// # Panics
     /// Where `slopes` or `gradient` do not fit.
@@ -130,9 +133,9 @@ impl Engine {
         let panels = batch.div_ceil(PANEL);
         let widths = self.layers.iter().map(|layer| layer.inputs).chain([self.layers[self.layers.len() - 1].outputs]);
         for (buffer, width) in self.panels.iter_mut().zip(widths) {
-            buffer.resize(panels * PANEL * width, 0.0);
+            buffer.resize(panels * PANEL * width);
         }
-        self.rows.resize(panels * PANEL * self.layers[0].stride, 0.0);
+        self.rows.resize(panels * PANEL * self.layers[0].stride);
     }
 }
 
@@ -224,7 +227,7 @@ impl Work for Backward<'_> {
                         }
                         engine.transposed.as_ptr()
                     };
-                    outer::<V>(&layer, count, out.as_ptr(), rows, gradient);
+                    outer::<V>(&layer, count, out.as_ptr(), rows, gradient, start == 0);
                     if at > 0 {
                         for panel in 0..count {
                             let slopes_out = out.as_ptr().add(panel * PANEL * layer.outputs);

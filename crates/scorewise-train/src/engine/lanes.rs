@@ -25,6 +25,9 @@ pub(crate) trait Lanes: Copy {
     unsafe fn where_positive(self, gate: Self) -> Self;
     /// The sum of all lanes, in a fixed order.
     unsafe fn sum(self) -> f32;
+    /// A hint that the cache line here will soon be read.
+    #[inline(always)]
+    unsafe fn expect_at(_: *const f32) {}
     /// Eight runs of eight numbers, turned: to[b][a] = from[a][b], runs `from_stride` and `to_stride` apart.
     unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
         for a in 0..8 {
@@ -156,6 +159,11 @@ pub(crate) mod x86 {
             unsafe { _mm256_and_ps(self, _mm256_cmp_ps::<_CMP_GT_OQ>(gate, _mm256_setzero_ps())) }
         }
         #[inline(always)]
+        unsafe fn expect_at(place: *const f32) {
+            // SAFETY: a hint; it reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
+        }
+        #[inline(always)]
         unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
             // SAFETY: as above.
             unsafe { turn(from, from_stride, to, to_stride) }
@@ -211,6 +219,11 @@ pub(crate) mod x86 {
                 let above = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(gate, _mm512_setzero_ps());
                 _mm512_maskz_mov_ps(above, self)
             }
+        }
+        #[inline(always)]
+        unsafe fn expect_at(place: *const f32) {
+            // SAFETY: a hint; it reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
         }
         #[inline(always)]
         unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {

@@ -152,7 +152,15 @@ impl Work for Forward<'_> {
         let Forward { engine, network, matrix, order } = self;
         let first = engine.layers[0];
         let parameters = network.parameters.as_ptr();
-        for (panel, order) in order.chunks(PANEL).enumerate() {
+        let all = order;
+        for (panel, order) in all.chunks(PANEL).enumerate() {
+            // The rows of a shuffled batch lie anywhere: ask for the next panel's while this one is computed.
+            for row in all.iter().skip((panel + 1) * PANEL).take(PANEL) {
+                for at in (0..first.stride).step_by(crate::net::PAD) {
+                    // SAFETY: a place inside the matrix, as `forward` has checked.
+                    unsafe { V::expect_at(matrix.values.as_ptr().add(*row as usize * matrix.stride + at)) };
+                }
+            }
             // Gather the rows; those that a last panel lacks are zeros.
             let rows = &mut engine.rows[panel * PANEL * first.stride..(panel + 1) * PANEL * first.stride];
             for (to, row) in rows.chunks_exact_mut(first.stride).zip(order) {

@@ -65,8 +65,9 @@ pub struct Engine {
     panels: Vec<Buffer>,
     /// Slopes by the inputs of a layer and by its outputs, for the panels that go together.
     slopes: [Buffer; 2],
-    /// The inputs of a hidden layer row by row.
-    transposed: Buffer,
+    /// The inputs of each hidden layer row by row, for the panels that go together. One buffer a layer, so that the padding of its
+    /// rows is never written and stays 0.
+    transposed: Vec<Buffer>,
     batch: usize,
 }
 
@@ -88,7 +89,7 @@ impl Engine {
             rows: Buffer::default(),
             panels: vec![Buffer::default(); layers.len() + 1],
             slopes: [slopes.clone(), slopes],
-            transposed: Buffer::zeros(TOGETHER * PANEL * widest.next_multiple_of(crate::net::PAD)),
+            transposed: layers.iter().map(|layer| Buffer::zeros(TOGETHER * PANEL * layer.stride)).collect(),
             layers,
             batch: 0,
         }
@@ -222,18 +223,13 @@ impl Work for Backward<'_> {
                     let rows = if at == 0 {
                         engine.rows.as_ptr().add(start * PANEL * layer.stride)
                     } else {
-                        // The padding of the rows is never written and stays 0 only per stride: clear it for this one.
+                        let transposed = engine.transposed[at].as_mut_ptr();
                         for panel in 0..count {
-                            let to = engine.transposed.as_mut_ptr().add(panel * PANEL * layer.stride);
+                            let to = transposed.add(panel * PANEL * layer.stride);
                             let from = inputs.add(panel * PANEL * layer.inputs);
                             transpose::<V>(from, PANEL, layer.inputs, PANEL, to, layer.stride);
-                            for row in 0..PANEL {
-                                for pad in layer.inputs..layer.stride {
-                                    *to.add(row * layer.stride + pad) = 0.0;
-                                }
-                            }
                         }
-                        engine.transposed.as_ptr()
+                        transposed.cast_const()
                     };
                     outer::<V>(&layer, count, out.as_ptr(), rows, gradient, start == 0);
                     if at > 0 {

@@ -58,6 +58,38 @@ impl Blocks {
     }
 }
 
+/// sums[block][·] += Σ scalar[block, step] · vector[step][·]: the one loop that all three products are, with B times N sums kept in
+/// registers. `apart` says how far scalars lie apart from block to block and from step to step, `next` how far vectors do.
+///
+/// # Safety
+/// As [`Lanes`]; scalars and vectors are there for every block and step.
+#[inline(always)]
+unsafe fn multiply<V: Lanes, const N: usize, const B: usize>(
+    mut sums: [[V; N]; B],
+    steps: usize,
+    scalars: *const f32,
+    apart: (usize, usize),
+    vectors: *const f32,
+    next: usize,
+) -> [[V; N]; B] {
+    // SAFETY: as the caller's.
+    unsafe {
+        for step in 0..steps {
+            let mut vector = [V::splat(0.0); N];
+            for (part, vector) in vector.iter_mut().enumerate() {
+                *vector = V::load(vectors.add(step * next + part * V::WIDTH));
+            }
+            for (block, sums) in sums.iter_mut().enumerate() {
+                let scalar = V::splat(*scalars.add(block * apart.0 + step * apart.1));
+                for part in 0..N {
+                    sums[part] = scalar.fused(vector[part], sums[part]);
+                }
+            }
+        }
+    }
+    sums
+}
+
 /// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], cut at 0 where `relu`.
 ///
 /// # Safety
@@ -114,18 +146,7 @@ unsafe fn forward_block<V: Lanes, const N: usize, const B: usize>(
         for (block, sums) in sums.iter_mut().enumerate() {
             *sums = [V::splat(*biases.add(block)); N];
         }
-        for i in 0..inputs {
-            let mut x = [V::splat(0.0); N];
-            for (part, x) in x.iter_mut().enumerate() {
-                *x = V::load(input.add(i * PANEL + part * V::WIDTH));
-            }
-            for (block, sums) in sums.iter_mut().enumerate() {
-                let weight = V::splat(*weights.add(block * stride + i));
-                for part in 0..N {
-                    sums[part] = weight.fused(x[part], sums[part]);
-                }
-            }
-        }
+        sums = multiply(sums, inputs, weights, (stride, 1), input, PANEL);
         for (block, sums) in sums.iter().enumerate() {
             for (part, sum) in sums.iter().enumerate() {
                 let sum = if relu { sum.positive_part() } else { *sum };
@@ -190,18 +211,7 @@ unsafe fn backward_block<V: Lanes, const N: usize, const B: usize>(
     // SAFETY: as the caller's.
     unsafe {
         let mut sums = [[V::splat(0.0); N]; B];
-        for o in 0..outputs {
-            let mut slope = [V::splat(0.0); N];
-            for (part, slope) in slope.iter_mut().enumerate() {
-                *slope = V::load(slopes_out.add(o * PANEL + part * V::WIDTH));
-            }
-            for (block, sums) in sums.iter_mut().enumerate() {
-                let weight = V::splat(*weights.add(o * stride + block));
-                for part in 0..N {
-                    sums[part] = weight.fused(slope[part], sums[part]);
-                }
-            }
-        }
+        sums = multiply(sums, outputs, weights, (1, stride), slopes_out, PANEL);
         for (block, sums) in sums.iter().enumerate() {
             for (part, sum) in sums.iter().enumerate() {
                 let at = block * PANEL + part * V::WIDTH;
@@ -300,18 +310,7 @@ unsafe fn outer_block<V: Lanes, const C: usize, const B: usize>(
         for panel in 0..panels {
             let slopes = slopes.add(panel * outputs * PANEL);
             let rows = rows.add(panel * PANEL * stride);
-            for row in 0..PANEL {
-                let mut x = [V::splat(0.0); C];
-                for (column, x) in x.iter_mut().enumerate() {
-                    *x = V::load(rows.add(row * stride + column * V::WIDTH));
-                }
-                for (block, sums) in sums.iter_mut().enumerate() {
-                    let slope = V::splat(*slopes.add(block * PANEL + row));
-                    for column in 0..C {
-                        sums[column] = slope.fused(x[column], sums[column]);
-                    }
-                }
-            }
+            sums = multiply(sums, PANEL, slopes, (PANEL, 1), rows, stride);
         }
         for (block, sums) in sums.iter().enumerate() {
             for (column, sum) in sums.iter().enumerate() {

@@ -26,6 +26,10 @@
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 
+pub mod error;
+pub mod table;
+pub mod encode;
+pub mod target;
 mod net;
 mod engine;
 pub mod optim;
@@ -33,4 +37,5 @@ pub mod start;
 pub mod fit;
 
 pub use engine::{Engine, Level, Matrix};
+pub use error::{Error, Place, Result};
 pub use net::{Network, Shape};

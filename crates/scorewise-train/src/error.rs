@@ -1,0 +1,113 @@
+//! What can be wrong with what a caller gives: the place at the front, the cure at the end.
+
+use std::fmt;
+
+/// A fault in a caller's input.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A fault that the numbers found.
+    #[error(transparent)]
+    Numbers(#[from] scorewise::Error),
+    /// Something in a file or table that cannot be used.
+    #[error("{place}: {problem}{}", Hint(hint))]
+    Data {
+        /// Where.
+        place: Place,
+        /// What is there and what should be.
+        problem: String,
+        /// What to do; may be empty.
+        hint: String,
+    },
+    /// A setting that cannot be used.
+    #[error("{what}: {problem}{}", Hint(hint))]
+    Setting {
+        /// Which, as a user writes it: `--hidden`.
+        what: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to do; may be empty.
+        hint: String,
+    },
+}
+
+/// What the functions of this crate return.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Where in a file a fault lies: `flares.csv:812, column `bz``.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file as the user named it.
+    pub file: String,
+    /// The line, from 1, where the file has lines.
+    pub line: Option<u64>,
+    /// The row, from 1, where it has none.
+    pub row: Option<u64>,
+    /// The column's name.
+    pub column: Option<String>,
+}
+
+impl Place {
+    /// A whole file.
+    #[must_use]
+    pub fn file(file: &str) -> Self {
+        Place { file: file.into(), ..Place::default() }
+    }
+
+    /// The same in this column.
+    #[must_use]
+    pub fn column(self, column: &str) -> Self {
+        Place { column: Some(column.into()), ..self }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(out, ":{line}")?;
+        }
+        if let Some(row) = self.row {
+            write!(out, ", row {row}")?;
+        }
+        match &self.column {
+            Some(column) => write!(out, ", column `{}`", column.escape_debug()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Error {
+    /// A fault of the data at a place.
+    pub fn data(place: Place, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Error::Data { place, problem: problem.into(), hint: hint.into() }
+    }
+
+    /// A fault of a setting.
+    pub fn setting(what: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Error::Setting { what: what.into(), problem: problem.into(), hint: hint.into() }
+    }
+}
+
+/// A hint on a line of its own, or nothing.
+struct Hint<'a>(&'a str);
+
+impl fmt::Display for Hint<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(out, "\nhint: {}", self.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn place_comes_first_and_cure_last() {
+        let place = Place { line: Some(812), ..Place::file("flares.csv") }.column("bz");
+        let error = Error::data(place, "`n/a` is not a number", "add `--missing n/a` to read it as missing");
+        let expected =
+            "flares.csv:812, column `bz`: `n/a` is not a number\nhint: add `--missing n/a` to read it as missing";
+        assert_eq!(error.to_string(), expected);
+    }
+}

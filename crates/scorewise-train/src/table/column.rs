@@ -1,0 +1,150 @@
+//! Typed columns. A missing value is NaN, [`Category::MISSING`], `None` or [`Values::NO_TIME`], by kind.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Place;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Numbers.
+    Number,
+    /// One of a list of texts.
+    Category,
+    /// Yes or no.
+    Boolean,
+    /// A date, or a date with a time of day.
+    Time,
+}
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Finite numbers; NaN is missing.
+    Number(Vec<f64>),
+    /// One of a list of texts.
+    Category(Category),
+    /// Yes or no; `None` is missing.
+    Boolean(Vec<Option<bool>>),
+    /// Seconds since 1970-01-01 00:00, without a time zone; [`Values::NO_TIME`] is missing.
+    Time(Vec<i64>),
+}
+
+/// Texts as places in a list of levels.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Category {
+    /// A place in `levels` for each row; [`Category::MISSING`] is missing.
+    pub codes: Vec<u32>,
+    /// The different texts, in the order in which they first came.
+    pub levels: Vec<String>,
+}
+
+/// A column: its name and its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// As in the header.
+    pub name: String,
+    /// One value a row.
+    pub values: Values,
+}
+
+/// Which line of a text file each row stood on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Lines {
+    /// The file has rows and no lines.
+    #[default]
+    None,
+    /// Rows before this table's first, in a file without lines.
+    After(u64),
+    /// One row a line, beginning here.
+    From(u64),
+    /// The line of each row.
+    Each(Vec<u64>),
+}
+
+/// Columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The file, as the user named it, for messages.
+    pub file: String,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// Where the rows stood.
+    pub lines: Lines,
+}
+
+impl Category {
+    /// The code of a missing value.
+    pub const MISSING: u32 = u32::MAX;
+}
+
+impl Values {
+    /// A missing time.
+    pub const NO_TIME: i64 = i64::MIN;
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Number(values) => values.len(),
+            Values::Category(values) => values.codes.len(),
+            Values::Boolean(values) => values.len(),
+            Values::Time(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What they are.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Values::Number(_) => Kind::Number,
+            Values::Category(_) => Kind::Category,
+            Values::Boolean(_) => Kind::Boolean,
+            Values::Time(_) => Kind::Time,
+        }
+    }
+
+    /// Whether the value of a row is missing.
+    #[must_use]
+    pub fn is_missing(&self, row: usize) -> bool {
+        match self {
+            Values::Number(values) => values[row].is_nan(),
+            Values::Category(values) => values.codes[row] == Category::MISSING,
+            Values::Boolean(values) => values[row].is_none(),
+            Values::Time(values) => values[row] == Values::NO_TIME,
+        }
+    }
+}
+
+impl Table {
+    /// How many rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+
+    /// A column by its name.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Where a row stands in its file.
+    #[must_use]
+    pub fn place(&self, row: usize) -> Place {
+        let (line, number) = match &self.lines {
+            Lines::None => (None, Some(row as u64 + 1)),
+            Lines::After(rows) => (None, Some(rows + row as u64 + 1)),
+            Lines::From(first) => (Some(first + row as u64), None),
+            Lines::Each(lines) => (lines.get(row).copied(), None),
+        };
+        Place { line, row: number, ..Place::file(&self.file) }
+    }
+}

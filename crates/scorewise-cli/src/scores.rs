@@ -5,6 +5,7 @@ use scorewise::score::{self, ROWS, Row, no_skill};
 use scorewise::{Confusion, Direction, Score, Shape};
 use serde_json::{Value, json};
 
+use crate::outcome::{Failure, Outcome};
 use crate::table::{aligned, facts, short};
 
 /// What `scorewise scores` takes.
@@ -30,37 +31,34 @@ pub struct Arguments {
 }
 
 /// The text for standard output, or what is wrong.
-pub fn run(arguments: &Arguments) -> Result<String, String> {
+pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if arguments.markdown {
-        return Ok(score::markdown());
+        return Ok(score::markdown().into());
     }
     let matrix = arguments.matrix.as_deref().map(read_matrix).transpose()?;
-    match &arguments.score {
+    let text = match &arguments.score {
         Some(text) => {
             let score = read_score(text)?;
-            Ok(if arguments.json {
-                pretty(&one_json(&score, matrix.as_ref()))
-            } else {
-                detail(&score, matrix.as_ref())
-            })
+            if arguments.json { pretty(&one_json(&score, matrix.as_ref())) } else { detail(&score, matrix.as_ref()) }
         }
         None if arguments.json => {
             let all: Vec<Value> = registered().map(|score| one_json(&score, matrix.as_ref())).collect();
-            Ok(pretty(&Value::Array(all)))
+            pretty(&Value::Array(all))
         }
-        None => Ok(match &matrix {
+        None => match &matrix {
             Some(matrix) => values(matrix),
             None => list(),
-        }),
-    }
+        },
+    };
+    Ok(text.into())
 }
 
 /// A line of the registry whose parameter was not given is shown all the same, at an example of it.
-fn read_score(text: &str) -> Result<Score, String> {
+fn read_score(text: &str) -> Result<Score, Failure> {
     let name = text.trim().to_ascii_lowercase().replace('-', "_");
     Score::parse(text).or_else(|fault: FormulaError| match score::registry::row(&name) {
-        Some(row) if !row.parameters.is_empty() => Score::example(row).ok_or(fault.to_string()),
-        _ => Err(fault.to_string()),
+        Some(row) if !row.parameters.is_empty() => Score::example(row).ok_or(fault.into()),
+        _ => Err(fault.into()),
     })
 }
 

@@ -35,6 +35,7 @@ mod engine;
 pub mod optim;
 pub mod start;
 pub mod fit;
+pub mod ensemble;
 
 pub use engine::{Engine, Level, Matrix};
 pub use error::{Error, Place, Result};

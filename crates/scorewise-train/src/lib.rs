@@ -27,9 +27,13 @@
 //! ```
 
 pub mod error;
+mod note;
+mod names;
 pub mod table;
+pub mod groups;
 pub mod encode;
 pub mod target;
+pub mod split;
 mod net;
 mod engine;
 pub mod optim;
@@ -40,3 +44,4 @@ pub mod ensemble;
 pub use engine::{Engine, Level, Matrix};
 pub use error::{Error, Place, Result};
 pub use net::{Network, Shape};
+pub use note::Note;

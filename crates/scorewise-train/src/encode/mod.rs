@@ -1,4 +1,40 @@
 //! ENCODE: from columns to a matrix of f32, with what the training rows have taught.
+//!
+//! ```
+//! use scorewise_train::encode::{Choice, Encoder};
+//! use scorewise_train::table::{Category, Column, Table, Values};
+//!
+//! let age = Column { name: "age".into(), values: Values::Number(vec![20.0, 40.0, 60.0, f64::NAN]) };
+//! let levels = vec!["red".to_string(), "blue".to_string()];
+//! let colour = Column { name: "colour".into(), values: Values::Category(Category { codes: vec![0, 1, 0, 1], levels }) };
+//! let table = Table { file: "people.csv".into(), columns: vec![age, colour], ..Table::default() };
+//!
+//! // The first three rows teach; the last is encoded with what they taught: its age, missing, is their mean.
+//! let (encoder, notes) = Encoder::fit(&table, &[0, 1, 2], &Choice::default())?;
+//! assert_eq!(encoder.names(), ["age", "colour = blue", "colour = red"]);
+//! let encoded = encoder.encode(&table)?;
+//! assert_eq!(encoded.matrix.row(1), [0.0, 1.0, 0.0]);
+//! assert_eq!(encoded.matrix.row(3), [0.0, 1.0, 0.0]);
+//! assert_eq!(
+//!     encoded.surprises.notes(&encoder)[0].to_string(),
+//!     "column `age`: 1 row without a value, where no training row lacks one: taken as the mean"
+//! );
+//! assert!(notes.is_empty());
+//! # Ok::<(), scorewise_train::Error>(())
+//! ```
+
+mod choice;
+mod statistics;
+mod judge;
+mod fit;
+mod view;
+mod write;
+mod stream;
+mod check;
+
+pub use choice::Choice;
+pub use stream::Stream;
+pub use write::{Encoded, FARTHEST, Surprises};
 
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +54,12 @@ pub struct Encoder {
 pub struct Input {
     /// The column's name.
     pub column: String,
-    /// What the column holds.
+    /// What the column held when the encoder was fitted.
     pub kind: Kind,
     /// 0 for this row, 1 for the row before, …; a row before the first is a missing value.
     pub lag: usize,
     /// How its values become numbers.
+    #[serde(flatten)]
     pub coding: Coding,
 }
 
@@ -48,6 +85,9 @@ pub enum Coding {
         rest: bool,
         /// Whether there is a column for missing values.
         indicator: bool,
+        /// One for each of these columns where they are standardised too, else none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        scales: Vec<Scale>,
     },
     /// The place of a level in a given order, standardised as a number is.
     Ordinal {
@@ -69,6 +109,15 @@ pub enum Coding {
     },
 }
 
+/// How a number is standardised: (x − mean)/deviation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scale {
+    /// Of the training rows.
+    pub mean: f64,
+    /// Of the training rows; 1 where they are all alike.
+    pub deviation: f64,
+}
+
 /// A cycle of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -79,4 +128,87 @@ pub enum Cycle {
     Week,
     /// The day in the year.
     Year,
+}
+
+impl Encoder {
+    /// How many columns the matrix has.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.inputs.iter().map(Input::width).sum()
+    }
+
+    /// What each column of the matrix means: `age`, `sex = Male`, `pm2.5 missing`, `pm2.5 (1 before)`, `time day sin`.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.inputs.iter().flat_map(Input::names).collect()
+    }
+
+    /// The columns that a table must have, with what they held at the fit: each once, the group's last.
+    #[must_use]
+    pub fn columns(&self) -> Vec<(&str, Option<Kind>)> {
+        let mut columns: Vec<(&str, Option<Kind>)> = Vec::new();
+        let group = self.group.as_deref().filter(|_| self.lags() > 0);
+        for (name, kind) in
+            self.inputs.iter().map(|i| (i.column.as_str(), Some(i.kind))).chain(group.map(|g| (g, None)))
+        {
+            if columns.iter().all(|(other, _)| *other != name) {
+                columns.push((name, kind));
+            }
+        }
+        columns
+    }
+
+    /// How many rows back the farthest input looks.
+    #[must_use]
+    pub fn lags(&self) -> usize {
+        self.inputs.iter().map(|input| input.lag).max().unwrap_or(0)
+    }
+}
+
+impl Input {
+    /// How many columns of the matrix it gives.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        match &self.coding {
+            Coding::Number { indicator, .. } | Coding::Ordinal { indicator, .. } => 1 + usize::from(*indicator),
+            Coding::OneHot { levels, rest, indicator, .. } => {
+                levels.len() + usize::from(*rest) + usize::from(*indicator)
+            }
+            Coding::Time { cycles, indicator } => 2 * cycles.len() + usize::from(*indicator),
+        }
+    }
+
+    /// What these columns mean.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let base = match self.lag {
+            0 => self.column.clone(),
+            lag => format!("{} ({lag} before)", self.column),
+        };
+        let (mut names, indicator) = match &self.coding {
+            Coding::Number { indicator, .. } | Coding::Ordinal { indicator, .. } => (vec![base.clone()], indicator),
+            Coding::OneHot { levels, rest, indicator, .. } => {
+                let named = levels.iter().map(|level| format!("{base} = {level}"));
+                (named.chain(rest.then(|| format!("{base} rest"))).collect(), indicator)
+            }
+            Coding::Time { cycles, indicator } => {
+                let named = |cycle: &Cycle| ["sin", "cos"].map(|wave| format!("{base} {} {wave}", cycle.name()));
+                (cycles.iter().flat_map(named).collect(), indicator)
+            }
+        };
+        names.extend(indicator.then(|| format!("{base} missing")));
+        names
+    }
+}
+
+impl Cycle {
+    /// As in the names of columns.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Cycle::Day => "day",
+            Cycle::Week => "week",
+            Cycle::Year => "year",
+        }
+    }
 }

@@ -41,6 +41,28 @@ impl Matrix {
         Some(Matrix { rows, columns, stride, values: padded })
     }
 
+    /// So many rows of zeros; nothing where there is no column or the size is beyond counting.
+    #[must_use]
+    pub fn zeros(rows: usize, columns: usize) -> Option<Self> {
+        let stride = columns.checked_next_multiple_of(crate::net::PAD).filter(|stride| *stride > 0)?;
+        let values = Buffer::zeros(rows.checked_mul(stride)?);
+        Some(Matrix { rows, columns, stride, values })
+    }
+
+    /// The features of a row.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.values[row * self.stride..][..self.columns]
+    }
+
+    /// All rows with their padding, and how long a padded row is.
+    pub(crate) fn padded_mut(&mut self) -> (&mut [f32], usize) {
+        (&mut self.values, self.stride)
+    }
+
     /// How many rows.
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -1,0 +1,59 @@
+//! Shuffling and dealing out.
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// Randomness from one of the streams of a seed.
+pub(super) fn random(seed: u64, stream: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(scorewise::stream(seed, stream))
+}
+
+/// Every order is as likely as every other.
+pub(super) fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
+    for at in (1..list.len()).rev() {
+        let other = ((u128::from(random.next_u64()) * (at as u128 + 1)) >> 64) as usize;
+        list.swap(at, other);
+    }
+}
+
+/// Divides a total in proportion to sizes, each within one of its exact share: whole parts first, what is left by the largest
+/// remainder.
+pub(super) fn apportion(sizes: &[usize], total: usize) -> Vec<usize> {
+    let all: usize = sizes.iter().sum();
+    if all == 0 {
+        return vec![0; sizes.len()];
+    }
+    let product = |size: usize| size as u128 * total as u128;
+    let mut shares: Vec<usize> = sizes.iter().map(|size| (product(*size) / all as u128) as usize).collect();
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|at| std::cmp::Reverse(product(sizes[*at]) % all as u128));
+    let left = total.saturating_sub(shares.iter().sum());
+    order.iter().take(left).for_each(|at| shares[*at] += 1);
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_remainders_get_what_is_left() {
+        assert_eq!(apportion(&[7, 2, 1], 5), [4, 1, 0]);
+        assert_eq!(apportion(&[6, 3, 1], 5), [3, 1, 1]);
+        assert_eq!(apportion(&[0, 0], 0), [0, 0]);
+    }
+
+    #[test]
+    fn a_shuffle_keeps_all_and_follows_the_seed() {
+        let shuffled = |seed| {
+            let mut list: Vec<u32> = (0..100).collect();
+            shuffle(&mut list, &mut random(seed, 0));
+            list
+        };
+        let mut sorted = shuffled(1);
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..100).collect::<Vec<u32>>());
+        assert_eq!(shuffled(1), shuffled(1));
+        assert_ne!(shuffled(1), shuffled(2));
+    }
+}

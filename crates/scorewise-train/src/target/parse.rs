@@ -1,0 +1,212 @@
+//! A target as a user writes it, with the table it is about: a column's name, or `COLUMN OP VALUE`.
+
+use super::{Comparison, Literal, MOST_CLASSES, Rule, Target};
+use crate::error::{Error, Place, Result};
+use crate::groups::Groups;
+use crate::names::{self, listed, meant, quoted};
+use crate::note::Note;
+use crate::table::{Category, Column, Table, Values};
+
+/// As written, longer signs first.
+const SIGNS: [(&str, Comparison); 8] = [
+    (">=", Comparison::AtLeast),
+    ("<=", Comparison::AtMost),
+    ("!=", Comparison::Unlike),
+    ("<>", Comparison::Unlike),
+    ("==", Comparison::Equal),
+    (">", Comparison::Above),
+    ("<", Comparison::Below),
+    ("=", Comparison::Equal),
+];
+
+impl Target {
+    /// From text. A column whose whole name is the text comes first; otherwise it is a condition on the column left of the last
+    /// sign that has a column there. Of two classes the positive one is `positive`, or the rarer one; of more, `positive` against
+    /// all others.
+    pub fn parse(text: &str, table: &Table, positive: Option<&str>, lead: usize) -> Result<(Target, Vec<Note>)> {
+        if table.rows() == 0 {
+            return Err(Error::data(Place::file(&table.file), "no rows", "give a table with rows to learn from"));
+        }
+        if let Some(column) = column_named(text, table) {
+            return classes(column, table, positive, lead);
+        }
+        let Some((column, comparison, value)) = condition(text, table) else {
+            let bare = SIGNS.iter().filter_map(|(sign, _)| text.find(sign)).min().map_or(text, |at| &text[..at]);
+            return Err(names::column(table, "--target", bare.trim()).err().unwrap_or_else(|| {
+                Error::setting("--target", format!("{} is no column and no condition", quoted(text)), "")
+            }));
+        };
+        if let Some(positive) = positive {
+            let problem = format!("{} goes with a column of classes, and the target is a condition", quoted(positive));
+            return Err(Error::setting(
+                "--positive",
+                problem,
+                "leave it out: rows where the condition holds are positive",
+            ));
+        }
+        let with = literal(column, comparison, value)?;
+        let rule = Rule::Condition { comparison, with };
+        Ok((Target { column: column.name.clone(), rule, lead }, Vec::new()))
+    }
+}
+
+/// A column by its name as written, trimmed, or within quotes.
+fn column_named<'a>(text: &str, table: &'a Table) -> Option<&'a Column> {
+    let trimmed = text.trim();
+    table.column(text).or_else(|| table.column(trimmed)).or_else(|| table.column(unquoted(trimmed)?))
+}
+
+/// What stands between a pair of quotes.
+fn unquoted(text: &str) -> Option<&str> {
+    ['`', '"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote))
+}
+
+fn condition<'a, 'b>(text: &'b str, table: &'a Table) -> Option<(&'a Column, Comparison, &'b str)> {
+    // From the right, since a column's name may hold signs itself; at one place the longer sign first, and one that begins in the
+    // middle of a longer one last.
+    let split = |at: usize| {
+        let (sign, comparison) = SIGNS.iter().find(|(sign, _)| text[at..].starts_with(sign))?;
+        Some((column_named(&text[..at], table)?, *comparison, text[at + sign.len()..].trim()))
+    };
+    let starts = || text.char_indices().rev().map(|(at, _)| at);
+    let whole = starts().filter(|at| !inside_a_sign(text, *at)).find_map(split);
+    whole.or_else(|| starts().find_map(split))
+}
+
+fn inside_a_sign(text: &str, at: usize) -> bool {
+    at > 0 && text.get(at - 1..at + 1).is_some_and(|pair| SIGNS.iter().any(|(sign, _)| *sign == pair))
+}
+
+fn literal(column: &Column, comparison: Comparison, value: &str) -> Result<Literal> {
+    let name = quoted(&column.name);
+    let text = unquoted(value).unwrap_or(value);
+    if value.is_empty() {
+        let problem = format!("the condition on {name} has nothing to compare with");
+        return Err(Error::setting("--target", problem, "write it as `COLUMN > 400`"));
+    }
+    let known: Vec<&str> = match &column.values {
+        Values::Number(_) => {
+            return match text.parse::<f64>() {
+                Ok(x) if x.is_finite() => Ok(Literal::Number(x)),
+                _ => {
+                    let problem = format!("{name} holds numbers, and {} is none", quoted(text));
+                    Err(Error::setting("--target", problem, "compare it with a number"))
+                }
+            };
+        }
+        Values::Time(_) => {
+            let problem = format!("{name} holds times, which cannot be a target");
+            return Err(Error::setting("--target", problem, "name a column of classes or numbers"));
+        }
+        Values::Category(values) => values.levels.iter().map(String::as_str).collect(),
+        Values::Boolean(_) => vec!["false", "true"],
+    };
+    if !comparison.is_of_texts() {
+        let problem = format!("{name} holds texts, which cannot be compared with {}", comparison.sign());
+        return Err(Error::setting("--target", problem, "use = or !="));
+    }
+    if !known.contains(&text) {
+        let problem = format!("{name} never holds {}", quoted(text));
+        return Err(Error::setting("--target", problem, meant(text, &known)));
+    }
+    Ok(Literal::Text(text.into()))
+}
+
+/// A class, the first row that has it, and how many do.
+struct Class {
+    name: String,
+    row: usize,
+    count: usize,
+}
+
+fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) -> Result<(Target, Vec<Note>)> {
+    let fault =
+        |problem: String, hint: String| Error::data(Place::file(&table.file).column(&column.name), problem, hint);
+    if let Values::Time(_) = &column.values {
+        return Err(fault(
+            "holds times, which cannot be a target".into(),
+            "name a column of classes or numbers".into(),
+        ));
+    }
+    let mut found = counted(column);
+    if found.len() > MOST_CLASSES {
+        let problem = format!("{} different values, and at most {MOST_CLASSES} can be classes", found.len());
+        let example = if found.iter().any(|class| class.name.parse::<f64>().is_ok()) { "> 10" } else { "= \"…\"" };
+        let hint = format!("make it a condition: `--target \"{} {example}\"`", column.name);
+        return Err(fault(problem, hint));
+    }
+    match &column.values {
+        Values::Number(values) => found.sort_by(|a, b| values[a.row].total_cmp(&values[b.row])),
+        _ => found.sort_by(|a, b| a.name.cmp(&b.name)),
+    }
+    let names: Vec<&str> = found.iter().map(|class| class.name.as_str()).collect();
+    match names[..] {
+        [] => return Err(fault("no row has a value".into(), "name another column as `--target`".into())),
+        [only] => {
+            let problem = format!("one class only, {}: there is nothing to tell apart", quoted(only));
+            return Err(fault(problem, "give rows of another class, or name another column as `--target`".into()));
+        }
+        _ => {}
+    }
+    let wanted = match positive {
+        None => None,
+        Some(text) => Some(position(text.trim(), &names).ok_or_else(|| {
+            let problem = format!("{} is no class of {}", quoted(text), quoted(&column.name));
+            Error::setting("--positive", problem, format!("the classes are {}", listed(&names)))
+        })?),
+    };
+    let target = |rule: Rule| Target { column: column.name.clone(), rule, lead };
+    if let (3.., Some(at)) = (found.len(), wanted) {
+        let with = match &column.values {
+            Values::Number(values) => Literal::Number(values[found[at].row]),
+            _ => Literal::Text(found[at].name.clone()),
+        };
+        let text = format!("{} classes: {} is predicted, against all others", found.len(), quoted(names[at]));
+        let rule = Rule::Condition { comparison: Comparison::Equal, with };
+        return Ok((target(rule), vec![Note::of(&column.name, text)]));
+    }
+    if found.len() > 2 {
+        let note = Note::of(&column.name, format!("{} classes: {}", found.len(), listed(&names)));
+        let names = names.iter().map(|name| (*name).to_string()).collect();
+        return Ok((target(Rule::Classes(names)), vec![note]));
+    }
+    let mut notes = Vec::new();
+    let positive = wanted.unwrap_or_else(|| {
+        let at = usize::from(found[1].count <= found[0].count);
+        let (rarer, rows) = (&found[at], found[0].count + found[1].count);
+        let text = format!(
+            "the positive class is {}, the rarer one ({} of {rows} rows); `--positive` chooses the other",
+            quoted(&rarer.name),
+            rarer.count
+        );
+        notes.push(Note::of(&column.name, text));
+        at
+    });
+    let names = vec![found[1 - positive].name.clone(), found[positive].name.clone()];
+    Ok((target(Rule::Classes(names)), notes))
+}
+
+/// The class that a text names: as written, or as the same number.
+fn position(text: &str, names: &[&str]) -> Option<usize> {
+    let same_number = |name: &&str| matches!((name.parse::<f64>(), text.parse::<f64>()), (Ok(a), Ok(b)) if a == b);
+    names.iter().position(|name| *name == text).or_else(|| names.iter().position(|name| same_number(&name)))
+}
+
+fn counted(column: &Column) -> Vec<Class> {
+    let grouped;
+    let (codes, names): (&[u32], Vec<Option<&String>>) = match &column.values {
+        Values::Category(Category { codes, levels }) => (codes, levels.iter().map(Some).collect()),
+        _ => {
+            grouped = Groups::new(column);
+            (&grouped.codes, grouped.names.iter().map(Option::as_ref).collect())
+        }
+    };
+    let mut classes: Vec<Option<Class>> = names.iter().map(|_| None).collect();
+    for (row, code) in codes.iter().enumerate() {
+        let (Some(class), Some(Some(name))) = (classes.get_mut(*code as usize), names.get(*code as usize)) else {
+            continue;
+        };
+        class.get_or_insert_with(|| Class { name: (*name).clone(), row, count: 0 }).count += 1;
+    }
+    classes.into_iter().flatten().collect()
+}

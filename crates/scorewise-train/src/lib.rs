@@ -35,7 +35,10 @@ mod engine;
 pub mod optim;
 pub mod start;
 pub mod fit;
+pub mod model;
+pub mod onnx;
 
 pub use engine::{Engine, Level, Matrix};
 pub use error::{Error, Place, Result};
-pub use net::{Network, Shape};
+pub use model::Model;
+pub use net::{Dense, Network, Shape};

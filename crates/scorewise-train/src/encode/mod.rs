@@ -23,6 +23,7 @@ pub struct Input {
     /// 0 for this row, 1 for the row before, …; a row before the first is a missing value.
     pub lag: usize,
     /// How its values become numbers.
+    #[serde(flatten)]
     pub coding: Coding,
 }
 
@@ -79,4 +80,87 @@ pub enum Cycle {
     Week,
     /// The day in the year.
     Year,
+}
+
+impl Encoder {
+    /// How many columns the matrix has.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.inputs.iter().map(Input::width).sum()
+    }
+
+    /// What each column of the matrix means: `age`, `sex = Male`, `pm2.5 missing`, `pm2.5 (1 before)`, `time day sin`.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.inputs.iter().flat_map(Input::names).collect()
+    }
+
+    /// The columns that a table must have, with what they held at the fit: each once, the group's last.
+    #[must_use]
+    pub fn columns(&self) -> Vec<(&str, Option<Kind>)> {
+        let mut columns: Vec<(&str, Option<Kind>)> = Vec::new();
+        let group = self.group.as_deref().filter(|_| self.lags() > 0);
+        for (name, kind) in
+            self.inputs.iter().map(|i| (i.column.as_str(), Some(i.kind))).chain(group.map(|g| (g, None)))
+        {
+            if columns.iter().all(|(other, _)| *other != name) {
+                columns.push((name, kind));
+            }
+        }
+        columns
+    }
+
+    /// How many rows back the farthest input looks.
+    #[must_use]
+    pub fn lags(&self) -> usize {
+        self.inputs.iter().map(|input| input.lag).max().unwrap_or(0)
+    }
+}
+
+impl Input {
+    /// How many columns of the matrix it gives.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        match &self.coding {
+            Coding::Number { indicator, .. } | Coding::Ordinal { indicator, .. } => 1 + usize::from(*indicator),
+            Coding::OneHot { levels, rest, indicator, .. } => {
+                levels.len() + usize::from(*rest) + usize::from(*indicator)
+            }
+            Coding::Time { cycles, indicator } => 2 * cycles.len() + usize::from(*indicator),
+        }
+    }
+
+    /// What these columns mean.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let base = match self.lag {
+            0 => self.column.clone(),
+            lag => format!("{} ({lag} before)", self.column),
+        };
+        let (mut names, indicator) = match &self.coding {
+            Coding::Number { indicator, .. } | Coding::Ordinal { indicator, .. } => (vec![base.clone()], indicator),
+            Coding::OneHot { levels, rest, indicator, .. } => {
+                let named = levels.iter().map(|level| format!("{base} = {level}"));
+                (named.chain(rest.then(|| format!("{base} rest"))).collect(), indicator)
+            }
+            Coding::Time { cycles, indicator } => {
+                let named = |cycle: &Cycle| ["sin", "cos"].map(|wave| format!("{base} {} {wave}", cycle.name()));
+                (cycles.iter().flat_map(named).collect(), indicator)
+            }
+        };
+        names.extend(indicator.then(|| format!("{base} missing")));
+        names
+    }
+}
+
+impl Cycle {
+    /// As in the names of columns.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Cycle::Day => "day",
+            Cycle::Week => "week",
+            Cycle::Year => "year",
+        }
+    }
 }

@@ -3,6 +3,12 @@
 
 mod outcome;
 mod table;
+mod predictions;
+mod resampling;
+mod score;
+mod tune;
+mod compare;
+mod theory;
 mod scores;
 mod priors;
 mod completions;
@@ -23,6 +29,14 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Every score of a forecast at a threshold, with intervals
+    Score(score::Arguments),
+    /// The exact best threshold of a score, and how sure it is
+    Tune(tune::Arguments),
+    /// Which of two forecasts is better, and how sure that is
+    Compare(compare::Arguments),
+    /// A score under a random threshold: exact expectation, Jensen gap, bounds
+    Theory(theory::Arguments),
     /// The scores: formulas, aliases, ranges; one in detail; all on a confusion matrix
     Scores(scores::Arguments),
     /// The priors of the threshold: families, or one in detail
@@ -46,6 +60,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn perform(command: &Command) -> Result<Outcome, Failure> {
     match command {
+        Command::Score(arguments) => score::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
+        Command::Theory(arguments) => theory::run(arguments),
         Command::Scores(arguments) => scores::run(arguments),
         Command::Priors(arguments) => priors::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -6,7 +6,8 @@ use scorewise::{Confusion, Direction, Score, Shape};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
-use crate::table::{aligned, facts, short};
+use crate::table::{aligned, facts, pretty, short};
+
 
 /// What `scorewise scores` takes.
 #[derive(clap::Args)]
@@ -136,7 +137,8 @@ fn parameters(row: Option<&Row>) -> String {
     format!("{}; {}", row.signature(), each.join(", "))
 }
 
-fn best(score: &Score) -> String {
+/// Which way is better, and where the best lies.
+pub fn best(score: &Score) -> String {
     match (score.direction(), score.row().and_then(|row| row.perfect)) {
         (Direction::Higher, Some(perfect)) => format!("higher, up to {}", short(perfect)),
         (Direction::Higher, None) => "higher".into(),
@@ -185,8 +187,4 @@ fn one_json(score: &Score, matrix: Option<&Confusion>) -> Value {
         document["value"] = json!(score.checked(matrix));
     }
     document
-}
-
-fn pretty(value: &Value) -> String {
-    format!("{value:#}\n")
 }

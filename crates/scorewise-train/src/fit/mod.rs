@@ -5,6 +5,7 @@
 //! | `settings` | how to train, and why each default |
 //! | `objective` | what is minimised: losses of two classes and of more, behind one door |
 //! | `sample` | the data of a training |
+//! | `batch` | the rows of a step, put together |
 //! | `optimiser` | from a gradient to a step |
 //! | `training` | the loop: steps, validation, best weights |
 //! | `parallel` | many trainings side by side |
@@ -12,6 +13,7 @@
 mod settings;
 mod objective;
 mod sample;
+mod batch;
 mod optimiser;
 mod training;
 mod parallel;

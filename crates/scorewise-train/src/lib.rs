@@ -1,7 +1,7 @@
 //! LEARNING: from rows of features to a network that was trained for a score.
 //!
 //! Under construction, from the inside out: the network ([`Network`]), the engine ([`Engine`]), optimisers ([`optim`]), a start that
-//! is never stuck ([`start`]) and fitting ([`mod@fit`]) stand; tables, encoding, splits, the model file and the command come next.
+//! is never stuck ([`start`]), fitting ([`mod@fit`]) and ensembles ([`mod@ensemble`]) stand; tables, encoding, splits, the model file and the command come next.
 //!
 //! ```
 //! use scorewise::{Logits, Prior, Rows, Score, ScoreLoss};

@@ -10,8 +10,8 @@
 //!                  by the same part of the way, until Σ s = 1
 //! ```
 //!
-//! Where the supports leave no such shares (three classes, each with thresholds between 0.4 and 0.6) not all predictions of a row
-//! can lie inside. Then biases are ln E τ, and the last layer is scaled up until most predictions do.
+//! Where the supports leave no such shares (three classes, each with thresholds between 0.4 and 0.6) no start has all predictions of
+//! a row inside, and a class that is nowhere inside is never learnt. Such a training needs a warm start: cross-entropy first.
 
 use scorewise::Prior;
 use scorewise::multiclass::softmax;
@@ -42,31 +42,29 @@ pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     count as f64 / logits.len() as f64
 }
 
-/// Puts the first predictions of these rows inside the priors' supports, by the output layer alone.
+/// Whether there is a start with every prediction inside the support of its prior.
+#[must_use]
+pub fn has_centre(priors: &[Prior], outputs: usize) -> bool {
+    priors.is_empty() || shares(&of_outputs(priors, outputs).collect::<Vec<_>>()).is_some()
+}
+
+/// Puts the first predictions of these rows inside the priors' supports, by the output layer alone. Does nothing where there is
+/// no such start.
 pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matrix: &Matrix, rows: &[u32]) {
     let Some(last) = network.shape().layers().last().copied() else { return };
     if priors.is_empty() {
         return;
     }
+    let priors: Vec<&Prior> = of_outputs(priors, last.outputs).collect();
+    let Some(shares) = shares(&priors) else { return };
     let biases = last.biases..last.biases + last.outputs;
     let weights = last.weights..last.weights + last.outputs * last.stride;
     network.parameters[biases.clone()].fill(0.0);
     let mut logits = vec![0.0; rows.len() * last.outputs];
     forward(engine, network, matrix, rows, &mut logits);
-    let priors: Vec<&Prior> = of_outputs(priors, last.outputs).collect();
-    let (shares, scale) = match shares(&priors) {
-        Some(shares) => {
-            let farthest = logits.iter().fold(0f32, |farthest, logit| farthest.max(logit.abs()));
-            let room = room(&priors, &shares);
-            let scale = if f64::from(farthest) > room { room / f64::from(farthest) } else { 1.0 };
-            (shares, scale)
-        }
-        None => {
-            let shares: Vec<f64> = priors.iter().map(|prior| prior.mean()).collect();
-            let scale = widest_coverage(&priors, &shares, &logits);
-            (shares, scale)
-        }
-    };
+    let farthest = f64::from(logits.iter().fold(0f32, |farthest, logit| farthest.max(logit.abs())));
+    let room = room(&priors, &shares);
+    let scale = if farthest > room { room / farthest } else { 1.0 };
     network.parameters[weights].iter_mut().for_each(|weight| *weight *= scale as f32);
     for (bias, share) in network.parameters[biases].iter_mut().zip(&shares) {
         *bias = if last.outputs == 1 { log_odds(*share) } else { share.ln() } as f32;
@@ -112,25 +110,6 @@ fn room(priors: &[&Prior], shares: &[f64]) -> f64 {
     0.9 * priors.iter().zip(shares).map(room).fold(f64::INFINITY, f64::min)
 }
 
-/// The power of two by which logits without biases are multiplied to have most predictions inside.
-fn widest_coverage(priors: &[&Prior], shares: &[f64], logits: &[f32]) -> f64 {
-    let priors: Vec<Prior> = priors.iter().map(|prior| (*prior).clone()).collect();
-    let mut best = (0.0, 1.0);
-    let mut scaled = logits.to_vec();
-    for scale in (0..8).map(|power| f64::from(1 << power)) {
-        for (row, logits) in scaled.chunks_exact_mut(shares.len()).zip(logits.chunks_exact(shares.len())) {
-            for ((out, logit), share) in row.iter_mut().zip(logits).zip(shares) {
-                *out = (scale * f64::from(*logit) + share.ln()) as f32;
-            }
-        }
-        let covered = coverage(&priors, &scaled, shares.len());
-        if covered > best.0 {
-            best = (covered, scale);
-        }
-    }
-    best.1
-}
-
 /// The prior of every logit of a row.
 fn of_outputs(priors: &[Prior], outputs: usize) -> impl Iterator<Item = &Prior> {
     (0..outputs).filter_map(move |output| priors.get(output).or(priors.first()))
@@ -166,6 +145,7 @@ mod tests {
         }
         assert!(shares_of(&["cosine:0.5,0.1"; 3]).is_none());
         assert!(shares_of(&["cosine:0.1,0.05"; 3]).is_none());
+        assert!(has_centre(&priors(&["uniform"]), 3) && !has_centre(&priors(&["cosine:0.5,0.1"]), 3));
     }
 
     #[test]

@@ -18,6 +18,10 @@ fn trained(data: &Data, outputs: usize, settings: &Settings, members: usize, thr
     ensemble(&shape, &data.sample(), settings, members, threads, |_, _, _| ControlFlow::Continue(())).unwrap()
 }
 
+fn bits(ensemble: &Ensemble) -> Vec<u32> {
+    ensemble.members().iter().flat_map(|member| &member.parameters).map(|parameter| parameter.to_bits()).collect()
+}
+
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
@@ -32,7 +36,9 @@ fn any_number_of_threads_gives_the_same_bits() {
         let settings = Settings { epochs: 5, warm_start, seed: 3, ..Settings::new(objective) };
         let one = trained(&data, outputs, &settings, 5, 1);
         for threads in [2, 8] {
-            assert_eq!(trained(&data, outputs, &settings, 5, threads), one, "{threads} threads");
+            let other = trained(&data, outputs, &settings, 5, threads);
+            assert_eq!(other, one, "{threads} threads");
+            assert_eq!(bits(&other.ensemble), bits(&one.ensemble), "{threads} threads");
         }
         // Each with its own seed: no two are alike.
         for (at, member) in one.ensemble.members().iter().enumerate() {

@@ -77,9 +77,8 @@ fn a_training_that_leaves_the_support_is_tried_again() {
     // So great a rate throws all predictions out of a narrow support in one step, to one side or the other.
     let data = disc(300);
     let mut settings = Settings::new(score_loss("f1", "cosine:0.5,0.05"));
-    (settings.epochs, settings.patience, settings.learning_rate, settings.batch) = (6, 6, 3.0, None);
+    (settings.epochs, settings.patience, settings.learning_rate, settings.batch) = (6, 6, 1e3, None);
     settings.method = Method::Descent { momentum: 0.0 };
-    settings.learning_rate = 1e3;
     let trained = data.train(&[], 1, &settings);
     assert!(trained.restarts > 0 && trained.network.parameters.iter().all(|x| x.is_finite()), "{trained:?}");
     settings.cure = false;
@@ -180,12 +179,23 @@ fn three_blobs_are_told_apart_by_every_objective_of_many_classes() {
 
 #[test]
 fn supports_that_exclude_each_other_are_entered_all_the_same() {
-    // Three classes cannot all have a share above 0.4; without the cure all begin near a third, and nothing moves.
+    // Three classes cannot all have a share near a half: the cure is a warm start, and without it a class is lost.
     let data = blobs(600);
     let mut settings = Settings::new(one_versus_rest("f1", "cosine:0.5,0.02"));
     (settings.epochs, settings.patience, settings.learning_rate) = (60, 60, 5e-3);
-    let trained = data.train(&[8], 3, &settings);
-    assert!(trained.success && trained.history[0].coverage > 0.0, "{:?}", trained.history[0]);
+    let mut shares = |cure: bool| -> Vec<f64> {
+        settings.cure = cure;
+        let mut share = |seed| {
+            settings.seed = seed;
+            let trained = data.train(&[8], 3, &settings);
+            assert_eq!(trained.warm_up.is_empty(), !cure);
+            accuracy(&trained, &data)
+        };
+        (0..4).map(&mut share).collect()
+    };
+    let (cured, uncured) = (shares(true), shares(false));
+    assert!(cured.iter().all(|share| *share > 0.95), "{cured:?}");
+    assert!(uncured.iter().any(|share| *share < 0.95), "{uncured:?}");
 }
 
 #[test]
@@ -206,12 +216,12 @@ fn softmax_of_two_classes_agrees_with_one_logit() {
 fn warm_start_finds_a_ring_that_the_score_alone_does_not() {
     let data = ring(4000);
     let mut settings = Settings::new(score_loss("f1", "cosine:0.5,0.1"));
-    (settings.epochs, settings.patience, settings.learning_rate) = (150, 30, 3e-3);
+    (settings.epochs, settings.patience, settings.learning_rate) = (200, 30, 5e-3);
     let (cold, _) = f1_on_all_rows(&data.train(&[24, 12], 1, &settings), &data);
     settings.warm_start = Some(WarmStart::default());
     let trained = data.train(&[24, 12], 1, &settings);
     let (warm, best) = f1_on_all_rows(&trained, &data);
-    assert!(warm > 0.9 && cold < 0.9, "{warm} warm, {cold} cold");
+    assert!(warm > 0.9 && cold < 0.8, "{warm} warm, {cold} cold");
     assert!(best - warm < 0.02, "{warm} for {best}");
     assert!(trained.success && trained.warm_up.iter().all(|epoch| epoch.phase == Phase::WarmUp));
     assert!(trained.history.iter().all(|epoch| epoch.phase == Phase::Main));
@@ -370,8 +380,9 @@ fn data_that_do_not_fit_together_are_refused() {
     let priors = vec![Prior::uniform(), Prior::uniform()];
     let two = OneVersusRest::new(Score::parse("f1").unwrap(), priors, Average::Macro).unwrap();
     assert!(refused(&wide, &sample, &Settings::new(Objective::OneVersusRest(two))).contains("one for each of the 3"));
+    let linear = Shape::new(4, &[], 1).unwrap();
     let infinite = Matrix::new(4, &[f32::NAN; 800]).unwrap();
     assert!(
-        refused(&shape, &Sample { matrix: &infinite, ..sample }, &settings).contains("first outputs are not finite")
+        refused(&linear, &Sample { matrix: &infinite, ..sample }, &settings).contains("first outputs are not finite")
     );
 }

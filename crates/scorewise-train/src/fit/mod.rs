@@ -5,6 +5,7 @@
 //! | `settings` | how to train, and why each default |
 //! | `objective` | what is minimised: losses of two classes and of more, behind one door |
 //! | `sample` | the data of a training |
+//! | `batch` | the rows of a step, put together |
 //! | `optimiser` | from a gradient to a step |
 //! | `training` | the loop: steps, validation, best weights |
 //! | `parallel` | many trainings side by side |
@@ -12,6 +13,7 @@
 mod settings;
 mod objective;
 mod sample;
+mod batch;
 mod optimiser;
 mod training;
 mod parallel;
@@ -70,7 +72,7 @@ pub enum Outcome {
 pub struct Fit {
     /// The network that is kept; its numbers are finite.
     pub network: Network,
-    /// The epochs of cross-entropy before a warm start; none without one.
+    /// The epochs of cross-entropy before a warm start (asked for, or the cure where nothing else is); none without one.
     pub warm_up: Vec<Epoch>,
     /// The validation loss that the objective began with.
     pub first: f64,
@@ -123,7 +125,7 @@ fn start(
     watch: &mut dyn FnMut(usize, &Epoch) -> ControlFlow<()>,
 ) -> Result<Option<Fit>> {
     let mut training = Training::new(shape, sample, settings, stream(settings.seed, restarts as u64));
-    let warm = settings.warm_start.and_then(|warm| Some((warm, settings.objective.warm_up()?)));
+    let warm = settings.warm_start_for(shape).and_then(|warm| Some((warm, settings.objective.warm_up()?)));
     let mut plan = Plan::new(settings, may_restart);
     let mut warm_up = Run::default();
     if let Some((warm, objective)) = &warm {

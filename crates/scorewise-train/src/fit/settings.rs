@@ -3,6 +3,8 @@
 use super::objective::Objective;
 use super::optimiser::Method;
 use crate::error::{Error, Result};
+use crate::net::Shape;
+use crate::start::has_centre;
 
 /// Which weights a training leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +57,8 @@ pub struct Settings {
     pub patience: usize,
     /// Which weights are left. The best by default: the last have had `patience` epochs to get worse.
     pub keep: Keep,
-    /// Whether the first predictions are put inside the prior's support, and a dead start is tried again. On by default;
-    /// off follows the paper to the letter.
+    /// Whether the first predictions are put inside the prior's support, and a dead start is tried again. Where the priors of many
+    /// classes leave no such start, a warm start takes its place. On by default; off follows the paper to the letter.
     pub cure: bool,
     /// Cross-entropy first, where it is wanted. Not by default: it doubles the time, and where the score's loss alone finds
     /// the pattern it adds little.
@@ -82,6 +84,13 @@ impl Settings {
             warm_start: None,
             seed: 0,
         }
+    }
+
+    /// The warm start that was asked for, or that is the only cure.
+    pub(super) fn warm_start_for(&self, shape: &Shape) -> Option<WarmStart> {
+        let outputs = shape.widths().last().copied().unwrap_or(1);
+        let needs_one = self.cure && !has_centre(self.objective.priors(), outputs);
+        self.warm_start.or(needs_one.then(WarmStart::default))
     }
 
     /// Whether training with them makes sense; the options are named as a user writes them.

@@ -6,7 +6,8 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise::stream;
 
-use super::objective::{Batch, Objective};
+use super::batch::Batch;
+use super::objective::Objective;
 use super::optimiser::Optimiser;
 use super::settings::{Keep, Settings, WarmStart};
 use super::{Epoch, Outcome, Phase, Sample};

@@ -74,7 +74,7 @@ pub fn disc(rows: usize) -> Data {
 
 /// A rare event on a thin ring.
 pub fn ring(rows: usize) -> Data {
-    plane(rows, |radius| (0.55..0.65).contains(&radius))
+    plane(rows, |radius| (0.5..0.65).contains(&radius))
 }
 
 /// Clouds of points around the corners of a triangle, one class each, in unequal numbers: 6 : 3 : 1.

@@ -4,6 +4,7 @@ use scorewise::Prior;
 use scorewise::prior::FAMILIES;
 use serde_json::{Value, json};
 
+use crate::outcome::{Failure, Outcome};
 use crate::table::{aligned, blocks, facts, short};
 
 /// What `scorewise priors` takes.
@@ -22,12 +23,12 @@ pub struct Arguments {
 const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
 /// The text for standard output, or what is wrong.
-pub fn run(arguments: &Arguments) -> Result<String, String> {
+pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let Some(text) = &arguments.prior else {
-        return Ok(if arguments.json { format!("{:#}\n", list_json()) } else { list() });
+        return Ok(if arguments.json { format!("{:#}\n", list_json()) } else { list() }.into());
     };
-    let prior: Prior = text.parse().map_err(|error: scorewise::Error| error.to_string())?;
-    Ok(if arguments.json { format!("{:#}\n", one_json(&prior)) } else { detail(&prior) })
+    let prior: Prior = text.parse()?;
+    Ok(if arguments.json { format!("{:#}\n", one_json(&prior)) } else { detail(&prior) }.into())
 }
 
 fn list() -> String {

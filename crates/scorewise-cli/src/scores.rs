@@ -5,7 +5,9 @@ use scorewise::score::{self, ROWS, Row, no_skill};
 use scorewise::{Confusion, Direction, Score, Shape};
 use serde_json::{Value, json};
 
-use crate::table::{aligned, facts, short};
+use crate::outcome::{Failure, Outcome};
+use crate::table::{aligned, facts, pretty, short};
+
 
 /// What `scorewise scores` takes.
 #[derive(clap::Args)]
@@ -30,37 +32,34 @@ pub struct Arguments {
 }
 
 /// The text for standard output, or what is wrong.
-pub fn run(arguments: &Arguments) -> Result<String, String> {
+pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if arguments.markdown {
-        return Ok(score::markdown());
+        return Ok(score::markdown().into());
     }
     let matrix = arguments.matrix.as_deref().map(read_matrix).transpose()?;
-    match &arguments.score {
+    let text = match &arguments.score {
         Some(text) => {
             let score = read_score(text)?;
-            Ok(if arguments.json {
-                pretty(&one_json(&score, matrix.as_ref()))
-            } else {
-                detail(&score, matrix.as_ref())
-            })
+            if arguments.json { pretty(&one_json(&score, matrix.as_ref())) } else { detail(&score, matrix.as_ref()) }
         }
         None if arguments.json => {
             let all: Vec<Value> = registered().map(|score| one_json(&score, matrix.as_ref())).collect();
-            Ok(pretty(&Value::Array(all)))
+            pretty(&Value::Array(all))
         }
-        None => Ok(match &matrix {
+        None => match &matrix {
             Some(matrix) => values(matrix),
             None => list(),
-        }),
-    }
+        },
+    };
+    Ok(text.into())
 }
 
 /// A line of the registry whose parameter was not given is shown all the same, at an example of it.
-fn read_score(text: &str) -> Result<Score, String> {
+fn read_score(text: &str) -> Result<Score, Failure> {
     let name = text.trim().to_ascii_lowercase().replace('-', "_");
     Score::parse(text).or_else(|fault: FormulaError| match score::registry::row(&name) {
-        Some(row) if !row.parameters.is_empty() => Score::example(row).ok_or(fault.to_string()),
-        _ => Err(fault.to_string()),
+        Some(row) if !row.parameters.is_empty() => Score::example(row).ok_or(fault.into()),
+        _ => Err(fault.into()),
     })
 }
 
@@ -138,7 +137,8 @@ fn parameters(row: Option<&Row>) -> String {
     format!("{}; {}", row.signature(), each.join(", "))
 }
 
-fn best(score: &Score) -> String {
+/// Which way is better, and where the best lies.
+pub fn best(score: &Score) -> String {
     match (score.direction(), score.row().and_then(|row| row.perfect)) {
         (Direction::Higher, Some(perfect)) => format!("higher, up to {}", short(perfect)),
         (Direction::Higher, None) => "higher".into(),
@@ -187,8 +187,4 @@ fn one_json(score: &Score, matrix: Option<&Confusion>) -> Value {
         document["value"] = json!(score.checked(matrix));
     }
     document
-}
-
-fn pretty(value: &Value) -> String {
-    format!("{value:#}\n")
 }

@@ -1,4 +1,7 @@
-//! Tables that line up, and a density in block characters.
+//! What all commands show alike: tables that line up, numbers, matrices, a density in block characters; and their JSON.
+
+use scorewise::Confusion;
+use serde_json::{Value, json};
 
 /// Columns padded to their widest cell, two blanks apart; the last column is left ragged.
 pub fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {
@@ -44,6 +47,45 @@ pub fn short(value: f64) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
+/// A number, or that there is none.
+pub fn shown(value: Option<f64>) -> String {
+    value.map_or("undefined".into(), short)
+}
+
+/// A number and how sure it is: `0.61 (95 % 0.58 to 0.64)`.
+pub fn with_interval(value: f64, interval: Option<(f64, f64)>) -> String {
+    match interval {
+        Some((low, high)) => format!("{} (95 % {} to {})", short(value), short(low), short(high)),
+        None => short(value),
+    }
+}
+
+/// A confusion matrix as a table of two by two.
+pub fn matrix(confusion: &Confusion) -> String {
+    let row = |name: &str, cells: [f64; 2]| [name.to_string(), short(cells[0]), short(cells[1])].to_vec();
+    let rows = [
+        row("negative", [confusion.tn, confusion.fp]),
+        row("positive", [confusion.fn_, confusion.tp]),
+    ];
+    aligned(&["", "forecast no", "forecast yes"], &rows)
+}
+
+/// A confusion matrix by the names of its cells.
+pub fn confusion_json(confusion: &Confusion) -> Value {
+    let [tn, fp, fn_, tp] = confusion.array().map(count_json);
+    json!({ "tn": tn, "fp": fp, "fn": fn_, "tp": tp })
+}
+
+/// Whole numbers without a point.
+fn count_json(count: f64) -> Value {
+    if count.fract() == 0.0 && (0.0..9e15).contains(&count) { json!(count as u64) } else { json!(count) }
+}
+
+/// One document, indented.
+pub fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,5 +104,15 @@ mod tests {
     #[test]
     fn blocks_scale_to_the_greatest() {
         assert_eq!(blocks(&[0.0, 1.0, 2.0, f64::INFINITY]), " ▄██");
+    }
+
+    #[test]
+    fn matrices_count_whole_rows_whole_and_weights_as_they_are() {
+        let confusion = Confusion::new(2680.0, 72.0, 23.0, 28.5);
+        assert_eq!(confusion_json(&confusion).to_string(), r#"{"tn":2680,"fp":72,"fn":23,"tp":28.5}"#);
+        let expected = "          FORECAST NO  FORECAST YES\nnegative  2680         72\npositive  23           28.5\n";
+        assert_eq!(matrix(&confusion), expected);
+        assert_eq!(with_interval(0.5, Some((0.25, 0.75))), "0.5 (95 % 0.25 to 0.75)");
+        assert_eq!((with_interval(0.5, None), shown(None)), ("0.5".into(), "undefined".into()));
     }
 }

@@ -13,7 +13,7 @@ pub enum Error {
     #[error("{place}: {problem}{}", Hint(hint))]
     Data {
         /// Where.
-        place: Place,
+        place: Box<Place>,
         /// What is there and what should be.
         problem: String,
         /// What to do; may be empty.
@@ -80,7 +80,7 @@ impl fmt::Display for Place {
 impl Error {
     /// A fault of the data at a place.
     pub fn data(place: Place, problem: impl Into<String>, hint: impl Into<String>) -> Self {
-        Error::Data { place, problem: problem.into(), hint: hint.into() }
+        Error::Data { place: Box::new(place), problem: problem.into(), hint: hint.into() }
     }
 
     /// A fault of a setting.

@@ -39,8 +39,12 @@ mod engine;
 pub mod optim;
 pub mod start;
 pub mod fit;
+pub mod ensemble;
+pub mod model;
+pub mod onnx;
 
 pub use engine::{Engine, Level, Matrix};
 pub use error::{Error, Place, Result};
-pub use net::{Network, Shape};
+pub use model::Model;
+pub use net::{Dense, Network, Shape};
 pub use note::Note;

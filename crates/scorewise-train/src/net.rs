@@ -79,6 +79,19 @@ pub struct Network {
     pub parameters: Vec<f32>,
 }
 
+/// One layer without padding, as files carry it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dense {
+    /// Numbers that go in.
+    pub inputs: usize,
+    /// Numbers that come out.
+    pub outputs: usize,
+    /// Row by row, a row for each output.
+    pub weights: Vec<f32>,
+    /// One for each output.
+    pub biases: Vec<f32>,
+}
+
 impl Network {
     /// Glorot-uniform weights, ±√(6/(inputs + outputs)), and biases of 0, the same for the same seed.
     #[must_use]
@@ -96,6 +109,46 @@ impl Network {
             }
         }
         Network { shape, parameters }
+    }
+
+    /// From layers without padding; nothing where one does not fit the next, or numbers are too few or too many.
+    #[must_use]
+    pub fn from_layers(layers: &[Dense]) -> Option<Self> {
+        let first = layers.first()?;
+        let follows = layers.windows(2).all(|pair| pair[0].outputs == pair[1].inputs);
+        let whole = layers.iter().all(|layer| {
+            layer.inputs.checked_mul(layer.outputs) == Some(layer.weights.len()) && layer.biases.len() == layer.outputs
+        });
+        if !follows || !whole {
+            return None;
+        }
+        let outputs: Vec<usize> = layers.iter().map(|layer| layer.outputs).collect();
+        let (last, hidden) = outputs.split_last()?;
+        let shape = Shape::new(first.inputs, hidden, *last)?;
+        let mut parameters = vec![0.0; shape.parameters()];
+        for (place, layer) in shape.layers().iter().zip(layers) {
+            for (output, weights) in layer.weights.chunks_exact(place.inputs).enumerate() {
+                let start = place.weights + output * place.stride;
+                parameters[start..start + place.inputs].copy_from_slice(weights);
+            }
+            parameters[place.biases..place.biases + place.outputs].copy_from_slice(&layer.biases);
+        }
+        Some(Network { shape, parameters })
+    }
+
+    /// The layers without padding.
+    #[must_use]
+    pub fn to_layers(&self) -> Vec<Dense> {
+        let dense = |place: Layer| {
+            let rows = self.parameters[place.weights..].chunks(place.stride).take(place.outputs);
+            Dense {
+                inputs: place.inputs,
+                outputs: place.outputs,
+                weights: rows.flat_map(|row| &row[..place.inputs]).copied().collect(),
+                biases: self.parameters[place.biases..place.biases + place.outputs].to_vec(),
+            }
+        };
+        self.shape.layers().into_iter().map(dense).collect()
     }
 
     /// The shape.
@@ -137,5 +190,26 @@ mod tests {
         };
         assert_eq!(padding, 0.0);
         assert!(Shape::new(3, &[0], 1).is_none());
+    }
+
+    #[test]
+    fn layers_go_out_and_come_back_the_same() {
+        for (inputs, hidden) in [(3, vec![]), (48, vec![50, 20, 5]), (16, vec![1, 32])] {
+            let network = Network::glorot(Shape::new(inputs, &hidden, 2).unwrap(), 7);
+            assert_eq!(Network::from_layers(&network.to_layers()), Some(network));
+        }
+    }
+
+    #[test]
+    fn layers_that_do_not_fit_are_no_network() {
+        let layers = Network::glorot(Shape::new(3, &[4], 1).unwrap(), 7).to_layers();
+        assert_eq!(Network::from_layers(&[]), None);
+        assert_eq!(Network::from_layers(&[layers[1].clone(), layers[0].clone()]), None);
+        let mut short = layers.clone();
+        short[0].weights.pop();
+        assert_eq!(Network::from_layers(&short), None);
+        let mut long = layers;
+        long[1].biases.push(0.0);
+        assert_eq!(Network::from_layers(&long), None);
     }
 }

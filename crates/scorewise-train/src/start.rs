@@ -1,48 +1,179 @@
 //! START: never stuck. Where the first predictions lie, and how to put them where the prior can see them.
 //!
 //! Outside the prior's support the density is 0 and so is the gradient: a network whose first predictions all fall outside
-//! never moves. The cure is to begin inside: the output bias at logit(mean of the prior), and the last layer scaled down until
-//! every first prediction lies in the support.
+//! never moves. The cure is to begin inside: output biases that give every class a share s inside the support of its prior,
+//! and the last layer scaled down until every first prediction lies there too.
+//!
+//! ```text
+//! one logit        s = E τ                                          bias = ln s/(1 − s)
+//! one a class      s = E τ moved toward an end of each support      bias = ln s
+//!                  by the same part of the way, until Σ s = 1
+//! ```
+//!
+//! Where the supports leave no such shares (three classes, each with thresholds between 0.4 and 0.6) not all predictions of a row
+//! can lie inside. Then biases are ln E τ, and the last layer is scaled up until most predictions do.
 
 use scorewise::Prior;
+use scorewise::multiclass::softmax;
 
 use crate::engine::{Engine, Matrix};
 use crate::net::Network;
 
-/// The share of predictions that lie inside the prior's support.
+/// The share of predictions that lie inside the support of their prior: of all rows, and of all classes where a row has several
+/// logits. There is one prior for all of them or one for each; without any, all count as inside.
 #[must_use]
-pub fn coverage(prior: &Prior, logits: &[f32]) -> f64 {
-    let (low, high) = logit_support(prior);
-    let inside = logits.iter().filter(|logit| low < f64::from(**logit) && f64::from(**logit) < high).count();
-    inside as f64 / logits.len().max(1) as f64
-}
-
-/// Puts the first predictions of these rows inside the prior's support, by the output layer alone.
-pub fn centre(network: &mut Network, prior: &Prior, engine: &mut Engine, matrix: &Matrix, rows: &[u32]) {
-    let layers = network.shape().layers();
-    let Some(last) = layers.last() else { return };
-    let middle = logit(prior.mean());
-    let mut logits = vec![0.0; rows.len() * last.outputs];
-    network.parameters[last.biases..last.biases + last.outputs].fill(0.0);
-    engine.forward(network, matrix, rows, &mut logits);
-    let farthest = logits.iter().fold(0f32, |farthest, logit| farthest.max(logit.abs()));
-    let (low, high) = logit_support(prior);
-    // A tenth of the way is kept free, so that the first step does not leave the support either.
-    let room = 0.9 * (middle - low).min(high - middle);
-    if f64::from(farthest) > room {
-        let scale = (room / f64::from(farthest)) as f32;
-        let weights = last.weights..last.weights + last.outputs * last.stride;
-        network.parameters[weights].iter_mut().for_each(|weight| *weight *= scale);
+pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
+    if priors.is_empty() || logits.is_empty() {
+        return 1.0;
     }
-    network.parameters[last.biases..last.biases + last.outputs].fill(middle as f32);
+    let supports: Vec<(f64, f64)> = of_outputs(priors, outputs).map(Prior::support).collect();
+    let inside = |low: f64, x: f64, high: f64| usize::from(low < x && x < high);
+    let count: usize = if let [(low, high)] = supports[..] {
+        let (low, high) = (log_odds(low), log_odds(high));
+        logits.iter().map(|logit| inside(low, f64::from(*logit), high)).sum()
+    } else {
+        let mut shares = vec![0.0; outputs];
+        let row = |logits: &[f32]| {
+            softmax(logits, &mut shares);
+            shares.iter().zip(&supports).map(|(share, (low, high))| inside(*low, *share, *high)).sum::<usize>()
+        };
+        logits.chunks_exact(outputs).map(row).sum()
+    };
+    count as f64 / logits.len() as f64
 }
 
-/// The support on the scale of the logits; infinite where it reaches an end of [0, 1].
-fn logit_support(prior: &Prior) -> (f64, f64) {
-    let (low, high) = prior.support();
-    (logit(low), logit(high))
+/// Puts the first predictions of these rows inside the priors' supports, by the output layer alone.
+pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matrix: &Matrix, rows: &[u32]) {
+    let Some(last) = network.shape().layers().last().copied() else { return };
+    if priors.is_empty() {
+        return;
+    }
+    let biases = last.biases..last.biases + last.outputs;
+    let weights = last.weights..last.weights + last.outputs * last.stride;
+    network.parameters[biases.clone()].fill(0.0);
+    let mut logits = vec![0.0; rows.len() * last.outputs];
+    forward(engine, network, matrix, rows, &mut logits);
+    let priors: Vec<&Prior> = of_outputs(priors, last.outputs).collect();
+    let (shares, scale) = match shares(&priors) {
+        Some(shares) => {
+            let farthest = logits.iter().fold(0f32, |farthest, logit| farthest.max(logit.abs()));
+            let room = room(&priors, &shares);
+            let scale = if f64::from(farthest) > room { room / f64::from(farthest) } else { 1.0 };
+            (shares, scale)
+        }
+        None => {
+            let shares: Vec<f64> = priors.iter().map(|prior| prior.mean()).collect();
+            let scale = widest_coverage(&priors, &shares, &logits);
+            (shares, scale)
+        }
+    };
+    network.parameters[weights].iter_mut().for_each(|weight| *weight *= scale as f32);
+    for (bias, share) in network.parameters[biases].iter_mut().zip(&shares) {
+        *bias = if last.outputs == 1 { log_odds(*share) } else { share.ln() } as f32;
+    }
 }
 
-fn logit(p: f64) -> f64 {
+/// Rows that go through the network together where no gradient is wanted: enough to be fast, few enough to need little room.
+pub(crate) const BLOCK: usize = 8192;
+
+/// The logits of any number of rows, in blocks.
+pub(crate) fn forward(engine: &mut Engine, network: &Network, matrix: &Matrix, rows: &[u32], logits: &mut [f32]) {
+    let outputs = network.shape().widths().last().copied().unwrap_or(1);
+    for (rows, logits) in rows.chunks(BLOCK).zip(logits.chunks_mut(BLOCK * outputs)) {
+        engine.forward(network, matrix, rows, logits);
+    }
+}
+
+/// Shares inside the supports, that of the mean for one logit, and adding up to 1 for several; nothing where none do.
+fn shares(priors: &[&Prior]) -> Option<Vec<f64>> {
+    if let [prior] = priors {
+        return Some(vec![prior.mean()]);
+    }
+    let sum = |of: &dyn Fn(&Prior) -> f64| priors.iter().map(|prior| of(prior)).sum::<f64>();
+    let mean = sum(&Prior::mean);
+    let end = |prior: &Prior| if mean > 1.0 { prior.support().0 } else { prior.support().1 };
+    let ends = sum(&end);
+    let way = if mean == 1.0 { 0.0 } else { (1.0 - mean) / (ends - mean) };
+    // At the very end of the supports there is no room for any prediction.
+    (0.0..0.95)
+        .contains(&way)
+        .then(|| priors.iter().map(|prior| prior.mean() + way * (end(prior) - prior.mean())).collect())
+}
+
+/// How far logits may be from the biases so that every prediction stays inside.
+fn room(priors: &[&Prior], shares: &[f64]) -> f64 {
+    // The log-odds of a class move by its own logit and, against it, by those of the others.
+    let moves = if shares.len() == 1 { 1.0 } else { 2.0 };
+    let room = |(prior, share): (&&Prior, &f64)| {
+        let (low, high) = prior.support();
+        (log_odds(*share) - log_odds(low)).min(log_odds(high) - log_odds(*share)) / moves
+    };
+    // A tenth of the way is kept free, so that the first step does not leave the support either.
+    0.9 * priors.iter().zip(shares).map(room).fold(f64::INFINITY, f64::min)
+}
+
+/// The power of two by which logits without biases are multiplied to have most predictions inside.
+fn widest_coverage(priors: &[&Prior], shares: &[f64], logits: &[f32]) -> f64 {
+    let priors: Vec<Prior> = priors.iter().map(|prior| (*prior).clone()).collect();
+    let mut best = (0.0, 1.0);
+    let mut scaled = logits.to_vec();
+    for scale in (0..8).map(|power| f64::from(1 << power)) {
+        for (row, logits) in scaled.chunks_exact_mut(shares.len()).zip(logits.chunks_exact(shares.len())) {
+            for ((out, logit), share) in row.iter_mut().zip(logits).zip(shares) {
+                *out = (scale * f64::from(*logit) + share.ln()) as f32;
+            }
+        }
+        let covered = coverage(&priors, &scaled, shares.len());
+        if covered > best.0 {
+            best = (covered, scale);
+        }
+    }
+    best.1
+}
+
+/// The prior of every logit of a row.
+fn of_outputs(priors: &[Prior], outputs: usize) -> impl Iterator<Item = &Prior> {
+    (0..outputs).filter_map(move |output| priors.get(output).or(priors.first()))
+}
+
+/// ln p/(1 − p); infinite where a support reaches an end of [0, 1].
+pub(crate) fn log_odds(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn priors(texts: &[&str]) -> Vec<Prior> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
+    fn shares_of(texts: &[&str]) -> Option<Vec<f64>> {
+        shares(&priors(texts).iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn shares_add_up_to_one_inside_the_supports() {
+        assert_eq!(shares_of(&["cosine:0.3,0.1"]).unwrap(), [0.3]);
+        let third = shares_of(&["uniform", "uniform", "uniform"]).unwrap();
+        assert!(third.iter().all(|share| (share - 1.0 / 3.0).abs() < 1e-15));
+        let unlike = ["cosine:0.5,0.3", "cosine:0.5,0.1", "cosine:0.2,0.2"];
+        let shares = shares_of(&unlike).unwrap();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        for (share, prior) in shares.iter().zip(priors(&unlike)) {
+            assert!(prior.support().0 < *share && *share < prior.support().1, "{share} under {prior:?}");
+        }
+        assert!(shares_of(&["cosine:0.5,0.1"; 3]).is_none());
+        assert!(shares_of(&["cosine:0.1,0.05"; 3]).is_none());
+    }
+
+    #[test]
+    fn coverage_counts_rows_and_classes() {
+        let one = priors(&["cosine:0.05,0.04"]);
+        assert_eq!(coverage(&one, &[-2.9, 0.0], 1), 0.5);
+        assert_eq!(coverage(&[], &[-2.9, 0.0], 1), 1.0);
+        // Shares ½ ¼ ¼: the first class inside (0.4, 0.6), the others not.
+        assert_eq!(coverage(&priors(&["cosine:0.5,0.1"]), &[2f32.ln(), 0.0, 0.0], 3), 1.0 / 3.0);
+    }
 }

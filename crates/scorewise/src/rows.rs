@@ -114,6 +114,12 @@ impl<'a, P: Predictions> Rows<'a, P> {
         Ok(Rows { weights: Some(weights), ..self })
     }
 
+    /// The labels.
+    #[must_use]
+    pub fn labels(&self) -> &'a [bool] {
+        self.labels
+    }
+
     /// How many rows.
     #[must_use]
     pub fn len(&self) -> usize {

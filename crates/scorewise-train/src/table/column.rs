@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::Place;
+use super::reading::no_column;
+use crate::error::{Place, Result};
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +135,12 @@ impl Table {
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// A column by its name, or the fault that names the nearest.
+    pub fn need(&self, name: &str) -> Result<&Column> {
+        let names = self.columns.iter().map(|column| column.name.as_str());
+        self.column(name).ok_or_else(|| no_column(&self.file, name, names))
     }
 
     /// Where a row stands in its file.

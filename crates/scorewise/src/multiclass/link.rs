@@ -91,7 +91,12 @@ impl Softmax {
         self.exponentials[class] / (1.0 + self.rest)
     }
 
-    fn chance(&self, class: usize) -> Chance {
+    /// The exponentials of all classes but the top, whose own is 1.
+    pub fn rest(&self) -> f64 {
+        self.rest
+    }
+
+    pub fn chance(&self, class: usize) -> Chance {
         Chance { p: self.probability(class), q: self.others(class) / (1.0 + self.rest) }
     }
 
@@ -112,6 +117,23 @@ impl Softmax {
                 if below(class) { e * (sum - *slope / self.others(class)) + top * ratio(e, self.rest) } else { sum };
         }
     }
+}
+
+/// Shares a row's probability out among its classes: pₖ = e^(zₖ) / Σ e^(zᵢ), into the caller's slice.
+///
+/// ```
+/// let mut probabilities = [0.0; 3];
+/// scorewise::multiclass::softmax(&[0.0f32, 2f32.ln(), 0.0], &mut probabilities);
+/// assert!((probabilities[1] - 0.5).abs() < 1e-7);
+/// ```
+pub fn softmax<R: Real>(logits: &[R], probabilities: &mut [f64]) {
+    let greatest = logits.iter().fold(f64::NEG_INFINITY, |greatest, logit| greatest.max(logit.wide()));
+    let mut total = 0.0;
+    for (out, logit) in probabilities.iter_mut().zip(logits) {
+        *out = (logit.wide() - greatest).exp();
+        total += *out;
+    }
+    probabilities.iter_mut().for_each(|out| *out /= total);
 }
 
 /// The place of the greatest value, the first of equals.

@@ -7,7 +7,9 @@
 //! - [`SimplexLoss`]: one decision among all classes, argmaxₖ (zₖ − τₖ) with Gumbel thresholds: P(j) = softmax(λ(z − μ))ⱼ. One m×m
 //!   matrix whose rows keep their sums, and on it a [`MultiScore`]: the correlation R_K, Heidke, Peirce, Gerrity, or an average.
 //!
-//! Both are made of two passes with a few numbers between them, so batches add up exactly: `expect` each batch and sum the
+//! [`SoftmaxCrossEntropy`] is what they are compared with.
+//!
+//! The two ways are made of two passes with a few numbers between them, so batches add up exactly: `expect` each batch and sum the
 //! matrices, take `slopes` once, finish each batch with `gradient_with`.
 //!
 //! ```
@@ -47,9 +49,12 @@ mod tape;
 mod whole;
 mod score;
 mod simplex;
+mod cross_entropy;
 
 pub use average::Average;
 pub use confusion::MultiConfusion;
+pub use cross_entropy::SoftmaxCrossEntropy;
+pub use link::softmax;
 pub use one_versus_rest::OneVersusRest;
 pub use rows::{AnyOf, ClassLabels, ClassRows, OneOf};
 pub use score::MultiScore;

@@ -1,19 +1,23 @@
 //! How sure are a score and a threshold? Resample the rows, many times, with a seed.
 //!
-//! A replicate is a number of copies for every row; nothing is moved. The rows are sorted once, and each replicate walks
-//! them in that order.
+//! A replicate is a number of copies for every row; nothing is moved. The rows are sorted once, and each replicate counts its
+//! copies in that order. Where only sums of copies matter and rows are drawn independently, the sums are drawn themselves: a
+//! replicate of a hundred million rows at a fixed threshold is four numbers ([`draw`](super::draw)).
 
-use rand_core::{Rng, SeedableRng};
+use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::best::best;
-use super::ranked::{Ranked, Table, by_label};
+use super::cells::{Groups, cell};
+use super::distribution::Distribution;
+use super::draw::{below, poisson, poisson_ones};
+use super::ranked::by_label;
+use super::runs::Runs;
 use super::sort::each_part;
-use super::{Condition, order_descending};
-use crate::confusion::{Confusion, is_positive};
+use super::{Condition, sweep};
+use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::real::Real;
-use crate::rows::{Predictions, Probabilities, Rows};
+use crate::rows::{Predictions, Probabilities, Rows, same_length};
 use crate::score::Score;
 use crate::seed::stream;
 
@@ -40,14 +44,6 @@ pub struct Bootstrap {
     pub seed: u64,
 }
 
-/// The values of one quantity over the replicates, in which it was defined.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Distribution {
-    /// In rising order.
-    values: Vec<f64>,
-    replicates: usize,
-}
-
 /// The best threshold and its score over the replicates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestDistribution {
@@ -61,9 +57,9 @@ impl Bootstrap {
     /// How often each row comes in one replicate.
     pub fn copies(&self, replicate: usize, labels: &[bool], copies: &mut [u32]) -> Result<()> {
         self.check()?;
-        crate::rows::same_length("copies", labels.len(), copies.len())?;
+        same_length("copies", labels.len(), copies.len())?;
         if !labels.is_empty() {
-            self.draw(replicate, labels, &classes(labels), copies);
+            self.draw(replicate, labels, &self.classes(labels), copies);
         }
         Ok(())
     }
@@ -78,18 +74,8 @@ impl Bootstrap {
         self.check()?;
         rows.check()?;
         let values = rows.predictions.values();
-        let classes = classes(rows.labels);
-        // Which cell each row is in, as a place in tn, fp, fn, tp.
-        let cell =
-            |row: usize| 2 * usize::from(rows.labels[row]) + usize::from(is_positive(values[row].wide(), threshold));
-        let cells: Vec<u8> = (0..rows.len()).map(|row| cell(row) as u8).collect();
-        let found = self.each_replicate(|replicate| {
-            let mut copies = vec![0; rows.len()];
-            self.draw(replicate, rows.labels, &classes, &mut copies);
-            let mut sums = [0.0; 4];
-            for (row, (cell, copies)) in cells.iter().zip(&copies).enumerate() {
-                sums[*cell as usize & 3] += f64::from(*copies) * rows.weight(row);
-            }
+        let cells: Vec<u8> = rows.labels.iter().zip(values).map(|(label, p)| cell(*label, *p, threshold)).collect();
+        let found = self.over_cells(rows, &cells, |sums| {
             let confusion = Confusion::new(sums[0], sums[1], sums[2], sums[3]);
             scores.iter().map(|score| score.checked(&confusion)).collect::<Vec<_>>()
         });
@@ -104,28 +90,91 @@ impl Bootstrap {
         conditions: &[Condition],
     ) -> Result<BestDistribution> {
         self.check()?;
-        rows.check()?;
-        let values = rows.predictions.values();
-        let classes = classes(rows.labels);
-        let order = order_descending(values)?;
-        let sorted: Vec<f64> = order.iter().map(|row| values[*row as usize].wide()).collect();
+        let runs = sweep(rows)?.runs(usize::MAX);
+        Ok(BestDistribution::new(&self.best_by_rows(rows, [(&runs, rows.predictions)], score, conditions)))
+    }
+
+    /// The same for very many rows: in each replicate the threshold is looked for between runs of neighbours only
+    /// ([`Sweep::runs`](super::Sweep::runs) of the same rows). Poisson replicates of rows without weights draw the copies of
+    /// a run as one number, so that a replicate costs as much as there are runs.
+    pub fn best_of_runs<R: Real>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        runs: &Runs,
+        score: &Score,
+        conditions: &[Condition],
+    ) -> Result<BestDistribution> {
+        self.check()?;
+        same_length("runs", rows.len(), runs.rows)?;
+        if self.resampling != Resampling::Poisson || rows.weights.is_some() {
+            return Ok(BestDistribution::new(&self.best_by_rows(rows, [(runs, rows.predictions)], score, conditions)));
+        }
         let found = self.each_replicate(|replicate| {
+            let mut random = self.random(replicate);
+            let mut copies = |mass: (f64, f64)| (poisson(&mut random, mass.0), poisson(&mut random, mass.1));
+            let masses = runs.steps.iter().map(|step| copies(step.mass)).collect();
+            [runs.best(masses, score, conditions).map(|best| (best.threshold, best.value))]
+        });
+        Ok(BestDistribution::new(&found))
+    }
+
+    /// Best thresholds and their scores of one forecast or several, all under the same copies of the rows.
+    pub(super) fn best_by_rows<R: Real, const FORECASTS: usize>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        forecasts: [(&Runs, Probabilities<'_, R>); FORECASTS],
+        score: &Score,
+        conditions: &[Condition],
+    ) -> Vec<[Option<(f64, f64)>; FORECASTS]> {
+        let classes = self.classes(rows.labels);
+        let places = forecasts.map(|(runs, predictions)| {
+            let place = |value: &R| runs.run_of(value.wide()) as u32;
+            let stretches = each_part(predictions.0.chunks(1 << 16).collect(), |values: &[R]| {
+                values.iter().map(place).collect::<Vec<u32>>()
+            });
+            (runs, stretches.concat())
+        });
+        self.each_replicate(|replicate| {
             let mut copies = vec![0; rows.len()];
             self.draw(replicate, rows.labels, &classes, &mut copies);
-            let mass = |row: &u32| {
-                let row = *row as usize;
-                by_label(rows.labels[row], f64::from(copies[row]) * rows.weight(row))
+            let best = |(runs, places): &(&Runs, Vec<u32>)| {
+                let mut masses = vec![(0.0, 0.0); runs.len()];
+                for (row, (place, copies)) in places.iter().zip(&copies).enumerate() {
+                    let more = by_label(rows.labels[row], f64::from(*copies) * rows.weight(row));
+                    let mass = &mut masses[*place as usize];
+                    *mass = (mass.0 + more.0, mass.1 + more.1);
+                }
+                runs.best(masses, score, conditions).map(|best| (best.threshold, best.value))
             };
-            let table = Table::new(Replicate { values: &sorted, masses: order.iter().map(mass).collect() });
-            best(&table, score, conditions).map(|best| (best.threshold, best.value))
-        });
-        Ok(BestDistribution {
-            threshold: Distribution::new(found.iter().map(|best| best.map(|best| best.0))),
-            value: Distribution::new(found.iter().map(|best| best.map(|best| best.1))),
+            std::array::from_fn(|forecast| best(&places[forecast]))
         })
     }
 
-    fn check(&self) -> Result<()> {
+    /// What `work` makes of the weight in each cell, over the replicates; `cells` says which one each row is in.
+    pub(super) fn over_cells<R: Real, T: Send>(
+        &self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        cells: &[u8],
+        work: impl Fn(&[f64; 8]) -> T + Sync + Send,
+    ) -> Vec<T> {
+        if self.resampling == Resampling::Poisson
+            && let Some(groups) = Groups::new(rows, cells)
+        {
+            return self.each_replicate(|replicate| work(&groups.draw(&mut self.random(replicate))));
+        }
+        let classes = self.classes(rows.labels);
+        self.each_replicate(|replicate| {
+            let mut copies = vec![0; rows.len()];
+            self.draw(replicate, rows.labels, &classes, &mut copies);
+            let mut sums = [0.0; 8];
+            for (row, (cell, copies)) in cells.iter().zip(&copies).enumerate() {
+                sums[*cell as usize & 7] += f64::from(*copies) * rows.weight(row);
+            }
+            work(&sums)
+        })
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
         if self.replicates == 0 {
             return Err(Error::Setting { what: "bootstrap replicates", reason: "must be at least 1".into() });
         }
@@ -139,11 +188,24 @@ impl Bootstrap {
         each_part((0..self.replicates).collect(), work)
     }
 
+    /// Each replicate has its own stream, whoever computes it.
+    fn random(&self, replicate: usize) -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(stream(self.seed, replicate as u64))
+    }
+
+    /// The rows of each class, where they are drawn by class.
+    fn classes(&self, labels: &[bool]) -> [Vec<u32>; 2] {
+        let rows = |wanted: bool| {
+            let of_class = labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted);
+            of_class.map(|(_, row)| row).collect()
+        };
+        if self.resampling == Resampling::Stratified { [rows(false), rows(true)] } else { Default::default() }
+    }
+
     fn draw(&self, replicate: usize, labels: &[bool], classes: &[Vec<u32>; 2], copies: &mut [u32]) {
-        // Each replicate has its own stream, whoever computes it.
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(stream(self.seed, replicate as u64));
+        let mut random = self.random(replicate);
         match self.resampling {
-            Resampling::Poisson => poisson(&mut random, copies),
+            Resampling::Poisson => poisson_ones(&mut random, copies),
             Resampling::Stratified => {
                 copies.fill(0);
                 for class in classes.iter().filter(|class| !class.is_empty()) {
@@ -167,123 +229,11 @@ impl Bootstrap {
     }
 }
 
-/// The rows of each class.
-fn classes(labels: &[bool]) -> [Vec<u32>; 2] {
-    let rows =
-        |wanted: bool| labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted).map(|(_, row)| row).collect();
-    [rows(false), rows(true)]
-}
-
-/// A number below `limit`, each equally likely but for one part in 2⁶⁴.
-fn below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usize {
-    ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
-}
-
-/// Poisson numbers with mean 1: how many of the distribution's steps lie at or below 32 random bits. The bits come first,
-/// the counting after, so that it is vectorised.
-fn poisson(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
-    const STEPS: [u32; 13] = poisson_steps();
-    for copies in copies.chunks_mut(1024) {
-        for pair in copies.chunks_mut(2) {
-            let bits = random.next_u64();
-            pair[0] = bits as u32;
-            if let Some(second) = pair.get_mut(1) {
-                *second = (bits >> 32) as u32;
-            }
+impl BestDistribution {
+    fn new(found: &[[Option<(f64, f64)>; 1]]) -> Self {
+        BestDistribution {
+            threshold: Distribution::new(found.iter().map(|best| best[0].map(|best| best.0))),
+            value: Distribution::new(found.iter().map(|best| best[0].map(|best| best.1))),
         }
-        for copies in copies.iter_mut() {
-            let bits = *copies;
-            *copies = STEPS.iter().map(|step| u32::from(bits >= *step)).sum();
-        }
-    }
-}
-
-/// 2³² · P(X ≤ k) for k = 0 … 12; beyond, 32 bits cannot tell.
-const fn poisson_steps() -> [u32; 13] {
-    let mut steps = [0; 13];
-    let mut mass = 4_294_967_296.0 / std::f64::consts::E;
-    let mut sum = 0.0;
-    let mut k = 0;
-    while k < 13 {
-        sum += mass;
-        mass /= (k + 1) as f64;
-        steps[k] = sum as u32;
-        k += 1;
-    }
-    steps
-}
-
-/// Sorted rows with the weights of one replicate.
-struct Replicate<'a> {
-    values: &'a [f64],
-    masses: Vec<(f64, f64)>,
-}
-
-impl Ranked for Replicate<'_> {
-    fn len(&self) -> usize {
-        self.values.len()
-    }
-    #[inline(always)]
-    fn value(&self, rank: usize) -> f64 {
-        self.values[rank]
-    }
-    #[inline(always)]
-    fn mass(&self, rank: usize) -> (f64, f64) {
-        self.masses[rank]
-    }
-    #[inline(always)]
-    fn ends_group(&self, rank: usize) -> bool {
-        rank + 1 == self.values.len() || self.values[rank] != self.values[rank + 1]
-    }
-}
-
-impl Distribution {
-    fn new(values: impl Iterator<Item = Option<f64>>) -> Self {
-        let mut replicates = 0;
-        let mut values: Vec<f64> = values.inspect(|_| replicates += 1).flatten().collect();
-        values.sort_unstable_by(f64::total_cmp);
-        Distribution { values, replicates }
-    }
-
-    /// In rising order, those replicates in which the quantity was defined.
-    #[must_use]
-    pub fn values(&self) -> &[f64] {
-        &self.values
-    }
-
-    /// In how many replicates the quantity was undefined.
-    #[must_use]
-    pub fn undefined(&self) -> usize {
-        self.replicates - self.values.len()
-    }
-
-    /// The value below which this share of the replicates lies, between neighbours by their distance.
-    #[must_use]
-    pub fn quantile(&self, level: f64) -> Option<f64> {
-        let last = self.values.len().checked_sub(1)?;
-        let place = level.clamp(0.0, 1.0) * last as f64;
-        let (below, above) = (place.floor() as usize, place.ceil() as usize);
-        let (low, high) = (self.values[below], self.values[above]);
-        Some(if low == high { low } else { low + (place - below as f64) * (high - low) })
-    }
-
-    /// The middle `share` of the replicates: `interval(0.95)` is the usual 95 % interval.
-    #[must_use]
-    pub fn interval(&self, share: f64) -> Option<(f64, f64)> {
-        Some((self.quantile(0.5 * (1.0 - share))?, self.quantile(0.5 * (1.0 + share))?))
-    }
-
-    /// The mean.
-    #[must_use]
-    pub fn mean(&self) -> Option<f64> {
-        (!self.values.is_empty()).then(|| self.values.iter().sum::<f64>() / self.values.len() as f64)
-    }
-
-    /// The standard deviation.
-    #[must_use]
-    pub fn deviation(&self) -> Option<f64> {
-        let mean = self.mean()?;
-        let squares: f64 = self.values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        (self.values.len() > 1).then(|| (squares / (self.values.len() - 1) as f64).sqrt())
     }
 }

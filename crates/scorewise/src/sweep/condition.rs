@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::formula::{Checked, Comparison, Counts, Formula, Interval, conditions};
+use crate::score::Score;
 
 /// A condition that a threshold must satisfy.
 ///
@@ -51,6 +52,25 @@ impl Condition {
             (Some(left), Some(right)) => self.compares(left, right),
             _ => false,
         }
+    }
+
+    /// The values of its two sides; nothing for one that is undefined.
+    #[must_use]
+    pub fn sides(&self, confusion: &crate::Confusion) -> [Option<f64>; 2] {
+        [self.left.checked(confusion), self.right.checked(confusion)]
+    }
+
+    /// How near a matrix comes to satisfying it, higher being nearer: the difference of the sides. Nothing where that would
+    /// be too large a formula.
+    pub(crate) fn nearness(&self) -> Option<Score> {
+        let (left, right) = (self.left.text(), self.right.text());
+        let text = match self.comparison {
+            Comparison::AtLeast | Comparison::Above => format!("({left}) - ({right})"),
+            Comparison::AtMost | Comparison::Below => format!("({right}) - ({left})"),
+            Comparison::Equal => format!("0 - abs(({left}) - ({right}))"),
+            Comparison::NotEqual => format!("abs(({left}) - ({right}))"),
+        };
+        Score::parse(&text).ok()
     }
 
     fn compares(&self, left: f64, right: f64) -> bool {

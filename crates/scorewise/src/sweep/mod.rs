@@ -21,14 +21,23 @@ mod condition;
 mod best;
 mod curve;
 mod histogram;
+mod runs;
+mod draw;
+mod distribution;
+mod cells;
 mod bootstrap;
+mod paired;
 
 pub use best::Best;
-pub use bootstrap::{BestDistribution, Bootstrap, Distribution, Resampling};
+pub use bootstrap::{BestDistribution, Bootstrap, Resampling};
+pub use cells::confusion;
 pub use condition::Condition;
 pub use curve::CurvePoint;
+pub use distribution::Distribution;
 pub use histogram::{Histogram, HistogramBest};
+pub use paired::Paired;
 pub(crate) use ranked::{Run, Table};
+pub use runs::Runs;
 pub(crate) use sort::order_descending;
 
 use best::{best, rank_above};
@@ -113,6 +122,20 @@ impl Sweep {
     #[must_use]
     pub fn all_best(&self, scores: &[Score]) -> Vec<Option<Best>> {
         each_part(scores.iter().collect(), |score| self.best(score))
+    }
+
+    /// The threshold that comes nearest to satisfying a condition, whatever its score; nothing where the condition's sides are
+    /// undefined at every threshold.
+    #[must_use]
+    pub fn nearest(&self, condition: &Condition) -> Option<Best> {
+        self.best(&condition.nearness()?)
+    }
+
+    /// The rows in at most this many runs. Each has about the same share of the positives plus share of the negatives: where
+    /// rare positives are, runs are short. With as many runs as rows, each different prediction is a run of its own.
+    #[must_use]
+    pub fn runs(&self, at_most: usize) -> Runs {
+        each_kind!(&self.sorted, table => Runs::new(table, at_most))
     }
 
     /// The curve of the confusion matrix over the threshold, thinned to about `points` and no optimum lost: besides points

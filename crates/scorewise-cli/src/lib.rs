@@ -1,0 +1,71 @@
+//! The command `scorewise`. Results on standard output, everything else on standard error; exit code 0 done, 1 an asked-for
+//! bar was not met, 2 usage or data.
+
+mod outcome;
+mod table;
+mod predictions;
+mod resampling;
+mod score;
+mod tune;
+mod compare;
+mod theory;
+mod scores;
+mod priors;
+mod completions;
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+use outcome::{Failure, Outcome};
+
+/// Train for the score you will be judged by.
+#[derive(Parser)]
+#[command(name = "scorewise", version, about, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Every score of a forecast at a threshold, with intervals
+    Score(score::Arguments),
+    /// The exact best threshold of a score, and how sure it is
+    Tune(tune::Arguments),
+    /// Which of two forecasts is better, and how sure that is
+    Compare(compare::Arguments),
+    /// A score under a random threshold: exact expectation, Jensen gap, bounds
+    Theory(theory::Arguments),
+    /// The scores: formulas, aliases, ranges; one in detail; all on a confusion matrix
+    Scores(scores::Arguments),
+    /// The priors of the threshold: families, or one in detail
+    Priors(priors::Arguments),
+    /// The names of commands and options for a shell to complete
+    Completions(completions::Arguments),
+}
+
+/// Runs the command with these arguments, the program's own name first, and returns its exit code.
+pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let command = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments.command,
+        Err(fault) => {
+            // Help goes to standard output and is no fault: clap knows which it is. A closed pipe needs no further word.
+            let _ = fault.print();
+            return if fault.use_stderr() { outcome::USAGE } else { outcome::DONE };
+        }
+    };
+    outcome::report(perform(&command))
+}
+
+fn perform(command: &Command) -> Result<Outcome, Failure> {
+    match command {
+        Command::Score(arguments) => score::run(arguments),
+        Command::Tune(arguments) => tune::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
+        Command::Theory(arguments) => theory::run(arguments),
+        Command::Scores(arguments) => scores::run(arguments),
+        Command::Priors(arguments) => priors::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+    }
+}

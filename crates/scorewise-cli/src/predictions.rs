@@ -1,0 +1,292 @@
+//! A table of forecasts and what happened: labels, probabilities, and weights if there are any, read chunk by chunk.
+
+use std::collections::BTreeMap;
+
+use scorewise_train::error::{Error, Result};
+use scorewise_train::table::{Category, Column, Kind, Reader, Reading, Source, Table, Values};
+
+/// Which columns of the table are which.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Columns {
+    /// The column of what happened: 0 and 1, or true and false [default: label]
+    #[arg(long, value_name = "COLUMN")]
+    pub label: Option<String>,
+    /// The label that counts as positive, where labels are other texts or numbers
+    #[arg(long, value_name = "VALUE")]
+    pub positive: Option<String>,
+    /// The column of weights, 0 or above [default: every row weighs 1]
+    #[arg(long, value_name = "COLUMN")]
+    pub weight: Option<String>,
+}
+
+/// Forecasts of the same rows, with their labels and, if there are, weights.
+#[derive(Debug)]
+pub struct Predictions {
+    /// The file as the user named it.
+    pub file: String,
+    /// What happened.
+    pub labels: Vec<bool>,
+    /// One or more forecasts, in the order asked for.
+    pub forecasts: Vec<Numbers>,
+    /// One a row.
+    pub weights: Option<Numbers>,
+}
+
+/// Numbers as narrow as they are: predictions by the hundred million should not take twice their room.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// All of them are f32 numbers.
+    Narrow(Vec<f32>),
+    /// At least one is not.
+    Wide(Vec<f64>),
+}
+
+/// Runs a body with the rows of a forecast, whatever their number type.
+macro_rules! with_rows {
+    ($predictions:expr, $forecast:expr, $rows:ident => $body:expr) => {{
+        use $crate::predictions::Numbers;
+        let predictions: &$crate::predictions::Predictions = $predictions;
+        let labels = &predictions.labels;
+        match &predictions.forecasts[$forecast] {
+            Numbers::Narrow(values) => {
+                let $rows = scorewise::Rows::new(scorewise::Probabilities(values.as_slice()), labels)?;
+                let $rows = match &predictions.weights {
+                    Some(Numbers::Narrow(weights)) => $rows.weighted(weights)?,
+                    _ => $rows,
+                };
+                $body
+            }
+            Numbers::Wide(values) => {
+                let $rows = scorewise::Rows::new(scorewise::Probabilities(values.as_slice()), labels)?;
+                let $rows = match &predictions.weights {
+                    Some(Numbers::Wide(weights)) => $rows.weighted(weights)?,
+                    _ => $rows,
+                };
+                $body
+            }
+        }
+    }};
+}
+pub(crate) use with_rows;
+
+/// Reads the labels, these forecasts and the weights; all numbers come out equally wide.
+pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<Predictions> {
+    let source = Source::parse(file);
+    let label = columns.label.clone().unwrap_or("label".into());
+    let mut names = vec![label.clone()];
+    names.extend(probabilities.iter().chain(&columns.weight).cloned());
+    check_names(&source, file, &names)?;
+    let numbers = probabilities.iter().chain(&columns.weight);
+    let kinds: BTreeMap<String, Kind> = numbers.map(|name| (name.clone(), Kind::Number)).collect();
+    let reader = Reader::open(&source, &Reading { only: Some(names), kinds, ..Reading::default() })?;
+    let mut marks = Marks::new(columns.positive.as_deref());
+    let mut found = Predictions {
+        file: file.into(),
+        labels: Vec::new(),
+        forecasts: vec![Numbers::default(); probabilities.len()],
+        weights: columns.weight.as_ref().map(|_| Numbers::default()),
+    };
+    for table in reader {
+        let table = table?;
+        marks.add(&table, column(&table, &label)?, &mut found.labels)?;
+        for (name, forecast) in probabilities.iter().zip(&mut found.forecasts) {
+            forecast.add(&table, column(&table, name)?, "probability", &|value| (0.0..=1.0).contains(&value), BETWEEN)?;
+        }
+        if let (Some(name), Some(weights)) = (&columns.weight, &mut found.weights) {
+            weights.add(&table, column(&table, name)?, "weight", &|value| value >= 0.0, ABOVE)?;
+        }
+    }
+    if found.labels.is_empty() {
+        return Err(Error::data(scorewise_train::Place::file(file), "there are no rows; at least one is needed", ""));
+    }
+    found.align();
+    Ok(found)
+}
+
+const BETWEEN: &str = "probabilities lie between 0 and 1; divide per cent by 100, put logits z through 1/(1 + exp(-z))";
+const ABOVE: &str = "weights are numbers, 0 or above";
+
+/// Names every column that is not there, before anything is read. (Standard input can be opened only once: there the reader
+/// finds out.)
+fn check_names(source: &Source, file: &str, names: &[String]) -> Result<()> {
+    if matches!(source, Source::Stdin) {
+        return Ok(());
+    }
+    let reader = Reader::open(source, &Reading::default())?;
+    let known: Vec<&str> = reader.fields().iter().map(|field| field.name.as_str()).collect();
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let listed: Vec<String> = known.iter().take(20).map(|name| format!("`{}`", name.escape_debug())).collect();
+            let more = if known.len() > 20 { ", …" } else { "" };
+            let hint = format!("the columns are {}{more}; choose with --label and --probability", listed.join(", "));
+            let problem = format!("there is no column `{}`", name.escape_debug());
+            Err(Error::data(scorewise_train::Place::file(file), problem, hint))
+        }
+    }
+}
+
+fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
+    let problem = || format!("there is no column `{}`", name.escape_debug());
+    table.column(name).ok_or_else(|| Error::data(scorewise_train::Place::file(&table.file), problem(), ""))
+}
+
+impl Predictions {
+    /// How many rows are positive.
+    pub fn positives(&self) -> usize {
+        self.labels.iter().filter(|label| **label).count()
+    }
+
+    /// The core takes rows of one number type.
+    fn align(&mut self) {
+        let all = || self.forecasts.iter().chain(&self.weights);
+        if all().any(|numbers| matches!(numbers, Numbers::Wide(_))) {
+            self.forecasts.iter_mut().chain(&mut self.weights).for_each(Numbers::widen);
+        }
+    }
+
+    /// Takes the forecasts of another file for the same rows: equally many, with the same labels.
+    pub fn join(&mut self, other: Predictions) -> Result<()> {
+        let place = || scorewise_train::Place::file(&other.file);
+        let hint = "both files must hold the same rows in the same order";
+        if self.labels.len() != other.labels.len() {
+            let problem = format!("{} rows, but {} in {}", other.labels.len(), self.labels.len(), self.file);
+            return Err(Error::data(place(), problem, hint));
+        }
+        if let Some(row) = (0..self.labels.len()).find(|row| self.labels[*row] != other.labels[*row]) {
+            let say = |label: bool| if label { "positive" } else { "negative" };
+            let (here, there) = (say(other.labels[row]), say(self.labels[row]));
+            let problem = format!("the label is {here}, but {there} in {}", self.file);
+            return Err(Error::data(scorewise_train::Place { row: Some(row as u64 + 1), ..place() }, problem, hint));
+        }
+        self.forecasts.extend(other.forecasts);
+        self.align();
+        Ok(())
+    }
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Numbers::Narrow(Vec::new())
+    }
+}
+
+impl Numbers {
+    fn add(
+        &mut self,
+        table: &Table,
+        column: &Column,
+        what: &str,
+        is_good: &dyn Fn(f64) -> bool,
+        hint: &str,
+    ) -> Result<()> {
+        let fault = |row: usize, problem: String, hint: &str| {
+            Err(Error::data(table.place(row).column(&column.name), problem, hint))
+        };
+        let Values::Number(values) = &column.values else {
+            return fault(0, format!("a {what} is a number"), hint);
+        };
+        if let Some(row) = values.iter().position(|value| !is_good(*value)) {
+            return if values[row].is_nan() {
+                fault(row, format!("the {what} is missing"), "remove the rows without one from the file")
+            } else {
+                fault(row, format!("`{}` is not a {what}", values[row]), hint)
+            };
+        }
+        self.extend(values);
+        Ok(())
+    }
+
+    fn extend(&mut self, values: &[f64]) {
+        match self {
+            Numbers::Wide(all) => all.extend_from_slice(values),
+            Numbers::Narrow(all) if values.iter().all(|value| f64::from(*value as f32) == *value) => {
+                all.extend(values.iter().map(|value| *value as f32));
+            }
+            Numbers::Narrow(_) => {
+                self.widen();
+                self.extend(values);
+            }
+        }
+    }
+
+    fn widen(&mut self) {
+        if let Numbers::Narrow(all) = self {
+            *self = Numbers::Wide(all.iter().map(|value| f64::from(*value)).collect());
+        }
+    }
+}
+
+/// What the labels say: which value is positive, and which others there are.
+struct Marks<'a> {
+    positive: Option<&'a str>,
+    /// The one other label, where a positive one was named.
+    negative: Option<String>,
+}
+
+const LABELS: &str = "labels are 0 and 1, or true and false; of two others name the positive one: --positive VALUE";
+
+impl<'a> Marks<'a> {
+    fn new(positive: Option<&'a str>) -> Self {
+        Marks { positive, negative: None }
+    }
+
+    /// The labels of a chunk.
+    fn add(&mut self, table: &Table, column: &Column, labels: &mut Vec<bool>) -> Result<()> {
+        let start = labels.len();
+        let fault = |row: usize, problem: String, hint: &str| {
+            Error::data(table.place(row).column(&column.name), problem, hint)
+        };
+        if let Some(row) = (0..column.values.len()).find(|row| column.values.is_missing(*row)) {
+            return Err(fault(row, "the label is missing".into(), "remove the rows without one from the file"));
+        }
+        match (&column.values, self.positive) {
+            (Values::Number(values), None) => labels.extend(values.iter().map(|value| *value == 1.0)),
+            (Values::Boolean(values), None) => labels.extend(values.iter().map(|value| *value == Some(true))),
+            _ => {}
+        }
+        if labels.len() > start {
+            let is_other = |row: &usize| matches!(&column.values, Values::Number(values) if values[*row] != 0.0 && values[*row] != 1.0);
+            return match (0..column.values.len()).find(is_other) {
+                Some(row) => Err(fault(row, format!("`{}` is not a label", text(column, row)), LABELS)),
+                None => Ok(()),
+            };
+        }
+        for row in 0..column.values.len() {
+            let shown = text(column, row);
+            let label = match self.positive {
+                None => match shown.to_ascii_lowercase().as_str() {
+                    "1" | "true" => true,
+                    "0" | "false" => false,
+                    _ => return Err(fault(row, format!("`{}` is not a label", shown.escape_debug()), LABELS)),
+                },
+                Some(positive) => same(&shown, positive),
+            };
+            if !label && let Some(positive) = self.positive {
+                let negative = self.negative.get_or_insert_with(|| shown.clone());
+                if *negative != shown {
+                    let (third, second) = (shown.escape_debug(), negative.escape_debug());
+                    let problem = format!("`{third}` is a third label beside `{positive}` and `{second}`");
+                    return Err(fault(row, problem, "two different labels are needed, or 0 and 1"));
+                }
+            }
+            labels.push(label);
+        }
+        Ok(())
+    }
+}
+
+/// A value as it would be written.
+fn text(column: &Column, row: usize) -> String {
+    match &column.values {
+        Values::Number(values) => values[row].to_string(),
+        Values::Boolean(values) => values[row].map_or(String::new(), |value| value.to_string()),
+        Values::Category(Category { codes, levels }) => levels.get(codes[row] as usize).cloned().unwrap_or_default(),
+        Values::Time(values) => values[row].to_string(),
+    }
+}
+
+/// Whether a label is the one named: the same text, or the same number however it is written.
+fn same(shown: &str, named: &str) -> bool {
+    shown == named || matches!((shown.parse::<f64>(), named.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+}

@@ -1,0 +1,39 @@
+//! How sure a result is: the options of the bootstrap, the same for every command that has one.
+
+use scorewise::sweep::{Bootstrap, Resampling};
+
+/// The options of the bootstrap.
+#[derive(clap::Args, Clone, Copy, Debug)]
+pub struct Options {
+    /// How often the rows are drawn anew
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..), value_name = "NUMBER")]
+    pub replicates: u32,
+    /// Where the randomness starts
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    pub seed: u64,
+    /// Rows drawn together, for time series, whose rows are not independent: longer than their memory
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "ROWS")]
+    pub block: Option<u32>,
+}
+
+impl Options {
+    /// The bootstrap that they describe.
+    pub fn bootstrap(&self) -> Bootstrap {
+        let resampling = self.block.map_or(Resampling::Poisson, |rows| Resampling::Blocks(rows as usize));
+        Bootstrap { resampling, replicates: self.replicates as usize, seed: self.seed }
+    }
+}
+
+/// Up to this many rows every threshold is looked at in every replicate.
+pub const EXACT_ROWS: usize = 200_000;
+
+/// Beyond, thresholds between this many runs of neighbouring rows: far finer than a threshold can be known from so many rows,
+/// whose rank is uncertain by about the power ⅔ of their number.
+pub const RUNS: usize = 1 << 16;
+
+/// Says that replicates look between runs only.
+pub fn note_runs(rows: usize) {
+    crate::outcome::note(format!(
+        "{rows} rows: the best threshold is exact; for its interval, replicates look between {RUNS} runs of neighbouring rows"
+    ));
+}

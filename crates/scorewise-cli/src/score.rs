@@ -1,0 +1,176 @@
+//! `scorewise score`: every score of a forecast at a threshold, with intervals.
+
+use scorewise::sweep::{Bootstrap, Distribution, confusion};
+use scorewise::{Confusion, Probabilities, Real, Rows, Score};
+use serde_json::{Map, Value, json};
+
+use crate::outcome::{Failure, Outcome, note};
+use crate::predictions::{self, Columns, Predictions, with_rows};
+use crate::resampling;
+use crate::scores::best;
+use crate::table::{aligned, confusion_json, facts, matrix, pretty, short, shown};
+
+/// What `scorewise score` takes.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    scorewise score predictions.csv                              every score at 0.5\n  \
+    scorewise score p.parquet --label y --probability p_hat --threshold 0.31\n  \
+    scorewise score p.csv --positive storm --score tss,csi       two of them, labels as texts\n  \
+    scorewise score hourly.csv --block 48 --json                 a time series")]
+pub struct Arguments {
+    /// A table with a label and a probability in each row; - for standard input
+    predictions: String,
+    #[command(flatten)]
+    columns: Columns,
+    /// The column of the forecast [default: probability]
+    #[arg(long, value_name = "COLUMN", default_value = "probability", hide_default_value = true)]
+    probability: String,
+    /// Above it a forecast counts as positive
+    #[arg(long, default_value_t = 0.5, value_parser = threshold)]
+    threshold: f64,
+    /// Scores by name or formula, with commas between [default: all]
+    #[arg(long, value_name = "SCORES")]
+    score: Vec<String>,
+    #[command(flatten)]
+    resampling: resampling::Options,
+    /// One JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// A forecast's scores at a threshold; also what `train` reports of each of its parts.
+pub struct Summary {
+    /// How many rows.
+    pub rows: usize,
+    /// How many of them are positive.
+    pub positives: usize,
+    /// The threshold.
+    pub threshold: f64,
+    /// The confusion matrix there.
+    pub confusion: Confusion,
+    /// Each score with its value and its 95 % interval, where it is defined.
+    pub scores: Vec<(Score, Option<f64>, Option<(f64, f64)>)>,
+}
+
+/// The scores of the predictions of a table.
+pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let scores = read_scores(&arguments.score)?;
+    let columns = [arguments.probability.clone()];
+    let predictions = predictions::read(&arguments.predictions, &arguments.columns, &columns)?;
+    let bootstrap = arguments.resampling.bootstrap();
+    let summary =
+        with_rows!(&predictions, 0, rows => Summary::new(&rows, arguments.threshold, scores, &bootstrap)?);
+    note_classes(&predictions);
+    if summary.confusion.fp + summary.confusion.fn_ == 0.0 && summary.positives > 0 {
+        note("not one forecast is wrong; is the label what happened, or the forecast's own decision?");
+    }
+    if arguments.json {
+        let mut document = summary.json();
+        document["replicates"] = json!(bootstrap.replicates);
+        document["seed"] = json!(bootstrap.seed);
+        return Ok(pretty(&document).into());
+    }
+    Ok(summary.text().into())
+}
+
+/// A threshold as it is given on the command line.
+pub fn threshold(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("a threshold is a number between 0 and 1".into()),
+    }
+}
+
+/// Scores from texts with commas between them, those inside brackets left alone; all registered ones where there is no text.
+pub fn read_scores(texts: &[String]) -> Result<Vec<Score>, Failure> {
+    if texts.is_empty() {
+        return Ok(Score::all().collect());
+    }
+    let mut scores = Vec::new();
+    for text in texts {
+        let (mut depth, mut start) = (0i32, 0);
+        for (at, letter) in text.char_indices() {
+            match letter {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                ',' if depth == 0 => {
+                    scores.push(Score::parse(&text[start..at])?);
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        scores.push(Score::parse(&text[start..])?);
+    }
+    Ok(scores)
+}
+
+/// Says what a missing class does to the scores.
+pub fn note_classes(predictions: &Predictions) {
+    let (rows, positives) = (predictions.labels.len(), predictions.positives());
+    if positives == 0 {
+        note(format!("{}: no row is positive; scores that need positives are undefined", predictions.file));
+    } else if positives == rows {
+        note(format!("{}: every row is positive; scores that need negatives are undefined", predictions.file));
+    }
+}
+
+impl Summary {
+    /// The scores of these rows at a threshold.
+    pub fn new<R: Real>(
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        threshold: f64,
+        scores: Vec<Score>,
+        bootstrap: &Bootstrap,
+    ) -> Result<Self, scorewise::Error> {
+        let confusion = confusion(rows, threshold)?;
+        let spread = bootstrap.scores(rows, threshold, &scores)?;
+        let with_interval = |(score, spread): (Score, Distribution)| {
+            let value = score.checked(&confusion);
+            let interval = value.and(spread.interval(0.95));
+            (score, value, interval)
+        };
+        Ok(Summary {
+            rows: rows.len(),
+            positives: rows.labels().iter().filter(|label| **label).count(),
+            threshold,
+            confusion,
+            scores: scores.into_iter().zip(spread).map(with_interval).collect(),
+        })
+    }
+
+    /// For the terminal.
+    pub fn text(&self) -> String {
+        let row = |(score, value, interval): &(Score, Option<f64>, Option<(f64, f64)>)| {
+            let (low, high) = interval.map_or((String::new(), String::new()), |(low, high)| (short(low), short(high)));
+            vec![score.name().to_string(), shown(*value), low, high, best(score)]
+        };
+        let rows: Vec<Vec<String>> = self.scores.iter().map(row).collect();
+        format!("{}\n{}\n{}", self.head(), matrix(&self.confusion), aligned(&["score", "value", "low", "high", "best"], &rows))
+    }
+
+    fn head(&self) -> String {
+        facts(&[
+            ("rows", self.rows.to_string()),
+            ("positives", self.positives.to_string()),
+            ("base rate", short(self.positives as f64 / self.rows as f64)),
+            ("threshold", short(self.threshold)),
+        ])
+    }
+
+    /// By the names that stay.
+    pub fn json(&self) -> Value {
+        let mut scores = Map::new();
+        for (score, value, interval) in &self.scores {
+            let (low, high) = (interval.map(|ends| ends.0), interval.map(|ends| ends.1));
+            scores.insert(score.name().to_string(), json!({ "value": value, "low": low, "high": high }));
+        }
+        json!({
+            "rows": self.rows,
+            "positives": self.positives,
+            "threshold": self.threshold,
+            "confusion": confusion_json(&self.confusion),
+            "scores": scores,
+        })
+    }
+}

@@ -1,0 +1,85 @@
+//! `scorewise theory`: a score under a random threshold, exactly, beside the bounds of the paper.
+
+use scorewise::theory::{self, FRACTIONS, Theory};
+use scorewise::{Prior, Score};
+use serde_json::{Value, json};
+
+use crate::outcome::{Failure, Outcome};
+use crate::predictions::{self, Columns, with_rows};
+use crate::score::note_classes;
+use crate::table::{aligned, confusion_json, facts, matrix, pretty, short};
+
+/// What `scorewise theory` takes.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    scorewise theory predictions.csv --score f1 --prior cosine:0.5,0.1\n  \
+    scorewise theory p.csv --score csi --prior uniform --json")]
+pub struct Arguments {
+    /// A table with a label and a probability in each row; - for standard input
+    predictions: String,
+    #[command(flatten)]
+    columns: Columns,
+    /// The column of the forecast [default: probability]
+    #[arg(long, value_name = "COLUMN", default_value = "probability", hide_default_value = true)]
+    probability: String,
+    /// The score, by name or formula
+    #[arg(long, default_value = "tss")]
+    score: String,
+    /// The prior of the threshold
+    #[arg(long, default_value = "cosine:0.5,0.1")]
+    prior: String,
+    /// One JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// What the theory says of the predictions of a table.
+pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let score = Score::parse(&arguments.score)?;
+    let prior: Prior = arguments.prior.parse()?;
+    let columns = [arguments.probability.clone()];
+    let predictions = predictions::read(&arguments.predictions, &arguments.columns, &columns)?;
+    let found = with_rows!(&predictions, 0, rows => theory::report(&score, &prior, &rows, &FRACTIONS, None)?);
+    note_classes(&predictions);
+    Ok(if arguments.json { pretty(&json(&score, &prior, &found)) } else { text(&score, &prior, &found) }.into())
+}
+
+fn text(score: &Score, prior: &Prior, found: &Theory) -> String {
+    let or_none = |value: Option<f64>| value.map_or(String::new(), short);
+    let lines = facts(&[
+        ("score s", score.name().to_string()),
+        ("prior", prior.to_string()),
+        ("s(E[CM])", format!("{}, what a score-oriented loss maximises", short(found.score_of_expectation))),
+        ("E[s]", format!("{}, exactly", short(found.expected_score))),
+        ("Jensen gap", format!("{}, E[s] − s(E[CM])", short(found.jensen_gap))),
+        ("deviation", format!("{}, of s over the threshold", short(found.deviation))),
+        ("E[s] by Taylor", or_none(found.taylor)),
+        ("Lipschitz constant", found.lipschitz.map_or("none".into(), short)),
+        ("calibrated threshold", or_none(found.calibrated_threshold)),
+    ]);
+    let rows: Vec<Vec<String>> =
+        found.bounds.iter().map(|bound| vec![bound.name.clone(), short(bound.exact), short(bound.bound)]).collect();
+    let bounds = aligned(&["bound of", "exact", "bound"], &rows);
+    format!("{lines}\nE[CM], the expected matrix\n{}\n{bounds}", matrix(&found.expected_confusion))
+}
+
+fn json(score: &Score, prior: &Prior, found: &Theory) -> Value {
+    let bounds: Vec<Value> = found
+        .bounds
+        .iter()
+        .map(|bound| json!({ "name": bound.name, "bound": bound.bound, "exact": bound.exact }))
+        .collect();
+    json!({
+        "score": score.name(),
+        "prior": prior.to_string(),
+        "expected_confusion": confusion_json(&found.expected_confusion),
+        "score_of_expectation": found.score_of_expectation,
+        "expected_score": found.expected_score,
+        "jensen_gap": found.jensen_gap,
+        "deviation": found.deviation,
+        "taylor": found.taylor,
+        "lipschitz": found.lipschitz,
+        "calibrated_threshold": found.calibrated_threshold,
+        "bounds": bounds,
+    })
+}

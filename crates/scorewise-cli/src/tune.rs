@@ -1,0 +1,199 @@
+//! `scorewise tune`: the exact best threshold of a score, and how sure it is.
+
+use scorewise::sweep::{Best, BestDistribution, Condition, Sweep, sweep};
+use scorewise::{Probabilities, Real, Rows, Score};
+use scorewise_train::{Error, Place};
+use serde_json::{Value, json};
+
+use crate::outcome::{Failure, Outcome};
+use crate::predictions::{self, Columns, with_rows};
+use crate::resampling::{self, EXACT_ROWS, RUNS};
+use crate::table::{blocks, confusion_json, facts, matrix, pretty, short, with_interval};
+
+/// What `scorewise tune` takes.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    scorewise tune predictions.csv --score f1\n  \
+    scorewise tune p.csv --score tss --subject-to \"precision >= 0.3\"\n  \
+    scorewise tune p.csv --score \"cost(fp=1, fn=10)\" --json\n\n\
+    Exit code 1: no threshold satisfies the conditions.")]
+pub struct Arguments {
+    /// A table with a label and a probability in each row; - for standard input
+    predictions: String,
+    #[command(flatten)]
+    columns: Columns,
+    /// The column of the forecast [default: probability]
+    #[arg(long, value_name = "COLUMN", default_value = "probability", hide_default_value = true)]
+    probability: String,
+    /// The score to be best at, by name or formula
+    #[arg(long, default_value = "tss")]
+    score: String,
+    /// Conditions that the threshold must satisfy
+    #[arg(long, value_name = "CONDITIONS")]
+    subject_to: Vec<String>,
+    #[command(flatten)]
+    resampling: resampling::Options,
+    /// One JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// The best threshold, and the score in sixty places for a picture.
+struct Tuned {
+    best: Best,
+    spread: BestDistribution,
+    picture: Vec<Option<f64>>,
+}
+
+/// The best threshold of the predictions of a table.
+pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let score = Score::parse(&arguments.score)?;
+    let mut conditions = Vec::new();
+    for text in &arguments.subject_to {
+        conditions.extend(Condition::parse(text)?);
+    }
+    let columns = [arguments.probability.clone()];
+    let predictions = predictions::read(&arguments.predictions, &arguments.columns, &columns)?;
+    let tuned = with_rows!(&predictions, 0, rows => tune(arguments, &rows, &score, &conditions)?);
+    match tuned {
+        Ok(tuned) if arguments.json => Ok(pretty(&json(arguments, &score, &conditions, &tuned)).into()),
+        Ok(tuned) => Ok(text(&score, &conditions, &tuned).into()),
+        Err(sentence) => {
+            let empty = json!({
+                "score": score.name(), "threshold": null, "interval": null, "value": null, "confusion": null, "bootstrap": null,
+            });
+            let text = if arguments.json { pretty(&empty) } else { String::new() };
+            Ok(Outcome { text, unmet: Some(sentence) })
+        }
+    }
+}
+
+/// What was found, or why no threshold satisfies the conditions.
+fn tune<R: Real>(
+    arguments: &Arguments,
+    rows: &Rows<'_, Probabilities<'_, R>>,
+    score: &Score,
+    conditions: &[Condition],
+) -> Result<Result<Tuned, String>, Failure> {
+    let sweep = sweep(rows)?;
+    let Some(best) = sweep.best_subject_to(score, conditions) else {
+        return match unmet(&sweep, score, conditions) {
+            Some(sentence) => Ok(Err(sentence)),
+            None => Err(undefined(&arguments.predictions, &sweep, score).into()),
+        };
+    };
+    let bootstrap = arguments.resampling.bootstrap();
+    let spread = if rows.len() <= EXACT_ROWS {
+        bootstrap.best(rows, score, conditions)?
+    } else {
+        resampling::note_runs(rows.len());
+        bootstrap.best_of_runs(rows, &sweep.runs(RUNS), score, conditions)?
+    };
+    let picture = (0..PLACES).map(|k| score.checked(&sweep.at((f64::from(k) + 0.5) / f64::from(PLACES)))).collect();
+    Ok(Ok(Tuned { best, spread, picture }))
+}
+
+const PLACES: u32 = 60;
+
+/// Which condition is out of reach and what comes nearest to it; nothing where the conditions are not what is in the way.
+fn unmet(sweep: &Sweep, score: &Score, conditions: &[Condition]) -> Option<String> {
+    sweep.best(score)?;
+    let alone = |condition: &&Condition| sweep.best_subject_to(score, std::slice::from_ref(condition)).is_none();
+    let Some(condition) = conditions.iter().find(alone) else {
+        let all: Vec<_> = conditions.iter().map(|condition| format!("`{}`", condition.text())).collect();
+        return Some(format!("no threshold satisfies {} together; each alone can be satisfied", all.join(" and ")));
+    };
+    let left = condition.text().split(['<', '>', '=', '!', '≤', '≥', '≠']).next().unwrap_or("").trim();
+    let nearest = sweep.nearest(condition);
+    let reached = nearest.as_ref().and_then(|best| condition.sides(&best.confusion)[0]);
+    Some(match (nearest, reached) {
+        (Some(best), Some(value)) => format!(
+            "no threshold satisfies `{}`; the nearest, {}, has {left} = {}",
+            condition.text(),
+            short(best.threshold),
+            short(value)
+        ),
+        _ => format!("no threshold satisfies `{}`: {left} is undefined at every threshold", condition.text()),
+    })
+}
+
+/// Why a score has no best threshold.
+fn undefined(file: &str, sweep: &Sweep, score: &Score) -> Error {
+    let counts = sweep.counts();
+    let class = if counts.positives == 0.0 {
+        "no row is positive, and "
+    } else if counts.negatives == 0.0 {
+        "no row is negative, and "
+    } else {
+        ""
+    };
+    let when = score.formula().undefined_when();
+    let hint = if when.is_empty() { String::new() } else { format!("it is undefined where {}", when.join(", or ")) };
+    Error::data(Place::file(file), format!("{class}`{}` is undefined at every threshold", score.name()), hint)
+}
+
+fn text(score: &Score, conditions: &[Condition], tuned: &Tuned) -> String {
+    let best = &tuned.best;
+    let conditions: Vec<_> = conditions.iter().map(Condition::text).collect();
+    let end = if best.interval.1 == 1.0 { "to" } else { "up to but not" };
+    let others = if best.intervals > 1 { format!("; {} intervals are as good", best.intervals) } else { String::new() };
+    let lines = facts(&[
+        ("score", score.name().to_string()),
+        ("subject to", conditions.join(" and ")),
+        ("threshold", with_interval(best.threshold, tuned.spread.threshold.interval(0.95))),
+        ("interval", format!("{} {end} {}{others}", short(best.interval.0), short(best.interval.1))),
+        ("value", with_interval(best.value, tuned.spread.value.interval(0.95))),
+    ]);
+    format!("{lines}\n{}\n{}", matrix(&best.confusion), picture(score, tuned))
+}
+
+/// The score over the threshold, from its lowest value to its highest.
+fn picture(score: &Score, tuned: &Tuned) -> String {
+    let defined = || tuned.picture.iter().flatten().copied();
+    let (low, high) = (defined().fold(f64::INFINITY, f64::min), defined().fold(f64::NEG_INFINITY, f64::max));
+    if low >= high {
+        return String::new();
+    }
+    // The lowest one is a line and not a blank: a blank is undefined.
+    let height = |value: &Option<f64>| value.map_or(0.0, |value| 1.0 + 7.0 * (value - low) / (high - low));
+    let heights: Vec<f64> = tuned.picture.iter().map(height).collect();
+    let mark = ((tuned.best.threshold * f64::from(PLACES)) as usize).min(PLACES as usize - 1);
+    let scale: String = (0..PLACES as usize)
+        .map(|k| match k {
+            _ if k == mark => '▲',
+            0 => '0',
+            _ if k + 1 == PLACES as usize => '1',
+            _ => ' ',
+        })
+        .collect();
+    format!(
+        "{} over the threshold, {} to {}\n  {}\n  {}\n",
+        score.name(),
+        short(low),
+        short(high),
+        blocks(&heights).trim_end(),
+        scale.trim_end()
+    )
+}
+
+fn json(arguments: &Arguments, score: &Score, conditions: &[Condition], tuned: &Tuned) -> Value {
+    let ends = |interval: Option<(f64, f64)>| (interval.map(|ends| ends.0), interval.map(|ends| ends.1));
+    let (low, high) = ends(tuned.spread.threshold.interval(0.95));
+    let (value_low, value_high) = ends(tuned.spread.value.interval(0.95));
+    let best = &tuned.best;
+    json!({
+        "score": score.name(),
+        "threshold": best.threshold,
+        "interval": [best.interval.0, best.interval.1],
+        "value": best.value,
+        "confusion": confusion_json(&best.confusion),
+        "bootstrap": {
+            "low": low,
+            "high": high,
+            "value": { "low": value_low, "high": value_high },
+            "replicates": arguments.resampling.replicates,
+            "seed": arguments.resampling.seed,
+        },
+        "subject_to": conditions.iter().map(Condition::text).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,124 @@
+//! Whether the parts of a model fit each other: asked before a file is written and after one is read.
+
+use std::collections::HashSet;
+
+use super::{Decision, Model};
+use crate::encode::{Coding, Encoder};
+use crate::target::Rule;
+
+/// Rows that a lag or a lead may span: more than any real one, few enough to keep.
+const FARTHEST: usize = 1 << 20;
+
+type Verdict = Result<(), String>;
+
+impl Model {
+    /// Says what does not fit.
+    pub(super) fn check(&self) -> Verdict {
+        self.check_networks()?;
+        self.check_classes()?;
+        check_encoder(&self.encoder)?;
+        if self.target.lead > FARTHEST {
+            return Err(format!("a lead of {} rows is more than {FARTHEST}", self.target.lead));
+        }
+        self.check_decision()
+    }
+
+    fn check_networks(&self) -> Verdict {
+        let first = self.members.first().ok_or("there is no network in it")?.shape();
+        if let Some(other) = self.members.iter().position(|member| member.shape() != first) {
+            return Err(format!("network {other} has another shape than the first"));
+        }
+        let (inputs, columns) = (first.widths()[0], self.encoder.width());
+        if inputs != columns {
+            return Err(format!("the networks take {inputs} inputs and the encoder gives {columns}"));
+        }
+        match self.members.iter().position(|member| member.parameters.iter().any(|number| !number.is_finite())) {
+            Some(member) => Err(format!("network {member} has weights that are not finite numbers")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_classes(&self) -> Verdict {
+        let count = self.classes.len();
+        if count < 2 {
+            return Err(format!("{count} classes are too few"));
+        }
+        let mut seen = HashSet::with_capacity(count);
+        if let Some(twice) = self.classes.iter().find(|class| !seen.insert(class.as_str())) {
+            return Err(format!("the class `{}` comes twice", twice.escape_debug()));
+        }
+        match &self.target.rule {
+            Rule::Classes(classes) if *classes != self.classes => {
+                Err("the target has other classes than the model".into())
+            }
+            Rule::Condition { .. } if count != 2 => Err(format!("a condition has 2 classes, not {count}")),
+            _ => Ok(()),
+        }?;
+        let outputs = self.members[0].shape().widths().last().copied().unwrap_or(0);
+        let expected = if count == 2 { 1 } else { count };
+        if outputs == expected {
+            Ok(())
+        } else {
+            Err(format!("{outputs} outputs are not {expected} for {count} classes"))
+        }
+    }
+
+    fn check_decision(&self) -> Verdict {
+        let count = self.classes.len();
+        let many = |values: &[f64], fits: fn(&f64) -> bool, what: &str| {
+            if values.len() != count || count == 2 {
+                return Err(format!("{} {what} do not decide between {count} classes", values.len()));
+            }
+            values.iter().find(|value| !fits(value)).map_or(Ok(()), |bad| Err(format!("{bad} is none of the {what}")))
+        };
+        match &self.decision {
+            Decision::Threshold { .. } if count != 2 => {
+                Err(format!("one threshold does not decide between {count} classes"))
+            }
+            Decision::Threshold { threshold, interval, value, .. } => {
+                if !is_share(threshold) {
+                    return Err(format!("the threshold {threshold} lies outside [0, 1]"));
+                }
+                let (low, high) = interval.unwrap_or((*threshold, *threshold));
+                if !(is_share(&low) && is_share(&high) && low <= *threshold && *threshold <= high) {
+                    return Err(format!("the threshold {threshold} lies outside its interval from {low} to {high}"));
+                }
+                if value.is_none_or(f64::is_finite) {
+                    Ok(())
+                } else {
+                    Err("the score at the threshold is not finite".into())
+                }
+            }
+            Decision::Greatest if count == 2 => Err("two classes are decided by a threshold".into()),
+            Decision::Greatest => Ok(()),
+            Decision::Thresholds { thresholds, .. } => many(thresholds, is_share, "thresholds"),
+            Decision::Centres { centres } => many(centres, |centre| centre.is_finite(), "centres"),
+        }
+    }
+}
+
+fn is_share(value: &f64) -> bool {
+    (0.0..=1.0).contains(value)
+}
+
+fn check_encoder(encoder: &Encoder) -> Verdict {
+    for input in &encoder.inputs {
+        let scale = match &input.coding {
+            Coding::Number { mean, deviation, .. } | Coding::Ordinal { mean, deviation, .. } => {
+                Some((*mean, *deviation))
+            }
+            Coding::OneHot { .. } | Coding::Time { .. } => None,
+        };
+        let name = input.column.escape_debug();
+        if scale.is_some_and(|(mean, deviation)| !(mean.is_finite() && deviation.is_finite() && deviation > 0.0)) {
+            return Err(format!("the column `{name}` has no mean and deviation that scale numbers"));
+        }
+        if input.lag > FARTHEST {
+            return Err(format!(
+                "the column `{name}` with a lag of {} rows looks back more than {FARTHEST}",
+                input.lag
+            ));
+        }
+    }
+    Ok(())
+}

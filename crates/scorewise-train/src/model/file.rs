@@ -1,0 +1,275 @@
+//! A model as bytes and back: safetensors with one JSON text.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use safetensors::tensor::{Dtype, TensorView, serialize};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::header::{self, Contents, Fault, KEY};
+use super::{Decision, Model, write_safely};
+use crate::encode::Encoder;
+use crate::error::{Error, Place, Result};
+use crate::net::{Dense, Network, Shape};
+use crate::table::Reading;
+use crate::target::Target;
+
+/// The number of the file format. A scorewise reads its own and all before it.
+pub const FORMAT: u64 = 1;
+/// The version of scorewise that trains and writes models.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// Files beyond this are refused unread: a network of a thousand million numbers is not ours.
+const LARGEST: u64 = 4 << 30;
+
+const AGAIN: &str = "copy the file again from where it came, or train the model anew";
+const ANOTHER: &str = "name a file that `scorewise train` has written";
+
+/// All of a model but its weights, in the order in which it is written.
+#[derive(Serialize, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    format: u64,
+    version: String,
+    score: String,
+    prior: Option<String>,
+    loss: String,
+    decision: Decision,
+    classes: Vec<String>,
+    target: Target,
+    reading: Reading,
+    encoder: Encoder,
+    network: Size,
+    seed: u64,
+    fingerprint: String,
+    settings: Value,
+    results: Value,
+}
+
+/// How many networks of which shape.
+#[derive(Serialize, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+struct Size {
+    members: u64,
+    widths: Vec<usize>,
+}
+
+/// Read before the rest, which another format may have changed.
+#[derive(Deserialize)]
+struct Format {
+    format: u64,
+}
+
+impl Model {
+    /// Writes the file, whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        write_safely(path, &self.to_bytes()?)
+    }
+
+    /// Reads a file.
+    pub fn load(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let fault = |problem: String, hint: &str| Error::data(Place::file(&name), problem, hint);
+        let unreadable = |error: std::io::Error| match error.kind() {
+            ErrorKind::NotFound => fault("there is no such file".into(), ANOTHER),
+            ErrorKind::PermissionDenied => fault("may not be read".into(), "ask its owner for the right to read it"),
+            _ => fault(format!("cannot be read: {error}"), ""),
+        };
+        let about = std::fs::metadata(path).map_err(unreadable)?;
+        if about.is_dir() {
+            return Err(fault("is a folder, not a model".into(), ANOTHER));
+        }
+        if !about.is_file() {
+            return Err(fault("is no regular file".into(), ANOTHER));
+        }
+        if about.len() > LARGEST {
+            return Err(fault(format!("has {} bytes; a model has at most {LARGEST}", about.len()), ANOTHER));
+        }
+        let mut bytes = Vec::with_capacity(about.len() as usize);
+        // A file that grows meanwhile is read as far as it went at first.
+        File::open(path).and_then(|file| file.take(about.len()).read_to_end(&mut bytes)).map_err(unreadable)?;
+        Model::from_bytes(&name, &bytes)
+    }
+
+    /// The bytes of the file: the same for equal models.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        let unfit = |problem: String| Error::setting("model", problem, "");
+        self.check().map_err(unfit)?;
+        let description = self.description();
+        let text = serde_json::to_string(&description).map_err(|error| unfit(error.to_string()))?;
+        // A number that JSON cannot hold would be found missing by whoever loads the file: find it now.
+        match serde_json::from_str::<Description>(&text) {
+            Ok(back) if back == description => {}
+            Ok(_) => return Err(unfit("its description changes when it is written and read".into())),
+            Err(error) => return Err(unfit(format!("its description cannot be written: {error}"))),
+        }
+        let mut tensors = Vec::new();
+        for (member, network) in self.members.iter().enumerate() {
+            for (layer, dense) in network.to_layers().into_iter().enumerate() {
+                let [weight, bias] = names(member as u64, layer);
+                tensors.push((weight, vec![dense.outputs, dense.inputs], to_bytes(&dense.weights)));
+                tensors.push((bias, vec![dense.outputs], to_bytes(&dense.biases)));
+            }
+        }
+        let views: std::result::Result<Vec<_>, _> = tensors
+            .iter()
+            .map(|(name, shape, bytes)| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
+            .collect();
+        views
+            .and_then(|views| serialize(views, Some(HashMap::from([(KEY.to_owned(), text)]))))
+            .map_err(|error| unfit(error.to_string()))
+    }
+
+    /// From the bytes of a file; `name` is for messages.
+    pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self> {
+        let fault = |problem: String, hint: &str| Error::data(Place::file(name), problem, hint);
+        let damaged = |problem: String| fault(format!("is damaged: {}", clipped(problem)), AGAIN);
+        if bytes.is_empty() {
+            return Err(fault("is empty".into(), AGAIN));
+        }
+        let contents = header::read(bytes).map_err(|shell| match shell {
+            Fault::Foreign => fault("is not a scorewise model".into(), ANOTHER),
+            Fault::Cut(problem) => fault(problem, AGAIN),
+            Fault::Damaged(problem) => damaged(problem),
+        })?;
+        let Some(text) = contents.description.as_deref() else {
+            return Err(fault("is a safetensors file but not a scorewise model".into(), ANOTHER));
+        };
+        let description = |error: serde_json::Error| damaged(format!("its description does not read: {error}"));
+        let Format { format } = serde_json::from_str(text).map_err(description)?;
+        if format > FORMAT {
+            let problem = format!("was written in format {format}; this scorewise reads up to {FORMAT}");
+            return Err(fault(problem, "update scorewise"));
+        }
+        if format == 0 {
+            return Err(damaged("there is no format 0".into()));
+        }
+        let description: Description = serde_json::from_str(text).map_err(description)?;
+        let members = networks(&description.network, &contents).map_err(damaged)?;
+        let model = description.with(members);
+        model.check().map_err(damaged)?;
+        Ok(model)
+    }
+
+    /// All but the weights, as the JSON text that stands in the file.
+    pub fn description_json(&self) -> Result<String> {
+        serde_json::to_string(&self.description()).map_err(|error| Error::setting("model", error.to_string(), ""))
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            format: FORMAT,
+            version: self.version.clone(),
+            score: self.score.clone(),
+            prior: self.prior.clone(),
+            loss: self.loss.clone(),
+            decision: self.decision.clone(),
+            classes: self.classes.clone(),
+            target: self.target.clone(),
+            reading: self.reading.clone(),
+            encoder: self.encoder.clone(),
+            network: Size {
+                members: self.members.len() as u64,
+                widths: self.members.first().map(|member| member.shape().widths().to_vec()).unwrap_or_default(),
+            },
+            seed: self.seed,
+            fingerprint: self.fingerprint.clone(),
+            settings: self.settings.clone(),
+            results: self.results.clone(),
+        }
+    }
+}
+
+impl Description {
+    fn with(self, members: Vec<Network>) -> Model {
+        Model {
+            version: self.version,
+            reading: self.reading,
+            encoder: self.encoder,
+            target: self.target,
+            classes: self.classes,
+            members,
+            score: self.score,
+            prior: self.prior,
+            loss: self.loss,
+            decision: self.decision,
+            seed: self.seed,
+            fingerprint: self.fingerprint,
+            settings: self.settings,
+            results: self.results,
+        }
+    }
+}
+
+/// The networks, once every tensor that the description promises is there in its size and no other is.
+fn networks(size: &Size, contents: &Contents<'_>) -> std::result::Result<Vec<Network>, String> {
+    let shape = match size.widths.as_slice() {
+        [inputs, hidden @ .., outputs] => Shape::new(*inputs, hidden, *outputs),
+        _ => None,
+    };
+    let shape = shape.ok_or_else(|| format!("{:?} are no widths of a network", Few(&size.widths)))?;
+    let layers = size.widths.len() as u64 - 1;
+    let expected = size.members.checked_mul(2 * layers).filter(|count| *count > 0);
+    if expected != Some(contents.tensors.len() as u64) {
+        let problem = "tensors are there for networks of";
+        return Err(format!("{} {problem} {layers} layers, {} of them", contents.tensors.len(), size.members));
+    }
+    // As many names as tensors, so this list is no longer than the file, and all are looked up before any is copied.
+    let mut networks = Vec::new();
+    for member in 0..size.members {
+        let mut layers = Vec::new();
+        for (layer, pair) in shape.widths().windows(2).enumerate() {
+            let (inputs, outputs) = (pair[0], pair[1]);
+            let [weight, bias] = names(member, layer);
+            let weights = numbers(contents, &weight, &[outputs as u64, inputs as u64])?;
+            let biases = numbers(contents, &bias, &[outputs as u64])?;
+            layers.push(Dense { inputs, outputs, weights, biases });
+        }
+        networks.push(Network::from_layers(&layers).ok_or("its layers do not fit each other")?);
+    }
+    Ok(networks)
+}
+
+/// The numbers of a tensor of this shape.
+fn numbers(contents: &Contents<'_>, name: &str, shape: &[u64]) -> std::result::Result<Vec<f32>, String> {
+    let tensor = contents.tensors.get(name).ok_or_else(|| format!("the tensor `{name}` is missing"))?;
+    if tensor.kind != "F32" {
+        return Err(format!("the tensor `{name}` holds `{}`, not `F32`", tensor.kind.escape_debug()));
+    }
+    let bytes = shape.iter().try_fold(4, |product: u64, width| product.checked_mul(*width));
+    if tensor.shape != shape || bytes != Some(tensor.bytes.len() as u64) {
+        let got = Few(&tensor.shape);
+        return Err(format!("the tensor `{name}` has shape {got:?} in {} bytes, not {shape:?}", tensor.bytes.len()));
+    }
+    Ok(tensor.bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+}
+
+fn names(member: u64, layer: usize) -> [String; 2] {
+    ["weight", "bias"].map(|part| format!("member.{member}.layer.{layer}.{part}"))
+}
+
+fn to_bytes(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// A message without the rest of what a damaged file made it quote.
+fn clipped(mut problem: String) -> String {
+    if let Some((end, _)) = problem.char_indices().nth(300) {
+        problem.truncate(end);
+        problem.push('…');
+    }
+    problem
+}
+
+/// The first few of a list that may be long.
+struct Few<'a, T>(&'a [T]);
+
+impl<T: std::fmt::Debug> std::fmt::Debug for Few<'_, T> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut list = out.debug_list();
+        list.entries(self.0.iter().take(8));
+        if self.0.len() > 8 { list.finish_non_exhaustive() } else { list.finish() }
+    }
+}

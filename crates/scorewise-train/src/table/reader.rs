@@ -1,0 +1,70 @@
+//! A table in chunks, from whatever source.
+
+use super::parquet::Parquet;
+use super::source::{self, Opened};
+use super::text::Text;
+use super::{Field, Reading, Source, Table};
+use crate::error::Result;
+
+/// A table that is being read: an iterator over chunks of bounded size, in the order of the file. Every chunk has the same
+/// columns of the same kinds, wherever the chunks are cut; the cuts do not depend on the number of threads. Levels of
+/// categories are those of the chunk. Nothing follows an error.
+pub struct Reader {
+    chunks: Option<Chunks>,
+    fields: Vec<Field>,
+    notes: Vec<String>,
+}
+
+enum Chunks {
+    Text(Box<Text>),
+    Parquet(Parquet),
+}
+
+impl Reader {
+    /// Opens a table and recognises what it holds.
+    pub fn open(source: &Source, reading: &Reading) -> Result<Self> {
+        let mut reading = reading.clone();
+        let mut notes = Vec::new();
+        let file = source.name();
+        match source::open(source, &mut reading)? {
+            Opened::Text { text, line } => {
+                let text = Text::open(&file, text, line, &reading, &mut notes)?;
+                Ok(Reader { fields: text.fields(), chunks: Some(Chunks::Text(Box::new(text))), notes })
+            }
+            Opened::Parquet(blob) => {
+                let parquet = Parquet::open(&file, &blob, &reading, &mut notes)?;
+                Ok(Reader { fields: parquet.fields(), chunks: Some(Chunks::Parquet(parquet)), notes })
+            }
+            Opened::ArrowFile(_) | Opened::ArrowStream(_) => {
+                Err(crate::Error::data(crate::Place::file(&file), "Arrow files cannot be read yet", ""))
+            }
+        }
+    }
+
+    /// The columns, in the order of the file.
+    #[must_use]
+    pub fn fields(&self) -> &[Field] {
+        &self.fields
+    }
+
+    /// What was recognised and what seems odd, for the user to read.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl Iterator for Reader {
+    type Item = Result<Table>;
+
+    fn next(&mut self) -> Option<Result<Table>> {
+        let chunk = match self.chunks.as_mut()? {
+            Chunks::Text(text) => text.next(),
+            Chunks::Parquet(parquet) => parquet.next(),
+        };
+        if !matches!(chunk, Some(Ok(_))) {
+            self.chunks = None;
+        }
+        chunk
+    }
+}

@@ -1,0 +1,156 @@
+//! How a table is to be read: what the user says of it, and what counts as missing.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Kind, number};
+use crate::error::{Error, Place, Result};
+
+/// What the user says of a table. Everything left out is recognised from the table itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reading {
+    /// What stands between cells; recognised among comma, semicolon, tab and pipe where not given.
+    pub delimiter: Option<char>,
+    /// Whether numbers have a decimal comma; recognised where not given.
+    pub decimal_comma: Option<bool>,
+    /// The columns' names. Where they are given, the file has no header: its first line is a row.
+    pub columns: Option<Vec<String>>,
+    /// Texts that mean a missing value, beyond an empty cell, `?`, `NA` and `NaN`. One that is a number also matches
+    /// other ways to write it: `-200` is also `-200.0`.
+    pub missing: Vec<String>,
+    /// Kinds of columns that are not to be recognised.
+    pub kinds: BTreeMap<String, Kind>,
+    /// Read just these columns, in the order of the file.
+    pub only: Option<Vec<String>>,
+}
+
+/// A column as it will be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// As in the header.
+    pub name: String,
+    /// What it holds.
+    pub kind: Kind,
+}
+
+/// The texts and numbers that stand for a missing value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Markers {
+    texts: Vec<Vec<u8>>,
+    numbers: Vec<f64>,
+}
+
+impl Markers {
+    pub(super) fn new(missing: &[String]) -> Self {
+        let texts: Vec<Vec<u8>> = missing.iter().map(|text| text.trim().as_bytes().to_vec()).collect();
+        let numbers = texts.iter().filter_map(|text| number::parse(text, b'.').or_else(|| number::parse(text, b',')));
+        Markers { numbers: numbers.collect(), texts }
+    }
+
+    /// Whether a number stands for a missing value.
+    #[inline]
+    pub(super) fn is_number(&self, value: f64) -> bool {
+        !self.numbers.is_empty() && self.numbers.contains(&value)
+    }
+
+    /// Whether a text that need not be a number stands for a missing value.
+    #[inline]
+    pub(super) fn is_text(&self, cell: &[u8]) -> bool {
+        // `NA` in capitals alone: Na may be sodium. `None` and `null` may be classes.
+        cell.is_empty()
+            || cell == b"?"
+            || cell == b"NA"
+            || (cell.len() == 3 && cell.eq_ignore_ascii_case(b"nan"))
+            || self.texts.iter().any(|text| text == cell)
+    }
+
+    /// Whether a cell of any kind stands for a missing value, however a number in it is written.
+    pub(super) fn holds(&self, cell: &[u8], mark: u8) -> bool {
+        self.is_text(cell)
+            || !self.numbers.is_empty() && number::parse(cell, mark).is_some_and(|value| self.is_number(value))
+    }
+}
+
+/// The candidate nearest to a name that nobody has, if any is near.
+#[must_use]
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let plain =
+        |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
+    let wanted = plain(name);
+    let likeness = |candidate: &str| {
+        let candidate_plain = plain(candidate);
+        let begins = !wanted.is_empty() && candidate_plain.starts_with(&wanted);
+        strsim::jaro_winkler(&wanted, &candidate_plain).max(if begins { 0.9 } else { 0.0 })
+    };
+    // `max_by` keeps the last of equals; a strict comparison keeps the first, as the file has them.
+    let mut best: Option<(&str, f64)> = None;
+    for candidate in candidates {
+        let likeness = likeness(candidate);
+        if likeness >= 0.8 && best.is_none_or(|(_, so_far)| likeness > so_far) {
+            best = Some((candidate, likeness));
+        }
+    }
+    best.map(|(candidate, _)| candidate)
+}
+
+/// The fault of a column that is asked for and not there.
+pub(super) fn no_column<'a>(file: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Error {
+    let name = name.escape_debug();
+    match nearest(&name.to_string(), names.clone()) {
+        Some(near) => Error::data(
+            Place::file(file),
+            format!("no column `{name}`; did you mean `{}`?", near.escape_debug()),
+            String::new(),
+        ),
+        None => {
+            const SHOWN: usize = 20;
+            let total = names.clone().count();
+            let mut list =
+                names.take(SHOWN).map(|name| format!("`{}`", name.escape_debug())).collect::<Vec<_>>().join(", ");
+            if total > SHOWN {
+                list += &format!(" and {} more", total - SHOWN);
+            }
+            Error::data(Place::file(file), format!("no column `{name}`"), format!("the columns are {list}"))
+        }
+    }
+}
+
+/// Checks that all columns the user speaks of are there.
+pub(super) fn check_names(file: &str, reading: &Reading, names: &[&str]) -> Result<()> {
+    let spoken = reading.only.iter().flatten().chain(reading.kinds.keys());
+    for name in spoken {
+        if !names.contains(&name.as_str()) {
+            return Err(no_column(file, name, names.iter().copied()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_name_forgives_case_marks_and_slips() {
+        let names = ["No", "pm2.5", "DEWP", "education-num", "hours-per-week"];
+        assert_eq!(nearest("pm25", names), Some("pm2.5"));
+        assert_eq!(nearest("dewp", names), Some("DEWP"));
+        assert_eq!(nearest("education_num", names), Some("education-num"));
+        assert_eq!(nearest("hours", names), Some("hours-per-week"));
+        assert_eq!(nearest("income", names), None);
+    }
+
+    #[test]
+    fn markers_match_as_text_and_as_number() {
+        let markers = Markers::new(&["-200".into(), "n/a".into()]);
+        for cell in ["", "?", "NA", "NaN", "nan", "n/a", "-200", "-200.0", "-2e2"] {
+            assert!(markers.holds(cell.as_bytes(), b'.'), "{cell}");
+        }
+        assert!(markers.holds(b"-200,0", b','));
+        for cell in ["None", "null", "Na", "na", "-", "200", "N/A"] {
+            assert!(!markers.holds(cell.as_bytes(), b'.'), "{cell}");
+        }
+    }
+}

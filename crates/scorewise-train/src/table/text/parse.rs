@@ -1,0 +1,208 @@
+//! A block of text to a chunk of typed columns.
+
+use super::blocks::Block;
+use super::records::{Record, Records};
+use crate::error::{Error, Place, Result};
+use crate::table::levels::Levels;
+use crate::table::reading::Markers;
+use crate::table::time::{self, Order};
+use crate::table::{Category, Column, Kind, Lines, Table, Values, boolean, number, shown};
+
+/// What is known of a text before its rows are parsed.
+pub(super) struct Layout {
+    pub(super) file: String,
+    pub(super) delimiter: u8,
+    pub(super) line_end: u8,
+    /// The decimal mark.
+    pub(super) mark: u8,
+    /// How many cells the header has, the nameless ones at the right left out.
+    pub(super) cells: usize,
+    /// The header was given by the user.
+    pub(super) given: bool,
+    pub(super) wanted: Vec<Wanted>,
+    pub(super) markers: Markers,
+}
+
+/// A column to be read.
+pub(super) struct Wanted {
+    /// Which cell of a record.
+    pub(super) at: usize,
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    /// The user said what it holds.
+    pub(super) forced: bool,
+    pub(super) order: Order,
+}
+
+/// A column that grows.
+enum Growing {
+    Number(Vec<f64>),
+    Category(Vec<u32>, Levels),
+    Boolean(Vec<Option<bool>>),
+    Time(Vec<i64>),
+}
+
+pub(super) fn parse(layout: &Layout, block: &Block) -> Result<Table> {
+    // A row has a delimiter or line end for each cell, so room is bounded by the block, whatever its lines look like.
+    let rows = (block.lines + 1).min(block.bytes.len() / layout.cells.max(1) + 1);
+    let mut columns: Vec<Growing> = layout.wanted.iter().map(|wanted| Growing::new(wanted.kind, rows)).collect();
+    let mut lines = Tracked::default();
+    let mut records = Records::new(&block.bytes, block.line, layout.delimiter, layout.line_end);
+    while let Some(record) = records.next() {
+        if !layout.fits(record)? {
+            continue;
+        }
+        lines.push(record.line);
+        for (wanted, column) in layout.wanted.iter().zip(&mut columns) {
+            let cell = record.cell(wanted.at);
+            if !column.push(cell, wanted, layout) {
+                return Err(layout.refusal(record.line, wanted, cell));
+            }
+        }
+    }
+    let finished = layout.wanted.iter().zip(columns);
+    let columns =
+        finished.map(|(wanted, column)| Column { name: wanted.name.clone(), values: column.into_values() }).collect();
+    Ok(Table { file: layout.file.clone(), columns, lines: lines.into_lines() })
+}
+
+impl Layout {
+    /// Whether a record is a row: `false` for one with nothing in it, an error for one with other cells than the header.
+    #[inline]
+    pub(super) fn fits(&self, record: Record<'_>) -> Result<bool> {
+        if self.cells > 1 && record.is_blank() {
+            return Ok(false);
+        }
+        if record.len() == self.cells
+            || record.len() > self.cells && record.iter().skip(self.cells).all(<[u8]>::is_empty)
+        {
+            return Ok(true);
+        }
+        Err(self.ragged(record))
+    }
+
+    #[cold]
+    fn ragged(&self, record: Record<'_>) -> Error {
+        let whose = if self.given { "`--columns` has" } else { "the header has" };
+        let cells = if record.len() == 1 { "1 cell".into() } else { format!("{} cells", record.len()) };
+        let hint = if record.len() < self.cells {
+            "complete the row or take it out"
+        } else {
+            "put cells that hold the delimiter in quotes, or take the row out"
+        };
+        let place = Place { line: Some(record.line), ..Place::file(&self.file) };
+        Error::data(place, format!("{cells} where {whose} {}", self.cells), hint)
+    }
+
+    #[cold]
+    fn refusal(&self, line: u64, wanted: &Wanted, cell: &[u8]) -> Error {
+        let place = Place { line: Some(line), ..Place::file(&self.file) }.column(&wanted.name);
+        refusal(place, wanted.kind, wanted.forced, cell, self.mark)
+    }
+}
+
+/// The fault of a cell that does not hold what its column holds.
+pub(in crate::table) fn refusal(place: Place, kind: Kind, forced: bool, cell: &[u8], mark: u8) -> Error {
+    if std::str::from_utf8(cell).is_err() {
+        let problem = format!("`{}` is not UTF-8", shown(cell));
+        return Error::data(place, problem, "save the file as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW`");
+    }
+    let text = shown(cell);
+    let problem = match kind {
+        Kind::Number if number::parse(cell, mark).is_some() => format!("`{text}` is not finite"),
+        Kind::Number => format!("`{text}` is not a number"),
+        Kind::Boolean => format!("`{text}` is neither true nor false"),
+        Kind::Time => format!("`{text}` is not a date"),
+        Kind::Category => format!("`{text}` is not text"),
+    };
+    let mut hint = format!("add `--missing {}` to read it as missing", quoted(&text));
+    if !forced && let Some(column) = &place.column {
+        hint += &format!(", or `--categorical {}` to read the column as text", quoted(column));
+    }
+    Error::data(place, problem, hint)
+}
+
+/// In quotes where a shell would split it.
+fn quoted(text: &str) -> String {
+    let plain = |sign: char| sign.is_alphanumeric() || "-_./:+,%=@".contains(sign);
+    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("'{text}'") }
+}
+
+impl Growing {
+    fn new(kind: Kind, rows: usize) -> Self {
+        match kind {
+            Kind::Number => Growing::Number(Vec::with_capacity(rows)),
+            Kind::Category => Growing::Category(Vec::with_capacity(rows), Levels::default()),
+            Kind::Boolean => Growing::Boolean(Vec::with_capacity(rows)),
+            Kind::Time => Growing::Time(Vec::with_capacity(rows)),
+        }
+    }
+
+    /// Takes a cell, unless it holds something else.
+    #[inline]
+    fn push(&mut self, cell: &[u8], wanted: &Wanted, layout: &Layout) -> bool {
+        let markers = &layout.markers;
+        let missing = || markers.holds(cell, layout.mark);
+        match self {
+            Growing::Number(values) => match number::parse(cell, layout.mark) {
+                Some(value) if markers.is_number(value) || markers.is_text(cell) => values.push(f64::NAN),
+                Some(value) if value.is_finite() => values.push(value),
+                None if markers.is_text(cell) => values.push(f64::NAN),
+                _ => return false,
+            },
+            Growing::Category(codes, levels) => match levels.find(cell) {
+                Some(code) => codes.push(code),
+                None if missing() => codes.push(Category::MISSING),
+                None => match std::str::from_utf8(cell) {
+                    Ok(text) => codes.push(levels.place(text.into())),
+                    Err(_) => return false,
+                },
+            },
+            Growing::Boolean(values) => match boolean(cell, wanted.forced) {
+                Some(value) if !markers.is_text(cell) => values.push(Some(value)),
+                _ if missing() => values.push(None),
+                _ => return false,
+            },
+            Growing::Time(values) => match time::parse(cell, wanted.order) {
+                Some(value) if !markers.is_text(cell) => values.push(value),
+                _ if missing() => values.push(Values::NO_TIME),
+                _ => return false,
+            },
+        }
+        true
+    }
+
+    fn into_values(self) -> Values {
+        match self {
+            Growing::Number(values) => Values::Number(values),
+            Growing::Category(codes, levels) => Values::Category(Category { codes, levels: levels.into_texts() }),
+            Growing::Boolean(values) => Values::Boolean(values),
+            Growing::Time(values) => Values::Time(values),
+        }
+    }
+}
+
+/// The lines of rows, listed one by one only from where a row does not follow on the line before.
+#[derive(Default)]
+struct Tracked {
+    first: u64,
+    rows: u64,
+    each: Option<Vec<u64>>,
+}
+
+impl Tracked {
+    #[inline]
+    fn push(&mut self, line: u64) {
+        match &mut self.each {
+            Some(lines) => lines.push(line),
+            None if self.rows == 0 => self.first = line,
+            None if self.first + self.rows == line => {}
+            None => self.each = Some((self.first..self.first + self.rows).chain([line]).collect()),
+        }
+        self.rows += 1;
+    }
+
+    fn into_lines(self) -> Lines {
+        self.each.map_or(Lines::From(self.first), Lines::Each)
+    }
+}

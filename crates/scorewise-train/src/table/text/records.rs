@@ -1,0 +1,126 @@
+//! The records of a block of text, by csv-core, and the line each begins on.
+
+use csv_core::{ReadRecordResult, ReaderBuilder};
+
+/// A walk over the records of some text. Empty lines are no records.
+pub(super) struct Records<'a> {
+    core: csv_core::Reader,
+    rest: &'a [u8],
+    line_end: u8,
+    line: u64,
+    cells: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+/// The cells of one record, without their quotes, one after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Record<'a> {
+    /// The line it begins on.
+    pub(super) line: u64,
+    cells: &'a [u8],
+    ends: &'a [usize],
+}
+
+impl<'a> Records<'a> {
+    pub(super) fn new(text: &'a [u8], line: u64, delimiter: u8, line_end: u8) -> Self {
+        let core = ReaderBuilder::new().delimiter(delimiter).build();
+        Records { core, rest: text, line_end, line, cells: vec![0; 1024], ends: vec![0; 32] }
+    }
+
+    /// What was not read yet, and the line it begins on.
+    pub(super) fn rest(&self) -> (&'a [u8], u64) {
+        (self.rest, self.line)
+    }
+
+    pub(super) fn next(&mut self) -> Option<Record<'_>> {
+        while let [byte @ (b'\n' | b'\r'), rest @ ..] = self.rest {
+            self.line += u64::from(*byte == self.line_end);
+            self.rest = rest;
+        }
+        let (line, begin) = (self.line, self.rest);
+        let (mut written, mut count) = (0, 0);
+        loop {
+            let (result, read, wrote, ended) =
+                self.core.read_record(self.rest, &mut self.cells[written..], &mut self.ends[count..]);
+            self.rest = &self.rest[read..];
+            written += wrote;
+            count += ended;
+            match result {
+                // What follows is the empty input that ends the last record.
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => self.cells.resize(self.cells.len() * 2, 0),
+                ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
+                ReadRecordResult::Record => break,
+                ReadRecordResult::End => return None,
+            }
+        }
+        let read = &begin[..begin.len() - self.rest.len()];
+        // Most records are one line: then only their last byte is looked at.
+        self.line += if memchr::memchr(self.line_end, read) == Some(read.len() - 1) {
+            1
+        } else {
+            memchr::memchr_iter(self.line_end, read).count() as u64
+        };
+        Some(Record { line, cells: &self.cells[..written], ends: &self.ends[..count] })
+    }
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A cell without the blanks around it.
+    #[inline]
+    pub(super) fn cell(&self, at: usize) -> &'a [u8] {
+        let begin = if at == 0 { 0 } else { self.ends[at - 1] };
+        let mut cell = &self.cells[begin..self.ends[at]];
+        while let [b' ' | b'\t', rest @ ..] = cell {
+            cell = rest;
+        }
+        while let [rest @ .., b' ' | b'\t'] = cell {
+            cell = rest;
+        }
+        cell
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = &'a [u8]> {
+        (0..self.len()).map(move |at| self.cell(at))
+    }
+
+    /// Whether nothing but blanks stands in it.
+    #[inline]
+    pub(super) fn is_blank(&self) -> bool {
+        self.cells.iter().all(|byte| matches!(byte, b' ' | b'\t'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walk(text: &str) -> Vec<(u64, Vec<String>)> {
+        let mut records = Records::new(text.as_bytes(), 1, b',', b'\n');
+        let mut all = Vec::new();
+        while let Some(record) = records.next() {
+            all.push((record.line, record.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect()));
+        }
+        all
+    }
+
+    #[test]
+    fn records_know_the_line_they_begin_on() {
+        let text = "a,b\r\n\r\n1, 2 \n\n\"x\ny\",\"say \"\"no\"\"\"\n3,4";
+        let expected = [(1, ["a", "b"]), (3, ["1", "2"]), (5, ["x\ny", "say \"no\""]), (7, ["3", "4"])];
+        assert_eq!(walk(text), expected.map(|(line, cells)| (line, cells.map(String::from).to_vec())));
+    }
+
+    #[test]
+    fn cells_longer_than_the_buffers_are_whole() {
+        let long = "x".repeat(5000);
+        let text = format!("{}\n", vec![long.as_str(); 100].join(","));
+        let all = walk(&text);
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].1, vec![long; 100]);
+    }
+}

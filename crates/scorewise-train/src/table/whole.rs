@@ -1,0 +1,117 @@
+//! All chunks as one table.
+
+use super::levels::Levels;
+use super::{Category, Column, Lines, Reader, Reading, Source, Table, Values};
+use crate::error::Result;
+
+/// Reads a whole table. Levels of categories are in the order in which they first came, whatever the number of threads.
+///
+/// ```
+/// use scorewise_train::table::{BuiltIn, Reading, Source, read};
+///
+/// let adult = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?;
+/// assert_eq!((adult.rows(), adult.columns.len()), (32561, 15));
+/// assert_eq!(adult.place(0).to_string(), "adult:1");
+/// # Ok::<(), scorewise_train::Error>(())
+/// ```
+pub fn read(source: &Source, reading: &Reading) -> Result<Table> {
+    let chunks = Reader::open(source, reading)?.collect::<Result<Vec<Table>>>()?;
+    Ok(joined(chunks))
+}
+
+/// Joins column by column and gives each chunk's part back at once, so that there is never more than one column twice.
+fn joined(mut chunks: Vec<Table>) -> Table {
+    if chunks.len() == 1 {
+        return chunks.remove(0);
+    }
+    let Some(first) = chunks.first() else { return Table::default() };
+    let (file, columns) = (first.file.clone(), first.columns.len());
+    let lengths: Vec<usize> = chunks.iter().map(Table::rows).collect();
+    let lines =
+        joined_lines(chunks.iter_mut().map(|chunk| std::mem::take(&mut chunk.lines)).zip(lengths.iter().copied()));
+    let mut chunks: Vec<_> = chunks.into_iter().map(|chunk| chunk.columns.into_iter()).collect();
+    let rows = lengths.iter().sum();
+    let columns =
+        (0..columns).filter_map(|_| joined_column(chunks.iter_mut().filter_map(Iterator::next), rows)).collect();
+    Table { file, columns, lines }
+}
+
+fn joined_column(mut parts: impl Iterator<Item = Column>, rows: usize) -> Option<Column> {
+    let Column { name, values } = parts.next()?;
+    let rest = parts.map(|part| part.values);
+    let values = match values {
+        Values::Number(first) => Values::Number(joined_values(first, rest, rows, |part| match part {
+            Values::Number(values) => Some(values),
+            _ => None,
+        })),
+        Values::Boolean(first) => Values::Boolean(joined_values(first, rest, rows, |part| match part {
+            Values::Boolean(values) => Some(values),
+            _ => None,
+        })),
+        Values::Time(first) => Values::Time(joined_values(first, rest, rows, |part| match part {
+            Values::Time(values) => Some(values),
+            _ => None,
+        })),
+        Values::Category(first) => Values::Category(joined_levels(first, rest, rows)),
+    };
+    Some(Column { name, values })
+}
+
+fn joined_values<T: Copy>(
+    first: Vec<T>,
+    rest: impl Iterator<Item = Values>,
+    rows: usize,
+    of: fn(Values) -> Option<Vec<T>>,
+) -> Vec<T> {
+    let mut all = Vec::with_capacity(rows);
+    all.extend_from_slice(&first);
+    drop(first);
+    for part in rest.filter_map(of) {
+        all.extend_from_slice(&part);
+    }
+    all
+}
+
+fn joined_levels(first: Category, rest: impl Iterator<Item = Values>, rows: usize) -> Category {
+    let mut levels = Levels::default();
+    let mut codes = Vec::with_capacity(rows);
+    let rest = rest.filter_map(|part| match part {
+        Values::Category(part) => Some(part),
+        _ => None,
+    });
+    for part in std::iter::once(first).chain(rest) {
+        let places: Vec<u32> = part.levels.into_iter().map(|text| levels.place(text)).collect();
+        // The missing code lies beyond all places.
+        codes.extend(part.codes.iter().map(|code| places.get(*code as usize).copied().unwrap_or(Category::MISSING)));
+    }
+    Category { codes, levels: levels.into_texts() }
+}
+
+/// The lines of all, listed one by one only where they must be.
+fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
+    let mut all = Lines::None;
+    let mut rows = 0u64;
+    for (part, length) in parts {
+        all = match (all, part) {
+            (_, part) if rows == 0 => part,
+            (all @ Lines::From(_), _) | (all, Lines::None) if length == 0 => all,
+            (Lines::From(first), Lines::From(next)) if first + rows == next => Lines::From(first),
+            (all @ (Lines::None | Lines::After(_)), _) => all,
+            (all, part) => {
+                let mut lines = listed(all, rows);
+                lines.extend(listed(part, length as u64));
+                Lines::Each(lines)
+            }
+        };
+        rows += length as u64;
+    }
+    all
+}
+
+fn listed(lines: Lines, rows: u64) -> Vec<u64> {
+    match lines {
+        Lines::Each(lines) => lines,
+        Lines::From(first) | Lines::After(first) => (first..first + rows).collect(),
+        Lines::None => (1..=rows).collect(),
+    }
+}

@@ -1,0 +1,344 @@
+//! Model files: what is written is read, and what is not a model is told apart.
+
+mod models;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use scorewise_train::encode::Coding;
+use scorewise_train::model::{Chosen, Decision, Model, Predictor, SafeFile, write_safely};
+use scorewise_train::{Network, Place, Shape};
+use serde_json::{Value, json};
+
+/// A folder for one test, gone at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("scorewise-model-{test}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn refusal(bytes: &[u8]) -> String {
+    Model::from_bytes("m.scorewise", bytes).unwrap_err().to_string()
+}
+
+/// The file with its description and header edited.
+fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let mut description: Value = serde_json::from_str(header["__metadata__"]["scorewise"].as_str().unwrap()).unwrap();
+    edit(&mut description, &mut header);
+    header["__metadata__"]["scorewise"] = description.to_string().into();
+    let header = header.to_string();
+    [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat()
+}
+
+fn description(edit: impl FnOnce(&mut Value)) -> String {
+    refusal(&edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |description, _| edit(description)))
+}
+
+#[test]
+fn every_model_comes_back_from_its_file_to_the_last_bit() {
+    let folder = Folder::new("round");
+    for (name, model) in models::all() {
+        let path = folder.file(name);
+        model.save(&path).unwrap();
+        let back = Model::load(&path).unwrap();
+        assert_eq!(back, model, "{name}");
+        assert_eq!(back.to_bytes().unwrap(), fs::read(&path).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn the_safetensors_library_reads_our_files() {
+    let model = models::binary(17, &[5], 2, 0.5);
+    let bytes = model.to_bytes().unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    assert_eq!(file.len(), 8);
+    let weight = file.tensor("member.1.layer.0.weight").unwrap();
+    assert_eq!((weight.dtype(), weight.shape()), (safetensors::Dtype::F32, &[5, 17][..]));
+    let first = &model.members[1].to_layers()[0];
+    let numbers: Vec<f32> = weight.data().chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
+    assert_eq!(numbers, first.weights);
+    assert_eq!(file.tensor("member.0.layer.1.bias").unwrap().shape(), [1]);
+}
+
+#[test]
+fn files_that_are_no_models_are_told_apart() {
+    let folder = Folder::new("foreign");
+    let load = |path: &Path| Model::load(path).unwrap_err().to_string();
+    let another = "\nhint: name a file that `scorewise train` has written";
+    let again = "\nhint: copy the file again from where it came, or train the model anew";
+
+    let path = folder.file("absent");
+    assert_eq!(load(&path), format!("{}: there is no such file{another}", path.display()));
+    assert_eq!(load(&folder.0), format!("{}: is a folder, not a model{another}", folder.0.display()));
+    let path = folder.file("empty");
+    fs::write(&path, "").unwrap();
+    assert_eq!(load(&path), format!("{}: is empty{again}", path.display()));
+    if cfg!(unix) {
+        assert_eq!(load(Path::new("/dev/null")), format!("/dev/null: is no regular file{another}"));
+    }
+
+    for text in
+        ["x", "age,income\n39,50000\n40,60000\n", "{\"a\": 1, \"b\": [2, 3], \"c\": 4}", "PAR1\x15\x04\x15\x10\x15"]
+    {
+        assert_eq!(refusal(text.as_bytes()), format!("m.scorewise: is not a scorewise model{another}"));
+    }
+    let header = br#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
+    let other = [&(header.len() as u64).to_le_bytes()[..], header, &[0; 4]].concat();
+    let expected = format!("m.scorewise: is a safetensors file but not a scorewise model{another}");
+    assert_eq!(refusal(&other), expected);
+}
+
+#[test]
+fn a_file_that_is_cut_off_anywhere_says_so() {
+    let bytes = models::binary(12, &[4], 1, 0.3).to_bytes().unwrap();
+    for end in [9, 100, bytes.len() / 2, bytes.len() - 1] {
+        let expected = format!("m.scorewise: is cut off: {end} of at least ");
+        assert!(refusal(&bytes[..end]).starts_with(&expected), "{}", refusal(&bytes[..end]));
+    }
+    let long = [&bytes[..], b"\n"].concat();
+    assert!(refusal(&long).starts_with("m.scorewise: is damaged: 1 bytes follow its last tensor"));
+}
+
+#[test]
+fn a_newer_format_asks_for_an_update_whatever_else_it_holds() {
+    let refused = description(|text| *text = json!({"format": 7, "rest": "of another shape"}));
+    let expected = "m.scorewise: was written in format 7; this scorewise reads up to 1\nhint: update scorewise";
+    assert_eq!(refused, expected);
+    assert!(description(|text| text["format"] = json!(0)).contains("is damaged: there is no format 0"));
+}
+
+#[test]
+fn a_description_that_contradicts_itself_is_refused() {
+    let edits: [(&str, Value, &str); 13] = [
+        ("/format", json!("1"), "its description does not read: invalid type: string \"1\", expected u64"),
+        ("/classes", json!(["no"]), "1 classes are too few"),
+        ("/classes", json!(["no", "no"]), "the class `no` comes twice"),
+        ("/classes", json!(["a", "b", "c"]), "a condition has 2 classes, not 3"),
+        ("/decision/threshold", json!(1.5), "the threshold 1.5 lies outside [0, 1]"),
+        ("/decision/threshold", json!(0.9), "the threshold 0.9 lies outside its interval from"),
+        ("/decision/threshold", Value::Null, "its description does not read: invalid type: null"),
+        ("/decision", json!({"rule": "greatest"}), "two classes are decided by a threshold"),
+        (
+            "/network/widths",
+            json!([13, 4, 1]),
+            "the tensor `member.0.layer.0.weight` has shape [4, 12] in 192 bytes, not [4, 13]",
+        ),
+        (
+            "/network/widths",
+            json!([u64::MAX, u64::MAX, 1]),
+            "the tensor `member.0.layer.0.weight` has shape [4, 12] in 192 bytes",
+        ),
+        ("/network/widths", json!([12, 0, 1]), "[12, 0, 1] are no widths of a network"),
+        ("/network/members", json!(u64::MAX), "8 tensors are there for networks of 2 layers"),
+        ("/target/lead", json!(9_000_000), "a lead of 9000000 rows is more than 1048576"),
+    ];
+    for (pointer, value, expected) in edits {
+        let refused = description(|text| *text.pointer_mut(pointer).unwrap() = value.clone());
+        let start = format!("m.scorewise: is damaged: {expected}");
+        assert!(refused.starts_with(&start), "{pointer} {value}: {refused}");
+        assert!(refused.ends_with("train the model anew"), "{refused}");
+    }
+    let more = description(|text| text["surprise"] = json!(1));
+    assert!(more.contains("unknown field `surprise`"), "{more}");
+    let narrow = description(|text| {
+        text["encoder"]["inputs"].as_array_mut().unwrap().pop();
+    });
+    assert!(narrow.contains("the networks take 12 inputs and the encoder gives 11"), "{narrow}");
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let bytes =
+        edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| text["results"] = json!("DEEP"));
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let header = str::from_utf8(&bytes[8..8 + length]).unwrap().replace("\\\"DEEP\\\"", &deep);
+    let refused = refusal(&[&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat());
+    assert!(refused.contains("its description does not read: recursion limit exceeded"), "{refused}");
+}
+
+#[test]
+fn tensors_that_do_not_fit_are_named() {
+    let bytes = models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
+    let name = "member.1.layer.0.bias";
+    let refused = |edit: &dyn Fn(&mut Value)| refusal(&edited(&bytes, |_, header| edit(header)));
+    let renamed = refused(&|header| {
+        let tensor = header.as_object_mut().unwrap().remove(name).unwrap();
+        header["bias"] = tensor;
+    });
+    assert!(renamed.contains("is damaged: the tensor `member.1.layer.0.bias` is missing"), "{renamed}");
+    let kind = refused(&|header| header[name]["dtype"] = json!("I32"));
+    assert!(kind.contains("is damaged: the tensor `member.1.layer.0.bias` holds `I32`, not `F32`"), "{kind}");
+    let shape = refused(&|header| header[name]["shape"] = json!([2, 2]));
+    assert!(shape.contains("the tensor `member.1.layer.0.bias` has shape [2, 2] in 16 bytes, not [4]"), "{shape}");
+    let mut bytes = bytes;
+    let end = bytes.len();
+    bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert!(refusal(&bytes).contains("network 1 has weights that are not finite numbers"));
+}
+
+#[test]
+fn what_could_not_be_loaded_is_not_written() {
+    let folder = Folder::new("unfit");
+    let path = folder.file("m.scorewise");
+    let good = models::binary(12, &[4], 1, 0.3);
+    good.save(&path).unwrap();
+    let before = fs::read(&path).unwrap();
+    let mut diverged = good.clone();
+    diverged.members[0].parameters[0] = f32::INFINITY;
+    let mut unlike = good.clone();
+    unlike.members.push(Network::glorot(Shape::new(12, &[5], 1).unwrap(), 1));
+    let mut constant = good.clone();
+    if let Some(input) = constant.encoder.inputs.last_mut() {
+        input.coding = Coding::Number { mean: 0.0, deviation: 0.0, indicator: false };
+    }
+    let undecided = Model { decision: Decision::at(f64::NAN, Chosen::Given, ""), ..good };
+    for (model, expected) in [
+        (diverged, "network 0 has weights that are not finite numbers"),
+        (unlike, "network 1 has another shape than the first"),
+        (constant, "number 2"),
+        (undecided, "the threshold NaN lies outside [0, 1]"),
+    ] {
+        let error = model.save(&path).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(folder.names(), ["m.scorewise"]);
+}
+
+#[test]
+fn a_file_is_written_whole_or_not_at_all() {
+    let folder = Folder::new("write");
+    let path = folder.file("out.csv");
+    write_safely(&path, b"old").unwrap();
+    let mut file = SafeFile::create(&path).unwrap();
+    file.write_all(b"half of the n").unwrap();
+    drop(file);
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(folder.names(), ["out.csv"]);
+    let mut file = SafeFile::create(&path).unwrap();
+    file.write_all(b"new").unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"old");
+    file.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"new");
+    assert_eq!(folder.names(), ["out.csv"]);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_is_named_with_the_cure() {
+    let folder = Folder::new("unwritable");
+    let refused = |path: &Path| write_safely(path, b"x").unwrap_err().to_string();
+    let shown = folder.0.display();
+    let expected =
+        format!("{shown}: is a folder, not a file to write to\nhint: name a file in it: `{shown}/model.scorewise`");
+    assert_eq!(refused(&folder.0), expected);
+    let expected = format!(
+        "{shown}/no/m: there is no folder `{shown}/no` to write it in\nhint: make it first: mkdir -p '{shown}/no'"
+    );
+    assert_eq!(refused(&folder.file("no/m")), expected);
+    fs::write(folder.file("file"), "x").unwrap();
+    let expected =
+        format!("{shown}/file/m: `{shown}/file` is a file, not a folder to write in\nhint: name another folder");
+    assert_eq!(refused(&folder.file("file/m")), expected);
+    let mut rights = fs::metadata(folder.file("file")).unwrap().permissions();
+    rights.set_readonly(true);
+    fs::set_permissions(folder.file("file"), rights).unwrap();
+    let expected = format!("{shown}/file: is write-protected\nhint: name another file, or allow writing to this one");
+    assert_eq!(refused(&folder.file("file")), expected);
+    assert_eq!(folder.names(), ["file"]);
+    if Path::new("/dev/full").exists() {
+        assert!(refused(Path::new("/dev/full")).starts_with("/dev/full: cannot be written: No space left on device"));
+        write_safely(Path::new("/dev/null"), b"x").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_a_link_and_rights_stay() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("link");
+    write_safely(&folder.file("file"), b"old").unwrap();
+    fs::set_permissions(folder.file("file"), fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink(folder.file("file"), folder.file("link")).unwrap();
+    write_safely(&folder.file("link"), b"new").unwrap();
+    assert_eq!(fs::read(folder.file("file")).unwrap(), b"new");
+    assert!(fs::symlink_metadata(folder.file("link")).unwrap().is_symlink());
+    assert_eq!(fs::metadata(folder.file("file")).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+#[test]
+fn a_probability_is_the_mean_over_the_members() {
+    let model = models::binary(12, &[4], 3, 0.3);
+    let (_, matrix) = models::rows(12, 5000, 1); // more than one chunk
+    let place = |_| Place::file("t.csv");
+    let mean = Predictor::new(&model).probabilities(&matrix, place).unwrap();
+    let alone: Vec<Vec<f64>> = model
+        .members
+        .iter()
+        .map(|member| Model { members: vec![member.clone()], ..model.clone() })
+        .map(|model| Predictor::new(&model).probabilities(&matrix, place).unwrap())
+        .collect();
+    for row in [0, 1, 4095, 4096, 4999] {
+        assert_eq!(mean[row], (alone[0][row] + alone[1][row] + alone[2][row]) / 3.0);
+    }
+    let labels = Predictor::new(&model).labels(&mean);
+    assert!(labels.iter().zip(&mean).all(|(label, p)| (*label == 1) == (*p > 0.3)));
+    assert!(labels.contains(&0) && labels.contains(&1));
+}
+
+#[test]
+fn probabilities_of_classes_sum_to_one_and_follow_the_logits() {
+    let model = models::classes(9, &[], 4, 1, Decision::Greatest);
+    let (values, matrix) = models::rows(9, 50, 2);
+    let predictor = Predictor::new(&model);
+    let probabilities = predictor.probabilities(&matrix, |_| Place::default()).unwrap();
+    let layer = &model.members[0].to_layers()[0];
+    for (row, p) in values.chunks(9).zip(probabilities.chunks(predictor.outputs())) {
+        assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        let logit = |class: usize| -> f64 {
+            let weights = &layer.weights[class * 9..][..9];
+            let sum: f64 = weights.iter().zip(row).map(|(w, x)| f64::from(*w) * f64::from(*x)).sum();
+            sum + f64::from(layer.biases[class])
+        };
+        let total: f64 = (0..4).map(|class| logit(class).exp()).sum();
+        for (class, p) in p.iter().enumerate() {
+            assert!((p - logit(class).exp() / total).abs() < 1e-5);
+        }
+    }
+}
+
+#[test]
+fn a_row_beyond_f32_is_named() {
+    let mut model = models::binary(1, &[3], 1, 0.5);
+    let mut layers = model.members[0].to_layers();
+    layers[0].weights.fill(1e30);
+    layers[1].weights = vec![1e30, -1e30, 0.0];
+    model.members = vec![Network::from_layers(&layers).unwrap()];
+    let matrix = scorewise_train::Matrix::new(1, &[0.0, 1e30]).unwrap();
+    let place = |row: usize| Place { line: Some(row as u64 + 2), ..Place::file("t.csv") };
+    let error = Predictor::new(&model).probabilities(&matrix, place).unwrap_err().to_string();
+    let problem = "its values are so large that the network's answer is not a number";
+    assert_eq!(error, format!("t.csv:3: {problem}\nhint: correct or remove the row"));
+}

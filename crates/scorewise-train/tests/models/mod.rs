@@ -1,0 +1,141 @@
+//! Models of many shapes, made from seeds: what the tests of files, of damage and of ONNX go through.
+
+// Each test that includes this file uses a part of it.
+#![allow(dead_code)]
+
+use scorewise::stream;
+use scorewise_train::encode::{Coding, Cycle, Encoder, Input};
+use scorewise_train::model::{Chosen, Decision, Fingerprint, Model, VERSION};
+use scorewise_train::table::{Kind, Reading};
+use scorewise_train::target::{Comparison, Literal, Rule, Target};
+use scorewise_train::{Matrix, Network, Shape};
+use serde_json::json;
+
+/// All of them, by name.
+pub fn all() -> Vec<(&'static str, Model)> {
+    vec![
+        ("linear", binary(12, &[], 1, 0.3)),
+        ("deep", binary(48, &[50, 20, 5], 1, 0.415_000_000_000_000_1)),
+        ("wide", binary(17, &[200], 1, 0.5)),
+        ("one-input", one_input()),
+        ("ensemble", binary(21, &[16, 8], 10, 0.1 + 0.2)),
+        ("greatest", classes(9, &[12], 3, 1, Decision::Greatest)),
+        ("linear-classes", classes(9, &[], 4, 3, Decision::Greatest)),
+        (
+            "thresholds",
+            classes(
+                13,
+                &[10, 6],
+                3,
+                4,
+                Decision::Thresholds {
+                    thresholds: vec![0.5, 0.2, 0.3],
+                    chosen: Chosen::ValidationSweep,
+                    words: "each the best against the rest on the validation rows".into(),
+                },
+            ),
+        ),
+        ("centres", classes(13, &[10], 5, 2, Decision::Centres { centres: vec![0.4, -0.3, 0.0, 0.25, -1.0] })),
+    ]
+}
+
+/// Two classes.
+pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64) -> Model {
+    let shape = Shape::new(features, hidden, 1).unwrap();
+    let rule = Rule::Condition { comparison: Comparison::Above, with: Literal::Number(400.0) };
+    Model {
+        version: VERSION.into(),
+        reading: Reading { delimiter: Some(';'), missing: vec!["-200".into()], ..Reading::default() },
+        encoder: encoder(features),
+        target: Target { column: "pm2.5 [µg/m³]".into(), rule, lead: 1 },
+        classes: vec!["no".into(), "yes".into()],
+        members: (0..members).map(|member| network(&shape, 100 + member as u64)).collect(),
+        score: "tss".into(),
+        prior: Some("cosine:0.5,0.1".into()),
+        loss: "sol".into(),
+        decision: Decision::Threshold {
+            threshold,
+            interval: Some((threshold - 0.01, threshold + 0.02)),
+            value: Some(2.0 / 3.0),
+            chosen: Chosen::ValidationSweep,
+            words: "the best tss on 1200 validation rows".into(),
+        },
+        seed: u64::MAX,
+        fingerprint: Fingerprint::new().numbers(&[1.0, 2.0]).hex(),
+        settings: json!({"hidden": hidden, "epochs": 500, "rate": 1e-3}),
+        results: json!({"test": {"tss": 0.1 + 0.7, "f1": null}, "validation": 0.81}),
+    }
+}
+
+/// More than two classes.
+pub fn classes(features: usize, hidden: &[usize], count: usize, members: usize, decision: Decision) -> Model {
+    let names: Vec<String> = (0..count).map(|class| format!("class \"{class}\"")).collect();
+    let shape = Shape::new(features, hidden, count).unwrap();
+    Model {
+        target: Target { column: "kind".into(), rule: Rule::Classes(names.clone()), lead: 0 },
+        classes: names,
+        members: (0..members).map(|member| network(&shape, 500 + member as u64)).collect(),
+        score: "mcc".into(),
+        prior: None,
+        decision,
+        ..binary(features, hidden, 1, 0.5)
+    }
+}
+
+/// Rows as an encoder gives them: mostly small, some large, some 0.
+pub fn rows(features: usize, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
+    let values: Vec<f32> = (0..features * count)
+        .map(|at| match at % 11 {
+            0 => 0.0,
+            1 => 8.0 * unit(seed, at as u64),
+            _ => 2.0 * unit(seed, at as u64),
+        })
+        .collect();
+    let matrix = Matrix::new(features, &values).unwrap();
+    (values, matrix)
+}
+
+/// In [−1, 1).
+fn unit(seed: u64, at: u64) -> f32 {
+    ((stream(seed, at) >> 11) as f64 / (1u64 << 52) as f64 - 1.0) as f32
+}
+
+/// Glorot's weights, and biases other than 0.
+fn network(shape: &Shape, seed: u64) -> Network {
+    let mut layers = Network::glorot(shape.clone(), seed).to_layers();
+    for layer in &mut layers {
+        for (at, bias) in layer.biases.iter_mut().enumerate() {
+            *bias = 0.3 * unit(seed, at as u64);
+        }
+    }
+    Network::from_layers(&layers).unwrap()
+}
+
+fn one_input() -> Model {
+    let model = binary(1, &[3], 2, 0.5);
+    Model { decision: Decision::at(0.5, Chosen::Given, "given as --threshold 0.5"), ..model }
+}
+
+/// Inputs of every coding, filled up with numbers to this width.
+fn encoder(width: usize) -> Encoder {
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let input = |column: &str, kind, lag, coding| Input { column: column.into(), kind, lag, coding };
+    let number = |at: usize| {
+        let coding = Coding::Number { mean: 1.0 / 3.0, deviation: 0.1 + at as f64, indicator: false };
+        input(&format!("number {at}"), Kind::Number, 0, coding)
+    };
+    let mut inputs = Vec::new();
+    if width >= 9 {
+        let levels = texts(&["\"quoted\"", "née", "\u{1f600}"]);
+        let onehot = Coding::OneHot { levels, rest: true, indicator: false };
+        inputs.push(input("kind, of sort", Kind::Category, 0, onehot));
+        let levels = texts(&["low", "high"]);
+        let ordinal = Coding::Ordinal { levels, mean: 0.25, deviation: 1e-9, indicator: true };
+        inputs.push(input("grade", Kind::Category, 0, ordinal));
+        let time = Coding::Time { cycles: vec![Cycle::Year], indicator: true };
+        inputs.push(input("at", Kind::Time, 2, time));
+    }
+    let rest = width - if inputs.is_empty() { 0 } else { 9 };
+    inputs.extend((0..rest).map(number));
+    Encoder { inputs, group: Some("station".into()) }
+}

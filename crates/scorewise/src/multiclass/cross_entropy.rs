@@ -1,0 +1,177 @@
+//! Softmax cross-entropy, plain or with a weight per class: the loss that those of scores are compared with, and started from.
+//!
+//! ```text
+//! ℓ = − Σ wᵢ c(yᵢ) ln p(yᵢ) / Σ wᵢ c(yᵢ)        p = softmax(z)        ∂ℓ/∂zₖ = wᵢ c(yᵢ) (pₖ − [k = yᵢ]) / Σ w c
+//! ```
+//!
+//! with c = 1, or the weights of the classes. −ln p(y) = z_top − z(y) + ln(1 + Σ others), from the logits: no logarithm of a
+//! softmax. With two classes it is the [`CrossEntropy`](crate::CrossEntropy) of z₁ − z₀.
+
+use super::link::Softmax;
+use super::rows::{ClassRows, OneOf};
+use crate::error::{Error, Result};
+use crate::formula::ratio;
+use crate::real::Real;
+
+/// Cross-entropy of a softmax, with a weight per class.
+///
+/// ```
+/// use scorewise::multiclass::{ClassRows, OneOf, SoftmaxCrossEntropy};
+///
+/// let logits = [0.0, 2f64.ln(), 0.0, /* second row */ 3f64.ln(), 0.0, 0.0];
+/// let rows = ClassRows::new(&logits, 3, OneOf(&[1, 0]))?; // the chances of the truth: 2/4 and 3/5
+/// let value = SoftmaxCrossEntropy::plain().value(&rows)?;
+/// assert!((value - -(0.5f64.ln() + 0.6f64.ln()) / 2.0).abs() < 1e-15);
+/// # Ok::<(), scorewise::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SoftmaxCrossEntropy {
+    /// One for each class; none where all count alike.
+    weights: Vec<f64>,
+}
+
+impl SoftmaxCrossEntropy {
+    /// All classes count alike.
+    #[must_use]
+    pub fn plain() -> Self {
+        SoftmaxCrossEntropy { weights: Vec::new() }
+    }
+
+    /// With a weight for each class.
+    pub fn weighted(weights: Vec<f64>) -> Result<Self> {
+        let usable = weights.iter().all(|weight| (0.0..f64::INFINITY).contains(weight));
+        if usable && weights.iter().any(|weight| *weight > 0.0) {
+            return Ok(SoftmaxCrossEntropy { weights });
+        }
+        Err(Error::Setting { what: "class weights", reason: "must be 0 or above and not all 0".into() })
+    }
+
+    /// Each class weighs as much as any other in all, n/mnₖ for its weight nₖ in the data: what other tools call "balanced". A
+    /// class without rows has no weight.
+    pub fn balanced(counts: &[f64]) -> Result<Self> {
+        let total: f64 = counts.iter().sum();
+        Self::weighted(counts.iter().map(|count| ratio(total, counts.len() as f64 * count)).collect())
+    }
+
+    /// The weights of the classes; none where all count alike.
+    #[must_use]
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// ℓ.
+    pub fn value<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<f64> {
+        self.check(rows.classes())?;
+        let mut softmax = Softmax::new(rows.classes());
+        let (mut sum, mut total) = (0.0, 0.0);
+        for row in 0..rows.len() {
+            let (logits, weight) = (rows.logits(row), self.row_weight(rows, row));
+            softmax.set(logits.iter().map(|logit| logit.wide()), 1.0);
+            let behind = logits[softmax.top()].wide() - logits[rows.label(row)].wide();
+            sum += weight * (behind + softmax.rest().ln_1p());
+            total += weight;
+        }
+        let value = ratio(sum, total);
+        if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
+    }
+
+    /// ℓ, and ∂ℓ/∂z into the caller's slice, row by row with one number a class.
+    pub fn value_and_gradient<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, gradient: &mut [R]) -> Result<f64> {
+        rows.check_gradient(gradient)?;
+        let value = self.value(rows)?;
+        let total: f64 = (0..rows.len()).map(|row| self.row_weight(rows, row)).sum();
+        let mut softmax = Softmax::new(rows.classes());
+        for (row, gradient) in gradient.chunks_exact_mut(rows.classes()).enumerate() {
+            let (truth, share) = (rows.label(row), ratio(self.row_weight(rows, row), total));
+            softmax.set(rows.logits(row).iter().map(|logit| logit.wide()), 1.0);
+            for (class, out) in gradient.iter_mut().enumerate() {
+                // p − 1 would cancel where the truth is all but sure; its complement keeps its digits.
+                let chance = softmax.chance(class);
+                *out = R::of(share * if class == truth { -chance.q } else { chance.p });
+            }
+        }
+        Ok(value)
+    }
+
+    fn check(&self, classes: usize) -> Result<()> {
+        if self.weights.is_empty() || self.weights.len() == classes {
+            return Ok(());
+        }
+        let reason = format!("must be one for each of the {classes} classes, not {}", self.weights.len());
+        Err(Error::Setting { what: "class weights", reason })
+    }
+
+    fn row_weight<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, row: usize) -> f64 {
+        rows.weight(row) * self.weights.get(rows.label(row)).unwrap_or(&1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::CrossEntropy;
+    use crate::rows::{Logits, Rows};
+
+    const LOGITS: [f64; 12] = [0.3, -1.2, 0.8, 2.0, 0.1, -0.4, -3.0, 1.5, 0.0, 0.6, 0.7, -0.2];
+    const LABELS: [u32; 4] = [2, 0, 0, 1];
+    const WEIGHTS: [f64; 4] = [1.0, 0.5, 2.0, 3.0];
+
+    #[test]
+    fn gradient_matches_central_difference() {
+        let losses = [SoftmaxCrossEntropy::plain(), SoftmaxCrossEntropy::balanced(&[2.5, 3.0, 1.0]).unwrap()];
+        for loss in losses {
+            let value_at = |logits: &[f64]| {
+                let rows = ClassRows::new(logits, 3, OneOf(&LABELS)).unwrap().weighted(&WEIGHTS).unwrap();
+                loss.value(&rows).unwrap()
+            };
+            let rows = ClassRows::new(&LOGITS, 3, OneOf(&LABELS)).unwrap().weighted(&WEIGHTS).unwrap();
+            let mut gradient = [0.0; 12];
+            assert_eq!(loss.value_and_gradient(&rows, &mut gradient).unwrap(), value_at(&LOGITS));
+            for at in 0..12 {
+                let moved = |by: f64| {
+                    let mut logits = LOGITS;
+                    logits[at] += by;
+                    value_at(&logits)
+                };
+                let difference = (8.0 * (moved(1e-3) - moved(-1e-3)) - (moved(2e-3) - moved(-2e-3))) / 12e-3;
+                assert!((gradient[at] - difference).abs() < 1e-10, "{at}: {} for {difference}", gradient[at]);
+            }
+        }
+    }
+
+    #[test]
+    fn two_classes_are_the_binary_loss_of_the_difference() {
+        let labels = [1, 0, 1];
+        let rows = ClassRows::new(&[0.2, 1.0, -0.5, 0.4, 3.0, 0.1], 2, OneOf(&labels)).unwrap();
+        let (differences, positives) = ([0.8, 0.9, -2.9], labels.map(|label| label == 1));
+        let binary = Rows::new(Logits(&differences), &positives).unwrap();
+        let plain = SoftmaxCrossEntropy::plain().value(&rows).unwrap();
+        assert!((plain - CrossEntropy::plain().value(&binary).unwrap()).abs() < 1e-15);
+        let weighted = SoftmaxCrossEntropy::weighted(vec![1.0, 4.0]).unwrap().value(&rows).unwrap();
+        assert!((weighted - CrossEntropy::weighted(4.0, 1.0).unwrap().value(&binary).unwrap()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn balanced_classes_weigh_alike_and_far_logits_stay_finite() {
+        // Three rows of class 0 and one of class 1, at 3/4 and 1/4: weights 4/6 and 4/2, each class half of the mean.
+        let logits = [3f64.ln(), 0.0].repeat(4);
+        let rows = ClassRows::new(&logits, 2, OneOf(&[0, 0, 0, 1])).unwrap();
+        let balanced = SoftmaxCrossEntropy::balanced(&[3.0, 1.0]).unwrap();
+        assert_eq!(balanced.weights(), [4.0 / 6.0, 2.0]);
+        let value = balanced.value(&rows).unwrap();
+        assert!((value - -(0.75f64.ln() + 0.25f64.ln()) / 2.0).abs() < 1e-15);
+        let far = ClassRows::new(&[1e30, 0.0, -1e30], 3, OneOf(&[1])).unwrap();
+        let mut gradient = [0.0; 3];
+        assert_eq!(SoftmaxCrossEntropy::plain().value_and_gradient(&far, &mut gradient).unwrap(), 1e30);
+        assert_eq!(gradient, [1.0, -1.0, 0.0]);
+    }
+
+    #[test]
+    fn wrong_weights_are_refused() {
+        assert!(SoftmaxCrossEntropy::weighted(vec![0.0, 0.0]).is_err());
+        assert!(SoftmaxCrossEntropy::weighted(vec![1.0, f64::NAN]).is_err());
+        let rows = ClassRows::new(&[0.0, 0.0, 0.0], 3, OneOf(&[1])).unwrap();
+        let error = SoftmaxCrossEntropy::weighted(vec![1.0, 2.0]).unwrap().value(&rows).unwrap_err();
+        assert_eq!(error.to_string(), "class weights must be one for each of the 3 classes, not 2");
+    }
+}

@@ -1,0 +1,86 @@
+//! Rows by their cell of the confusion matrix at a fixed threshold, and in groups of equal weight and equal cell: within a
+//! group only the sum of copies matters to a bootstrap.
+
+use std::collections::HashMap;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::draw::poisson;
+use crate::confusion::{Confusion, is_positive};
+use crate::error::Result;
+use crate::real::Real;
+use crate::rows::{Probabilities, Rows};
+
+/// The place of a row in tn, fp, fn, tp.
+pub(super) fn cell<R: Real>(label: bool, probability: R, threshold: f64) -> u8 {
+    2 * u8::from(label) + u8::from(is_positive(probability.wide(), threshold))
+}
+
+/// The confusion matrix at one threshold, in one pass over the rows and without sorting them.
+///
+/// ```
+/// use scorewise::{Confusion, Probabilities, Rows, sweep};
+///
+/// let rows = Rows::new(Probabilities(&[0.9, 0.6, 0.3]), &[true, false, true])?;
+/// assert_eq!(sweep::confusion(&rows, 0.5)?, Confusion::new(0.0, 1.0, 1.0, 1.0));
+/// # Ok::<(), scorewise::Error>(())
+/// ```
+pub fn confusion<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64) -> Result<Confusion> {
+    rows.check()?;
+    let mut sums = [0.0; 4];
+    for (row, value) in rows.predictions.0.iter().enumerate() {
+        sums[usize::from(cell(rows.labels[row], *value, threshold)) & 3] += rows.weight(row);
+    }
+    Ok(Confusion::new(sums[0], sums[1], sums[2], sums[3]))
+}
+
+/// Rows that are alike to any sum over cells.
+pub(super) struct Groups(Vec<Group>);
+
+struct Group {
+    cell: u8,
+    weight: f64,
+    rows: f64,
+}
+
+/// More different weights than this are not worth looking for: then rows are drawn one by one.
+const MOST: usize = 4096;
+
+impl Groups {
+    /// The groups, if they are few.
+    pub fn new<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, cells: &[u8]) -> Option<Self> {
+        let mut groups = match rows.weights {
+            None => {
+                let mut counts = [0u64; 8];
+                cells.iter().for_each(|cell| counts[*cell as usize & 7] += 1);
+                (0..8).map(|cell| Group { cell, weight: 1.0, rows: counts[usize::from(cell)] as f64 }).collect()
+            }
+            Some(weights) => by_weight(weights, cells)?,
+        };
+        // A hash has no order of its own, and the order of the draws is part of the result.
+        groups.sort_by(|a, b| a.cell.cmp(&b.cell).then(a.weight.total_cmp(&b.weight)));
+        Some(Groups(groups))
+    }
+
+    /// The weight in each cell in one Poisson replicate.
+    pub fn draw(&self, random: &mut Xoshiro256PlusPlus) -> [f64; 8] {
+        let mut sums = [0.0; 8];
+        for group in &self.0 {
+            sums[usize::from(group.cell) & 7] += group.weight * poisson(random, group.rows);
+        }
+        sums
+    }
+}
+
+fn by_weight<R: Real>(weights: &[R], cells: &[u8]) -> Option<Vec<Group>> {
+    let mut counts: HashMap<(u8, u64), u64> = HashMap::new();
+    for (cell, weight) in cells.iter().zip(weights) {
+        *counts.entry((*cell, weight.wide().to_bits())).or_insert(0) += 1;
+        if counts.len() > MOST {
+            return None;
+        }
+    }
+    let group =
+        |((cell, bits), rows): ((u8, u64), u64)| Group { cell, weight: f64::from_bits(bits), rows: rows as f64 };
+    Some(counts.into_iter().map(group).collect())
+}

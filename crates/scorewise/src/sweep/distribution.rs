@@ -1,0 +1,60 @@
+//! What a bootstrap finds: the values of a quantity over the replicates.
+
+/// The values of one quantity over the replicates, in which it was defined.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distribution {
+    /// In rising order.
+    values: Vec<f64>,
+    replicates: usize,
+}
+
+impl Distribution {
+    pub(super) fn new(values: impl Iterator<Item = Option<f64>>) -> Self {
+        let mut replicates = 0;
+        let mut values: Vec<f64> = values.inspect(|_| replicates += 1).flatten().collect();
+        values.sort_unstable_by(f64::total_cmp);
+        Distribution { values, replicates }
+    }
+
+    /// In rising order, those replicates in which the quantity was defined.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// In how many replicates the quantity was undefined.
+    #[must_use]
+    pub fn undefined(&self) -> usize {
+        self.replicates - self.values.len()
+    }
+
+    /// The value below which this share of the replicates lies, between neighbours by their distance.
+    #[must_use]
+    pub fn quantile(&self, level: f64) -> Option<f64> {
+        let last = self.values.len().checked_sub(1)?;
+        let place = level.clamp(0.0, 1.0) * last as f64;
+        let (below, above) = (place.floor() as usize, place.ceil() as usize);
+        let (low, high) = (self.values[below], self.values[above]);
+        Some(if low == high { low } else { low + (place - below as f64) * (high - low) })
+    }
+
+    /// The middle `share` of the replicates: `interval(0.95)` is the usual 95 % interval.
+    #[must_use]
+    pub fn interval(&self, share: f64) -> Option<(f64, f64)> {
+        Some((self.quantile(0.5 * (1.0 - share))?, self.quantile(0.5 * (1.0 + share))?))
+    }
+
+    /// The mean.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (!self.values.is_empty()).then(|| self.values.iter().sum::<f64>() / self.values.len() as f64)
+    }
+
+    /// The standard deviation.
+    #[must_use]
+    pub fn deviation(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let squares: f64 = self.values.iter().map(|value| (value - mean) * (value - mean)).sum();
+        (self.values.len() > 1).then(|| (squares / (self.values.len() - 1) as f64).sqrt())
+    }
+}

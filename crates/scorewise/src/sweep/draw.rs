@@ -1,0 +1,165 @@
+//! Random numbers of the bootstrap: row numbers, and Poisson numbers of any mean.
+//!
+//! A sum of n independent Poisson numbers with mean 1 is a Poisson number with mean n. So where only the number of copies in
+//! a group of rows matters, one draw stands for the whole group, exactly in law.
+//!
+//! Hörmann, W. (1993). The transformed rejection method for generating Poisson random variables. Insurance: Mathematics and
+//! Economics 12(1), 39–45. doi:10.1016/0167-6687(93)90997-4.
+
+use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A number below `limit`, each equally likely but for one part in 2⁶⁴.
+pub(super) fn below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usize {
+    ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
+}
+
+/// A Poisson number. Logarithms are `libm`'s, so that every machine draws the same.
+pub(super) fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
+    if mean < FEW { poisson_by_steps(random, mean) } else { poisson_by_rejection(random, mean) }
+}
+
+/// From this mean on the method of rejection holds.
+const FEW: f64 = 10.0;
+
+/// In [0, 1), all 53 bits random.
+fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// By walking up the distribution function.
+fn poisson_by_steps(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
+    if mean <= 0.0 {
+        return 0.0;
+    }
+    let mut left = unit(random);
+    let (mut count, mut mass) = (0.0, libm::exp(-mean));
+    // Far out the mass underflows: what is left there is rounding.
+    while left >= mass && mass > 0.0 {
+        left -= mass;
+        count += 1.0;
+        mass *= mean / count;
+    }
+    count
+}
+
+/// Hörmann's PTRS: a transformed uniform number, most often accepted at once, else by the ratio of the densities.
+fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
+    let b = 0.931 + 2.53 * mean.sqrt();
+    let a = -0.059 + 0.024_83 * b;
+    let squeeze = 0.9277 - 3.6224 / (b - 2.0);
+    loop {
+        let (u, v) = (unit(random) - 0.5, unit(random));
+        let inside = 0.5 - u.abs();
+        // At the very edge a/inside is infinite or meaningless, and so is the count.
+        let count = ((2.0 * a / inside + b) * u + mean + 0.43).floor();
+        if inside >= 0.07 && v <= squeeze {
+            return count;
+        }
+        if !(count >= 0.0 && count.is_finite()) || (inside < 0.013 && v > inside) {
+            continue;
+        }
+        let inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
+        let hat = libm::log(v * inverse_alpha / (a / (inside * inside) + b));
+        if hat <= log_mass(count, mean) {
+            return count;
+        }
+    }
+}
+
+/// ln P(X = count). For large counts as a deviation from the mean (Loader 2000): −mean + count ln(mean) − ln(count!) taken
+/// term by term would cancel all digits but those of the mean.
+fn log_mass(count: f64, mean: f64) -> f64 {
+    if count < 64.0 {
+        return -mean + count * libm::log(mean) - libm::lgamma(count + 1.0);
+    }
+    let beyond = (mean - count) / count;
+    let deviance = count * (beyond - libm::log1p(beyond));
+    let stirling = (1.0 - 1.0 / (30.0 * count * count)) / (12.0 * count);
+    -deviance - stirling - 0.5 * libm::log(std::f64::consts::TAU * count)
+}
+
+/// Poisson numbers with mean 1: how many of the distribution's steps lie at or below 32 random bits. The bits come first,
+/// the counting after, so that it is vectorised.
+pub(super) fn poisson_ones(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
+    const STEPS: [u32; 13] = poisson_steps();
+    for copies in copies.chunks_mut(1024) {
+        for pair in copies.chunks_mut(2) {
+            let bits = random.next_u64();
+            pair[0] = bits as u32;
+            if let Some(second) = pair.get_mut(1) {
+                *second = (bits >> 32) as u32;
+            }
+        }
+        for copies in copies.iter_mut() {
+            let bits = *copies;
+            *copies = STEPS.iter().map(|step| u32::from(bits >= *step)).sum();
+        }
+    }
+}
+
+/// 2³² · P(X ≤ k) for k = 0 … 12; beyond, 32 bits cannot tell.
+const fn poisson_steps() -> [u32; 13] {
+    let mut steps = [0; 13];
+    let mut mass = 4_294_967_296.0 / std::f64::consts::E;
+    let mut sum = 0.0;
+    let mut k = 0;
+    while k < 13 {
+        sum += mass;
+        mass /= (k + 1) as f64;
+        steps[k] = sum as u32;
+        k += 1;
+    }
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::SeedableRng;
+    use statrs::distribution::{Discrete, DiscreteCDF, Poisson};
+
+    use super::*;
+
+    #[test]
+    fn log_mass_is_that_of_the_distribution() {
+        for mean in [10.0, 63.0, 200.0, 1e5] {
+            let law = Poisson::new(mean).unwrap();
+            for beside in [-3.0f64, -1.0, 0.0, 0.5, 3.0] {
+                let count = (mean + beside * mean.sqrt()).round();
+                let (found, expected) = (log_mass(count, mean), law.ln_pmf(count as u64));
+                assert!((found - expected).abs() < 1e-9 * mean, "{count} of {mean}: {found}, {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn poisson_numbers_follow_their_law_at_every_mean() {
+        const DRAWS: usize = 200_000;
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
+        for mean in [0.0, 0.3, 1.0, 9.9, 10.0, 12.5, 40.0, 1e3, 1e6, 1e8] {
+            let mut draws: Vec<f64> = (0..DRAWS).map(|_| poisson(&mut random, mean)).collect();
+            draws.sort_by(f64::total_cmp);
+            if mean == 0.0 {
+                assert_eq!(draws[DRAWS - 1], 0.0);
+                continue;
+            }
+            assert!(draws.iter().all(|draw| *draw >= 0.0 && draw.fract() == 0.0));
+            // Kolmogorov's distance: for a discrete law 1.95/√n is passed once in a thousand times at most.
+            let law = Poisson::new(mean).unwrap();
+            let mut distance = 0.0f64;
+            for share in 1..40 {
+                let value = draws[share * DRAWS / 40];
+                let at_or_below = draws.partition_point(|draw| *draw <= value) as f64 / DRAWS as f64;
+                distance = distance.max((at_or_below - law.cdf(value as u64)).abs());
+            }
+            assert!(distance < 1.95 / (DRAWS as f64).sqrt(), "{mean}: {distance}");
+            let average = draws.iter().sum::<f64>() / DRAWS as f64;
+            let variance = draws.iter().map(|draw| (draw - average).powi(2)).sum::<f64>() / DRAWS as f64;
+            assert!((average - mean).abs() < 4.0 * (mean / DRAWS as f64).sqrt(), "{mean}: {average}");
+            assert!(
+                (variance / mean - 1.0).abs() < 4.0 * ((2.0 + 1.0 / mean) / DRAWS as f64).sqrt(),
+                "{mean}: {variance}"
+            );
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Which of two forecasts of the same events is better, and how sure is that? Both under the same copies of the rows.
+//!
+//! What the two have in common (hard years, easy rows) cancels in the difference; two separate intervals that overlap say
+//! little about it.
+
+use super::bootstrap::Bootstrap;
+use super::cells::cell;
+use super::distribution::Distribution;
+use super::{Condition, sweep};
+use crate::confusion::Confusion;
+use crate::error::Result;
+use crate::real::Real;
+use crate::rows::{Predictions, Probabilities, Rows, same_length};
+use crate::score::Score;
+
+/// One score of two forecasts over the same replicates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Paired {
+    /// Of the first forecast.
+    pub first: Distribution,
+    /// Of the second.
+    pub second: Distribution,
+    /// First minus second, in each replicate in which both are defined.
+    pub difference: Distribution,
+    /// In how many replicates the first is better; where lower is better, lower.
+    pub first_better: usize,
+    /// In how many the second is better.
+    pub second_better: usize,
+}
+
+impl Bootstrap {
+    /// The scores of two forecasts, each at its own threshold. The second shares labels and weights with the first.
+    ///
+    /// ```
+    /// use scorewise::sweep::{Bootstrap, Resampling};
+    /// use scorewise::{Probabilities, Rows, Score};
+    ///
+    /// let labels = [true, false, false, true, false, true];
+    /// let (sharp, vague) = ([0.9, 0.1, 0.2, 0.8, 0.1, 0.7], [0.6, 0.4, 0.6, 0.3, 0.5, 0.6]);
+    /// let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates: 500, seed: 0 };
+    /// let rows = Rows::new(Probabilities(&sharp), &labels)?;
+    /// let f1 = &bootstrap.paired(&rows, Probabilities(&vague), (0.5, 0.5), &[Score::parse("f1")?])?[0];
+    /// assert!(f1.second_better == 0 && f1.first_better > 450);
+    /// # Ok::<(), scorewise::Error>(())
+    /// ```
+    pub fn paired<R: Real>(
+        &self,
+        first: &Rows<'_, Probabilities<'_, R>>,
+        second: Probabilities<'_, R>,
+        thresholds: (f64, f64),
+        scores: &[Score],
+    ) -> Result<Vec<Paired>> {
+        self.check_pair(first, second)?;
+        let pairs = first.predictions.0.iter().zip(second.0);
+        // Label, alarm of the first, alarm of the second: eight cells.
+        let joint = |(label, (a, b)): (&bool, (&R, &R))| {
+            2 * cell(*label, *a, thresholds.0) + (cell(*label, *b, thresholds.1) & 1)
+        };
+        let cells: Vec<u8> = first.labels.iter().zip(pairs).map(joint).collect();
+        let found = self.over_cells(first, &cells, |sums| {
+            let one = Confusion::new(sums[0] + sums[1], sums[2] + sums[3], sums[4] + sums[5], sums[6] + sums[7]);
+            let other = Confusion::new(sums[0] + sums[2], sums[1] + sums[3], sums[4] + sums[6], sums[5] + sums[7]);
+            scores.iter().map(|score| [score.checked(&one), score.checked(&other)]).collect::<Vec<_>>()
+        });
+        let pair = |(k, score)| Paired::new(score, &found.iter().map(|values| values[k]).collect::<Vec<_>>());
+        Ok(scores.iter().enumerate().map(pair).collect())
+    }
+
+    /// A score of two forecasts, each at its best threshold: looked for anew in each replicate, so that the difference has the
+    /// uncertainty of both thresholds in it. Beyond `at_most` different predictions it is looked for between runs of
+    /// neighbours ([`Sweep::runs`](super::Sweep::runs)).
+    pub fn paired_best<R: Real>(
+        &self,
+        first: &Rows<'_, Probabilities<'_, R>>,
+        second: Probabilities<'_, R>,
+        score: &Score,
+        conditions: &[Condition],
+        at_most: usize,
+    ) -> Result<Paired> {
+        self.check_pair(first, second)?;
+        let one = sweep(first)?.runs(at_most);
+        let other = sweep(&Rows { predictions: second, ..*first })?.runs(at_most);
+        let forecasts = [(&one, first.predictions), (&other, second)];
+        let found = self.best_by_rows(first, forecasts, score, conditions);
+        Ok(Paired::new(score, &found.iter().map(|pair| pair.map(|best| best.map(|best| best.1))).collect::<Vec<_>>()))
+    }
+
+    fn check_pair<R: Real>(&self, first: &Rows<'_, Probabilities<'_, R>>, second: Probabilities<'_, R>) -> Result<()> {
+        self.check()?;
+        same_length("the second forecast", first.len(), second.values().len())?;
+        first.check()?;
+        Rows { predictions: second, ..*first }.check()
+    }
+}
+
+impl Paired {
+    fn new(score: &Score, values: &[[Option<f64>; 2]]) -> Self {
+        let both = || values.iter().map(|[first, second]| first.zip(*second));
+        let better = |is_better: fn(f64, f64) -> bool| {
+            both().flatten().filter(|(first, second)| is_better(score.merit(*first), score.merit(*second))).count()
+        };
+        Paired {
+            first: Distribution::new(values.iter().map(|values| values[0])),
+            second: Distribution::new(values.iter().map(|values| values[1])),
+            difference: Distribution::new(both().map(|pair| pair.map(|(first, second)| first - second))),
+            first_better: better(|first, second| first > second),
+            second_better: better(|first, second| first < second),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Bootstraps of many rows and of two forecasts against drawing every row.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+mod common;
+
+use common::{Random, score};
+use scorewise::sweep::{Bootstrap, Condition, Distribution, Resampling, sweep};
+use scorewise::{Confusion, Probabilities, Rows, is_positive};
+
+const ROWS: usize = 4000;
+
+/// Two forecasts of the same rare events, the first with more skill; and weights of a few values.
+struct Case {
+    labels: Vec<bool>,
+    first: Vec<f64>,
+    second: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+fn case(seed: u64, rate: f64) -> Case {
+    let mut random = Random(seed);
+    let labels: Vec<bool> = (0..ROWS).map(|_| random.unit() < rate).collect();
+    let mut forecast = |noise: f64| -> Vec<f64> {
+        let skill = |label: &bool| f64::from(u8::from(*label)) * 0.3 + noise * random.unit();
+        labels.iter().map(skill).collect()
+    };
+    let (first, second) = (forecast(0.5), forecast(0.69));
+    let weights = (0..ROWS).map(|_| [0.5, 1.0, 3.25][random.below(3)]).collect();
+    Case { labels, first, second, weights }
+}
+
+/// The confusion matrix of a replicate, from its copies.
+fn matrix(bootstrap: &Bootstrap, replicate: usize, labels: &[bool], p: &[f64], weights: &[f64], at: f64) -> Confusion {
+    let mut copies = vec![0; labels.len()];
+    bootstrap.copies(replicate, labels, &mut copies).unwrap();
+    let one = |row: usize| {
+        let weight = f64::from(copies[row]) * weights[row];
+        match (labels[row], is_positive(p[row], at)) {
+            (false, false) => Confusion::new(weight, 0.0, 0.0, 0.0),
+            (false, true) => Confusion::new(0.0, weight, 0.0, 0.0),
+            (true, false) => Confusion::new(0.0, 0.0, weight, 0.0),
+            (true, true) => Confusion::new(0.0, 0.0, 0.0, weight),
+        }
+    };
+    (0..labels.len()).map(one).sum()
+}
+
+/// Mean and deviation agree within what so many replicates can tell.
+fn assert_like(found: &Distribution, expected: &[f64], what: &str) {
+    let count = expected.len() as f64;
+    let mean = expected.iter().sum::<f64>() / count;
+    let deviation = (expected.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
+    let (found_mean, found_deviation) = (found.mean().unwrap(), found.deviation().unwrap());
+    assert!((found_mean - mean).abs() < 4.0 * deviation * (2.0 / count).sqrt(), "{what}: mean {found_mean}, {mean}");
+    let ratio = found_deviation / deviation;
+    assert!((ratio - 1.0).abs() < 4.0 / count.sqrt(), "{what}: deviation {found_deviation}, {deviation}");
+}
+
+#[test]
+fn drawing_cells_has_the_law_of_drawing_rows() {
+    let case = case(1, 0.05);
+    let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 4 };
+    let plain = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    for weights in [None, Some(&case.weights)] {
+        let rows = weights.map_or(plain, |weights| plain.weighted(weights).unwrap());
+        let ones = vec![1.0; ROWS];
+        let other = Bootstrap { seed: 99, ..bootstrap };
+        let of_rows: Vec<Confusion> = (0..2000)
+            .map(|replicate| matrix(&other, replicate, &case.labels, &case.first, weights.unwrap_or(&ones), 0.5))
+            .collect();
+        for name in ["tss", "precision", "f1", "tp", "total"] {
+            let found = &bootstrap.scores(&rows, 0.5, &[score(name)]).unwrap()[0];
+            let expected: Vec<f64> = of_rows.iter().filter_map(|matrix| score(name).checked(matrix)).collect();
+            assert_like(found, &expected, &format!("{name}, weights {}", weights.is_some()));
+        }
+    }
+}
+
+#[test]
+fn many_different_weights_are_drawn_row_by_row() {
+    let case = case(2, 0.3);
+    let weights: Vec<f64> = (0..ROWS).map(|row| 1.0 + row as f64 / 1e3).collect();
+    let many = [weights.clone(), weights.iter().map(|weight| weight + 0.1234).collect()].concat();
+    let (labels, p) = (case.labels.repeat(2), case.first.repeat(2));
+    let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 4 };
+    let rows = Rows::new(Probabilities(&p), &labels).unwrap().weighted(&many).unwrap();
+    let found = &bootstrap.scores(&rows, 0.5, &[score("f1")]).unwrap()[0];
+    let value = |replicate| score("f1").value(&matrix(&bootstrap, replicate, &labels, &p, &many, 0.5));
+    let mut expected: Vec<f64> = (0..20).map(value).collect();
+    expected.sort_by(f64::total_cmp);
+    for (found, expected) in found.values().iter().zip(&expected) {
+        assert!((found - expected).abs() < 1e-12, "{found}, {expected}");
+    }
+}
+
+#[test]
+fn runs_hold_all_rows_and_are_short_where_positives_are_rare() {
+    let case = case(3, 0.01);
+    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    let sweep = sweep(&rows).unwrap();
+    assert_eq!(sweep.runs(usize::MAX).len(), ROWS);
+    for at_most in [1, 2, 50, 1000, 3999] {
+        let runs = sweep.runs(at_most).len();
+        assert!(runs <= at_most && 3 * runs >= at_most, "{runs} of {at_most}");
+    }
+    assert_eq!(sweep.runs(0).len(), 1);
+    // Equal predictions are one run, however many runs may be.
+    let ties = vec![0.25f32; ROWS];
+    let ties = Rows::new(Probabilities(&ties), &case.labels).unwrap();
+    assert_eq!(scorewise::sweep::sweep(&ties).unwrap().runs(100).len(), 1);
+}
+
+#[test]
+fn thresholds_between_runs_have_the_law_of_thresholds_between_rows() {
+    let case = case(5, 0.1);
+    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 4 };
+    let by_rows = Bootstrap { seed: 77, ..bootstrap }.best(&rows, &score("csi"), &[]).unwrap();
+    for at_most in [usize::MAX, 1000] {
+        let runs = sweep(&rows).unwrap().runs(at_most);
+        let found = bootstrap.best_of_runs(&rows, &runs, &score("csi"), &[]).unwrap();
+        assert_like(&found.threshold, by_rows.threshold.values(), &format!("threshold, {at_most}"));
+        assert_like(&found.value, by_rows.value.values(), &format!("value, {at_most}"));
+    }
+    let short = Rows::new(Probabilities(&case.first[..10]), &case.labels[..10]).unwrap();
+    let runs = sweep(&rows).unwrap().runs(10);
+    let error = bootstrap.best_of_runs(&short, &runs, &score("csi"), &[]).unwrap_err();
+    assert_eq!(error.to_string(), "runs has 4000 rows, expected 10");
+}
+
+#[test]
+fn weights_classes_and_blocks_keep_their_copies_in_runs() {
+    let case = case(6, 0.1);
+    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    let weighted = rows.weighted(&case.weights).unwrap();
+    let runs = sweep(&rows).unwrap().runs(usize::MAX);
+    for (resampling, rows) in [
+        (Resampling::Poisson, &weighted),
+        (Resampling::Stratified, &rows),
+        (Resampling::Blocks(24), &rows),
+        (Resampling::Blocks(24), &weighted),
+    ] {
+        let bootstrap = Bootstrap { resampling, replicates: 30, seed: 8 };
+        let found = bootstrap.best_of_runs(rows, &runs, &score("tss"), &[]).unwrap();
+        assert_eq!(found, bootstrap.best(rows, &score("tss"), &[]).unwrap(), "{resampling:?}");
+    }
+}
+
+#[test]
+fn paired_replicates_give_both_forecasts_the_same_copies() {
+    let case = case(7, 0.1);
+    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap().weighted(&case.weights).unwrap();
+    let (tss, miss) = (score("tss"), score("far"));
+    for resampling in [Resampling::Stratified, Resampling::Blocks(30)] {
+        let bootstrap = Bootstrap { resampling, replicates: 50, seed: 2 };
+        let at = (0.5, 0.6);
+        let found = bootstrap.paired(&rows, Probabilities(&case.second), at, &[tss.clone(), miss.clone()]).unwrap();
+        for (score, found) in [&tss, &miss].into_iter().zip(&found) {
+            let value = |replicate, p: &[f64], at| {
+                score.value(&matrix(&bootstrap, replicate, &case.labels, p, &case.weights, at))
+            };
+            let pairs: Vec<(f64, f64)> = (0..50)
+                .map(|replicate| (value(replicate, &case.first, at.0), value(replicate, &case.second, at.1)))
+                .collect();
+            let mut expected: Vec<f64> = pairs.iter().map(|(first, second)| first - second).collect();
+            expected.sort_by(f64::total_cmp);
+            for (found, expected) in found.difference.values().iter().zip(&expected) {
+                assert!((found - expected).abs() < 1e-12, "{score}: {found}, {expected}");
+            }
+            let better = pairs.iter().filter(|(first, second)| score.merit(*first) > score.merit(*second)).count();
+            assert_eq!((found.first_better, found.second_better), (better, 50 - better), "{score}");
+            assert_eq!((found.first.values().len(), found.second.undefined()), (50, 0));
+        }
+    }
+}
+
+#[test]
+fn paired_cells_have_the_law_of_paired_rows() {
+    let case = case(8, 0.1);
+    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 2 };
+    let found = &bootstrap.paired(&rows, Probabilities(&case.second), (0.5, 0.5), &[score("csi")]).unwrap()[0];
+    let (ones, other) = (vec![1.0; ROWS], Bootstrap { seed: 50, ..bootstrap });
+    let value = |replicate, p: &[f64]| score("csi").value(&matrix(&other, replicate, &case.labels, p, &ones, 0.5));
+    let expected: Vec<f64> =
+        (0..2000).map(|replicate| value(replicate, &case.first) - value(replicate, &case.second)).collect();
+    assert_like(&found.difference, &expected, "difference");
+    // A forecast against itself differs in no replicate.
+    let same = &bootstrap.paired(&rows, Probabilities(&case.first), (0.5, 0.5), &[score("csi")]).unwrap()[0];
+    assert_eq!((same.difference.interval(1.0), same.first_better, same.second_better), (Some((0.0, 0.0)), 0, 0));
+}
+
+#[test]
+fn tuned_pairs_are_the_best_of_each_under_the_same_copies() {
+    let case = case(9, 0.1);
+    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 40, seed: 2 };
+    let second = Probabilities(case.second.as_slice());
+    let found = bootstrap.paired_best(&rows, second, &score("f1"), &[], usize::MAX).unwrap();
+    let best = |p: &[f64]| {
+        let rows = Rows::new(Probabilities(p), &case.labels).unwrap();
+        bootstrap.best(&rows, &score("f1"), &[]).unwrap().value
+    };
+    assert_eq!((&found.first, &found.second), (&best(&case.first), &best(&case.second)));
+    assert!(found.first_better >= 38, "{}", found.first_better);
+    let coarse = bootstrap.paired_best(&rows, second, &score("f1"), &[], 500).unwrap();
+    assert!((coarse.difference.mean().unwrap() - found.difference.mean().unwrap()).abs() < 0.005);
+    let short = Probabilities(&case.second[..10]);
+    let error = bootstrap.paired(&rows, short, (0.5, 0.5), &[]).unwrap_err();
+    assert_eq!(error.to_string(), "the second forecast has 10 rows, expected 4000");
+    let bad = vec![1.5; ROWS];
+    assert!(bootstrap.paired(&rows, Probabilities(&bad), (0.5, 0.5), &[]).is_err());
+}
+
+#[test]
+fn nearest_threshold_to_a_condition_is_found() {
+    let rows = Rows::new(Probabilities(&[0.9, 0.8, 0.6, 0.2]), &[false, true, true, false]).unwrap();
+    let sweep = sweep(&rows).unwrap();
+    let nearest = |text: &str| {
+        let condition = &Condition::parse(text).unwrap()[0];
+        condition.sides(&sweep.nearest(condition).unwrap().confusion)[0]
+    };
+    assert_eq!(nearest("precision >= 0.9"), Some(2.0 / 3.0));
+    assert_eq!(nearest("precision > 0.9"), Some(2.0 / 3.0));
+    assert_eq!(nearest("fn + 1 <= 0.5"), Some(1.0));
+    assert_eq!(nearest("fn + 1 < 0.5"), Some(1.0));
+    assert_eq!(nearest("tp = 1.6"), Some(2.0));
+    assert_eq!(nearest("tp != 1"), Some(2.0)); // as near as 0, in a wider interval
+}

@@ -1,5 +1,7 @@
 //! What encoding promises: the training rows alone teach, every number is finite, no lag looks across a border.
 
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
 use scorewise_train::encode::{Choice, Coding, Cycle, Encoder, FARTHEST, Input, Scale, Stream};
 use scorewise_train::table::{Category, Column, Kind, Table, Values};
 

@@ -1,5 +1,7 @@
 //! What splits promise: every labelled row in one part, shares kept, no group or time in two, the same seed the same parts.
 
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
 use std::collections::HashSet;
 
 use scorewise_train::groups::Neighbours;

@@ -1,5 +1,7 @@
 //! A target as a user writes it, and the classes it gives.
 
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
 use scorewise_train::groups::Neighbours;
 use scorewise_train::table::{Category, Column, Lines, Table, Values};
 use scorewise_train::target::{Comparison, Labels, Literal, Rule, Target};

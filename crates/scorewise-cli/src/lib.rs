@@ -4,6 +4,9 @@
 mod outcome;
 mod table;
 mod predictions;
+mod train;
+mod predict;
+mod export;
 mod resampling;
 mod score;
 mod tune;
@@ -29,6 +32,10 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Train on a table for a score, and write a model that carries its threshold
+    Train(Box<train::Arguments>),
+    /// Probabilities and labels for the rows of a table
+    Predict(predict::Arguments),
     /// Every score of a forecast at a threshold, with intervals
     Score(score::Arguments),
     /// The exact best threshold of a score, and how sure it is
@@ -37,6 +44,8 @@ enum Command {
     Compare(compare::Arguments),
     /// A score under a random threshold: exact expectation, Jensen gap, bounds
     Theory(theory::Arguments),
+    /// A model as an ONNX file
+    Export(export::Arguments),
     /// The scores: formulas, aliases, ranges; one in detail; all on a confusion matrix
     Scores(scores::Arguments),
     /// The priors of the threshold: families, or one in detail
@@ -60,6 +69,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn perform(command: &Command) -> Result<Outcome, Failure> {
     match command {
+        Command::Train(arguments) => train::run(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
         Command::Score(arguments) => score::run(arguments),
         Command::Tune(arguments) => tune::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),

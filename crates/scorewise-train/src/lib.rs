@@ -42,6 +42,7 @@ pub mod fit;
 pub mod ensemble;
 pub mod model;
 pub mod onnx;
+pub mod train;
 
 pub use engine::{Engine, Level, Matrix};
 pub use error::{Error, Place, Result};

@@ -112,6 +112,23 @@ impl Values {
         }
     }
 
+    /// The value of a row as it would be written; nothing where it is missing.
+    #[must_use]
+    pub fn text(&self, row: usize) -> String {
+        if self.is_missing(row) {
+            return String::new();
+        }
+        match self {
+            Values::Number(values) => (values[row] + 0.0).to_string(),
+            Values::Category(values) => values.levels.get(values.codes[row] as usize).cloned().unwrap_or_default(),
+            Values::Boolean(values) => values[row].map_or(String::new(), |yes| yes.to_string()),
+            Values::Time(values) => match chrono::DateTime::from_timestamp(values[row], 0) {
+                Some(time) => time.format("%Y-%m-%dT%H:%M:%S").to_string(),
+                None => values[row].to_string(),
+            },
+        }
+    }
+
     /// Whether the value of a row is missing.
     #[must_use]
     pub fn is_missing(&self, row: usize) -> bool {

@@ -1,0 +1,27 @@
+//! `scorewise export`: a model in a form that other programs run.
+
+use std::path::PathBuf;
+
+use scorewise_train::model::{Model, write_safely};
+use scorewise_train::onnx;
+
+use crate::outcome::{Failure, Outcome};
+
+/// What `scorewise export` takes.
+#[derive(clap::Args)]
+#[command(after_help = "Example:\n  scorewise export model.scorewise --onnx model.onnx")]
+pub struct Arguments {
+    /// A model that `scorewise train` wrote
+    model: PathBuf,
+    /// Where the ONNX file goes: encoded matrix in, probability and label at the model's threshold out
+    #[arg(long, value_name = "FILE", required = true)]
+    onnx: PathBuf,
+}
+
+/// Writes the file.
+pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let model = Model::load(&arguments.model)?;
+    write_safely(&arguments.onnx, &onnx::export(&model)?)?;
+    let features = model.encoder.width();
+    Ok(format!("{} written: {features} encoded features in, probability and label out\n", arguments.onnx.display()).into())
+}

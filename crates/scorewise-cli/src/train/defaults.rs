@@ -1,0 +1,268 @@
+//! From what was typed to a plan: what each built-in table adds, and what follows from what.
+
+use scorewise_train::Error;
+use scorewise_train::encode::Choice;
+use scorewise_train::fit::{Keep, Method, Settings, WarmStart};
+use scorewise_train::split::Split;
+use scorewise_train::table::{BuiltIn, Kind, Reading, Source, Table};
+use scorewise_train::train::{Cut, LossName, Manner, Plan};
+
+use super::arguments::{self, Arguments, Multiclass, Optimiser};
+use crate::outcome::{Failure, note};
+
+/// Where the tables come from.
+pub struct Inputs {
+    /// To learn from.
+    pub table: Source,
+    /// To judge by, where it is a table of its own.
+    pub test: Option<Source>,
+    /// How both are read.
+    pub reading: Reading,
+}
+
+/// What a table that is built in is for.
+struct Purpose {
+    target: &'static str,
+    score: &'static str,
+    lead: usize,
+    split: Split,
+    drop: &'static [&'static str],
+    test: Option<BuiltIn>,
+}
+
+/// The experiments of the paper: targets, scores and inputs are its own.
+fn purpose(table: &Source) -> Option<Purpose> {
+    match table {
+        Source::BuiltIn(BuiltIn::Adult) => Some(Purpose {
+            target: "income",
+            score: "f1",
+            lead: 0,
+            split: Split::Random,
+            drop: &[],
+            test: Some(BuiltIn::AdultTest),
+        }),
+        Source::BuiltIn(BuiltIn::Pollution) => Some(Purpose {
+            target: "pm2.5 > 400",
+            score: "tss",
+            lead: 1,
+            split: Split::Time(None),
+            drop: &["No", "year", "month", "day", "hour"],
+            test: None,
+        }),
+        _ => None,
+    }
+}
+
+impl Inputs {
+    /// From what was typed.
+    pub fn new(arguments: &Arguments) -> Result<Self, Failure> {
+        let table = Source::parse(&arguments.table);
+        let own = match arguments.test.as_deref() {
+            None if arguments.target.is_none() => {
+                purpose(&table).and_then(|purpose| purpose.test).filter(|_| arguments.folds.is_none()).map(Source::BuiltIn)
+            }
+            Some(text) if text.parse::<f64>().is_err() => Some(Source::parse(text)),
+            _ => None,
+        };
+        if own.is_some() && arguments.folds.is_some() {
+            return Err(Error::setting("--test", "folds test on rows of the table itself", "leave out --test or --folds").into());
+        }
+        Ok(Inputs { table, test: own, reading: reading(&arguments.reading)? })
+    }
+
+    /// A test table is read with the kinds that the first table has: a column of numbers stays one.
+    pub fn test_reading(&self, table: &Table, plan: &Plan) -> Reading {
+        let mut reading = self.reading.clone();
+        let unused = &plan.choice.drop;
+        let columns = table.columns.iter().filter(|column| !unused.contains(&column.name));
+        reading.kinds.extend(columns.map(|column| (column.name.clone(), column.values.kind())));
+        reading
+    }
+
+    /// The plan of the training.
+    pub fn plan(&self, arguments: &Arguments) -> Result<Plan, Failure> {
+        let purpose = purpose(&self.table);
+        let target = match (&arguments.target, &purpose) {
+            (Some(target), _) => target.clone(),
+            (None, Some(purpose)) => purpose.target.into(),
+            (None, None) => {
+                let hint = "name a column, or a condition on one: --target \"pm2.5 > 400\"";
+                return Err(Error::setting("--target", "it is not said what to predict", hint).into());
+            }
+        };
+        let score = match (&arguments.score, &purpose) {
+            (Some(score), _) => score.clone(),
+            (None, Some(purpose)) => purpose.score.into(),
+            (None, None) => {
+                note("the score is tss (the rate of hits less that of false alarms); --score chooses another");
+                "tss".into()
+            }
+        };
+        let purpose = purpose.filter(|_| arguments.target.is_none());
+        let mut plan = Plan::new(&target, &score);
+        plan.positive = arguments.positive.clone();
+        plan.lead = arguments.lead.or(purpose.as_ref().map(|purpose| purpose.lead)).unwrap_or(0);
+        plan.weight = arguments.weight.clone();
+        plan.split = self.split(arguments, purpose.as_ref(), plan.lead)?;
+        plan.test = share("--test", arguments.test.as_deref().and_then(|text| text.parse().ok()), plan.test)?;
+        plan.validation = share("--validation", arguments.validation, plan.validation)?;
+        plan.prior = arguments.prior.clone();
+        plan.loss = match arguments.loss {
+            arguments::LossName::Sol => LossName::Sol,
+            arguments::LossName::Exact => LossName::Exact,
+            arguments::LossName::Ce => LossName::CrossEntropy,
+            arguments::LossName::WeightedCe => LossName::WeightedCrossEntropy,
+        };
+        plan.manner = match arguments.multiclass {
+            Multiclass::Simplex => Manner::Simplex,
+            Multiclass::OneVersusRest => Manner::OneVersusRest,
+        };
+        plan.cut = cut(&arguments.threshold)?;
+        plan.hidden = hidden(&arguments.hidden)?;
+        plan.ensemble = arguments.ensemble;
+        plan.seed = arguments.seed;
+        plan.threads = threads(arguments.threads)?;
+        let (keep, columns) = keep(&arguments.keep)?;
+        plan.settings = Settings {
+            method: match arguments.optimiser {
+                Optimiser::Adam => Method::Adam,
+                Optimiser::Sgd => Method::Descent { momentum: 0.9 },
+            },
+            batch: batch(&arguments.batch)?,
+            learning_rate: arguments.learning_rate,
+            weight_decay: arguments.weight_decay,
+            epochs: arguments.epochs,
+            patience: arguments.patience,
+            keep,
+            cure: !arguments.no_cure,
+            warm_start: arguments.warm_start.then(WarmStart::default),
+            ..plan.settings
+        };
+        plan.choice = Choice {
+            drop: match &purpose {
+                Some(purpose) if arguments.drop.is_empty() => purpose.drop.iter().map(|name| (*name).into()).collect(),
+                _ => arguments.drop.clone(),
+            },
+            keep: columns,
+            ordinal: arguments.ordinal.clone(),
+            categorical: arguments.reading.categorical.clone(),
+            lags: arguments.lags,
+            lag_columns: arguments.lag_columns.clone(),
+            group: match &plan.split {
+                Split::Group(column) => Some(column.clone()),
+                _ => None,
+            },
+            ..Choice::default()
+        };
+        Ok(plan)
+    }
+
+    fn split(&self, arguments: &Arguments, purpose: Option<&Purpose>, lead: usize) -> Result<Split, Failure> {
+        let neighbours = lead > 0 || arguments.lags > 0;
+        let split = match (&arguments.split, purpose) {
+            (Some(text), _) => Split::parse(text)?,
+            (None, Some(purpose)) => purpose.split.clone(),
+            (None, None) if neighbours => {
+                note("rows are parted by time, in the order of the file, for they have neighbours; --split chooses another way");
+                Split::Time(None)
+            }
+            (None, None) => Split::Random,
+        };
+        if split == Split::Random && arguments.lags > 0 {
+            let problem = "rows drawn at random have their neighbours in other parts";
+            return Err(Error::setting("--lags", problem, "write `--split time` or `--split group:COLUMN`").into());
+        }
+        Ok(split)
+    }
+}
+
+/// How text files are read.
+pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
+    let delimiter = match arguments.delimiter.as_deref() {
+        None => None,
+        Some("comma") => Some(','),
+        Some("semicolon") => Some(';'),
+        Some("tab" | "\\t") => Some('\t'),
+        Some("pipe") => Some('|'),
+        Some(text) => match text.chars().collect::<Vec<_>>().as_slice() {
+            [one] if one.is_ascii() => Some(*one),
+            _ => {
+                let problem = format!("`{}` is no mark between cells", text.escape_debug());
+                return Err(Error::setting("--delimiter", problem, "write comma, semicolon, tab, pipe, or one character").into());
+            }
+        },
+    };
+    Ok(Reading {
+        delimiter,
+        decimal_comma: arguments.decimal_comma.then_some(true),
+        columns: arguments.columns.clone(),
+        missing: arguments.missing.clone(),
+        kinds: arguments.categorical.iter().map(|name| (name.clone(), Kind::Category)).collect(),
+        only: None,
+    })
+}
+
+fn share(setting: &str, given: Option<f64>, default: f64) -> Result<f64, Failure> {
+    let share = given.unwrap_or(default);
+    if (0.0..1.0).contains(&share) {
+        return Ok(share);
+    }
+    Err(Error::setting(setting, format!("{share} is no share"), "give a number from 0 to below 1").into())
+}
+
+fn cut(text: &str) -> Result<Cut, Failure> {
+    if text == "tuned" {
+        return Ok(Cut::Tuned);
+    }
+    match text.parse::<f64>() {
+        Ok(threshold) if (0.0..=1.0).contains(&threshold) => Ok(Cut::Given(threshold)),
+        _ => {
+            let problem = format!("`{}` is no threshold", text.escape_debug());
+            Err(Error::setting("--threshold", problem, "write `tuned`, or a number between 0 and 1").into())
+        }
+    }
+}
+
+fn hidden(text: &str) -> Result<Vec<usize>, Failure> {
+    if text == "none" {
+        return Ok(Vec::new());
+    }
+    let width = |part: &str| part.trim().parse::<usize>().ok().filter(|width| (1..=65_536).contains(width));
+    text.split(',').map(width).collect::<Option<Vec<_>>>().filter(|widths| widths.len() <= 64).ok_or_else(|| {
+        let problem = format!("`{}` is no list of widths", text.escape_debug());
+        Error::setting("--hidden", problem, "write widths with commas between, 50,20,5, or `none` for a linear model").into()
+    })
+}
+
+fn batch(text: &str) -> Result<Option<usize>, Failure> {
+    if text == "full" {
+        return Ok(None);
+    }
+    match text.parse() {
+        Ok(rows) => Ok(Some(rows)),
+        Err(_) => {
+            let problem = format!("`{}` is no number of rows", text.escape_debug());
+            Err(Error::setting("--batch", problem, "write a number such as 64, or `full`").into())
+        }
+    }
+}
+
+/// `--keep` says two things: which weights, by `best` or `last`, and which columns, by any other name.
+fn keep(words: &[String]) -> Result<(Keep, Vec<String>), Failure> {
+    let weights: Vec<&str> = words.iter().map(String::as_str).filter(|word| ["best", "last"].contains(word)).collect();
+    let columns = words.iter().filter(|word| !["best", "last"].contains(&word.as_str())).cloned().collect();
+    match weights.as_slice() {
+        [] | ["best"] => Ok((Keep::Best, columns)),
+        ["last"] => Ok((Keep::Last, columns)),
+        _ => Err(Error::setting("--keep", "either the best or the last weights are kept", "give one of them").into()),
+    }
+}
+
+/// As many as asked for, or as there are cores.
+pub fn threads(asked: Option<usize>) -> Result<usize, Failure> {
+    match asked {
+        Some(0) => Err(Error::setting("--threads", "0 threads do no work", "give 1 or more").into()),
+        Some(threads) => Ok(threads.min(1024)),
+        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
+    }
+}

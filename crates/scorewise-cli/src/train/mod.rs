@@ -1,0 +1,139 @@
+//! `scorewise train`: from a table to a model that carries its threshold, with honest scores.
+
+mod arguments;
+mod defaults;
+mod shown;
+mod watch;
+
+use std::time::Instant;
+
+use scorewise_train::fit::Fit;
+use scorewise_train::model::{Model, SafeFile};
+use scorewise_train::Note;
+use scorewise_train::split::Folds;
+use scorewise_train::table::{Table, read};
+use scorewise_train::train::{Fold, Plan, Trained, cross_validate, train};
+use serde_json::{Value, json};
+
+pub use arguments::{Arguments, Reading};
+use defaults::Inputs;
+pub use defaults::{reading, threads};
+use shown::{Judged, folds_json, judge};
+use watch::Watch;
+
+use crate::outcome::{Failure, Outcome, note};
+use crate::table::pretty;
+
+/// What has been trained, and how long it took.
+struct Finished {
+    trained: Trained,
+    folds: Option<Vec<Fold>>,
+    seconds: f64,
+}
+
+/// Trains, writes the model, and says how good it is.
+pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let inputs = Inputs::new(arguments)?;
+    let plan = inputs.plan(arguments)?;
+    // That the model can be written is found out before the work is done for it.
+    let file = SafeFile::create(&arguments.output)?;
+    let table = read(&inputs.table, &inputs.reading)?;
+    let test = inputs.test.as_ref().map(|source| read(source, &inputs.test_reading(&table, &plan))).transpose()?;
+    let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;
+    finished.trained.notes.iter().for_each(note);
+    let judged = judge(&finished.trained, &plan, arguments)?;
+    finished.trained.model.results = judged.json();
+    write(file, &finished.trained.model)?;
+    let text = if arguments.json {
+        pretty(&document(&finished, &judged, &plan, arguments)?)
+    } else {
+        shown::text(&finished.trained, finished.folds.as_deref(), &judged, &plan, arguments, finished.seconds)?
+    };
+    Ok(text.into())
+}
+
+fn finish(
+    table: &Table,
+    test: Option<&Table>,
+    inputs: &Inputs,
+    plan: &Plan,
+    arguments: &Arguments,
+) -> Result<Finished, Failure> {
+    let start = Instant::now();
+    let mut notes: Vec<Note> = Vec::new();
+    let folds = arguments
+        .folds
+        .map(|folds| -> Result<Vec<Fold>, Failure> {
+            let folds = Folds { folds, repeats: arguments.repeats, validation: plan.validation };
+            let watch = Watch::new("fold", folds.folds * folds.repeats * plan.ensemble, plan)?;
+            let (found, told) = cross_validate(table, &inputs.reading, plan, &folds, |fold, member, epoch, what| {
+                watch.see(fold * plan.ensemble + member, epoch, what)
+            })?;
+            notes.extend(told);
+            if watch.end() {
+                return Err(Failure("stopped before all folds were trained; nothing was written".into()));
+            }
+            Ok(found)
+        })
+        .transpose()?;
+    let watch = Watch::new("member", plan.ensemble, plan)?;
+    // The folds have tested; the model that is kept learns from all rows.
+    let whole = Plan { test: if folds.is_some() { 0.0 } else { plan.test }, ..plan.clone() };
+    let mut trained =
+        train(table, test, &inputs.reading, &whole, |member, epoch, what| watch.see(member, epoch, what))?;
+    if watch.end() {
+        notes.push(Note::new("stopped by Ctrl-C: the best model so far is kept"));
+    }
+    notes.append(&mut trained.notes);
+    trained.notes = notes;
+    Ok(Finished { trained, folds, seconds: start.elapsed().as_secs_f64() })
+}
+
+fn write(mut file: SafeFile, model: &Model) -> Result<(), Failure> {
+    use std::io::Write;
+    file.write_all(&model.to_bytes()?)?;
+    Ok(file.finish()?)
+}
+
+/// By the names that stay.
+fn document(finished: &Finished, judged: &Judged, plan: &Plan, arguments: &Arguments) -> Result<Value, Failure> {
+    let model = &finished.trained.model;
+    let fits = &finished.trained.fits;
+    let member = |fit: &Fit| {
+        json!({
+            "epochs": fit.history.len() + fit.warm_up.len(),
+            "kept": fit.kept.map(|epoch| epoch + 1),
+            "success": fit.success,
+            "restarts": fit.restarts,
+            "validation_loss": fit.kept.and_then(|epoch| fit.history.get(epoch)).map(|epoch| epoch.validation),
+            "coverage": fit.kept.and_then(|epoch| fit.history.get(epoch)).map(|epoch| epoch.coverage),
+        })
+    };
+    let notes: Vec<String> = finished.trained.notes.iter().map(ToString::to_string).collect();
+    let mut document = json!({
+        "model": arguments.output.display().to_string(),
+        "seed": model.seed,
+        "epochs": fits.iter().map(|fit| fit.history.len() + fit.warm_up.len()).max(),
+        "success": fits.iter().all(|fit| fit.success),
+        "seconds": finished.seconds,
+        "target": model.target.to_string(),
+        "classes": model.classes,
+        "score": model.score,
+        "prior": model.prior,
+        "loss": model.loss,
+        "threshold": model.decision.threshold(),
+        "decision": model.decision,
+        "train": judged.training.json(),
+        "validation": judged.validation.json(),
+        "test": judged.test.as_ref().map(|test| test.json()),
+        "members": fits.iter().map(member).collect::<Vec<_>>(),
+        "features": model.encoder.names(),
+        "fingerprint": model.fingerprint,
+        "notes": notes,
+    });
+    if let Some(folds) = &finished.folds {
+        document["folds"] = folds_json(folds, plan, arguments)?;
+    }
+    Ok(document)
+}
+

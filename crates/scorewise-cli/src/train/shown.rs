@@ -1,0 +1,327 @@
+//! How good a model is, as a table and as JSON.
+
+use scorewise::multiclass::{MultiConfusion, MultiScore};
+use scorewise::sweep::{Bootstrap, Resampling};
+use scorewise::{Probabilities, Rows, Score};
+use scorewise_train::model::{Decision, Model};
+use scorewise_train::train::{Answers, Fold, Plan, Trained};
+use serde_json::{Value, json};
+
+use super::Arguments;
+use crate::outcome::Failure;
+use crate::score::Summary;
+use crate::table::{aligned, facts, short, shown};
+
+/// The scores that are shown beside the one that was trained for: what readers of a forecast ask for first.
+const USUAL: [&str; 8] = ["f1", "precision", "recall", "tss", "csi", "hss", "mcc", "accuracy"];
+
+/// The scores of one part, of two classes or of more.
+pub enum Part {
+    /// Two classes.
+    Binary(Summary),
+    /// More.
+    Multi(Multi),
+}
+
+/// The scores of a matrix of more than two classes.
+pub struct Multi {
+    classes: Vec<String>,
+    confusion: MultiConfusion,
+    scores: Vec<(MultiScore, Option<f64>)>,
+}
+
+/// The scores of all parts.
+pub struct Judged {
+    /// Of the rows that were learnt from.
+    pub training: Part,
+    /// Of the rows that stopped the training and chose the threshold.
+    pub validation: Part,
+    /// Of the rows that were never seen.
+    pub test: Option<Part>,
+}
+
+/// Judges every part at the model's threshold.
+pub fn judge(trained: &Trained, plan: &Plan, arguments: &Arguments) -> Result<Judged, Failure> {
+    let one = |answers: &Answers| part(answers, &trained.model.decision, &trained.model.classes, plan, arguments);
+    Ok(Judged {
+        training: one(&trained.training)?,
+        validation: one(&trained.validation)?,
+        test: trained.test.as_ref().map(one).transpose()?,
+    })
+}
+
+fn part(
+    answers: &Answers,
+    decision: &Decision,
+    classes: &[String],
+    plan: &Plan,
+    arguments: &Arguments,
+) -> Result<Part, Failure> {
+    let Some(threshold) = decision.threshold() else {
+        return Ok(Part::Multi(Multi::new(answers, decision, classes, plan)?));
+    };
+    let mut scores = vec![plan.binary_score()?];
+    let usual: Vec<Score> = if arguments.json {
+        Score::all().collect()
+    } else {
+        USUAL.iter().map(|name| Score::parse(name)).collect::<Result<_, _>>()?
+    };
+    scores.extend(usual.into_iter().filter(|score| score.name() != scores[0].name()).collect::<Vec<_>>());
+    // Neighbours in time are alike: rows are drawn in blocks, or the intervals would be too narrow.
+    let resampling = if plan.lead > 0 || plan.choice.lags > 0 { Resampling::Blocks(48) } else { Resampling::Poisson };
+    let bootstrap = Bootstrap { resampling, replicates: arguments.replicates.max(1), seed: plan.seed };
+    let labels = answers.positives();
+    let rows = Rows::new(Probabilities(&answers.probabilities), &labels)?;
+    let rows = match &answers.weights {
+        Some(weights) => rows.weighted(weights)?,
+        None => rows,
+    };
+    Ok(Part::Binary(Summary::new(&rows, threshold, scores, &bootstrap)?))
+}
+
+impl Part {
+    /// By the names that stay.
+    pub fn json(&self) -> Value {
+        match self {
+            Part::Binary(summary) => summary.json(),
+            Part::Multi(multi) => multi.json(),
+        }
+    }
+
+    /// Name, value and interval of each score.
+    fn scores(&self) -> Vec<(String, Option<f64>, Option<(f64, f64)>)> {
+        match self {
+            Part::Binary(summary) => {
+                let one = |(score, value, interval): &(Score, Option<f64>, Option<(f64, f64)>)| {
+                    (score.name().to_string(), *value, *interval)
+                };
+                summary.scores.iter().map(one).collect()
+            }
+            Part::Multi(multi) => multi.scores.iter().map(|(score, value)| (score.to_string(), *value, None)).collect(),
+        }
+    }
+
+    fn rows(&self) -> String {
+        match self {
+            Part::Binary(summary) => format!("{} ({} positive)", summary.rows, summary.positives),
+            Part::Multi(multi) => short(multi.confusion.total()),
+        }
+    }
+}
+
+impl Multi {
+    fn new(answers: &Answers, decision: &Decision, classes: &[String], plan: &Plan) -> Result<Self, Failure> {
+        let predicted: Vec<u32> = answers.probabilities.chunks(classes.len()).map(|row| decision.label(row)).collect();
+        let confusion =
+            MultiConfusion::from_labels(classes.len(), &answers.labels, &predicted, answers.weights.as_deref())?;
+        let mut scores = vec![plan.multi_score()?];
+        for name in ["accuracy", "macro(f1)", "macro(recall)", "mcc", "hss", "peirce"] {
+            let score = MultiScore::parse(name)?;
+            if score != scores[0] {
+                scores.push(score);
+            }
+        }
+        let scores = scores.into_iter().map(|score| {
+            let value = score.checked(&confusion);
+            (score, value)
+        });
+        Ok(Multi { classes: classes.to_vec(), scores: scores.collect(), confusion })
+    }
+
+    fn json(&self) -> Value {
+        let matrix: Vec<&[f64]> = self.confusion.cells().chunks(self.classes.len()).collect();
+        let scores: serde_json::Map<String, Value> = self
+            .scores
+            .iter()
+            .map(|(score, value)| (score.to_string(), json!({ "value": value, "low": null, "high": null })))
+            .collect();
+        json!({ "rows": self.confusion.total(), "classes": self.classes, "confusion": matrix, "scores": scores })
+    }
+}
+
+impl Judged {
+    /// What the model file keeps of it.
+    pub fn json(&self) -> Value {
+        json!({
+            "train": self.training.json(),
+            "validation": self.validation.json(),
+            "test": self.test.as_ref().map(Part::json),
+        })
+    }
+}
+
+/// For the terminal.
+pub fn text(
+    trained: &Trained,
+    folds: Option<&[Fold]>,
+    judged: &Judged,
+    plan: &Plan,
+    arguments: &Arguments,
+    seconds: f64,
+) -> Result<String, Failure> {
+    let model = &trained.model;
+    let test = judged.test.as_ref().map_or(String::new(), |test| format!(", test {}", test.rows()));
+    let head = facts(&[
+        ("target", target(model)),
+        ("rows", format!("training {}, validation {}{test}", judged.training.rows(), judged.validation.rows())),
+        ("network", network(model)),
+        ("loss", loss(model)),
+        ("training", story(trained, seconds)),
+        ("threshold", threshold(model)),
+    ]);
+    let mut text = format!("{head}\n{}", scores(judged));
+    if let Some(folds) = folds {
+        text.push_str(&format!("\n{}", folds_text(folds, plan, arguments)?));
+    }
+    text.push_str(&format!("\nmodel written to {}\n", arguments.output.display()));
+    Ok(text)
+}
+
+fn target(model: &Model) -> String {
+    let target = model.target.to_string();
+    match model.classes.as_slice() {
+        [_, positive] if !target.contains(positive.as_str()) => format!("{target}, positive: {positive}"),
+        [_, _] => target,
+        classes => format!("{target}, {} classes", classes.len()),
+    }
+}
+
+fn network(model: &Model) -> String {
+    let widths = model.members.first().map_or(Vec::new(), |member| member.shape().widths().to_vec());
+    let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
+    match model.members.len() {
+        1 => widths.join("-"),
+        members => format!("{}, {members} members", widths.join("-")),
+    }
+}
+
+fn loss(model: &Model) -> String {
+    match &model.prior {
+        Some(prior) => format!("{} of {}, threshold {prior}", model.loss, model.score),
+        None => model.loss.clone(),
+    }
+}
+
+fn story(trained: &Trained, seconds: f64) -> String {
+    let epochs: Vec<usize> = trained.fits.iter().map(|fit| fit.history.len() + fit.warm_up.len()).collect();
+    let range = match (epochs.iter().min(), epochs.iter().max()) {
+        (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
+        (_, most) => most.map_or(String::new(), ToString::to_string),
+    };
+    let restarts: usize = trained.fits.iter().map(|fit| fit.restarts).sum();
+    let again = if restarts > 0 { format!(", {restarts} dead starts begun anew") } else { String::new() };
+    let stuck = trained.fits.iter().filter(|fit| !fit.success).count();
+    let stuck = if stuck > 0 { format!(", {stuck} of {} learnt nothing", trained.fits.len()) } else { String::new() };
+    format!("{range} epochs in {seconds:.1} s{again}{stuck}")
+}
+
+fn threshold(model: &Model) -> String {
+    match &model.decision {
+        Decision::Threshold { threshold, interval: Some((low, high)), words, .. } => {
+            format!("{} ({words}; equally good from {} to {})", short(*threshold), short(*low), short(*high))
+        }
+        Decision::Threshold { threshold, words, .. } => format!("{} ({words})", short(*threshold)),
+        decision => decision.words().into(),
+    }
+}
+
+/// Scores by part; the interval is that of the test, or of the validation rows where there is none.
+fn scores(judged: &Judged) -> String {
+    let last = judged.test.as_ref().unwrap_or(&judged.validation);
+    let mut heading = vec!["score", "training", "validation"];
+    if judged.test.is_some() {
+        heading.push("test");
+    }
+    let has_intervals = last.scores().iter().any(|(_, _, interval)| interval.is_some());
+    if has_intervals {
+        heading.extend(["low", "high"]);
+    }
+    let (training, validation) = (judged.training.scores(), judged.validation.scores());
+    let test = judged.test.as_ref().map(Part::scores);
+    let row = |at: usize| {
+        let mut row = vec![training[at].0.clone(), rounded(training[at].1), rounded(validation[at].1)];
+        row.extend(test.as_ref().map(|test| rounded(test[at].1)));
+        if has_intervals {
+            let interval = last.scores()[at].2;
+            row.extend([rounded(interval.map(|ends| ends.0)), rounded(interval.map(|ends| ends.1))]);
+        }
+        row
+    };
+    let rows: Vec<Vec<String>> = (0..training.len()).map(row).collect();
+    let part = if judged.test.is_some() { "test" } else { "validation" };
+    let foot = if has_intervals { format!("low to high: 95 % bootstrap interval on the {part} rows\n") } else { String::new() };
+    format!("{}{foot}", aligned(&heading, &rows))
+}
+
+/// Four digits: more would be noise for scores of a sample.
+fn rounded(value: Option<f64>) -> String {
+    value.map_or_else(|| shown(None), |value| format!("{value:.4}"))
+}
+
+/// The score of each fold on the rows that it never saw.
+fn fold_scores(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<Vec<(Value, Option<f64>)>, Failure> {
+    let mut found = Vec::new();
+    for fold in folds {
+        let classes = classes(fold);
+        let part = part(&fold.test, &fold.decision, &classes, plan, arguments)?;
+        found.push((part.json(), part.scores().first().and_then(|first| first.1)));
+    }
+    Ok(found)
+}
+
+/// Names for the classes of a fold, of which only their number matters here.
+fn classes(fold: &Fold) -> Vec<String> {
+    let rows = fold.test.labels.len().max(1);
+    let outputs = (fold.test.probabilities.len() / rows).max(2);
+    (0..outputs).map(|class| class.to_string()).collect()
+}
+
+/// By the names that stay.
+pub fn folds_json(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<Value, Failure> {
+    let scores = fold_scores(folds, plan, arguments)?;
+    let values: Vec<f64> = scores.iter().filter_map(|(_, value)| *value).collect();
+    let each = folds.iter().zip(scores).map(|(fold, (test, _))| {
+        json!({
+            "repeat": fold.repeat + 1,
+            "fold": fold.fold + 1,
+            "epochs": fold.epochs.iter().max(),
+            "success": fold.success,
+            "threshold": fold.decision.threshold(),
+            "test": test,
+        })
+    });
+    let (mean, deviation) = mean_and_deviation(&values);
+    Ok(json!({ "each": each.collect::<Vec<_>>(), "mean": mean, "deviation": deviation }))
+}
+
+fn folds_text(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<String, Failure> {
+    let scores = fold_scores(folds, plan, arguments)?;
+    let values: Vec<f64> = scores.iter().filter_map(|(_, value)| *value).collect();
+    let row = |(fold, (_, value)): (&Fold, &(Value, Option<f64>))| {
+        vec![
+            (fold.repeat + 1).to_string(),
+            (fold.fold + 1).to_string(),
+            fold.test.labels.len().to_string(),
+            fold.epochs.iter().max().map_or(String::new(), ToString::to_string),
+            fold.decision.threshold().map_or(String::new(), |threshold| format!("{threshold:.4}")),
+            rounded(*value),
+        ]
+    };
+    let rows: Vec<Vec<String>> = folds.iter().zip(&scores).map(row).collect();
+    let heading = ["repeat", "fold", "test rows", "epochs", "threshold", &plan.score];
+    let (mean, deviation) = mean_and_deviation(&values);
+    let foot = match (mean, deviation) {
+        (Some(mean), Some(deviation)) => format!("{} over the folds: {mean:.4} ± {deviation:.4}\n", plan.score),
+        _ => String::new(),
+    };
+    Ok(format!("{}{foot}", aligned(&heading, &rows)))
+}
+
+fn mean_and_deviation(values: &[f64]) -> (Option<f64>, Option<f64>) {
+    if values.is_empty() {
+        return (None, None);
+    }
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (Some(mean), (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt()))
+}

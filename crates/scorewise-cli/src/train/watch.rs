@@ -1,0 +1,64 @@
+//! A bar while networks are trained, and the hand that stops them.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Once;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use scorewise_train::fit::Epoch;
+use scorewise_train::train::Plan;
+
+use crate::outcome::Failure;
+
+/// Whether Ctrl-C was pressed.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+static LISTENING: Once = Once::new();
+
+/// Watches trainings that run side by side.
+pub struct Watch {
+    bar: ProgressBar,
+    /// Epochs of each training so far.
+    epochs: Vec<AtomicUsize>,
+}
+
+impl Watch {
+    /// Over so many trainings; `what` they are called.
+    pub fn new(what: &str, trainings: usize, plan: &Plan) -> Result<Self, Failure> {
+        // The first Ctrl-C ends the training at its next epoch, a second one ends the program.
+        LISTENING.call_once(|| {
+            let _ = ctrlc::set_handler(|| {
+                if STOPPED.swap(true, Ordering::Relaxed) {
+                    std::process::exit(130);
+                }
+            });
+        });
+        let phases = if plan.settings.warm_start.is_some() { 2 } else { 1 };
+        // Drawn on standard error, and only where that is a terminal.
+        let bar = ProgressBar::new((trainings * plan.settings.epochs * phases) as u64);
+        let of = if trainings > 1 { format!("{trainings} trainings ({what}s)") } else { "training".into() };
+        let style = ProgressStyle::with_template("{prefix} {bar:30} epoch {pos} of at most {len}, {msg}, at most {eta} left");
+        bar.set_style(style?.progress_chars("━╸ "));
+        bar.set_prefix(of);
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Ok(Watch { bar, epochs: (0..trainings).map(|_| AtomicUsize::new(0)).collect() })
+    }
+
+    /// Sees an epoch of a training; ends it where the user wants to.
+    pub fn see(&self, training: usize, _epoch: usize, what: &Epoch) -> ControlFlow<()> {
+        if let Some(epochs) = self.epochs.get(training) {
+            epochs.fetch_add(1, Ordering::Relaxed);
+        }
+        if !self.bar.is_hidden() {
+            self.bar.set_position(self.epochs.iter().map(|epochs| epochs.load(Ordering::Relaxed) as u64).sum());
+            self.bar.set_message(format!("validation loss {:.4}", what.validation));
+        }
+        if STOPPED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Takes the bar away; whether the user has stopped the work.
+    pub fn end(self) -> bool {
+        self.bar.finish_and_clear();
+        STOPPED.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,244 @@
+//! TRAIN: the whole way from a table to a model that carries its threshold.
+//!
+//! ```text
+//! target → labels → parts → encoder of the training rows → matrix → networks → threshold of the validation rows → model
+//! ```
+//!
+//! Nothing that is learnt, the encoder and the threshold included, has seen a test row.
+
+mod plan;
+mod folds;
+
+pub use folds::{Fold, cross_validate};
+pub use plan::{Cut, LossName, Manner, Plan};
+
+use std::ops::ControlFlow;
+
+use scorewise::sweep::sweep;
+use scorewise::{Probabilities, Rows, Score};
+
+use crate::encode::Encoder;
+use crate::ensemble::{Ensemble, ensemble};
+use crate::error::{Error, Result};
+use crate::fit::{Epoch, Fit, Sample};
+use crate::groups::Neighbours;
+use crate::model::{Chosen, Decision, Fingerprint, Model, VERSION};
+use crate::net::Shape;
+use crate::note::Note;
+use crate::split::{Parts, Shares};
+use crate::table::{Reading, Table, Values};
+use crate::target::{Labels, Target};
+
+/// What a training leaves.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// The model; `results` are left to the caller.
+    pub model: Model,
+    /// How each member came about.
+    pub fits: Vec<Fit>,
+    /// What the model says of the rows that it learnt from.
+    pub training: Answers,
+    /// Of the rows that it was stopped and its threshold chosen by.
+    pub validation: Answers,
+    /// Of the rows that it never saw.
+    pub test: Option<Answers>,
+    /// What a user should know.
+    pub notes: Vec<Note>,
+}
+
+/// What a model says of some rows, and what is true of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    /// The class of each row; of two classes 1 is the positive one.
+    pub labels: Vec<u32>,
+    /// One of the positive class for each row, or one for each class.
+    pub probabilities: Vec<f64>,
+    /// One a row, where there are any.
+    pub weights: Option<Vec<f64>>,
+}
+
+/// A table whose rows have labels.
+struct Labelled<'a> {
+    table: &'a Table,
+    target: Target,
+    labels: Labels,
+    weights: Option<Vec<f32>>,
+    notes: Vec<Note>,
+}
+
+/// Trains as the plan says. Rows to test on come from `test`, or from the table itself where there is none and the plan has a share for
+/// them. `watch` sees member, epoch and what happened, and may end the training: what was best so far is kept.
+pub fn train(
+    table: &Table,
+    test: Option<&Table>,
+    reading: &Reading,
+    plan: &Plan,
+    watch: impl Fn(usize, usize, &Epoch) -> ControlFlow<()> + Sync,
+) -> Result<Trained> {
+    let mut labelled = Labelled::new(table, plan)?;
+    let share = if test.is_some() { 0.0 } else { plan.test };
+    let shares = Shares { test: share, validation: plan.validation };
+    let (parts, notes) = plan.split.parts(table, &labelled.labels, &shares, plan.seed)?;
+    labelled.notes.extend(notes);
+    let mut trained = part(&labelled, &parts, reading, plan, watch)?;
+    if let Some(test) = test {
+        trained.test = Some(answers_of(&trained.model, test, plan, &mut trained.notes)?);
+    }
+    Ok(trained)
+}
+
+impl<'a> Labelled<'a> {
+    fn new(table: &'a Table, plan: &Plan) -> Result<Self> {
+        let (target, mut notes) = Target::parse(&plan.target, table, plan.positive.as_deref(), plan.lead)?;
+        let neighbours = Neighbours::new(table, plan.choice.group.as_deref())?;
+        let (labels, told) = target.labels(table, &neighbours)?;
+        notes.extend(told);
+        let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
+        Ok(Labelled { table, target, labels, weights, notes })
+    }
+}
+
+/// Sample weights: numbers, 0 or above, in every row.
+fn weights(table: &Table, name: &str) -> Result<Vec<f32>> {
+    let column = crate::names::column(table, "--weight", name)?;
+    let hint = "weights are numbers, 0 or above";
+    let Values::Number(values) = &column.values else {
+        return Err(Error::data(crate::Place::file(&table.file).column(name), "is no column of numbers", hint));
+    };
+    match values.iter().position(|weight| !(*weight >= 0.0 && *weight <= 1e12)) {
+        Some(row) => {
+            let shown = if values[row].is_nan() { "a missing value".into() } else { values[row].to_string() };
+            Err(Error::data(table.place(row).column(name), format!("{shown} is no weight"), hint))
+        }
+        None => Ok(values.iter().map(|weight| *weight as f32).collect()),
+    }
+}
+
+/// One division of the rows: encoder, networks, threshold.
+fn part(
+    labelled: &Labelled<'_>,
+    parts: &Parts,
+    reading: &Reading,
+    plan: &Plan,
+    watch: impl Fn(usize, usize, &Epoch) -> ControlFlow<()> + Sync,
+) -> Result<Trained> {
+    let Labelled { table, target, labels, weights, notes } = labelled;
+    let mut notes = notes.clone();
+    if parts.validation.is_empty() {
+        let hint = "give a share such as 0.33";
+        return Err(Error::setting("--validation", "no rows are left to stop by and to choose the threshold by", hint));
+    }
+    let mut choice = plan.choice.clone();
+    choice.without.extend(target.hidden().map(str::to_owned));
+    choice.without.extend(plan.weight.clone());
+    let (encoder, told) = Encoder::fit(table, &parts.training, &choice)?;
+    notes.extend(told);
+    let encoded = encoder.encode_within(table, &parts.sides)?;
+    notes.extend(encoded.surprises.notes(&encoder));
+    let classes = target.classes();
+    let sample = Sample {
+        matrix: &encoded.matrix,
+        labels: &labels.classes,
+        weights: weights.as_deref(),
+        training: &parts.training,
+        validation: &parts.validation,
+    };
+    let settings = plan.settings(&sample, classes.len())?;
+    let outputs = settings.objective.outputs(classes.len());
+    let shape = Shape::new(encoder.width(), &plan.hidden, outputs)
+        .ok_or_else(|| Error::setting("--hidden", "a width of 0", "give widths of 1 and more, or `none`"))?;
+    let trained = ensemble(&shape, &sample, &settings, plan.ensemble, plan.threads, watch)?;
+    let left_out = trained.fits.len() - trained.ensemble.members().len();
+    if left_out > 0 {
+        notes.push(Note::new(format!("{left_out} of {} members got stuck and are left out", trained.fits.len())));
+    }
+    let answers = |rows: &[u32]| Answers::new(&trained.ensemble, &sample, rows);
+    let validation = answers(&parts.validation);
+    let decision = plan.decide(&validation, classes.len())?;
+    let model = Model {
+        version: VERSION.into(),
+        reading: reading.clone(),
+        encoder,
+        target: target.clone(),
+        classes,
+        members: trained.ensemble.members().to_vec(),
+        score: plan.score_name(outputs)?,
+        prior: settings.objective.priors().first().map(ToString::to_string),
+        loss: plan.loss.name().into(),
+        decision,
+        seed: plan.seed,
+        fingerprint: Fingerprint::of(table).hex(),
+        settings: plan.json(),
+        results: serde_json::Value::Null,
+    };
+    Ok(Trained {
+        model,
+        fits: trained.fits,
+        training: answers(&parts.training),
+        validation,
+        test: (!parts.test.is_empty()).then(|| answers(&parts.test)),
+        notes,
+    })
+}
+
+/// What a model says of a table of its own.
+fn answers_of(model: &Model, table: &Table, plan: &Plan, notes: &mut Vec<Note>) -> Result<Answers> {
+    let neighbours = Neighbours::new(table, plan.choice.group.as_deref())?;
+    let (labels, told) = model.target.labels(table, &neighbours)?;
+    notes.extend(told.into_iter().map(|note| Note::new(format!("{}: {note}", table.file))));
+    let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
+    let encoded = model.encoder.encode(table)?;
+    let told = encoded.surprises.notes(&model.encoder);
+    notes.extend(told.into_iter().map(|note| Note::new(format!("{}: {note}", table.file))));
+    let sample = Sample {
+        matrix: &encoded.matrix,
+        labels: &labels.classes,
+        weights: weights.as_deref(),
+        training: &[],
+        validation: &[],
+    };
+    Ok(Answers::new(&Ensemble::new(model.members.clone())?, &sample, &labels.rows()))
+}
+
+impl Answers {
+    fn new(ensemble: &Ensemble, sample: &Sample<'_>, rows: &[u32]) -> Self {
+        let at = |row: &u32| *row as usize;
+        Answers {
+            labels: rows.iter().map(|row| sample.labels[at(row)]).collect(),
+            probabilities: ensemble.probabilities(sample.matrix, rows),
+            weights: sample.weights.map(|weights| rows.iter().map(|row| f64::from(weights[at(row)])).collect()),
+        }
+    }
+
+    /// Of two classes: which rows are positive.
+    #[must_use]
+    pub fn positives(&self) -> Vec<bool> {
+        self.labels.iter().map(|label| *label == 1).collect()
+    }
+
+    /// Adds those of other rows.
+    pub fn extend(&mut self, further: Answers) {
+        self.labels.extend(further.labels);
+        self.probabilities.extend(further.probabilities);
+        if let (Some(weights), Some(more)) = (&mut self.weights, further.weights) {
+            weights.extend(more);
+        }
+    }
+
+    /// The best threshold of a score on these rows, as a decision.
+    fn decide(&self, score: &Score, chosen: Chosen, place: &str) -> Result<Decision> {
+        let labels = self.positives();
+        let rows = Rows::new(Probabilities(&self.probabilities), &labels)?;
+        let swept = match &self.weights {
+            Some(weights) => sweep(&rows.weighted(weights)?)?,
+            None => sweep(&rows)?,
+        };
+        match swept.best(score) {
+            Some(best) => Ok(Decision::best(&best, chosen, format!("best {score} on the {place}"))),
+            None => {
+                let problem = format!("{score} is undefined at every threshold of the {place}");
+                Err(Error::setting("--score", problem, "give more rows, or choose another score"))
+            }
+        }
+    }
+}

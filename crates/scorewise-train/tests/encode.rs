@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use scorewise_train::encode::{Choice, Coding, Cycle, Encoder, FARTHEST, Input, Scale, Stream};
-use scorewise_train::table::{Category, Column, Kind, Table, Values};
+use scorewise_train::groups::Neighbours;
+use scorewise_train::split::{Shares, Split};
+use scorewise_train::table::{BuiltIn, Category, Column, Kind, Reading, Source, Table, Values, read};
+use scorewise_train::target::Target;
 
 fn number(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Number(values.to_vec()) }
@@ -568,4 +571,55 @@ fn the_columns_a_model_needs_are_known() {
     let expected = [("x", Some(Kind::Number)), ("c", Some(Kind::Category)), ("station", None)];
     assert_eq!(encoder.columns(), expected);
     assert_eq!(encoder.lags(), 1);
+}
+
+#[test]
+fn adult_is_encoded_whole() {
+    let table = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default()).unwrap();
+    let (target, _) = Target::parse("income", &table, None, 0).unwrap();
+    assert_eq!(target.classes(), ["<=50K", ">50K"]);
+    let (labels, _) = target.labels(&table, &Neighbours::new(&table, None).unwrap()).unwrap();
+    assert_eq!(labels.counts(), [32_561 - 7_841, 7_841]);
+    let choice = Choice { without: list(&["income"]), ..Choice::default() };
+    let (encoder, notes) = Encoder::fit(&table, &all(&table), &choice).unwrap();
+    assert!(notes.is_empty(), "{notes:?}");
+    // Six numbers; workclass, occupation and native-country also have a column for `?`.
+    assert_eq!(encoder.width(), 6 + (8 + 1) + 16 + 7 + (14 + 1) + 6 + 5 + 2 + (41 + 1));
+    let shares = Shares { test: 0.2, validation: 1.0 / 3.0 };
+    let (parts, _) = Split::Random.parts(&table, &labels, &shares, 1).unwrap();
+    let (encoder, _) = Encoder::fit(&table, &parts.training, &choice).unwrap();
+    let encoded = encoder.encode_within(&table, &parts.sides).unwrap();
+    for (column, name) in encoder.names().iter().enumerate().filter(|(_, name)| !name.contains(['=', ' '])) {
+        let values = || parts.training.iter().map(|row| f64::from(encoded.matrix.row(*row as usize)[column]));
+        let (count, sum, squares) =
+            (parts.training.len() as f64, values().sum::<f64>(), values().map(|x| x * x).sum::<f64>());
+        assert!((sum / count).abs() < 1e-6 && (squares / count - 1.0).abs() < 1e-6, "{name}: {sum}, {squares}");
+    }
+}
+
+#[test]
+fn pollution_is_a_forecast_with_rows_before() {
+    let table = read(&Source::BuiltIn(BuiltIn::Pollution), &Reading::default()).unwrap();
+    let (target, _) = Target::parse("pm2.5 > 400", &table, None, 1).unwrap();
+    let neighbours = Neighbours::new(&table, None).unwrap();
+    let (labels, notes) = target.labels(&table, &neighbours).unwrap();
+    assert_eq!((labels.rows().len(), labels.counts()[1]), (43_824 - 2_067, 545));
+    assert_eq!(notes[0].to_string(), "column `pm2.5`: 2066 rows are left out: nothing is known of their target");
+    let shares = Shares { test: 0.2, validation: 1.0 / 3.0 };
+    let (parts, _) = Split::Time(None).parts(&table, &labels, &shares, 0).unwrap();
+    let choice = Choice { lags: 2, lag_columns: list(&["pm2.5"]), ..Choice::default() };
+    let (encoder, notes) = Encoder::fit(&table, &parts.training, &choice).unwrap();
+    assert_eq!(
+        notes[0].to_string(),
+        "column `No`: dropped: its numbers only count the rows; `--keep` uses it all the same"
+    );
+    let names = encoder.names();
+    let place = |name: &str| names.iter().position(|other| other == name).unwrap();
+    let (now, before, missing) = (place("pm2.5"), place("pm2.5 (2 before)"), place("pm2.5 (2 before) missing"));
+    let matrix = encoder.encode_within(&table, &parts.sides).unwrap().matrix;
+    for row in 2..table.rows() {
+        let (own, other) = (matrix.row(row), matrix.row(row - 2));
+        let seen = parts.sides[row] == parts.sides[row - 2] && other[now + 1] == 0.0;
+        assert_eq!((own[before], own[missing]), if seen { (other[now], 0.0) } else { (0.0, 1.0) }, "row {row}");
+    }
 }

@@ -90,7 +90,13 @@ pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<P
         let table = table?;
         marks.add(&table, column(&table, &label)?, &mut found.labels)?;
         for (name, forecast) in probabilities.iter().zip(&mut found.forecasts) {
-            forecast.add(&table, column(&table, name)?, "probability", &|value| (0.0..=1.0).contains(&value), BETWEEN)?;
+            forecast.add(
+                &table,
+                column(&table, name)?,
+                "probability",
+                &|value| (0.0..=1.0).contains(&value),
+                BETWEEN,
+            )?;
         }
         if let (Some(name), Some(weights)) = (&columns.weight, &mut found.weights) {
             weights.add(&table, column(&table, name)?, "weight", &|value| value >= 0.0, ABOVE)?;
@@ -234,9 +240,8 @@ impl<'a> Marks<'a> {
     /// The labels of a chunk.
     fn add(&mut self, table: &Table, column: &Column, labels: &mut Vec<bool>) -> Result<()> {
         let start = labels.len();
-        let fault = |row: usize, problem: String, hint: &str| {
-            Error::data(table.place(row).column(&column.name), problem, hint)
-        };
+        let fault =
+            |row: usize, problem: String, hint: &str| Error::data(table.place(row).column(&column.name), problem, hint);
         if let Some(row) = (0..column.values.len()).find(|row| column.values.is_missing(*row)) {
             return Err(fault(row, "the label is missing".into(), "remove the rows without one from the file"));
         }

@@ -45,7 +45,7 @@ impl Matrix {
     #[must_use]
     pub fn zeros(rows: usize, columns: usize) -> Option<Self> {
         let stride = columns.checked_next_multiple_of(crate::net::PAD).filter(|stride| *stride > 0)?;
-        let values = Buffer::zeros(rows.checked_mul(stride)?);
+        let values = Buffer::many_zeros(rows.checked_mul(stride)?);
         Some(Matrix { rows, columns, stride, values })
     }
 

@@ -127,7 +127,7 @@ fn encoder(width: usize) -> Encoder {
     let mut inputs = Vec::new();
     if width >= 9 {
         let levels = texts(&["\"quoted\"", "née", "\u{1f600}"]);
-        let onehot = Coding::OneHot { levels, rest: true, indicator: false };
+        let onehot = Coding::OneHot { levels, rest: true, indicator: false, scales: vec![] };
         inputs.push(input("kind, of sort", Kind::Category, 0, onehot));
         let levels = texts(&["low", "high"]);
         let ordinal = Coding::Ordinal { levels, mean: 0.25, deviation: 1e-9, indicator: true };

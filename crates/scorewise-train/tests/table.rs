@@ -379,6 +379,8 @@ mod columnar {
         ArrayRef, BooleanArray, Date32Array, DictionaryArray, Float32Array, Float64Array, Int64Array, RecordBatch,
         StringArray, TimestampMillisecondArray,
     };
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
     use parquet::arrow::ArrowWriter;
     use parquet::basic::{Compression, Encoding};
     use parquet::file::properties::{WriterProperties, WriterVersion};
@@ -514,5 +516,53 @@ mod columnar {
         let only = Reading { only: Some(vec!["list".into()]), ..plain() };
         let error = read(&source, &only).unwrap_err().to_string();
         assert!(error.contains("column `list`: holds neither numbers, texts, booleans nor dates"), "{error}");
+    }
+
+    fn arrow(batch: &RecordBatch, stream: bool, packing: Option<CompressionType>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let options = IpcWriteOptions::default().try_with_compression(packing).unwrap();
+        let halves =
+            [batch.slice(0, batch.num_rows() / 2), batch.slice(batch.num_rows() / 2, batch.num_rows().div_ceil(2))];
+        if stream {
+            let mut writer = StreamWriter::try_new_with_options(&mut bytes, &batch.schema(), options).unwrap();
+            halves.iter().for_each(|half| writer.write(half).unwrap());
+            writer.finish().unwrap();
+        } else {
+            let mut writer = FileWriter::try_new_with_options(&mut bytes, &batch.schema(), options).unwrap();
+            halves.iter().for_each(|half| writer.write(half).unwrap());
+            writer.finish().unwrap();
+        }
+        bytes
+    }
+
+    #[test]
+    fn arrow_files_and_streams_of_every_packing_give_the_same_table() {
+        let folder = Folder::new();
+        for rows in [100, 300_000] {
+            let batch = batch(rows);
+            for stream in [false, true] {
+                for packing in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
+                    let source = folder.file("t.arrow", arrow(&batch, stream, packing));
+                    check(&read(&source, &plain()).unwrap(), rows as usize);
+                    let largest = Reader::open(&source, &plain()).unwrap().map(|chunk| chunk.unwrap().rows()).max();
+                    assert!(largest.unwrap() <= 1 << 17);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_cut_file_is_refused_with_its_name() {
+        let folder = Folder::new();
+        let batch = batch(1000);
+        for (name, bytes) in [
+            ("t.parquet", parquet(&batch, WriterProperties::new())),
+            ("t.arrow", arrow(&batch, false, None)),
+            ("s.arrow", arrow(&batch, true, None)),
+        ] {
+            let error = read(&folder.file(name, &bytes[..bytes.len() * 2 / 3]), &plain()).unwrap_err().to_string();
+            assert!(error.contains(&format!("{name}: cannot be read as")), "{error}");
+            assert!(error.ends_with("hint: it may be damaged or cut; write or fetch it again"), "{error}");
+        }
     }
 }

@@ -94,6 +94,7 @@ impl Blocks {
     fn fill(&mut self, size: usize) -> Result<()> {
         let Some(source) = &mut self.source else { return Ok(()) };
         let wanted = size.saturating_sub(self.pending.len());
+        self.pending.reserve(wanted);
         let read = source.take(wanted as u64).read_to_end(&mut self.pending);
         if read.map_err(|error| unreadable(&self.file, &error))? < wanted {
             self.source = None;

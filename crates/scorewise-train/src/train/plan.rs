@@ -125,7 +125,8 @@ impl Plan {
 
     /// The settings of a training on this sample.
     pub(super) fn settings(&self, sample: &Sample<'_>, classes: usize) -> Result<Settings> {
-        let settings = Settings { objective: self.objective(sample, classes)?, seed: self.seed, ..self.settings.clone() };
+        let settings =
+            Settings { objective: self.objective(sample, classes)?, seed: self.seed, ..self.settings.clone() };
         settings.check()?;
         Ok(settings)
     }
@@ -142,7 +143,7 @@ impl Plan {
                 LossName::WeightedCrossEntropy => {
                     let counts = Counts { negatives: weights[0], positives: weights[1] };
                     Loss::CrossEntropy(CrossEntropy::balanced(&counts)?)
-                },
+                }
             }));
         }
         Ok(match (self.loss, self.manner) {
@@ -150,15 +151,24 @@ impl Plan {
             (LossName::WeightedCrossEntropy, _) => Objective::Softmax(SoftmaxCrossEntropy::balanced(&weights)?),
             (LossName::Exact, _) => {
                 let problem = format!("the exact expected score is for two classes, and there are {classes}");
-                return Err(Error::setting("--loss", problem, "leave it out: the default `sol` has any number of classes"));
+                return Err(Error::setting(
+                    "--loss",
+                    problem,
+                    "leave it out: the default `sol` has any number of classes",
+                ));
             }
             (LossName::Sol, Manner::Simplex) => Objective::Simplex(SimplexLoss::new(self.multi_score()?)),
             (LossName::Sol, Manner::OneVersusRest) => {
                 let (average, score) = match self.multi_score()? {
                     MultiScore::Classwise(average, score) => (average, score),
                     whole => {
-                        let problem = format!("{whole} is a score of the whole matrix, not of one class against the rest");
-                        return Err(Error::setting("--multiclass", problem, "choose `simplex`, or a score such as `macro(f1)`"));
+                        let problem =
+                            format!("{whole} is a score of the whole matrix, not of one class against the rest");
+                        return Err(Error::setting(
+                            "--multiclass",
+                            problem,
+                            "choose `simplex`, or a score such as `macro(f1)`",
+                        ));
                     }
                 };
                 Objective::OneVersusRest(OneVersusRest::new(score, vec![prior], average)?)

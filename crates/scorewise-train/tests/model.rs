@@ -6,9 +6,11 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use scorewise_train::encode::Coding;
+use scorewise_train::encode::{Coding, Encoder, Input};
 use scorewise_train::model::{Chosen, Decision, Model, Predictor, SafeFile, write_safely};
-use scorewise_train::{Network, Place, Shape};
+use scorewise_train::table::{Kind, Reading};
+use scorewise_train::target::{Rule, Target};
+use scorewise_train::{Dense, Network, Place, Shape};
 use serde_json::{Value, json};
 
 /// A folder for one test, gone at its end.
@@ -69,6 +71,51 @@ fn every_model_comes_back_from_its_file_to_the_last_bit() {
         assert_eq!(back, model, "{name}");
         assert_eq!(back.to_bytes().unwrap(), fs::read(&path).unwrap(), "{name}");
     }
+}
+
+#[test]
+fn the_documented_example_is_what_is_written() {
+    let number = |column: &str, mean, deviation| Input {
+        column: column.into(),
+        kind: Kind::Number,
+        lag: 0,
+        coding: Coding::Number { mean, deviation, indicator: false },
+    };
+    let classes = vec!["quiet".to_owned(), "storm".to_owned()];
+    let layer = Dense { inputs: 2, outputs: 1, weights: vec![-1.25, 0.5], biases: vec![0.125] };
+    let model = Model {
+        version: "0.1.0".into(),
+        reading: Reading { missing: vec!["-200".into()], ..Reading::default() },
+        encoder: Encoder { inputs: vec![number("bz", -0.7, 5.25), number("speed", 431.5, 98.0)], group: None },
+        target: Target { column: "state".into(), rule: Rule::Classes(classes.clone()), lead: 1 },
+        classes,
+        members: vec![Network::from_layers(&[layer]).unwrap()],
+        score: "tss".into(),
+        prior: Some("cosine:0.5,0.1".into()),
+        loss: "sol".into(),
+        decision: Decision::Threshold {
+            threshold: 0.4375,
+            interval: Some((0.431, 0.444)),
+            value: Some(0.625),
+            chosen: Chosen::ValidationSweep,
+            words: "the best tss on the validation rows".into(),
+        },
+        seed: 0,
+        fingerprint: "9f0c5d1be3a24786".into(),
+        settings: json!({"epochs": 500}),
+        results: json!({"test": 0.6}),
+    };
+    let bytes = model.to_bytes().unwrap();
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+    let text = header["__metadata__"]["scorewise"].as_str().unwrap().to_owned();
+    header["__metadata__"]["scorewise"] = serde_json::from_str(&text).unwrap();
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/model-file.md")).unwrap();
+    let (_, example) = page.split_once("```json\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let shown: Value = serde_json::from_str(example).unwrap();
+    // As texts: the order of the fields is part of the format.
+    assert_eq!(shown.to_string(), header.to_string());
 }
 
 #[test]
@@ -217,7 +264,7 @@ fn what_could_not_be_loaded_is_not_written() {
     for (model, expected) in [
         (diverged, "network 0 has weights that are not finite numbers"),
         (unlike, "network 1 has another shape than the first"),
-        (constant, "number 2"),
+        (constant, "input `number 2`: a deviation of 0"),
         (undecided, "the threshold NaN lies outside [0, 1]"),
     ] {
         let error = model.save(&path).unwrap_err().to_string();

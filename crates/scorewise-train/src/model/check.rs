@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 
 use super::{Decision, Model};
-use crate::encode::{Coding, Encoder};
 use crate::target::Rule;
 
-/// Rows that a lag or a lead may span: more than any real one, few enough to keep.
+/// Rows that a lead may span: more than any real one, few enough to keep.
 const FARTHEST: usize = 1 << 20;
 
 type Verdict = Result<(), String>;
@@ -14,9 +13,9 @@ type Verdict = Result<(), String>;
 impl Model {
     /// Says what does not fit.
     pub(super) fn check(&self) -> Verdict {
+        self.encoder.check()?;
         self.check_networks()?;
         self.check_classes()?;
-        check_encoder(&self.encoder)?;
         if self.target.lead > FARTHEST {
             return Err(format!("a lead of {} rows is more than {FARTHEST}", self.target.lead));
         }
@@ -99,26 +98,4 @@ impl Model {
 
 fn is_share(value: &f64) -> bool {
     (0.0..=1.0).contains(value)
-}
-
-fn check_encoder(encoder: &Encoder) -> Verdict {
-    for input in &encoder.inputs {
-        let scale = match &input.coding {
-            Coding::Number { mean, deviation, .. } | Coding::Ordinal { mean, deviation, .. } => {
-                Some((*mean, *deviation))
-            }
-            Coding::OneHot { .. } | Coding::Time { .. } => None,
-        };
-        let name = input.column.escape_debug();
-        if scale.is_some_and(|(mean, deviation)| !(mean.is_finite() && deviation.is_finite() && deviation > 0.0)) {
-            return Err(format!("the column `{name}` has no mean and deviation that scale numbers"));
-        }
-        if input.lag > FARTHEST {
-            return Err(format!(
-                "the column `{name}` with a lag of {} rows looks back more than {FARTHEST}",
-                input.lag
-            ));
-        }
-    }
-    Ok(())
 }

@@ -4,7 +4,7 @@
 #![allow(dead_code)]
 
 use scorewise::stream;
-use scorewise_train::encode::{Coding, Cycle, Encoder, Input};
+use scorewise_train::encode::{Coding, Cycle, Encoder, Input, Scale};
 use scorewise_train::model::{Chosen, Decision, Fingerprint, Model, VERSION};
 use scorewise_train::table::{Kind, Reading};
 use scorewise_train::target::{Comparison, Literal, Rule, Target};
@@ -18,7 +18,7 @@ pub fn all() -> Vec<(&'static str, Model)> {
         ("deep", binary(48, &[50, 20, 5], 1, 0.415_000_000_000_000_1)),
         ("wide", binary(17, &[200], 1, 0.5)),
         ("one-input", one_input()),
-        ("ensemble", binary(21, &[16, 8], 10, 0.1 + 0.2)),
+        ("ensemble", binary(21, &[16, 8], 10, 0.1 + 0.3)),
         ("greatest", classes(9, &[12], 3, 1, Decision::Greatest)),
         ("linear-classes", classes(9, &[], 4, 3, Decision::Greatest)),
         (
@@ -113,7 +113,7 @@ fn network(shape: &Shape, seed: u64) -> Network {
 
 fn one_input() -> Model {
     let model = binary(1, &[3], 2, 0.5);
-    Model { decision: Decision::at(0.5, Chosen::Given, "given as --threshold 0.5"), ..model }
+    Model { decision: Decision::at(0.58, Chosen::Given, "given as --threshold 0.58"), ..model }
 }
 
 /// Inputs of every coding, filled up with numbers to this width.
@@ -127,7 +127,8 @@ fn encoder(width: usize) -> Encoder {
     let mut inputs = Vec::new();
     if width >= 9 {
         let levels = texts(&["\"quoted\"", "née", "\u{1f600}"]);
-        let onehot = Coding::OneHot { levels, rest: true, indicator: false, scales: vec![] };
+        let scales = (1..=4).map(|share| Scale { mean: 0.1 * f64::from(share), deviation: 0.3 }).collect();
+        let onehot = Coding::OneHot { levels, rest: true, indicator: false, scales };
         inputs.push(input("kind, of sort", Kind::Category, 0, onehot));
         let levels = texts(&["low", "high"]);
         let ordinal = Coding::Ordinal { levels, mean: 0.25, deviation: 1e-9, indicator: true };

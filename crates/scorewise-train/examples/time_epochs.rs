@@ -35,7 +35,7 @@ fn main() -> Outcome<()> {
             }
             // Independent trainings from scratch, so many at a time.
             ["members", _, batch, members, epochs, threads] => {
-                let (batch, members, epochs): (usize, u64, usize) = (batch.parse()?, members.parse()?, epochs.parse()?);
+                let (batch, members, epochs): (usize, u32, usize) = (batch.parse()?, members.parse()?, epochs.parse()?);
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.parse()?).build()?;
                 let start = Instant::now();
                 let losses = pool.install(|| {
@@ -43,12 +43,12 @@ fn main() -> Outcome<()> {
                         .into_par_iter()
                         .with_max_len(1)
                         .map(|seed| {
-                            let mut training = Training::new(table, seed, 1);
+                            let mut training = Training::new(table, u64::from(seed), 1);
                             (0..epochs).try_fold(0.0, |_, _| training.epoch(table, batch))
                         })
                         .collect::<Outcome<Vec<f64>>>()
                 })?;
-                (start.elapsed().as_secs_f64(), losses.iter().sum::<f64>() / members as f64)
+                (start.elapsed().as_secs_f64(), losses.iter().sum::<f64>() / f64::from(members))
             }
             // One more epoch at full batch of one training on several threads.
             ["full", _, threads] => {

@@ -5,6 +5,8 @@
 //! leaves the registers. The gradient of the weights is a sum of outer products over rows; there vectors run along the inputs,
 //! which stand row by row, and no sum across a register is needed.
 
+use std::hint::black_box;
+
 use super::lanes::Lanes;
 use super::matrix::Ahead;
 use crate::net::Layer;
@@ -57,38 +59,6 @@ impl Blocks {
         self.start += size;
         Some((self.start - size, size))
     }
-}
-
-/// sums[block][·] += Σ scalar[block, step] · vector[step][·]: the loop of forward and backward, with B times N sums kept in
-/// registers. `apart` says how far scalars lie apart from block to block and from step to step, `next` how far vectors do.
-///
-/// # Safety
-/// As [`Lanes`]; scalars and vectors are there for every block and step.
-#[inline(always)]
-unsafe fn multiply<V: Lanes, const N: usize, const B: usize>(
-    mut sums: [[V; N]; B],
-    steps: usize,
-    scalars: *const f32,
-    apart: (usize, usize),
-    vectors: *const f32,
-    next: usize,
-) -> [[V; N]; B] {
-    // SAFETY: as the caller's.
-    unsafe {
-        for step in 0..steps {
-            let mut vector = [V::splat(0.0); N];
-            for (part, vector) in vector.iter_mut().enumerate() {
-                *vector = V::load(vectors.add(step * next + part * V::WIDTH));
-            }
-            for (block, sums) in sums.iter_mut().enumerate() {
-                let scalar = V::splat(*scalars.add(block * apart.0 + step * apart.1));
-                for part in 0..N {
-                    sums[part] = scalar.fused(vector[part], sums[part]);
-                }
-            }
-        }
-    }
-    sums
 }
 
 /// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], cut at 0 where `relu`. Rows that come next are asked for along the way.
@@ -150,7 +120,24 @@ unsafe fn forward_block<V: Lanes, const N: usize, const B: usize>(
         for (block, sums) in sums.iter_mut().enumerate() {
             *sums = [V::splat(*biases.add(block)); N];
         }
-        sums = multiply(sums, inputs, weights, (stride, 1), input, PANEL);
+        // A pointer for each row of weights, hidden from the compiler: knowing how they are related, it would keep one and add the
+        // stride seven times in every step, and those additions cost as much as the products.
+        let mut rows = [weights; B];
+        for (block, row) in rows.iter_mut().enumerate() {
+            *row = black_box(weights.add(block * stride));
+        }
+        for step in 0..inputs {
+            let mut vector = [V::splat(0.0); N];
+            for (part, vector) in vector.iter_mut().enumerate() {
+                *vector = V::load(input.add(step * PANEL + part * V::WIDTH));
+            }
+            for (row, sums) in rows.iter().zip(&mut sums) {
+                let weight = V::splat(*row.add(step));
+                for part in 0..N {
+                    sums[part] = weight.fused(vector[part], sums[part]);
+                }
+            }
+        }
         for (block, sums) in sums.iter().enumerate() {
             for (part, sum) in sums.iter().enumerate() {
                 let sum = if relu { sum.positive_part() } else { *sum };
@@ -215,7 +202,18 @@ unsafe fn backward_block<V: Lanes, const N: usize, const B: usize>(
     // SAFETY: as the caller's.
     unsafe {
         let mut sums = [[V::splat(0.0); N]; B];
-        sums = multiply(sums, outputs, weights, (1, stride), slopes_out, PANEL);
+        for step in 0..outputs {
+            let mut vector = [V::splat(0.0); N];
+            for (part, vector) in vector.iter_mut().enumerate() {
+                *vector = V::load(slopes_out.add(step * PANEL + part * V::WIDTH));
+            }
+            for (block, sums) in sums.iter_mut().enumerate() {
+                let weight = V::splat(*weights.add(step * stride + block));
+                for part in 0..N {
+                    sums[part] = weight.fused(vector[part], sums[part]);
+                }
+            }
+        }
         for (block, sums) in sums.iter().enumerate() {
             for (part, sum) in sums.iter().enumerate() {
                 let at = block * PANEL + part * V::WIDTH;

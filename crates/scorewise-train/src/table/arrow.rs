@@ -156,13 +156,18 @@ impl Messages {
         if stream {
             return Ok(Messages { blob, at: 0, end: len });
         }
+        /// Writers align to 64 bytes, or to a page of memory.
+        const LONGEST_GAP: u64 = 4096;
         // 8 bytes of sign before; length of the index and sign after.
         let tail = len.checked_sub(10).ok_or_else(|| fault("it is cut"))?;
         let tail_bytes = blob.bytes(tail, 10).map_err(|error| fault(&error.to_string()))?;
         let index = arrow_ipc::reader::read_footer_length(tail_bytes[..].try_into().map_err(|_| fault("it is cut"))?)?;
         let end =
             tail.checked_sub(index as u64).filter(|end| *end >= 8).ok_or_else(|| fault("its index is too long"))?;
-        Ok(Messages { blob, at: 8, end })
+        // The first message may be aligned: no message begins with 0, which is the end of a stream.
+        let start = blob.bytes(0, end.min(LONGEST_GAP)).map_err(|error| fault(&error.to_string()))?;
+        let words = start.chunks_exact(8).skip(1).take_while(|word| **word == [0; 8]).count();
+        Ok(Messages { blob, at: 8 + 8 * words as u64, end })
     }
 
     fn next(&mut self) -> Decoded<Option<Parts>> {

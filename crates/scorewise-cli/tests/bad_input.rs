@@ -121,7 +121,10 @@ fn a_target_that_is_all_missing() {
 #[test]
 fn a_column_that_is_all_missing_is_left_out_and_said_so() {
     let folder = Folder::new("missing-column");
-    let text = rows(200).lines().map(|line| format!("{line},{}\n", if line.starts_with('x') { "gone" } else { "NA" })).collect::<String>();
+    let text = rows(200)
+        .lines()
+        .map(|line| format!("{line},{}\n", if line.starts_with('x') { "gone" } else { "NA" }))
+        .collect::<String>();
     folder.write("t.csv", text);
     folder.works(&train("t.csv", "y"), "note: column `gone`: dropped");
 }

@@ -13,7 +13,14 @@ fn table(built_in: BuiltIn) -> Table {
 }
 
 /// The table as text: cells by `cell(column, row)`, everything else as given.
-fn text(table: &Table, rows: &[usize], mark: char, tail: &str, end: &str, cell: impl Fn(usize, usize) -> String) -> String {
+fn text(
+    table: &Table,
+    rows: &[usize],
+    mark: char,
+    tail: &str,
+    end: &str,
+    cell: impl Fn(usize, usize) -> String,
+) -> String {
     let mark_text = mark.to_string();
     let heading: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     let mut text = heading.join(&mark_text) + tail + end;
@@ -87,7 +94,8 @@ fn none_is_a_class_like_any_other() {
         }
     };
     let text = text(&table, &(0..4000).collect::<Vec<_>>(), '|', "", "\n", cell);
-    let result = train("none", &text, &["--target", "income", "--positive", "None", "--score", "tss", "--epochs", "10"]);
+    let result =
+        train("none", &text, &["--target", "income", "--positive", "None", "--score", "tss", "--epochs", "10"]);
     assert_eq!(result["classes"], serde_json::json!([">50K", "None"]));
 }
 

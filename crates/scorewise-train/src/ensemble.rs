@@ -46,10 +46,12 @@ pub fn ensemble(
     if members == 0 {
         return Err(Error::setting("--ensemble", "must be at least 1, not 0", ""));
     }
+    let inner = (threads / members).max(1);
     let job = |member: u64| Job {
         shape: shape.clone(),
         sample: *sample,
-        settings: Settings { seed: stream(settings.seed, member), ..settings.clone() },
+        // Threads that have no member of their own share in the batches of the others.
+        settings: Settings { seed: stream(settings.seed, member), threads: inner, ..settings.clone() },
     };
     let jobs: Vec<Job<'_>> = (0..members as u64).map(job).collect();
     let fits: Vec<Fit> = fit_all(&jobs, threads, watch)?.into_iter().flatten().collect();
@@ -97,21 +99,7 @@ impl Ensemble {
     /// Where the matrix has not the network's inputs, or not these rows.
     #[must_use]
     pub fn probabilities(&self, matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
-        let outputs = self.outputs();
-        let mut means = vec![0.0; rows.len() * outputs];
-        let workshop = || (Engine::new(self.shape()), vec![0.0; BLOCK * outputs], vec![0.0; outputs]);
-        means.par_chunks_mut(BLOCK * outputs).zip(rows.par_chunks(BLOCK)).for_each_init(
-            workshop,
-            |(engine, logits, shares), (means, rows)| {
-                let logits = &mut logits[..rows.len() * outputs];
-                for member in &self.members {
-                    engine.forward(member, matrix, rows, logits);
-                    add_probabilities(logits, shares, means);
-                }
-                means.iter_mut().for_each(|mean| *mean /= self.members.len() as f64);
-            },
-        );
-        means
+        mean_probabilities(&self.members, matrix, rows)
     }
 
     /// All thresholds of some rows of a sample at once, from the mean probabilities: the one threshold of the ensemble is the best of
@@ -130,6 +118,26 @@ impl Ensemble {
             None => sweep(&rows)?,
         })
     }
+}
+
+/// The mean of the probabilities of networks of one shape, row by row; see [`Ensemble::probabilities`].
+pub(crate) fn mean_probabilities(members: &[Network], matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
+    let Some(shape) = members.first().map(Network::shape) else { return Vec::new() };
+    let outputs = shape.widths().last().copied().unwrap_or(1);
+    let mut means = vec![0.0; rows.len() * outputs];
+    let workshop = || (Engine::new(shape), vec![0.0; BLOCK * outputs], vec![0.0; outputs]);
+    means.par_chunks_mut(BLOCK * outputs).zip(rows.par_chunks(BLOCK)).for_each_init(
+        workshop,
+        |(engine, logits, shares), (means, rows)| {
+            let logits = &mut logits[..rows.len() * outputs];
+            for member in members {
+                engine.predict(member, matrix, rows, logits);
+                add_probabilities(logits, shares, means);
+            }
+            means.iter_mut().for_each(|mean| *mean /= members.len() as f64);
+        },
+    );
+    means
 }
 
 /// Adds σ of the only logit of a row, or the softmax of all, to the sums.

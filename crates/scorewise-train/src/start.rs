@@ -61,24 +61,13 @@ pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matr
     let weights = last.weights..last.weights + last.outputs * last.stride;
     network.parameters[biases.clone()].fill(0.0);
     let mut logits = vec![0.0; rows.len() * last.outputs];
-    forward(engine, network, matrix, rows, &mut logits);
+    engine.predict(network, matrix, rows, &mut logits);
     let farthest = f64::from(logits.iter().fold(0f32, |farthest, logit| farthest.max(logit.abs())));
     let room = room(&priors, &shares);
     let scale = if farthest > room { room / farthest } else { 1.0 };
     network.parameters[weights].iter_mut().for_each(|weight| *weight *= scale as f32);
     for (bias, share) in network.parameters[biases].iter_mut().zip(&shares) {
         *bias = if last.outputs == 1 { log_odds(*share) } else { share.ln() } as f32;
-    }
-}
-
-/// Rows that go through the network together where no gradient is wanted: enough to be fast, few enough to need little room.
-pub(crate) const BLOCK: usize = 8192;
-
-/// The logits of any number of rows, in blocks.
-pub(crate) fn forward(engine: &mut Engine, network: &Network, matrix: &Matrix, rows: &[u32], logits: &mut [f32]) {
-    let outputs = network.shape().widths().last().copied().unwrap_or(1);
-    for (rows, logits) in rows.chunks(BLOCK).zip(logits.chunks_mut(BLOCK * outputs)) {
-        engine.forward(network, matrix, rows, logits);
     }
 }
 

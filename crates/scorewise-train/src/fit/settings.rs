@@ -65,6 +65,9 @@ pub struct Settings {
     pub warm_start: Option<WarmStart>,
     /// Where the randomness starts: first weights and the order of the rows.
     pub seed: u64,
+    /// Threads over which large batches are spread. 1 by default: many trainings side by side use the cores better. The bits
+    /// of the result do not depend on it.
+    pub threads: usize,
 }
 
 impl Settings {
@@ -83,6 +86,7 @@ impl Settings {
             cure: true,
             warm_start: None,
             seed: 0,
+            threads: 1,
         }
     }
 

@@ -14,7 +14,7 @@ use super::{Epoch, Outcome, Phase, Sample};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::net::{Network, Shape};
-use crate::start::{centre, coverage, forward, log_odds};
+use crate::start::{centre, coverage, log_odds};
 
 /// Epochs in which a start must move.
 const SIGN_OF_LIFE: usize = 3;
@@ -114,7 +114,7 @@ impl<'a> Training<'a> {
             sample,
             settings,
             outputs: shape.widths().last().copied().unwrap_or(1),
-            engine: Engine::new(shape),
+            engine: Engine::new(shape).with_threads(settings.threads),
             random: Xoshiro256PlusPlus::seed_from_u64(stream(seed, 1)),
             order: sample.training.to_vec(),
             batch: Batch::default(),
@@ -191,11 +191,13 @@ impl<'a> Training<'a> {
             }
         }
         let (mut sum, mut count) = (0.0, 0);
-        for rows in self.order.chunks(size) {
+        let mut batches = self.order.chunks(size).peekable();
+        while let Some(rows) = batches.next() {
             self.batch.take(labels, weights, rows, self.outputs);
             self.engine.forward(&self.network, matrix, rows, &mut self.batch.logits);
             sum += plan.objective.value_and_slopes(&mut self.batch)?;
             count += 1;
+            self.engine.expect(matrix, batches.peek().copied().unwrap_or_default());
             self.engine.backward(&self.network, &self.batch.slopes, &mut self.gradient);
             optimiser.step(&mut self.network.parameters, &self.gradient, plan.rate);
         }
@@ -211,7 +213,7 @@ impl<'a> Training<'a> {
     fn predict_validation(&mut self) {
         let Sample { matrix, labels, weights, validation, .. } = *self.sample;
         self.batch.take(labels, weights, validation, self.outputs);
-        forward(&mut self.engine, &self.network, matrix, validation, &mut self.batch.logits);
+        self.engine.predict(&self.network, matrix, validation, &mut self.batch.logits);
     }
 
     /// Moves the output biases so that the best thresholds of the validation rows stand at the means of the priors.

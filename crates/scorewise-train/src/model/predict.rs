@@ -1,14 +1,9 @@
 //! From encoded rows to probabilities and labels.
 
-use rayon::prelude::*;
-use scorewise::Real;
-
 use super::Model;
-use crate::engine::{Engine, Matrix};
+use crate::engine::Matrix;
+use crate::ensemble::mean_probabilities;
 use crate::error::{Error, Place, Result};
-
-/// Rows that one thread takes at a time.
-const ROWS: usize = 4096;
 
 /// Applies a model, chunk by chunk of a table of any length.
 #[derive(Clone, Copy, Debug)]
@@ -37,20 +32,8 @@ impl<'a> Predictor<'a> {
     /// # Panics
     /// Where the matrix has not the columns that the model's encoder gives.
     pub fn probabilities(&self, matrix: &Matrix, place: impl Fn(usize) -> Place) -> Result<Vec<f64>> {
-        let mut probabilities = vec![0.0; matrix.rows() * self.outputs];
-        probabilities.par_chunks_mut(ROWS * self.outputs).enumerate().for_each(|(chunk, sums)| {
-            let first = chunk * ROWS;
-            let order: Vec<u32> = (first as u32..).take(sums.len() / self.outputs).collect();
-            let mut logits = vec![0.0; sums.len()];
-            for member in &self.model.members {
-                Engine::new(member.shape()).forward(member, matrix, &order, &mut logits);
-                for (sums, logits) in sums.chunks_exact_mut(self.outputs).zip(logits.chunks_exact(self.outputs)) {
-                    add(sums, logits);
-                }
-            }
-            let members = self.model.members.len() as f64;
-            sums.iter_mut().for_each(|sum| *sum /= members);
-        });
+        let rows: Vec<u32> = (0..matrix.rows() as u32).collect();
+        let probabilities = mean_probabilities(&self.model.members, matrix, &rows);
         match probabilities.iter().position(|p| p.is_nan()) {
             Some(bad) => {
                 let problem = "its values are so large that the network's answer is not a number";
@@ -64,19 +47,5 @@ impl<'a> Predictor<'a> {
     #[must_use]
     pub fn labels(&self, probabilities: &[f64]) -> Vec<u32> {
         probabilities.chunks_exact(self.outputs).map(|row| self.model.decision.label(row)).collect()
-    }
-}
-
-/// Adds the probabilities of a row's logits.
-fn add(sums: &mut [f64], logits: &[f32]) {
-    if let ([sum], [logit]) = (&mut *sums, logits) {
-        *sum += f64::from(*logit).sigmoid().0;
-        return;
-    }
-    let greatest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let exponential = |logit: &f32| (f64::from(*logit) - f64::from(greatest)).exp();
-    let total: f64 = logits.iter().map(exponential).sum();
-    for (sum, logit) in sums.iter_mut().zip(logits) {
-        *sum += exponential(logit) / total;
     }
 }

@@ -119,8 +119,8 @@ impl Stack {
                 .then(|| Err(Error::data(Place::file(&self.file), "no rows", "a table has at least one row")));
             return none;
         }
-        let rows = parts.iter().map(|part| part.as_ref().map_or(0, |part| part.len())).min().unwrap_or(0);
-        if parts.iter().any(|part| part.as_ref().map_or(0, |part| part.len()) != rows) {
+        let rows = parts.iter().map(|part| part.as_ref().map_or(0, Array::len)).min().unwrap_or(0);
+        if parts.iter().any(|part| part.as_ref().map_or(0, Array::len) != rows) {
             return Some(Err(damaged(&self.file, self.format, &"its columns have different lengths")));
         }
         let values = |(chosen, array): (&Chosen, Option<ArrayRef>)| {

@@ -59,7 +59,7 @@ def main():
     parser.add_argument("--show", action="store_true", help="print the answers too")
     arguments = parser.parse_args()
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    subprocess.run(["cargo", "build", "--release", "-p", "scorewise-cli"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--release"], cwd=ROOT, check=True)
     with tempfile.TemporaryDirectory() as folder:
         path = arguments.file or pathlib.Path(folder) / "predictions.parquet"
         if not path.exists():

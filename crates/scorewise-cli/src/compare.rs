@@ -104,7 +104,8 @@ fn read(arguments: &Arguments) -> Result<(Predictions, [String; 2]), Failure> {
             Ok((predictions, [names[0].clone(), names[1].clone()]))
         }
         (None, _) => Err(Failure(
-            "one forecast cannot be compared\nhint: give two files, or two columns of one: --probability FIRST,SECOND".into(),
+            "one forecast cannot be compared\nhint: give two files, or two columns of one: --probability FIRST,SECOND"
+                .into(),
         )),
         (Some(_), names) => Err(Failure(format!(
             "--probability names {} columns for two files\nhint: one name for both, or one for each",
@@ -131,7 +132,8 @@ fn compare<R: Real>(
     let paired = if arguments.tuned {
         for (k, rows) in rows.iter().enumerate() {
             let best = sweep(rows)?.best(score);
-            (thresholds[k], values[k]) = (best.as_ref().map(|best| best.threshold), best.as_ref().map(|best| best.value));
+            (thresholds[k], values[k]) =
+                (best.as_ref().map(|best| best.threshold), best.as_ref().map(|best| best.value));
         }
         let at_most = if labels.len() <= EXACT_ROWS { usize::MAX } else { RUNS };
         if at_most == RUNS {
@@ -191,13 +193,17 @@ impl Comparison {
             Direction::Toward(_) => "nearer to its ideal is better",
         };
         match self.better(score) {
-            Some(better) => format!("{} is better by {name} ({words}); the rows leave little doubt.", self.names[better]),
+            Some(better) => {
+                format!("{} is better by {name} ({words}); the rows leave little doubt.", self.names[better])
+            }
             None => format!("By {name} ({words}) the rows do not tell which is better."),
         }
     }
 
     fn text(&self, score: &Score) -> String {
-        let ends = |interval: Option<(f64, f64)>| interval.map_or([String::new(), String::new()], |(low, high)| [short(low), short(high)]);
+        let ends = |interval: Option<(f64, f64)>| {
+            interval.map_or([String::new(), String::new()], |(low, high)| [short(low), short(high)])
+        };
         let row = |name: &str, value: Option<f64>, interval, threshold: Option<f64>| {
             let [low, high] = ends(interval);
             vec![name.to_string(), shown(value), low, high, threshold.map_or(String::new(), short)]

@@ -23,5 +23,6 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let model = Model::load(&arguments.model)?;
     write_safely(&arguments.onnx, &onnx::export(&model)?)?;
     let features = model.encoder.width();
-    Ok(format!("{} written: {features} encoded features in, probability and label out\n", arguments.onnx.display()).into())
+    Ok(format!("{} written: {features} encoded features in, probability and label out\n", arguments.onnx.display())
+        .into())
 }

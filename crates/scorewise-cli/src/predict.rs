@@ -55,7 +55,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             let problem = format!("the model has {} classes", model.classes.len());
             return Err(Error::setting("--threshold", problem, "a threshold is for two classes").into());
         }
-        model.decision = scorewise_train::model::Decision::at(threshold, scorewise_train::model::Chosen::Given, "given");
+        model.decision =
+            scorewise_train::model::Decision::at(threshold, scorewise_train::model::Chosen::Given, "given");
     }
     let threads = crate::train::threads(arguments.threads)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -74,7 +75,8 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
     let (mut stream, predictor) = (Stream::new(&model.encoder), Predictor::new(model));
     let (mut rows, mut positives) = (0u64, 0u64);
     // A reader that has seen enough (`| head`) ends the work; it is no fault.
-    let is_over = |fault: &csv::Error| matches!(fault.kind(), csv::ErrorKind::Io(io) if io.kind() == io::ErrorKind::BrokenPipe);
+    let is_over =
+        |fault: &csv::Error| matches!(fault.kind(), csv::ErrorKind::Io(io) if io.kind() == io::ErrorKind::BrokenPipe);
     'pieces: for table in &mut reader {
         let table = table?;
         let encoded = stream.encode(&table)?;
@@ -120,7 +122,8 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
 /// The table is read as that of the training was: kinds of columns, missing markers. What is typed here comes first.
 fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
     let typed = crate::train::reading(&arguments.reading)?;
-    let mut reading = Reading { delimiter: None, decimal_comma: None, columns: None, only: None, ..model.reading.clone() };
+    let mut reading =
+        Reading { delimiter: None, decimal_comma: None, columns: None, only: None, ..model.reading.clone() };
     for (name, kind) in model.encoder.columns() {
         if let Some(kind) = kind {
             reading.kinds.insert(name.to_owned(), kind);

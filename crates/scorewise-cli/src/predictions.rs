@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use scorewise_train::error::{Error, Result};
 use scorewise_train::table::{Category, Column, Kind, Reader, Reading, Source, Table, Values};
+use scorewise_train::{Error, Place, Result};
 
 /// Which columns of the table are which.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -75,13 +75,12 @@ pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<P
     let label = columns.label.clone().unwrap_or("label".into());
     let mut names = vec![label.clone()];
     names.extend(probabilities.iter().chain(&columns.weight).cloned());
-    check_names(&source, file, &names)?;
     let numbers = probabilities.iter().chain(&columns.weight);
     let kinds: BTreeMap<String, Kind> = numbers.map(|name| (name.clone(), Kind::Number)).collect();
     let reader = Reader::open(&source, &Reading { only: Some(names), kinds, ..Reading::default() })?;
     let mut marks = Marks::new(columns.positive.as_deref());
     let mut found = Predictions {
-        file: file.into(),
+        file: source.name(),
         labels: Vec::new(),
         forecasts: vec![Numbers::default(); probabilities.len()],
         weights: columns.weight.as_ref().map(|_| Numbers::default()),
@@ -90,14 +89,20 @@ pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<P
         let table = table?;
         marks.add(&table, column(&table, &label)?, &mut found.labels)?;
         for (name, forecast) in probabilities.iter().zip(&mut found.forecasts) {
-            forecast.add(&table, column(&table, name)?, "probability", &|value| (0.0..=1.0).contains(&value), BETWEEN)?;
+            forecast.add(
+                &table,
+                column(&table, name)?,
+                "probability",
+                &|value| (0.0..=1.0).contains(&value),
+                BETWEEN,
+            )?;
         }
         if let (Some(name), Some(weights)) = (&columns.weight, &mut found.weights) {
             weights.add(&table, column(&table, name)?, "weight", &|value| value >= 0.0, ABOVE)?;
         }
     }
     if found.labels.is_empty() {
-        return Err(Error::data(scorewise_train::Place::file(file), "there are no rows; at least one is needed", ""));
+        return Err(Error::data(Place::file(&found.file), "there are no rows; at least one is needed", ""));
     }
     found.align();
     Ok(found)
@@ -106,29 +111,9 @@ pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<P
 const BETWEEN: &str = "probabilities lie between 0 and 1; divide per cent by 100, put logits z through 1/(1 + exp(-z))";
 const ABOVE: &str = "weights are numbers, 0 or above";
 
-/// Names every column that is not there, before anything is read. (Standard input can be opened only once: there the reader
-/// finds out.)
-fn check_names(source: &Source, file: &str, names: &[String]) -> Result<()> {
-    if matches!(source, Source::Stdin) {
-        return Ok(());
-    }
-    let reader = Reader::open(source, &Reading::default())?;
-    let known: Vec<&str> = reader.fields().iter().map(|field| field.name.as_str()).collect();
-    match names.iter().find(|name| !known.contains(&name.as_str())) {
-        None => Ok(()),
-        Some(name) => {
-            let listed: Vec<String> = known.iter().take(20).map(|name| format!("`{}`", name.escape_debug())).collect();
-            let more = if known.len() > 20 { ", …" } else { "" };
-            let hint = format!("the columns are {}{more}; choose with --label and --probability", listed.join(", "));
-            let problem = format!("there is no column `{}`", name.escape_debug());
-            Err(Error::data(scorewise_train::Place::file(file), problem, hint))
-        }
-    }
-}
-
 fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     let problem = || format!("there is no column `{}`", name.escape_debug());
-    table.column(name).ok_or_else(|| Error::data(scorewise_train::Place::file(&table.file), problem(), ""))
+    table.column(name).ok_or_else(|| Error::data(Place::file(&table.file), problem(), ""))
 }
 
 impl Predictions {
@@ -147,7 +132,7 @@ impl Predictions {
 
     /// Takes the forecasts of another file for the same rows: equally many, with the same labels.
     pub fn join(&mut self, other: Predictions) -> Result<()> {
-        let place = || scorewise_train::Place::file(&other.file);
+        let place = || Place::file(&other.file);
         let hint = "both files must hold the same rows in the same order";
         if self.labels.len() != other.labels.len() {
             let problem = format!("{} rows, but {} in {}", other.labels.len(), self.labels.len(), self.file);
@@ -157,7 +142,7 @@ impl Predictions {
             let say = |label: bool| if label { "positive" } else { "negative" };
             let (here, there) = (say(other.labels[row]), say(self.labels[row]));
             let problem = format!("the label is {here}, but {there} in {}", self.file);
-            return Err(Error::data(scorewise_train::Place { row: Some(row as u64 + 1), ..place() }, problem, hint));
+            return Err(Error::data(Place { row: Some(row as u64 + 1), ..place() }, problem, hint));
         }
         self.forecasts.extend(other.forecasts);
         self.align();
@@ -234,9 +219,8 @@ impl<'a> Marks<'a> {
     /// The labels of a chunk.
     fn add(&mut self, table: &Table, column: &Column, labels: &mut Vec<bool>) -> Result<()> {
         let start = labels.len();
-        let fault = |row: usize, problem: String, hint: &str| {
-            Error::data(table.place(row).column(&column.name), problem, hint)
-        };
+        let fault =
+            |row: usize, problem: String, hint: &str| Error::data(table.place(row).column(&column.name), problem, hint);
         if let Some(row) = (0..column.values.len()).find(|row| column.values.is_missing(*row)) {
             return Err(fault(row, "the label is missing".into(), "remove the rows without one from the file"));
         }

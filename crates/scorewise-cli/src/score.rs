@@ -58,8 +58,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let columns = [arguments.probability.clone()];
     let predictions = predictions::read(&arguments.predictions, &arguments.columns, &columns)?;
     let bootstrap = arguments.resampling.bootstrap();
-    let summary =
-        with_rows!(&predictions, 0, rows => Summary::new(&rows, arguments.threshold, scores, &bootstrap)?);
+    let summary = with_rows!(&predictions, 0, rows => Summary::new(&rows, arguments.threshold, scores, &bootstrap)?);
     note_classes(&predictions);
     if summary.confusion.fp + summary.confusion.fn_ == 0.0 && summary.positives > 0 {
         note("not one forecast is wrong; is the label what happened, or the forecast's own decision?");
@@ -146,7 +145,12 @@ impl Summary {
             vec![score.name().to_string(), shown(*value), low, high, best(score)]
         };
         let rows: Vec<Vec<String>> = self.scores.iter().map(row).collect();
-        format!("{}\n{}\n{}", self.head(), matrix(&self.confusion), aligned(&["score", "value", "low", "high", "best"], &rows))
+        format!(
+            "{}\n{}\n{}",
+            self.head(),
+            matrix(&self.confusion),
+            aligned(&["score", "value", "low", "high", "best"], &rows)
+        )
     }
 
     fn head(&self) -> String {

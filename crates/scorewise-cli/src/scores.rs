@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::outcome::{Failure, Outcome};
 use crate::table::{aligned, facts, pretty, short};
 
-
 /// What `scorewise scores` takes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \

@@ -63,10 +63,7 @@ pub fn with_interval(value: f64, interval: Option<(f64, f64)>) -> String {
 /// A confusion matrix as a table of two by two.
 pub fn matrix(confusion: &Confusion) -> String {
     let row = |name: &str, cells: [f64; 2]| [name.to_string(), short(cells[0]), short(cells[1])].to_vec();
-    let rows = [
-        row("negative", [confusion.tn, confusion.fp]),
-        row("positive", [confusion.fn_, confusion.tp]),
-    ];
+    let rows = [row("negative", [confusion.tn, confusion.fp]), row("positive", [confusion.fn_, confusion.tp])];
     aligned(&["", "forecast no", "forecast yes"], &rows)
 }
 

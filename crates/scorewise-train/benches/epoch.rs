@@ -99,12 +99,13 @@ impl Epoch {
             self.engine.forward(&self.network, &self.matrix, order, logits);
             let rows = Rows::new(Logits(logits), &self.picked[..order.len()]).expect("rows");
             self.loss.value_and_gradient(&rows, slopes).expect("finite");
+            self.engine.expect(&self.matrix, &self.order[(first + batch).min(self.steps)..]);
             self.engine.backward(&self.network, slopes, &mut self.gradient);
             self.adam.step(&mut self.network.parameters, &self.gradient, 1e-3);
         }
         let order = &self.order[self.steps..];
         let logits = &mut self.logits[..order.len()];
-        self.engine.forward(&self.network, &self.matrix, order, logits);
+        self.engine.predict(&self.network, &self.matrix, order, logits);
         let rows = Rows::new(Logits(logits), &self.labels[self.steps..]).expect("rows");
         black_box(self.loss.value(&rows).expect("finite"));
         start.elapsed().as_secs_f64()

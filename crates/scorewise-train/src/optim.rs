@@ -1,6 +1,6 @@
 //! OPTIM: from a gradient to a step, over the flat list of parameters.
 
-use crate::engine::{Lanes, Level, Work, run};
+use crate::engine::{Buffer, Lanes, Level, Work, run};
 use crate::net::Network;
 
 /// Adam with decoupled weight decay (AdamW).
@@ -23,23 +23,30 @@ pub struct Adam {
     pub epsilon: f32,
     /// By how much of themselves weights shrink in a step of rate 1.
     pub decay: f32,
-    mean: Vec<f32>,
-    square: Vec<f32>,
+    mean: Buffer,
+    square: Buffer,
     /// 1 where decay applies, 0 for biases.
-    decays: Vec<f32>,
+    decays: Buffer,
     steps: i32,
+    level: Level,
 }
 
 impl Adam {
     /// For this network, at rest.
     #[must_use]
     pub fn new(network: &Network) -> Self {
-        let length = network.parameters.len();
-        let mut decays = vec![1.0; length];
+        Adam::at(Level::best(), network)
+    }
+
+    /// With the instructions of a level.
+    #[must_use]
+    pub fn at(level: Level, network: &Network) -> Self {
+        let rest = Buffer::zeros(network.parameters.len());
+        let mut decays = rest.clone();
+        decays.fill(1.0);
         for layer in network.shape().layers() {
             decays[layer.biases..layer.biases + layer.outputs].fill(0.0);
         }
-        let rest = vec![0.0; length];
         Adam {
             momentum: 0.9,
             memory: 0.999,
@@ -49,6 +56,7 @@ impl Adam {
             square: rest,
             decays,
             steps: 0,
+            level,
         }
     }
 
@@ -67,11 +75,11 @@ impl Adam {
         let second = (1.0 - f64::from(self.memory).powi(self.steps)).sqrt();
         let (scale, epsilon) = ((f64::from(rate) * second / first) as f32, (f64::from(self.epsilon) * second) as f32);
         let shrink = rate * self.decay;
-        run(Level::best(), AdamLoop { adam: self, parameters, gradient, scale, epsilon, shrink });
+        run(self.level, AdamLoop { adam: self, parameters, gradient, scale, epsilon, shrink });
     }
 }
 
-/// The step of every parameter; no vector is named, but compiled inside [`run`] the loop has the level's registers.
+/// The step of every parameter.
 struct AdamLoop<'a> {
     adam: &'a mut Adam,
     parameters: &'a mut [f32],
@@ -85,16 +93,31 @@ impl Work for AdamLoop<'_> {
     #[inline(always)]
     unsafe fn with<V: Lanes>(self) {
         let AdamLoop { adam, parameters, gradient, scale, epsilon, shrink } = self;
-        let (new_mean, new_square) = (1.0 - adam.momentum, 1.0 - adam.memory);
-        // One length for all lists, so that the compiler needs no checks inside the loop.
+        assert!(parameters.len().is_multiple_of(V::WIDTH), "a network's list is padded to whole registers");
         let length = parameters.len();
-        let (gradient, decays) = (&gradient[..length], &adam.decays[..length]);
-        let (mean, square) = (&mut adam.mean[..length], &mut adam.square[..length]);
-        for at in 0..length {
-            let slope = gradient[at];
-            mean[at] += new_mean * (slope - mean[at]);
-            square[at] += new_square * (slope * slope - square[at]);
-            parameters[at] -= scale * mean[at] / (square[at].sqrt() + epsilon) + shrink * decays[at] * parameters[at];
+        let (parameters, gradient, decays) = (parameters.as_mut_ptr(), gradient.as_ptr(), adam.decays.as_ptr());
+        let (mean, square) = (adam.mean.as_mut_ptr(), adam.square.as_mut_ptr());
+        // SAFETY: `step` has found all lists to be of one length, which registers divide; `run` has the instructions of V.
+        unsafe {
+            let (new_mean, new_square) = (V::splat(1.0 - adam.momentum), V::splat(1.0 - adam.memory));
+            let (minus_scale, minus_shrink) = (V::splat(-scale), V::splat(-shrink));
+            let (minus, epsilon) = (V::splat(-1.0), V::splat(epsilon));
+            // Where a unit is dead, both means fade until f32 can hold them only in its slow way, a hundred times slower. Long before
+            // that they no longer move anything beside ε.
+            let (least_slope, least_square) = (V::splat(1e-15), V::splat(1e-33));
+            for at in (0..length).step_by(V::WIDTH) {
+                let slope = V::load(gradient.add(at)).unless_below(least_slope);
+                let (old_mean, old_square) = (V::load(mean.add(at)), V::load(square.add(at)));
+                let first = new_mean.fused(minus.fused(old_mean, slope), old_mean).unless_below(least_slope);
+                let second = new_square.fused(slope.fused(slope, minus.times(old_square)), old_square);
+                let second = second.unless_below(least_square);
+                first.store(mean.add(at));
+                second.store(square.add(at));
+                let old = V::load(parameters.add(at));
+                let kept =
+                    if shrink == 0.0 { old } else { minus_shrink.fused(V::load(decays.add(at)).times(old), old) };
+                minus_scale.fused(first.over_root(second, epsilon), kept).store(parameters.add(at));
+            }
         }
     }
 }

@@ -58,14 +58,20 @@ impl Inputs {
     pub fn new(arguments: &Arguments) -> Result<Self, Failure> {
         let table = Source::parse(&arguments.table);
         let own = match arguments.test.as_deref() {
-            None if arguments.target.is_none() => {
-                purpose(&table).and_then(|purpose| purpose.test).filter(|_| arguments.folds.is_none()).map(Source::BuiltIn)
-            }
+            None if arguments.target.is_none() => purpose(&table)
+                .and_then(|purpose| purpose.test)
+                .filter(|_| arguments.folds.is_none())
+                .map(Source::BuiltIn),
             Some(text) if text.parse::<f64>().is_err() => Some(Source::parse(text)),
             _ => None,
         };
         if own.is_some() && arguments.folds.is_some() {
-            return Err(Error::setting("--test", "folds test on rows of the table itself", "leave out --test or --folds").into());
+            return Err(Error::setting(
+                "--test",
+                "folds test on rows of the table itself",
+                "leave out --test or --folds",
+            )
+            .into());
         }
         Ok(Inputs { table, test: own, reading: reading(&arguments.reading)? })
     }
@@ -163,7 +169,9 @@ impl Inputs {
             (Some(text), _) => Split::parse(text)?,
             (None, Some(purpose)) => purpose.split.clone(),
             (None, None) if neighbours => {
-                note("rows are parted by time, in the order of the file, for they have neighbours; --split chooses another way");
+                note(
+                    "rows are parted by time, in the order of the file, for they have neighbours; --split chooses another way",
+                );
                 Split::Time(None)
             }
             (None, None) => Split::Random,
@@ -188,7 +196,12 @@ pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
             [one] if one.is_ascii() => Some(*one),
             _ => {
                 let problem = format!("`{}` is no mark between cells", text.escape_debug());
-                return Err(Error::setting("--delimiter", problem, "write comma, semicolon, tab, pipe, or one character").into());
+                return Err(Error::setting(
+                    "--delimiter",
+                    problem,
+                    "write comma, semicolon, tab, pipe, or one character",
+                )
+                .into());
             }
         },
     };
@@ -230,7 +243,8 @@ fn hidden(text: &str) -> Result<Vec<usize>, Failure> {
     let width = |part: &str| part.trim().parse::<usize>().ok().filter(|width| (1..=65_536).contains(width));
     text.split(',').map(width).collect::<Option<Vec<_>>>().filter(|widths| widths.len() <= 64).ok_or_else(|| {
         let problem = format!("`{}` is no list of widths", text.escape_debug());
-        Error::setting("--hidden", problem, "write widths with commas between, 50,20,5, or `none` for a linear model").into()
+        Error::setting("--hidden", problem, "write widths with commas between, 50,20,5, or `none` for a linear model")
+            .into()
     })
 }
 

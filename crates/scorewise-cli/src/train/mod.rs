@@ -7,9 +7,9 @@ mod watch;
 
 use std::time::Instant;
 
+use scorewise_train::Note;
 use scorewise_train::fit::Fit;
 use scorewise_train::model::{Model, SafeFile};
-use scorewise_train::Note;
 use scorewise_train::split::Folds;
 use scorewise_train::table::{Table, read};
 use scorewise_train::train::{Fold, Plan, Trained, cross_validate, train};
@@ -136,4 +136,3 @@ fn document(finished: &Finished, judged: &Judged, plan: &Plan, arguments: &Argum
     }
     Ok(document)
 }
-

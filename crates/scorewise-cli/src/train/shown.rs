@@ -249,7 +249,11 @@ fn scores(judged: &Judged) -> String {
     };
     let rows: Vec<Vec<String>> = (0..training.len()).map(row).collect();
     let part = if judged.test.is_some() { "test" } else { "validation" };
-    let foot = if has_intervals { format!("low to high: 95 % bootstrap interval on the {part} rows\n") } else { String::new() };
+    let foot = if has_intervals {
+        format!("low to high: 95 % bootstrap interval on the {part} rows\n")
+    } else {
+        String::new()
+    };
     format!("{}{foot}", aligned(&heading, &rows))
 }
 

@@ -1,8 +1,8 @@
 //! A bar while networks are trained, and the hand that stops them.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -37,7 +37,8 @@ impl Watch {
         // Drawn on standard error, and only where that is a terminal.
         let bar = ProgressBar::new((trainings * plan.settings.epochs * phases) as u64);
         let of = if trainings > 1 { format!("{trainings} trainings ({what}s)") } else { "training".into() };
-        let style = ProgressStyle::with_template("{prefix} {bar:30} epoch {pos} of at most {len}, {msg}, at most {eta} left");
+        let style =
+            ProgressStyle::with_template("{prefix} {bar:30} epoch {pos} of at most {len}, {msg}, at most {eta} left");
         bar.set_style(style?.progress_chars("━╸ "));
         bar.set_prefix(of);
         bar.enable_steady_tick(Duration::from_millis(200));

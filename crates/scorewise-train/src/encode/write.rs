@@ -130,9 +130,9 @@ impl Encoder {
                 while lag < writer.input.lag {
                     lag += 1;
                     places.iter_mut().for_each(|row| *row = neighbours.map_or(NO_ROW, |near| near.before(*row)));
-                }
-                for ((seen, place), own) in visible.iter_mut().zip(&places).zip(&own) {
-                    *seen = if hidden(sides, *own, *place) { NO_ROW } else { *place };
+                    for ((seen, place), own) in visible.iter_mut().zip(&places).zip(&own) {
+                        *seen = if hidden(sides, *own, *place) { NO_ROW } else { *place };
+                    }
                 }
                 writer.write(&visible, out, stride, &mut surprises.counts[writer.number]);
             }

@@ -3,6 +3,8 @@
 
 use std::ops::{Deref, DerefMut};
 
+use rayon::prelude::*;
+
 /// One cache line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
@@ -21,6 +23,13 @@ impl Buffer {
         let mut buffer = Buffer::default();
         buffer.resize(length);
         buffer
+    }
+
+    /// So many zeros, written on all cores: the first touch of a page costs more than all that follow.
+    pub fn many_zeros(length: usize) -> Self {
+        let zero = |_| Line([0.0; 16]);
+        let lines = (0..length.div_ceil(16)).into_par_iter().with_min_len(1 << 14).map(zero).collect();
+        Buffer { lines, length }
     }
 
     /// To this length; what is new is 0.

@@ -5,7 +5,10 @@
 //! leaves the registers. The gradient of the weights is a sum of outer products over rows; there vectors run along the inputs,
 //! which stand row by row, and no sum across a register is needed.
 
+use std::hint::black_box;
+
 use super::lanes::Lanes;
+use super::matrix::Ahead;
 use crate::net::Layer;
 
 /// Rows of a panel.
@@ -13,7 +16,7 @@ pub(crate) const PANEL: usize = 32;
 
 /// Calls a generic kernel with the constant that a number is, 1 to 8.
 macro_rules! with_block {
-    ($block:expr, $call:ident :: <$v:ident, $n:ident> ( $($argument:expr),* )) => {
+    ($block:expr, $call:ident :: <$v:ident, $n:tt> ( $($argument:expr),* )) => {
         match $block {
             1 => $call::<$v, $n, 1>($($argument),*),
             2 => $call::<$v, $n, 2>($($argument),*),
@@ -58,39 +61,7 @@ impl Blocks {
     }
 }
 
-/// sums[block][·] += Σ scalar[block, step] · vector[step][·]: the one loop that all three products are, with B times N sums kept in
-/// registers. `apart` says how far scalars lie apart from block to block and from step to step, `next` how far vectors do.
-///
-/// # Safety
-/// As [`Lanes`]; scalars and vectors are there for every block and step.
-#[inline(always)]
-unsafe fn multiply<V: Lanes, const N: usize, const B: usize>(
-    mut sums: [[V; N]; B],
-    steps: usize,
-    scalars: *const f32,
-    apart: (usize, usize),
-    vectors: *const f32,
-    next: usize,
-) -> [[V; N]; B] {
-    // SAFETY: as the caller's.
-    unsafe {
-        for step in 0..steps {
-            let mut vector = [V::splat(0.0); N];
-            for (part, vector) in vector.iter_mut().enumerate() {
-                *vector = V::load(vectors.add(step * next + part * V::WIDTH));
-            }
-            for (block, sums) in sums.iter_mut().enumerate() {
-                let scalar = V::splat(*scalars.add(block * apart.0 + step * apart.1));
-                for part in 0..N {
-                    sums[part] = scalar.fused(vector[part], sums[part]);
-                }
-            }
-        }
-    }
-    sums
-}
-
-/// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], cut at 0 where `relu`.
+/// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], cut at 0 where `relu`. Rows that come next are asked for along the way.
 ///
 /// # Safety
 /// As [`Lanes`]; `parameters` holds the layer, `input` and `output` its inputs and outputs times [`PANEL`] numbers.
@@ -101,12 +72,13 @@ pub(crate) unsafe fn forward<V: Lanes>(
     input: *const f32,
     output: *mut f32,
     relu: bool,
+    ahead: &mut Ahead<'_>,
 ) {
     // SAFETY: offsets stay within what the caller promises.
     unsafe {
         match PANEL / V::WIDTH {
-            2 => forward_panel::<V, 2>(layer, parameters, input, output, relu),
-            _ => forward_panel::<V, 4>(layer, parameters, input, output, relu),
+            2 => forward_panel::<V, 2>(layer, parameters, input, output, relu, ahead),
+            _ => forward_panel::<V, 4>(layer, parameters, input, output, relu, ahead),
         }
     }
 }
@@ -118,11 +90,13 @@ unsafe fn forward_panel<V: Lanes, const N: usize>(
     input: *const f32,
     output: *mut f32,
     relu: bool,
+    ahead: &mut Ahead<'_>,
 ) {
     let mut blocks = Blocks::of(layer.outputs, (V::SUMS / N).min(8));
     while let Some((start, size)) = blocks.next() {
         // SAFETY: as the caller's.
         unsafe {
+            ahead.go::<V>();
             let weights = parameters.add(layer.weights + start * layer.stride);
             let (biases, output) = (parameters.add(layer.biases + start), output.add(start * PANEL));
             with_block!(size, forward_block::<V, N>(weights, layer.stride, biases, input, layer.inputs, output, relu));
@@ -146,7 +120,24 @@ unsafe fn forward_block<V: Lanes, const N: usize, const B: usize>(
         for (block, sums) in sums.iter_mut().enumerate() {
             *sums = [V::splat(*biases.add(block)); N];
         }
-        sums = multiply(sums, inputs, weights, (stride, 1), input, PANEL);
+        // A pointer for each row of weights, hidden from the compiler: knowing how they are related, it would keep one and add the
+        // stride seven times in every step, and those additions cost as much as the products.
+        let mut rows = [weights; B];
+        for (block, row) in rows.iter_mut().enumerate() {
+            *row = black_box(weights.add(block * stride));
+        }
+        for step in 0..inputs {
+            let mut vector = [V::splat(0.0); N];
+            for (part, vector) in vector.iter_mut().enumerate() {
+                *vector = V::load(input.add(step * PANEL + part * V::WIDTH));
+            }
+            for (row, sums) in rows.iter().zip(&mut sums) {
+                let weight = V::splat(*row.add(step));
+                for part in 0..N {
+                    sums[part] = weight.fused(vector[part], sums[part]);
+                }
+            }
+        }
         for (block, sums) in sums.iter().enumerate() {
             for (part, sum) in sums.iter().enumerate() {
                 let sum = if relu { sum.positive_part() } else { *sum };
@@ -211,7 +202,18 @@ unsafe fn backward_block<V: Lanes, const N: usize, const B: usize>(
     // SAFETY: as the caller's.
     unsafe {
         let mut sums = [[V::splat(0.0); N]; B];
-        sums = multiply(sums, outputs, weights, (1, stride), slopes_out, PANEL);
+        for step in 0..outputs {
+            let mut vector = [V::splat(0.0); N];
+            for (part, vector) in vector.iter_mut().enumerate() {
+                *vector = V::load(slopes_out.add(step * PANEL + part * V::WIDTH));
+            }
+            for (block, sums) in sums.iter_mut().enumerate() {
+                let weight = V::splat(*weights.add(step * stride + block));
+                for part in 0..N {
+                    sums[part] = weight.fused(vector[part], sums[part]);
+                }
+            }
+        }
         for (block, sums) in sums.iter().enumerate() {
             for (part, sum) in sums.iter().enumerate() {
                 let at = block * PANEL + part * V::WIDTH;
@@ -221,17 +223,16 @@ unsafe fn backward_block<V: Lanes, const N: usize, const B: usize>(
     }
 }
 
-/// gradient W[o][·] += Σ_rows slopes[o][row] · in[row][·] over one or more panels, and gradient b[o] += Σ_rows slopes[o][row]; or
-/// `=` where it is `fresh`, which saves clearing it first.
+/// gradient W[o][·] += Σ_rows slopes[o][row] · row[·] over one or more panels, and gradient b[o] += Σ_rows slopes[o][row]; or `=`
+/// where it is `fresh`, which saves clearing it first. The rows stand anywhere: those of the first layer are the matrix's own.
 ///
 /// # Safety
-/// As [`forward`]; `slopes` holds `panels` panels, `rows` as many rows of the layer's stride.
+/// As [`forward`]; `slopes` holds as many panels as there are rows for, and each row has the layer's stride.
 #[inline(always)]
 pub(crate) unsafe fn outer<V: Lanes>(
     layer: &Layer,
-    panels: usize,
     slopes: *const f32,
-    rows: *const f32,
+    rows: &[[*const f32; PANEL]],
     gradient: *mut f32,
     fresh: bool,
 ) {
@@ -246,20 +247,19 @@ pub(crate) unsafe fn outer<V: Lanes>(
             let column = vector * V::WIDTH;
             let mut blocks = Blocks::of(layer.outputs, (V::SUMS / columns).min(8));
             while let Some((start, size)) = blocks.next() {
-                let (slopes, rows) = (slopes.add(start * PANEL), rows.add(column));
+                let slopes = slopes.add(start * PANEL);
                 let gradient = gradient.add(layer.weights + start * layer.stride + column);
-                let (stride, outputs) = (layer.stride, layer.outputs);
                 match columns {
-                    1 => outer_columns::<V, 1>(size, panels, outputs, slopes, rows, stride, gradient, fresh),
-                    2 => outer_columns::<V, 2>(size, panels, outputs, slopes, rows, stride, gradient, fresh),
-                    _ => outer_columns::<V, 3>(size, panels, outputs, slopes, rows, stride, gradient, fresh),
+                    1 => with_block!(size, outer_block::<V, 1>(layer, slopes, rows, column, gradient, fresh)),
+                    2 => with_block!(size, outer_block::<V, 2>(layer, slopes, rows, column, gradient, fresh)),
+                    _ => with_block!(size, outer_block::<V, 3>(layer, slopes, rows, column, gradient, fresh)),
                 }
             }
             vector += columns;
         }
         for output in 0..layer.outputs {
             let mut sum = V::splat(0.0);
-            for panel in 0..panels {
+            for panel in 0..rows.len() {
                 let slopes = slopes.add((panel * layer.outputs + output) * PANEL);
                 for part in 0..PANEL / V::WIDTH {
                     sum = sum.plus(V::load(slopes.add(part * V::WIDTH)));
@@ -272,28 +272,11 @@ pub(crate) unsafe fn outer<V: Lanes>(
 }
 
 #[inline(always)]
-#[allow(clippy::too_many_arguments)] // one step of the dispatch to constants; a struct would only be taken apart again
-unsafe fn outer_columns<V: Lanes, const C: usize>(
-    size: usize,
-    panels: usize,
-    outputs: usize,
-    slopes: *const f32,
-    rows: *const f32,
-    stride: usize,
-    gradient: *mut f32,
-    fresh: bool,
-) {
-    // SAFETY: as the caller's.
-    unsafe { with_block!(size, outer_block::<V, C>(panels, outputs, slopes, rows, stride, gradient, fresh)) }
-}
-
-#[inline(always)]
 unsafe fn outer_block<V: Lanes, const C: usize, const B: usize>(
-    panels: usize,
-    outputs: usize,
+    layer: &Layer,
     slopes: *const f32,
-    rows: *const f32,
-    stride: usize,
+    rows: &[[*const f32; PANEL]],
+    column: usize,
     gradient: *mut f32,
     fresh: bool,
 ) {
@@ -303,52 +286,114 @@ unsafe fn outer_block<V: Lanes, const C: usize, const B: usize>(
         if !fresh {
             for (block, sums) in sums.iter_mut().enumerate() {
                 for (column, sum) in sums.iter_mut().enumerate() {
-                    *sum = V::load(gradient.add(block * stride + column * V::WIDTH));
+                    *sum = V::load(gradient.add(block * layer.stride + column * V::WIDTH));
                 }
             }
         }
-        for panel in 0..panels {
-            let slopes = slopes.add(panel * outputs * PANEL);
-            let rows = rows.add(panel * PANEL * stride);
-            sums = multiply(sums, PANEL, slopes, (PANEL, 1), rows, stride);
+        for (panel, rows) in rows.iter().enumerate() {
+            let slopes = slopes.add(panel * layer.outputs * PANEL);
+            for (row, place) in rows.iter().enumerate() {
+                let mut vector = [V::splat(0.0); C];
+                for (part, vector) in vector.iter_mut().enumerate() {
+                    *vector = V::load(place.add(column + part * V::WIDTH));
+                }
+                for (block, sums) in sums.iter_mut().enumerate() {
+                    let slope = V::splat(*slopes.add(block * PANEL + row));
+                    for part in 0..C {
+                        sums[part] = slope.fused(vector[part], sums[part]);
+                    }
+                }
+            }
         }
         for (block, sums) in sums.iter().enumerate() {
             for (column, sum) in sums.iter().enumerate() {
-                sum.store(gradient.add(block * stride + column * V::WIDTH));
+                sum.store(gradient.add(block * layer.stride + column * V::WIDTH));
             }
         }
     }
 }
 
-/// Runs as columns: to[b·to_stride + a] = from[a·from_stride + b] for a below `across` and b below `along`.
+/// What [`outer`] does, for a layer of few inputs: a sum of products for each weight, vectors along the rows. The inputs are panels
+/// that lie so far apart.
 ///
 /// # Safety
-/// As [`Lanes`]; `from` has `across` runs of `along` numbers, `to` has `along` runs of `across`.
+/// As [`outer`]; there are fewer than eight inputs.
 #[inline(always)]
-pub(crate) unsafe fn transpose<V: Lanes>(
-    from: *const f32,
-    from_stride: usize,
-    across: usize,
-    along: usize,
-    to: *mut f32,
-    to_stride: usize,
+pub(crate) unsafe fn dots<V: Lanes>(
+    layer: &Layer,
+    panels: usize,
+    slopes: *const f32,
+    (inputs, apart): (*const f32, usize),
+    gradient: *mut f32,
+    fresh: bool,
 ) {
+    for output in 0..layer.outputs {
+        // SAFETY: as the caller's.
+        unsafe {
+            let mut sums = [V::splat(0.0); 8];
+            for panel in 0..panels {
+                let slopes = slopes.add((panel * layer.outputs + output) * PANEL);
+                let inputs = inputs.add(panel * apart);
+                for part in (0..PANEL).step_by(V::WIDTH) {
+                    let slope = V::load(slopes.add(part));
+                    for (input, sum) in sums[..layer.inputs].iter_mut().enumerate() {
+                        *sum = slope.fused(V::load(inputs.add(input * PANEL + part)), *sum);
+                    }
+                    sums[7] = sums[7].plus(slope);
+                }
+            }
+            let weights = gradient.add(layer.weights + output * layer.stride);
+            for (input, sum) in sums[..layer.inputs].iter().enumerate() {
+                let weight = weights.add(input);
+                *weight = sum.sum() + if fresh { 0.0 } else { *weight };
+            }
+            let bias = gradient.add(layer.biases + output);
+            *bias = sums[7].sum() + if fresh { 0.0 } else { *bias };
+        }
+    }
+}
+
+/// The rows of a panel turned into columns: panel[column][row] = row[column] for the columns and those that fill up eight.
+///
+/// # Safety
+/// As [`Lanes`]; rows and panel have room for `columns` and those that fill up eight.
+#[inline(always)]
+pub(crate) unsafe fn columns_of<V: Lanes>(rows: &[*const f32; PANEL], columns: usize, panel: *mut f32) {
+    for first in (0..PANEL).step_by(8) {
+        let mut from = [std::ptr::null(); 8];
+        from.copy_from_slice(&rows[first..first + 8]);
+        for column in (0..columns).step_by(8) {
+            // SAFETY: as the caller's.
+            unsafe { V::turn(from.map(|row| row.add(column)), panel.add(column * PANEL + first), PANEL) };
+        }
+    }
+}
+
+/// A panel turned into rows: rows[row][column] = panel[column][row].
+///
+/// # Safety
+/// As [`Lanes`]; there is room for `columns` columns on both sides.
+#[inline(always)]
+pub(crate) unsafe fn rows_of<V: Lanes>(panel: *const f32, columns: usize, rows: *mut f32, stride: usize) {
     // SAFETY: as the caller's.
     unsafe {
-        if across < 8 || along < 8 {
-            for a in 0..across {
-                for b in 0..along {
-                    *to.add(b * to_stride + a) = *from.add(a * from_stride + b);
+        if columns < 8 {
+            for column in 0..columns {
+                for row in 0..PANEL {
+                    *rows.add(row * stride + column) = *panel.add(column * PANEL + row);
                 }
             }
             return;
         }
         // Where eight do not divide, the last block goes over what the one before it turned: cheaper than single numbers.
-        for a in (0..across).step_by(8) {
-            let a = a.min(across - 8);
-            for b in (0..along).step_by(8) {
-                let b = b.min(along - 8);
-                V::turn(from.add(a * from_stride + b), from_stride, to.add(b * to_stride + a), to_stride);
+        for column in (0..columns).step_by(8) {
+            let column = column.min(columns - 8);
+            let mut from = [std::ptr::null(); 8];
+            for (at, from) in from.iter_mut().enumerate() {
+                *from = panel.add((column + at) * PANEL);
+            }
+            for first in (0..PANEL).step_by(8) {
+                V::turn(from.map(|run| run.add(first)), rows.add(first * stride + column), stride);
             }
         }
     }

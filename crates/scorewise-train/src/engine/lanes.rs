@@ -19,21 +19,26 @@ pub(crate) trait Lanes: Copy {
     /// self · factor + term.
     unsafe fn fused(self, factor: Self, term: Self) -> Self;
     unsafe fn plus(self, other: Self) -> Self;
+    unsafe fn times(self, other: Self) -> Self;
     /// self where it is above 0, else 0.
     unsafe fn positive_part(self) -> Self;
     /// self where `gate` is above 0, else 0.
     unsafe fn where_positive(self, gate: Self) -> Self;
+    /// self where it is as far from 0 as `least` or farther, else 0.
+    unsafe fn unless_below(self, least: Self) -> Self;
     /// The sum of all lanes, in a fixed order.
     unsafe fn sum(self) -> f32;
     /// A hint that the cache line here will soon be read.
     #[inline(always)]
     unsafe fn expect_at(_: *const f32) {}
-    /// Eight runs of eight numbers, turned: to[b][a] = from[a][b], runs `from_stride` and `to_stride` apart.
-    unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
-        for a in 0..8 {
+    /// self / (√square + epsilon), for squares not below 0.
+    unsafe fn over_root(self, square: Self, epsilon: Self) -> Self;
+    /// Eight runs of eight numbers, turned: to[b][a] = from[a][b], the new runs `stride` apart.
+    unsafe fn turn(from: [*const f32; 8], to: *mut f32, stride: usize) {
+        for (a, from) in from.into_iter().enumerate() {
             for b in 0..8 {
                 // SAFETY: the caller gives room for eight runs of eight on both sides.
-                unsafe { *to.add(b * to_stride + a) = *from.add(a * from_stride + b) };
+                unsafe { *to.add(b * stride + a) = *from.add(b) };
             }
         }
     }
@@ -70,12 +75,24 @@ impl Lanes for Portable {
         Portable(std::array::from_fn(|k| self.0[k] + other.0[k]))
     }
     #[inline(always)]
+    unsafe fn times(self, other: Self) -> Self {
+        Portable(std::array::from_fn(|k| self.0[k] * other.0[k]))
+    }
+    #[inline(always)]
     unsafe fn positive_part(self) -> Self {
         Portable(self.0.map(|x| if x > 0.0 { x } else { 0.0 }))
     }
     #[inline(always)]
     unsafe fn where_positive(self, gate: Self) -> Self {
         Portable(std::array::from_fn(|k| if gate.0[k] > 0.0 { self.0[k] } else { 0.0 }))
+    }
+    #[inline(always)]
+    unsafe fn unless_below(self, least: Self) -> Self {
+        Portable(std::array::from_fn(|k| if self.0[k].abs() < least.0[k] { 0.0 } else { self.0[k] }))
+    }
+    #[inline(always)]
+    unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
+        Portable(std::array::from_fn(|k| self.0[k] / (square.0[k].sqrt() + epsilon.0[k])))
     }
     #[inline(always)]
     unsafe fn sum(self) -> f32 {
@@ -89,33 +106,28 @@ pub(crate) mod x86 {
     use super::Lanes;
     use std::arch::x86_64::*;
 
-    /// Four numbers of a run, and four of the run four further on.
+    /// Four numbers of a run, and four of another.
     #[inline(always)]
-    unsafe fn pair(from: *const f32, stride: usize) -> __m256 {
+    unsafe fn pair(low: *const f32, high: *const f32) -> __m256 {
         // SAFETY: as the caller's.
-        unsafe {
-            let low = _mm256_castps128_ps256(_mm_loadu_ps(from));
-            _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(from.add(4 * stride)))
-        }
+        unsafe { _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high)) }
     }
 
     /// Eight by eight in sixteen shuffles: the halves of two runs are put together while loading, which costs no shuffle.
     #[inline(always)]
-    unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+    unsafe fn turn(from: [*const f32; 8], to: *mut f32, stride: usize) {
         // SAFETY: only called where AVX is, with room for eight runs of eight on both sides.
         unsafe {
-            for half in 0..2 {
-                let from = from.add(4 * half);
-                let (a, b) = (pair(from, from_stride), pair(from.add(from_stride), from_stride));
-                let (c, d) =
-                    (pair(from.add(2 * from_stride), from_stride), pair(from.add(3 * from_stride), from_stride));
+            for half in [0, 4] {
+                let (a, b) = (pair(from[0].add(half), from[4].add(half)), pair(from[1].add(half), from[5].add(half)));
+                let (c, d) = (pair(from[2].add(half), from[6].add(half)), pair(from[3].add(half), from[7].add(half)));
                 let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
                 let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-                let to = to.add(4 * half * to_stride);
+                let to = to.add(half * stride);
                 _mm256_storeu_ps(to, _mm256_shuffle_ps::<0b01_00_01_00>(ab_low, cd_low));
-                _mm256_storeu_ps(to.add(to_stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low));
-                _mm256_storeu_ps(to.add(2 * to_stride), _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high));
-                _mm256_storeu_ps(to.add(3 * to_stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high));
+                _mm256_storeu_ps(to.add(stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low));
+                _mm256_storeu_ps(to.add(2 * stride), _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high));
+                _mm256_storeu_ps(to.add(3 * stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high));
             }
         }
     }
@@ -149,6 +161,11 @@ pub(crate) mod x86 {
             unsafe { _mm256_add_ps(self, other) }
         }
         #[inline(always)]
+        unsafe fn times(self, other: Self) -> Self {
+            // SAFETY: as above.
+            unsafe { _mm256_mul_ps(self, other) }
+        }
+        #[inline(always)]
         unsafe fn positive_part(self) -> Self {
             // SAFETY: as above. The second operand is returned for NaN: 0.
             unsafe { _mm256_max_ps(self, _mm256_setzero_ps()) }
@@ -164,9 +181,22 @@ pub(crate) mod x86 {
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
         }
         #[inline(always)]
-        unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+        unsafe fn turn(from: [*const f32; 8], to: *mut f32, stride: usize) {
             // SAFETY: as above.
-            unsafe { turn(from, from_stride, to, to_stride) }
+            unsafe { turn(from, to, stride) }
+        }
+        #[inline(always)]
+        unsafe fn unless_below(self, least: Self) -> Self {
+            // SAFETY: as above.
+            unsafe {
+                let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), self);
+                _mm256_andnot_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(size, least), self)
+            }
+        }
+        #[inline(always)]
+        unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
+            // SAFETY: as above.
+            unsafe { _mm256_div_ps(self, _mm256_add_ps(_mm256_sqrt_ps(square), epsilon)) }
         }
         #[inline(always)]
         unsafe fn sum(self) -> f32 {
@@ -208,6 +238,11 @@ pub(crate) mod x86 {
             unsafe { _mm512_add_ps(self, other) }
         }
         #[inline(always)]
+        unsafe fn times(self, other: Self) -> Self {
+            // SAFETY: as above.
+            unsafe { _mm512_mul_ps(self, other) }
+        }
+        #[inline(always)]
         unsafe fn positive_part(self) -> Self {
             // SAFETY: as above.
             unsafe { _mm512_max_ps(self, _mm512_setzero_ps()) }
@@ -226,9 +261,33 @@ pub(crate) mod x86 {
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
         }
         #[inline(always)]
-        unsafe fn turn(from: *const f32, from_stride: usize, to: *mut f32, to_stride: usize) {
+        unsafe fn turn(from: [*const f32; 8], to: *mut f32, stride: usize) {
             // SAFETY: as above.
-            unsafe { turn(from, from_stride, to, to_stride) }
+            unsafe { turn(from, to, stride) }
+        }
+        #[inline(always)]
+        unsafe fn unless_below(self, least: Self) -> Self {
+            // SAFETY: as above.
+            unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLT_UQ>(_mm512_abs_ps(self), least), self) }
+        }
+        /// Root and quotient each occupy the one divider for as long as a dozen products take. Both are had from an estimate of 14
+        /// bits and one step of Newton's, which doubles them: within two units of the last place.
+        #[inline(always)]
+        unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
+            // SAFETY: as above.
+            unsafe {
+                // Below this a root is no number that f32 could hold the square of; 0 has no inverse root.
+                let square = _mm512_max_ps(square, _mm512_set1_ps(f32::MIN_POSITIVE));
+                let guess = _mm512_rsqrt14_ps(square);
+                let root = _mm512_mul_ps(square, guess);
+                // root (1 + ½(1 − root · guess))
+                let half = _mm512_mul_ps(_mm512_set1_ps(0.5), root);
+                let root = _mm512_fmadd_ps(half, _mm512_fnmadd_ps(root, guess, _mm512_set1_ps(1.0)), root);
+                let below = _mm512_add_ps(root, epsilon);
+                let guess = _mm512_rcp14_ps(below);
+                let quotient = _mm512_mul_ps(self, guess);
+                _mm512_fmadd_ps(guess, _mm512_fnmadd_ps(below, quotient, self), quotient)
+            }
         }
         #[inline(always)]
         unsafe fn sum(self) -> f32 {

@@ -27,20 +27,21 @@ impl Level {
     /// All that this machine has, the best last.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        #[allow(unused_mut)]
         let mut levels = vec![Level::Portable];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            levels.push(Level::Avx2);
-            if is_x86_feature_detected!("avx512f") {
-                levels.push(Level::Avx512);
-            }
-        }
+        levels.extend([Level::Avx2, Level::Avx512].into_iter().filter(|level| level.is_here()));
         levels
     }
 
+    /// Whether this machine has it.
     fn is_here(self) -> bool {
-        Level::all().contains(&self)
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => Level::Avx2.is_here() && is_x86_feature_detected!("avx512f"),
+        }
     }
 }
 

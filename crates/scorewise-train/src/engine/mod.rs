@@ -1,100 +1,72 @@
 //! ENGINE: a batch through the network and back, panel by panel, in caches and registers.
+//!
+//! A large batch is cut into parts whose number and size depend on the network and the batch alone. Each part's gradient is summed
+//! in f32, the parts of a slot in f64, and the slots in their order: the same bits however many threads take part.
 
 mod buffer;
+mod matrix;
 mod lanes;
 mod level;
 mod kernel;
+mod desk;
 
+pub(crate) use buffer::Buffer;
 pub(crate) use lanes::Lanes;
 pub use level::Level;
 pub(crate) use level::{Work, run};
+pub use matrix::Matrix;
 
-use buffer::Buffer;
-use kernel::{PANEL, backward, forward, outer, transpose};
+use rayon::ThreadPool;
+use rayon::prelude::*;
 
-use crate::net::{Layer, Network, Shape};
+use crate::net::{Network, Shape};
+use desk::{Backward, Desk, Forward, Plan, TOGETHER};
+use kernel::PANEL;
+use matrix::Ahead;
 
-/// Panels whose weight gradient is summed in one go: their rows stay in the second cache.
-const TOGETHER: usize = 8;
+/// Products of a weight and a row that are worth a part of their own.
+const PART: usize = 1 << 23;
+/// Slots at the most: each has room for a gradient of its own.
+const SLOTS: usize = 16;
+/// Activations that are kept for the way back, 64 MB; beyond them they are computed again, which takes less memory and more time.
+const KEPT: usize = 1 << 24;
 
-/// Rows of features, each padded with zeros to a whole number of registers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
-    rows: usize,
-    columns: usize,
-    stride: usize,
-    values: Buffer,
-}
-
-impl Matrix {
-    /// From rows that stand one after the other; nothing where they are not whole.
-    #[must_use]
-    pub fn new(columns: usize, values: &[f32]) -> Option<Self> {
-        if columns == 0 || !values.len().is_multiple_of(columns) {
-            return None;
-        }
-        let (rows, stride) = (values.len() / columns, columns.next_multiple_of(crate::net::PAD));
-        let mut padded = Buffer::zeros(rows * stride);
-        for (row, values) in padded.chunks_exact_mut(stride).zip(values.chunks_exact(columns)) {
-            row[..columns].copy_from_slice(values);
-        }
-        Some(Matrix { rows, columns, stride, values: padded })
-    }
-
-    /// So many rows of zeros; nothing where there is no column or the size is beyond counting.
-    #[must_use]
-    pub fn zeros(rows: usize, columns: usize) -> Option<Self> {
-        let stride = columns.checked_next_multiple_of(crate::net::PAD).filter(|stride| *stride > 0)?;
-        let values = Buffer::zeros(rows.checked_mul(stride)?);
-        Some(Matrix { rows, columns, stride, values })
-    }
-
-    /// The features of a row.
-    ///
-    /// # Panics
-    /// Where there is no such row.
-    #[must_use]
-    pub fn row(&self, row: usize) -> &[f32] {
-        &self.values[row * self.stride..][..self.columns]
-    }
-
-    /// All rows with their padding, and how long a padded row is.
-    pub(crate) fn padded_mut(&mut self) -> (&mut [f32], usize) {
-        (&mut self.values, self.stride)
-    }
-
-    /// How many rows.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
-    /// How many features.
-    #[must_use]
-    pub fn columns(&self) -> usize {
-        self.columns
-    }
-}
-
-/// The buffers of one thread that trains or predicts.
+/// What trains or predicts with networks of one shape: the room that it needs, and its threads.
 #[derive(Debug)]
 pub struct Engine {
     level: Level,
-    layers: Vec<Layer>,
-    /// The batch's inputs row by row, padded.
-    rows: Buffer,
-    /// The inputs of each layer as panels, and last the logits.
-    panels: Vec<Buffer>,
-    /// Slopes by the inputs of a layer and by its outputs, for the panels that go together.
-    slopes: [Buffer; 2],
-    /// The inputs of each hidden layer row by row, for the panels that go together. One buffer a layer, so that the padding of its
-    /// rows is never written and stays 0.
-    transposed: Vec<Buffer>,
-    batch: usize,
+    shape: Shape,
+    plan: Plan,
+    pool: Option<ThreadPool>,
+    /// Rows of a part.
+    part: usize,
+    slots: Vec<Slot>,
+    /// Records of the batch's panels, where there is room for them.
+    kept: Buffer,
+    total: Vec<f64>,
+    /// The batch of the last forward.
+    matrix: Matrix,
+    order: Vec<u32>,
+}
+
+/// What one part after the other is worked on with.
+#[derive(Debug)]
+struct Slot {
+    desk: Desk,
+    /// The gradient of a part.
+    gradient: Buffer,
+    /// The sum of those before it.
+    sum: Vec<f64>,
+}
+
+impl Slot {
+    fn new(plan: &Plan) -> Self {
+        Slot { desk: Desk::new(plan), gradient: Buffer::default(), sum: Vec::new() }
+    }
 }
 
 impl Engine {
-    /// For networks of this shape, with the best instructions at hand.
+    /// For networks of this shape, on the caller's thread, with the best instructions at hand.
     #[must_use]
     pub fn new(shape: &Shape) -> Self {
         Engine::at(Level::best(), shape)
@@ -103,18 +75,31 @@ impl Engine {
     /// With the instructions of a level.
     #[must_use]
     pub fn at(level: Level, shape: &Shape) -> Self {
-        let layers = shape.layers();
-        let widest = shape.widths().iter().copied().max().unwrap_or(1);
-        let slopes = Buffer::zeros(TOGETHER * PANEL * widest);
+        let plan = Plan::new(shape.layers());
+        let weights: usize = plan.layers.iter().map(|layer| layer.inputs * layer.outputs).sum();
         Engine {
             level,
-            rows: Buffer::default(),
-            panels: vec![Buffer::default(); layers.len() + 1],
-            slopes: [slopes.clone(), slopes],
-            transposed: layers.iter().map(|layer| Buffer::zeros(TOGETHER * PANEL * layer.stride)).collect(),
-            layers,
-            batch: 0,
+            shape: shape.clone(),
+            pool: None,
+            part: (PART / weights).clamp(256, 2048).next_multiple_of(TOGETHER * PANEL),
+            slots: vec![Slot::new(&plan)],
+            kept: Buffer::default(),
+            total: Vec::new(),
+            matrix: Matrix::default(),
+            order: Vec::new(),
+            plan,
         }
+    }
+
+    /// The same with so many threads for batches of thousands of rows; the results are the same to the bit. (Where the system
+    /// gives no threads, the caller's does the work.)
+    #[must_use]
+    pub fn with_threads(mut self, threads: usize) -> Self {
+        self.pool = None;
+        if threads > 1 {
+            self.pool = rayon::ThreadPoolBuilder::new().num_threads(threads.min(SLOTS)).build().ok();
+        }
+        self
     }
 
     /// The logits of some rows of the matrix, in their order; with several outputs, row by row.
@@ -122,19 +107,64 @@ impl Engine {
     /// # Panics
     /// Where network, matrix and `logits` do not fit each other: that is decided where they are made.
     pub fn forward(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32]) {
-        assert_eq!(network.shape().layers(), self.layers, "a network of the engine's shape");
-        assert_eq!(matrix.columns, self.layers[0].inputs, "a matrix with the network's inputs");
-        assert!(order.iter().all(|row| (*row as usize) < matrix.rows), "rows of the matrix");
-        let outputs = self.layers[self.layers.len() - 1].outputs;
+        self.order.clear();
+        self.pass(network, matrix, order, logits, self.keeps(order.len()));
+        // Only now: they have been found to fit.
+        self.order.extend_from_slice(order);
+        if !self.matrix.is(matrix) {
+            self.matrix = matrix.clone();
+        }
+    }
+
+    /// The same without a way back: nothing is kept for [`backward`](Engine::backward), which still belongs to the last forward.
+    ///
+    /// # Panics
+    /// As [`forward`](Engine::forward).
+    pub fn predict(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32]) {
+        self.pass(network, matrix, order, logits, false);
+    }
+
+    /// A hint that these rows are the next batch: they are fetched from memory while the last one is still worked on.
+    pub fn expect(&self, matrix: &Matrix, order: &[u32]) {
+        run(self.level, Hint { matrix, order: &order[..order.len().min(TOGETHER * PANEL)] });
+    }
+
+    /// Whether there is room to keep what the way back needs.
+    fn keeps(&self, rows: usize) -> bool {
+        rows.div_ceil(PANEL) * self.plan.record <= KEPT
+    }
+
+    fn pass(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32], keep: bool) {
+        assert_eq!(network.shape(), &self.shape, "a network of the engine's shape");
+        assert_eq!(network.parameters.len(), self.shape.parameters(), "all parameters of the shape");
+        assert_eq!(matrix.columns(), self.plan.layers[0].inputs, "a matrix with the network's inputs");
+        // One number tells it, and comparing all of them with it is quick.
+        let highest = order.iter().fold(0, |highest, row| highest.max(*row));
+        assert!(order.is_empty() || (highest as usize) < matrix.rows(), "rows of the matrix");
+        let outputs = self.plan.outputs();
         assert_eq!(logits.len(), order.len() * outputs, "a logit for each row and output");
-        self.resize(order.len());
-        run(self.level, Forward { engine: self, network, matrix, order });
-        let last = &self.panels[self.layers.len()];
-        for (row, logits) in logits.chunks_exact_mut(outputs).enumerate() {
-            let panel = &last[row / PANEL * outputs * PANEL..];
-            for (output, logit) in logits.iter_mut().enumerate() {
-                *logit = panel[output * PANEL + row % PANEL];
+        let rows = self.divide(order.len());
+        let Engine { level, plan, slots, kept, pool, .. } = self;
+        let (level, parameters) = (*level, &network.parameters[..]);
+        let record = plan.record;
+        if keep && kept.len() < order.len().div_ceil(PANEL) * record {
+            kept.resize(order.len().div_ceil(PANEL) * record);
+        }
+        // A linear model has nothing to keep.
+        let keep = keep && record > 0;
+        let work = |(slot, ((order, logits), kept)): (&mut Slot, ((&[u32], &mut [f32]), Option<&mut [f32]>))| {
+            let desk = &mut slot.desk;
+            run(level, Forward { plan, desk, parameters, matrix, order, logits, kept });
+        };
+        let parts = order.chunks(rows).zip(logits.chunks_mut(rows * outputs));
+        let mut kept = if keep { Some(kept.chunks_mut(rows / PANEL * record)) } else { None };
+        let kept = std::iter::repeat_with(move || kept.as_mut().and_then(Iterator::next));
+        match pool {
+            Some(pool) if order.len() > rows => {
+                let parts: Vec<_> = slots.iter_mut().zip(parts.zip(kept)).collect();
+                pool.install(|| parts.into_par_iter().for_each(work));
             }
+            _ => parts.zip(kept).for_each(|part| work((&mut slots[0], part))),
         }
     }
 
@@ -144,132 +174,89 @@ impl Engine {
     /// # Panics
     /// Where `slopes` or `gradient` do not fit.
     pub fn backward(&mut self, network: &Network, slopes: &[f32], gradient: &mut [f32]) {
-        let outputs = self.layers[self.layers.len() - 1].outputs;
-        assert_eq!(slopes.len(), self.batch * outputs, "a slope for each row and output");
+        let outputs = self.plan.outputs();
+        assert_eq!(slopes.len(), self.order.len() * outputs, "a slope for each row and output");
         assert_eq!(gradient.len(), network.parameters.len(), "a slope for each parameter");
-        assert_eq!(network.shape().layers(), self.layers, "a network of the engine's shape");
-        run(self.level, Backward { engine: self, network, logit_slopes: slopes, gradient });
+        assert_eq!(gradient.len(), self.shape.parameters(), "all parameters of the shape");
+        assert_eq!(network.shape(), &self.shape, "a network of the engine's shape");
+        let keeps = self.keeps(self.order.len());
+        let rows = self.divide(self.order.len());
+        let Engine { level, plan, slots, kept, pool, part, matrix, order, total, .. } = self;
+        let (level, part, parameters) = (*level, *part, &network.parameters[..]);
+        let kept = keeps.then_some(&kept[..]);
+        if order.is_empty() {
+            gradient.fill(0.0);
+            return;
+        }
+        if order.len() <= part {
+            let desk = &mut slots[0].desk;
+            run(level, Backward { plan, desk, parameters, matrix, order, slopes, kept, gradient });
+            return;
+        }
+        let length = gradient.len();
+        // The parts of one slot, summed.
+        let work = |(slot, start): (&mut Slot, usize)| {
+            slot.gradient.resize(length);
+            slot.sum.clear();
+            slot.sum.resize(length, 0.0);
+            let end = (start + rows).min(order.len());
+            for start in (start..end).step_by(part) {
+                let end = (start + part).min(end);
+                let (order, slopes) = (&order[start..end], &slopes[start * outputs..end * outputs]);
+                let kept = kept.map(|kept| &kept[start / PANEL * plan.record..]);
+                let (desk, gradient) = (&mut slot.desk, &mut slot.gradient[..]);
+                run(level, Backward { plan, desk, parameters, matrix, order, slopes, kept, gradient });
+                add(&mut slot.sum, slot.gradient.iter().map(|slope| f64::from(*slope)));
+            }
+        };
+        total.clear();
+        total.resize(length, 0.0);
+        let starts = (0..order.len()).step_by(rows);
+        match pool {
+            Some(pool) => {
+                let parts: Vec<_> = slots.iter_mut().zip(starts.clone()).collect();
+                pool.install(|| parts.into_par_iter().for_each(work));
+                slots.iter().zip(starts).for_each(|(slot, _)| add(total, slot.sum.iter().copied()));
+            }
+            None => {
+                for start in starts {
+                    work((&mut slots[0], start));
+                    add(total, slots[0].sum.iter().copied());
+                }
+            }
+        }
+        for (slope, total) in gradient.iter_mut().zip(total) {
+            *slope = *total as f32;
+        }
     }
 
-    fn resize(&mut self, batch: usize) {
-        self.batch = batch;
-        let panels = batch.div_ceil(PANEL);
-        let widths = self.layers.iter().map(|layer| layer.inputs).chain([self.layers[self.layers.len() - 1].outputs]);
-        for (buffer, width) in self.panels.iter_mut().zip(widths) {
-            buffer.resize(panels * PANEL * width);
+    /// The rows of a slot, and a slot for each thread's turn.
+    fn divide(&mut self, rows: usize) -> usize {
+        let parts = rows.div_ceil(self.part).max(1);
+        let rows = parts.div_ceil(SLOTS) * self.part;
+        if self.pool.is_some() {
+            self.slots.resize_with(self.slots.len().max(parts.min(SLOTS)), || Slot::new(&self.plan));
         }
-        self.rows.resize(panels * PANEL * self.layers[0].stride);
+        rows
     }
 }
 
-struct Forward<'a> {
-    engine: &'a mut Engine,
-    network: &'a Network,
+/// Adds up, in f64.
+fn add(sums: &mut [f64], terms: impl Iterator<Item = f64>) {
+    for (sum, term) in sums.iter_mut().zip(terms) {
+        *sum += term;
+    }
+}
+
+struct Hint<'a> {
     matrix: &'a Matrix,
     order: &'a [u32],
 }
 
-impl Work for Forward<'_> {
+impl Work for Hint<'_> {
     #[inline(always)]
     unsafe fn with<V: Lanes>(self) {
-        let Forward { engine, network, matrix, order } = self;
-        let first = engine.layers[0];
-        let parameters = network.parameters.as_ptr();
-        let all = order;
-        for (panel, order) in all.chunks(PANEL).enumerate() {
-            // The rows of a shuffled batch lie anywhere: ask for the next panel's while this one is computed.
-            for row in all.iter().skip((panel + 1) * PANEL).take(PANEL) {
-                for at in (0..first.stride).step_by(crate::net::PAD) {
-                    // SAFETY: a place inside the matrix, as `forward` has checked.
-                    unsafe { V::expect_at(matrix.values.as_ptr().add(*row as usize * matrix.stride + at)) };
-                }
-            }
-            // Gather the rows; those that a last panel lacks are zeros.
-            let rows = &mut engine.rows[panel * PANEL * first.stride..(panel + 1) * PANEL * first.stride];
-            for (to, row) in rows.chunks_exact_mut(first.stride).zip(order) {
-                let from = &matrix.values[*row as usize * matrix.stride..][..first.stride];
-                // A handful of registers: calling the library's copy would take longer.
-                for at in (0..first.stride).step_by(V::WIDTH) {
-                    // SAFETY: both sides are a stride long, a whole number of registers.
-                    unsafe { V::load(from.as_ptr().add(at)).store(to.as_mut_ptr().add(at)) };
-                }
-            }
-            rows[order.len() * first.stride..].fill(0.0);
-            // SAFETY: the buffers were sized for this many panels, and `run` has the instructions of V.
-            unsafe {
-                let input = engine.panels[0].as_mut_ptr().add(panel * PANEL * first.inputs);
-                transpose::<V>(rows.as_ptr(), first.stride, PANEL, first.inputs, input, PANEL);
-                for (at, layer) in engine.layers.iter().enumerate() {
-                    let input = engine.panels[at].as_ptr().add(panel * PANEL * layer.inputs);
-                    let output = engine.panels[at + 1].as_mut_ptr().add(panel * PANEL * layer.outputs);
-                    forward::<V>(layer, parameters, input, output, at + 1 < engine.layers.len());
-                }
-            }
-        }
-    }
-}
-
-struct Backward<'a> {
-    engine: &'a mut Engine,
-    network: &'a Network,
-    logit_slopes: &'a [f32],
-    gradient: &'a mut [f32],
-}
-
-impl Work for Backward<'_> {
-    #[inline(always)]
-    unsafe fn with<V: Lanes>(self) {
-        let Backward { engine, network, logit_slopes, gradient } = self;
-        let (parameters, gradient) = (network.parameters.as_ptr(), gradient.as_mut_ptr());
-        let panels = engine.batch.div_ceil(PANEL);
-        let outputs = engine.layers[engine.layers.len() - 1].outputs;
-        for start in (0..panels).step_by(TOGETHER) {
-            let count = TOGETHER.min(panels - start);
-            let [out, into] = &mut engine.slopes;
-            let (mut out, mut into) = (out, into);
-            // The slopes of the logits as panels; rows that a last panel lacks have none.
-            out[..count * PANEL * outputs].fill(0.0);
-            let rows = start * PANEL..((start + count) * PANEL).min(engine.batch);
-            for (row, slopes) in
-                logit_slopes[rows.start * outputs..rows.end * outputs].chunks_exact(outputs).enumerate()
-            {
-                for (output, slope) in slopes.iter().enumerate() {
-                    out[(row / PANEL * outputs + output) * PANEL + row % PANEL] = *slope;
-                }
-            }
-            for at in (0..engine.layers.len()).rev() {
-                let layer = engine.layers[at];
-                // SAFETY: the buffers were sized for this many panels, and `run` has the instructions of V.
-                unsafe {
-                    let inputs = engine.panels[at].as_ptr().add(start * PANEL * layer.inputs);
-                    let rows = if at == 0 {
-                        engine.rows.as_ptr().add(start * PANEL * layer.stride)
-                    } else {
-                        let transposed = engine.transposed[at].as_mut_ptr();
-                        for panel in 0..count {
-                            let to = transposed.add(panel * PANEL * layer.stride);
-                            let from = inputs.add(panel * PANEL * layer.inputs);
-                            transpose::<V>(from, PANEL, layer.inputs, PANEL, to, layer.stride);
-                        }
-                        transposed.cast_const()
-                    };
-                    outer::<V>(&layer, count, out.as_ptr(), rows, gradient, start == 0);
-                    if at > 0 {
-                        for panel in 0..count {
-                            let slopes_out = out.as_ptr().add(panel * PANEL * layer.outputs);
-                            let slopes_in = into.as_mut_ptr().add(panel * PANEL * layer.inputs);
-                            backward::<V>(
-                                &layer,
-                                parameters,
-                                slopes_out,
-                                inputs.add(panel * PANEL * layer.inputs),
-                                slopes_in,
-                            );
-                        }
-                        std::mem::swap(&mut out, &mut into);
-                    }
-                }
-            }
-        }
+        // SAFETY: `run` has the instructions of V.
+        unsafe { Ahead::new(self.matrix, self.order, 1).go::<V>() };
     }
 }

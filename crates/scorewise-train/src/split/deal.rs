@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn the_largest_remainders_get_what_is_left() {
         assert_eq!(apportion(&[7, 2, 1], 5), [4, 1, 0]);
-        assert_eq!(apportion(&[6, 3, 1], 5), [3, 1, 1]);
+        assert_eq!(apportion(&[6, 3, 1], 7), [4, 2, 1]);
         assert_eq!(apportion(&[0, 0], 0), [0, 0]);
     }
 

@@ -6,9 +6,10 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use rayon::prelude::*;
 
-use super::convert::{self, Fault};
+use super::convert;
+use super::guard::guarded;
 use super::reading::{Markers, check_names};
-use super::{Column, Field, Kind, Lines, Reading, Table, Values};
+use super::{Column, Field, Kind, Lines, Reading, Table};
 use crate::error::{Error, Place, Result};
 
 /// Values that are decoded at once, over all columns.
@@ -122,19 +123,16 @@ impl Stack {
         if parts.iter().any(|part| part.as_ref().map_or(0, |part| part.len()) != rows) {
             return Some(Err(damaged(&self.file, self.format, &"its columns have different lengths")));
         }
-        let values = |(chosen, array): (&Chosen, Option<ArrayRef>)| -> Option<std::result::Result<Values, Fault>> {
-            let array = array?;
-            Some(super::guard::guarded(|| convert::values(&array, chosen.kind, &self.markers)).unwrap_or_else(|| {
-                Err(Fault::Damaged(arrow_schema::ArrowError::InvalidArgumentError("its values make no sense".into())))
-            }))
+        let values = |(chosen, array): (&Chosen, Option<ArrayRef>)| {
+            guarded(|| array.map(|array| convert::values(&array, chosen.kind, &self.markers)))
         };
-        let converted: Vec<_> = self.chosen.par_iter().zip(parts).filter_map(values).collect();
+        let converted: Vec<_> = self.chosen.par_iter().zip(parts).map(values).collect();
         let mut columns = Vec::with_capacity(converted.len());
         for (chosen, values) in self.chosen.iter().zip(converted) {
-            match values {
-                Ok(values) => columns.push(Column { name: chosen.name.clone(), values }),
-                Err(Fault::Damaged(error)) => return Some(Err(damaged(&self.file, self.format, &error))),
-                Err(Fault::Refused(refused)) => {
+            match values.flatten() {
+                Some(Ok(values)) => columns.push(Column { name: chosen.name.clone(), values }),
+                None => return Some(Err(damaged(&self.file, self.format, &"its values make no sense"))),
+                Some(Err(refused)) => {
                     let row = Some(self.rows + refused.row as u64 + 1);
                     let place = Place { row, ..Place::file(&self.file) }.column(&chosen.name);
                     let refusal =

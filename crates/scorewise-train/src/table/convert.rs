@@ -1,33 +1,24 @@
 //! Arrays of Arrow (which Parquet also gives) as typed values.
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
 use arrow_array::{Array, ArrayRef};
-use arrow_cast::cast;
-use arrow_schema::{ArrowError, DataType, TimeUnit};
+use arrow_schema::{DataType, TimeUnit};
 
 use super::levels::Levels;
 use super::reading::Markers;
 use super::time::{self, Order};
-use super::{Category, Kind, Values, boolean, number};
+use super::{Category, Kind, Values, boolean, number, shown};
 
 /// A value that its column cannot hold.
 pub(super) struct Refused {
     /// Its row in the chunk, from 0.
     pub(super) row: usize,
     pub(super) text: String,
-}
-
-/// Why an array gives no values.
-pub(super) enum Fault {
-    Refused(Refused),
-    Damaged(ArrowError),
-}
-
-impl From<ArrowError> for Fault {
-    fn from(error: ArrowError) -> Self {
-        Fault::Damaged(error)
-    }
 }
 
 /// The kind of a type, where a table can hold it.
@@ -39,133 +30,135 @@ pub(super) fn kind(data: &DataType) -> Option<Kind> {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(Kind::Category),
         DataType::Dictionary(_, values) => kind(values),
         DataType::Null => Some(Kind::Number),
+        // 256-bit decimals have more digits than anyone measures.
+        DataType::Decimal256(..) => None,
         data if data.is_numeric() => Some(Kind::Number),
         _ => None,
     }
 }
 
-/// The values of an array, as the kind they are to be.
-pub(super) fn values(array: &ArrayRef, wanted: Kind, markers: &Markers) -> Result<Values, Fault> {
+/// The values of an array of a type that has a kind, as the kind they are to be.
+pub(super) fn values(array: &ArrayRef, wanted: Kind, markers: &Markers) -> Result<Values, Refused> {
     let values = natural(array, markers)?;
-    if values.kind() == wanted { Ok(values) } else { as_kind(&values, wanted).map_err(Fault::Refused) }
+    if values.kind() == wanted { Ok(values) } else { as_kind(&values, wanted) }
 }
 
-fn natural(array: &ArrayRef, markers: &Markers) -> Result<Values, Fault> {
+fn natural(array: &ArrayRef, markers: &Markers) -> Result<Values, Refused> {
+    let second = |per_second: i64| move |value: i64| value.div_euclid(per_second);
     match array.data_type() {
         DataType::Boolean => Ok(Values::Boolean(array.as_boolean().iter().collect())),
-        DataType::Null => Ok(Values::Number(vec![f64::NAN; array.len()])),
-        DataType::Timestamp(unit, _) => {
-            let per_second = match unit {
-                TimeUnit::Second => 1,
-                TimeUnit::Millisecond => 1_000,
-                TimeUnit::Microsecond => 1_000_000,
-                TimeUnit::Nanosecond => 1_000_000_000,
-            };
-            seconds(array, |value| value.div_euclid(per_second))
+        DataType::Date32 => Ok(times::<Date32Type>(array, |day| i64::from(day) * 86400)),
+        DataType::Date64 => Ok(times::<Date64Type>(array, second(1_000))),
+        DataType::Timestamp(TimeUnit::Second, _) => Ok(times::<TimestampSecondType>(array, second(1))),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => Ok(times::<TimestampMillisecondType>(array, second(1_000))),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            Ok(times::<TimestampMicrosecondType>(array, second(1_000_000)))
         }
-        DataType::Date64 => seconds(array, |value| value.div_euclid(1_000)),
-        DataType::Date32 => {
-            let days = cast(array, &DataType::Int32)?;
-            seconds(&cast(&days, &DataType::Int64)?, |value| value * 86400)
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            Ok(times::<TimestampNanosecondType>(array, second(1_000_000_000)))
         }
-        data @ DataType::Dictionary(..) => match kind(data) {
-            Some(Kind::Category) => categories(array, markers),
-            _ => {
-                let DataType::Dictionary(_, values) = data else { unreachable!("matched above") };
-                natural(&cast(array, values)?, markers)
-            }
-        },
-        data if data.is_numeric() => numbers(array, markers),
-        _ => categories(array, markers),
+        DataType::Dictionary(..) => {
+            let array = array.as_any_dictionary();
+            Ok(chosen(&natural(array.values(), markers)?, array.keys(), &array.normalized_keys()))
+        }
+        DataType::Utf8 => texts(array.as_string::<i32>().iter().map(|text| text.map(str::as_bytes)), markers),
+        DataType::LargeUtf8 => texts(array.as_string::<i64>().iter().map(|text| text.map(str::as_bytes)), markers),
+        DataType::Utf8View => texts(array.as_string_view().iter().map(|text| text.map(str::as_bytes)), markers),
+        DataType::Binary => texts(array.as_binary::<i32>().iter(), markers),
+        DataType::LargeBinary => texts(array.as_binary::<i64>().iter(), markers),
+        DataType::BinaryView => texts(array.as_binary_view().iter(), markers),
+        _ => numbers(array, markers),
     }
 }
 
-fn numbers(array: &ArrayRef, markers: &Markers) -> Result<Values, Fault> {
-    let array = cast(array, &DataType::Float64)?;
-    let array = array.as_primitive::<Float64Type>();
-    let mut values = array.values().to_vec();
-    if array.null_count() > 0 {
-        for (row, value) in values.iter_mut().enumerate() {
-            if array.is_null(row) {
-                *value = f64::NAN;
-            }
-        }
+fn numbers(array: &ArrayRef, markers: &Markers) -> Result<Values, Refused> {
+    let scaled = |scale: i8| move |digits: f64| digits / 10f64.powi(i32::from(scale));
+    let mut values = match array.data_type() {
+        DataType::Int8 => all::<Int8Type>(array, f64::from),
+        DataType::Int16 => all::<Int16Type>(array, f64::from),
+        DataType::Int32 => all::<Int32Type>(array, f64::from),
+        DataType::Int64 => all::<Int64Type>(array, |value| value as f64),
+        DataType::UInt8 => all::<UInt8Type>(array, f64::from),
+        DataType::UInt16 => all::<UInt16Type>(array, f64::from),
+        DataType::UInt32 => all::<UInt32Type>(array, f64::from),
+        DataType::UInt64 => all::<UInt64Type>(array, |value| value as f64),
+        DataType::Float16 => all::<Float16Type>(array, f64::from),
+        DataType::Float32 => all::<Float32Type>(array, f64::from),
+        DataType::Float64 => all::<Float64Type>(array, |value| value),
+        DataType::Decimal32(_, scale) => all::<Decimal32Type>(array, |value| scaled(*scale)(f64::from(value))),
+        DataType::Decimal64(_, scale) => all::<Decimal64Type>(array, |value| scaled(*scale)(value as f64)),
+        DataType::Decimal128(_, scale) => all::<Decimal128Type>(array, |value| scaled(*scale)(value as f64)),
+        // The type of nothing.
+        _ => vec![f64::NAN; array.len()],
+    };
+    if let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) {
+        values.iter_mut().zip(nulls).filter(|(_, present)| !present).for_each(|(value, _)| *value = f64::NAN);
     }
-    // An infinity may itself be listed as missing.
     for (row, value) in values.iter_mut().enumerate() {
+        // An infinity may itself be listed as missing.
         if markers.is_number(*value) {
             *value = f64::NAN;
         } else if value.is_infinite() {
-            return Err(Fault::Refused(Refused { row, text: value.to_string() }));
+            return Err(Refused { row, text: value.to_string() });
         }
     }
     Ok(Values::Number(values))
 }
 
-fn seconds(array: &ArrayRef, second: impl Fn(i64) -> i64) -> Result<Values, Fault> {
-    let array = cast(array, &DataType::Int64)?;
-    let array = array.as_primitive::<Int64Type>();
-    Ok(Values::Time(array.iter().map(|value| value.map_or(Values::NO_TIME, &second)).collect()))
+fn all<T: ArrowPrimitiveType>(array: &ArrayRef, number: impl Fn(T::Native) -> f64) -> Vec<f64> {
+    array.as_primitive::<T>().values().iter().map(|value| number(*value)).collect()
 }
 
-/// Texts, by way of the dictionary that Arrow makes or has.
-fn categories(array: &ArrayRef, markers: &Markers) -> Result<Values, Fault> {
-    let dictionary = DataType::Dictionary(Box::new(DataType::Int64), Box::new(DataType::Utf8));
-    let array = match array.data_type() {
-        // Bytes that are no text are refused one by one, not made missing.
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => &texts(array)?,
-        _ => array,
-    };
-    let (keys, texts) = match array.data_type() {
-        DataType::Dictionary(..) => {
-            let array = array.as_any_dictionary();
-            (cast(&arrow_array::make_array(array.keys().to_data()), &DataType::Int64)?, array.values().clone())
-        }
-        _ => {
-            let array = cast(array, &dictionary)?;
-            let array = array.as_any_dictionary();
-            (arrow_array::make_array(array.keys().to_data()), array.values().clone())
-        }
-    };
-    let texts = match texts.data_type() {
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => self::texts(&texts)?,
-        _ => cast(&texts, &DataType::Utf8)?,
-    };
-    let texts = texts.as_string::<i32>();
-    const UNKNOWN: u32 = Category::MISSING - 1;
-    let mut places = vec![UNKNOWN; texts.len()];
+fn times<T: ArrowPrimitiveType>(array: &ArrayRef, second: impl Fn(T::Native) -> i64) -> Values {
+    Values::Time(array.as_primitive::<T>().iter().map(|value| value.map_or(Values::NO_TIME, &second)).collect())
+}
+
+/// Codes of texts; bytes that are no text are refused.
+fn texts<'a>(cells: impl Iterator<Item = Option<&'a [u8]>>, markers: &Markers) -> Result<Values, Refused> {
     let mut levels = Levels::default();
-    let mut codes = Vec::with_capacity(keys.len());
-    for key in keys.as_primitive::<Int64Type>() {
-        let Some(key) = key.and_then(|key| usize::try_from(key).ok()).filter(|key| *key < places.len()) else {
-            codes.push(Category::MISSING);
-            continue;
-        };
-        if places[key] == UNKNOWN {
-            let text = if texts.is_null(key) { "" } else { texts.value(key).trim_matches([' ', '\t']) };
-            places[key] =
-                if markers.holds(text.as_bytes(), b'.') { Category::MISSING } else { levels.place(text.into()) };
-        }
-        codes.push(places[key]);
+    let mut codes = Vec::with_capacity(cells.size_hint().0);
+    for (row, cell) in cells.enumerate() {
+        let cell = cell.unwrap_or_default().trim_ascii();
+        codes.push(match levels.find(cell) {
+            Some(code) => code,
+            None if markers.holds(cell, b'.') => Category::MISSING,
+            None => match std::str::from_utf8(cell) {
+                Ok(text) => levels.place(text.into()),
+                Err(_) => return Err(Refused { row, text: shown(cell) }),
+            },
+        });
     }
     Ok(Values::Category(Category { codes, levels: levels.into_texts() }))
 }
 
-/// Bytes as texts.
-fn texts(array: &ArrayRef) -> Result<ArrayRef, Fault> {
-    let array = cast(array, &DataType::LargeBinary)?;
-    let array = array.as_binary::<i64>();
-    let mut texts = arrow_array::builder::StringBuilder::new();
-    for (row, bytes) in array.iter().enumerate() {
-        match bytes.map(std::str::from_utf8).transpose() {
-            Ok(text) => texts.append_option(text),
-            Err(_) => {
-                let text = bytes.map(super::shown).unwrap_or_default();
-                return Err(Fault::Refused(Refused { row, text }));
-            }
+/// The values that keys choose from a dictionary.
+fn chosen(values: &Values, keys: &dyn Array, places: &[usize]) -> Values {
+    let place = |row: usize| (!keys.is_null(row)).then(|| places[row]).filter(|place| *place < values.len());
+    let rows = 0..places.len();
+    match values {
+        Values::Number(values) => {
+            Values::Number(rows.map(|row| place(row).map_or(f64::NAN, |at| values[at])).collect())
+        }
+        Values::Boolean(values) => Values::Boolean(rows.map(|row| place(row).and_then(|at| values[at])).collect()),
+        Values::Time(values) => {
+            Values::Time(rows.map(|row| place(row).map_or(Values::NO_TIME, |at| values[at])).collect())
+        }
+        Values::Category(values) => {
+            // Levels come in the order of the rows, not of the dictionary, which may hold some that no row has.
+            let mut known = vec![None; values.levels.len()];
+            let mut levels = Vec::new();
+            let mut code = |row: usize| {
+                let old = place(row).map_or(Category::MISSING, |at| values.codes[at]);
+                let Some(known) = known.get_mut(old as usize) else { return Category::MISSING };
+                *known.get_or_insert_with(|| {
+                    levels.push(values.levels[old as usize].clone());
+                    levels.len() as u32 - 1
+                })
+            };
+            let codes = rows.map(&mut code).collect();
+            Values::Category(Category { codes, levels })
         }
     }
-    Ok(std::sync::Arc::new(texts.finish()))
 }
 
 /// The same values as another kind, where the user says so.

@@ -28,6 +28,7 @@
 //! Whatever the bytes, the answer is a table or an error. Beyond 64 MiB, [`read`] takes at most 64 bytes for each byte of the
 //! file (of its text, where it is packed with gzip).
 
+mod arrow;
 mod blob;
 mod column;
 mod columns;

@@ -1,5 +1,6 @@
 //! A table in chunks, from whatever source.
 
+use super::arrow::Arrow;
 use super::parquet::Parquet;
 use super::source::{self, Opened};
 use super::text::Text;
@@ -18,6 +19,7 @@ pub struct Reader {
 enum Chunks {
     Text(Box<Text>),
     Parquet(Parquet),
+    Arrow(Box<Arrow>),
 }
 
 impl Reader {
@@ -35,8 +37,9 @@ impl Reader {
                 let parquet = Parquet::open(&file, &blob, &reading, &mut notes)?;
                 Ok(Reader { fields: parquet.fields(), chunks: Some(Chunks::Parquet(parquet)), notes })
             }
-            Opened::ArrowFile(_) | Opened::ArrowStream(_) => {
-                Err(crate::Error::data(crate::Place::file(&file), "Arrow files cannot be read yet", ""))
+            Opened::Arrow { blob, stream } => {
+                let arrow = Arrow::open(&file, &blob, stream, &reading, &mut notes)?;
+                Ok(Reader { fields: arrow.fields(), chunks: Some(Chunks::Arrow(Box::new(arrow))), notes })
             }
         }
     }
@@ -61,6 +64,7 @@ impl Iterator for Reader {
         let chunk = match self.chunks.as_mut()? {
             Chunks::Text(text) => text.next(),
             Chunks::Parquet(parquet) => parquet.next(),
+            Chunks::Arrow(arrow) => arrow.next(),
         };
         if !matches!(chunk, Some(Ok(_))) {
             self.chunks = None;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::MultiGzDecoder;
 
 use super::Reading;
 use super::blob::Blob;
@@ -114,10 +114,8 @@ pub(super) enum Opened {
     Text { text: Box<dyn Read + Send>, line: u64 },
     /// A Parquet file.
     Parquet(Blob),
-    /// An Arrow IPC file (`.arrow`, `.feather`).
-    ArrowFile(Blob),
-    /// An Arrow IPC stream.
-    ArrowStream(Blob),
+    /// An Arrow IPC file (`.arrow`, `.feather`) or stream.
+    Arrow { blob: Blob, stream: bool },
 }
 
 /// Opens a source and looks at its first bytes: they, not the file's name, say what it holds.
@@ -142,12 +140,10 @@ pub(super) fn open(source: &Source, reading: &mut Reading) -> Result<Opened> {
             };
             match recognise(&name, &start)? {
                 Format::Text => Ok(Opened::Text { text: Box::new(whole), line: 1 }),
-                Format::Gzip => {
-                    Ok(Opened::Text { text: Box::new(MultiGzDecoder::new(io::BufReader::new(whole))), line: 1 })
-                }
+                Format::Gzip => Ok(Opened::Text { text: Box::new(unpacked(whole)), line: 1 }),
                 Format::Parquet => Ok(Opened::Parquet(in_memory(whole)?)),
-                Format::ArrowFile => Ok(Opened::ArrowFile(in_memory(whole)?)),
-                Format::ArrowStream => Ok(Opened::ArrowStream(in_memory(whole)?)),
+                Format::ArrowFile => Ok(Opened::Arrow { blob: in_memory(whole)?, stream: false }),
+                Format::ArrowStream => Ok(Opened::Arrow { blob: in_memory(whole)?, stream: true }),
             }
         }
         Source::File(path) => open_file(path, &name),
@@ -179,11 +175,15 @@ fn open_file(path: &Path, name: &str) -> Result<Opened> {
     let whole = Cursor::new(start).chain(file.try_clone().map_err(|error| unreadable(name, &error))?);
     Ok(match format {
         Format::Text => Opened::Text { text: Box::new(whole), line: 1 },
-        Format::Gzip => Opened::Text { text: Box::new(MultiGzDecoder::new(io::BufReader::new(whole))), line: 1 },
+        Format::Gzip => Opened::Text { text: Box::new(unpacked(whole)), line: 1 },
         Format::Parquet => Opened::Parquet(Blob::file(file, about.len())),
-        Format::ArrowFile => Opened::ArrowFile(Blob::file(file, about.len())),
-        Format::ArrowStream => Opened::ArrowStream(Blob::file(file, about.len())),
+        Format::ArrowFile => Opened::Arrow { blob: Blob::file(file, about.len()), stream: false },
+        Format::ArrowStream => Opened::Arrow { blob: Blob::file(file, about.len()), stream: true },
     })
+}
+
+fn unpacked<R: Read>(packed: R) -> MultiGzDecoder<io::BufReader<R>> {
+    MultiGzDecoder::new(io::BufReader::with_capacity(64 << 10, packed))
 }
 
 /// The first eight bytes, fewer where there are no more.
@@ -210,6 +210,7 @@ fn recognise(name: &str, start: &[u8]) -> Result<Format> {
         [b'P', b'A', b'R', b'1', ..] => Ok(Format::Parquet),
         [b'P', b'A', b'R', b'E', ..] => refused("is an encrypted Parquet file", "write it without encryption"),
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Format::ArrowFile),
+        [b'F', b'E', b'A', b'1', ..] => refused("is a Feather file of version 1", "write it as version 2"),
         [0xff, 0xff, 0xff, 0xff, ..] => Ok(Format::ArrowStream),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => refused("is UTF-16 text", "save it as UTF-8"),
         [b'P', b'K', 3, 4, ..] => refused("is a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"),

@@ -189,7 +189,7 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
 /// The class that a text names: as written, or as the same number.
 fn position(text: &str, names: &[&str]) -> Option<usize> {
     let same_number = |name: &&str| matches!((name.parse::<f64>(), text.parse::<f64>()), (Ok(a), Ok(b)) if a == b);
-    names.iter().position(|name| *name == text).or_else(|| names.iter().position(|name| same_number(&name)))
+    names.iter().position(|name| *name == text).or_else(|| names.iter().position(same_number))
 }
 
 fn counted(column: &Column) -> Vec<Class> {

@@ -63,6 +63,7 @@ impl Parquet {
 }
 
 fn metadata(blob: &Blob) -> std::result::Result<ArrowReaderMetadata, ParquetError> {
+    pages::check_description(blob)?;
     let metadata = Arc::new(ParquetMetaDataReader::new().parse_and_finish(blob)?);
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let plain = ArrowReaderMetadata::try_new(metadata.clone(), options)?;

@@ -20,6 +20,20 @@ const PAGE: u64 = 8 << 20;
 /// A larger one to so many times its packed size.
 const UNPACKED: u64 = 1024;
 
+/// Looks at the description at the end of a file, which is decoded by recursion.
+pub(super) fn check_description(blob: &Blob) -> Result<()> {
+    const DEEPEST: usize = 64;
+    let short = || fault("it is cut");
+    let tail = blob.len().checked_sub(8).ok_or_else(short)?;
+    let length = blob.bytes(tail, 4)?.first_chunk::<4>().map(|bytes| u64::from(u32::from_le_bytes(*bytes)));
+    let begin = length.and_then(|length| tail.checked_sub(length)).ok_or_else(short)?;
+    match Walk::new(&blob.bytes(begin, tail - begin)?).schema_depth() {
+        Ok(..=DEEPEST) => Ok(()),
+        Ok(_) => Err(fault("its schema is nested too deeply")),
+        Err(_) => Err(fault("its description makes no sense")),
+    }
+}
+
 /// Looks at all pages of one column in one row group.
 pub(super) fn check(blob: &Blob, chunk: &ColumnChunkMetaData, rows: usize) -> Result<()> {
     if check_headers(blob, chunk)? {

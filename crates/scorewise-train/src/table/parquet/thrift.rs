@@ -38,16 +38,9 @@ impl<'a> Walk<'a> {
     fn structure(&mut self, depth: usize, outer: i16, show: &mut dyn FnMut(i16, i16, i64)) -> Walked<()> {
         let mut id = 0i16;
         loop {
-            let head = self.byte()?;
-            let kind = head & 15;
-            if kind == 0 {
-                return Ok(());
-            }
-            id = match head >> 4 {
-                0 => i16::try_from(self.number()?).map_err(|_| Stop::Nonsense)?,
-                step => id.checked_add(i16::from(step)).ok_or(Stop::Nonsense)?,
-            };
+            let kind = self.head(&mut id)?;
             match kind {
+                0 => return Ok(()),
                 4..=6 => {
                     let number = self.number()?;
                     match depth {
@@ -61,6 +54,53 @@ impl<'a> Walk<'a> {
                 kind => self.skip(kind, depth)?,
             }
         }
+    }
+
+    /// The kind of the next field, and its id; 0 ends the struct.
+    fn head(&mut self, id: &mut i16) -> Walked<u8> {
+        let head = self.byte()?;
+        if head & 15 != 0 {
+            *id = match head >> 4 {
+                0 => i16::try_from(self.number()?).map_err(|_| Stop::Nonsense)?,
+                step => id.checked_add(i16::from(step)).ok_or(Stop::Nonsense)?,
+            };
+        }
+        Ok(head & 15)
+    }
+
+    /// How deeply the schema in a file's description is nested. Its elements stand one after the other, each with the number
+    /// of its children, so a short file can nest deeper than a recursion can go.
+    pub(super) fn schema_depth(&mut self) -> Walked<usize> {
+        let mut id = 0i16;
+        loop {
+            match (self.head(&mut id)?, id) {
+                (0, _) => return Ok(0),
+                (9, 2) => break,
+                (1 | 2, _) => {}
+                (kind, _) => self.skip(kind, 0)?,
+            }
+        }
+        let head = self.byte()?;
+        let length = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
+        let (mut deepest, mut open) = (0, Vec::new());
+        for _ in 0..length {
+            let mut children = 0;
+            self.fields(|outer, inner, number| {
+                if (outer, inner) == (5, 0) {
+                    children = number;
+                }
+            })?;
+            open.push(children);
+            deepest = deepest.max(open.len());
+            // An element without children closes, and so do those whose last child it was.
+            while open.last().is_some_and(|left| *left <= 0) {
+                open.pop();
+                if let Some(parent) = open.last_mut() {
+                    *parent -= 1;
+                }
+            }
+        }
+        Ok(deepest)
     }
 
     fn skip(&mut self, kind: u8, depth: usize) -> Walked<()> {
@@ -134,6 +174,16 @@ mod tests {
         for cut in 0..bytes.len() - 1 {
             assert_eq!(Walk::new(&bytes[..cut]).fields(|_, _, _| {}), Err(Stop::Short), "{cut}");
         }
+    }
+
+    #[test]
+    fn depth_of_a_schema_is_that_of_its_deepest_element() {
+        // { 1: 1, 2: [ { 5: 2 }, { 5: 1 }, {}, {} ] }: a root of two, the first of which has one of its own.
+        let bytes = [0x15, 2, 0x19, 0x4c, 0x55, 4, 0, 0x55, 2, 0, 0, 0, 0];
+        assert_eq!(Walk::new(&bytes).schema_depth(), Ok(3));
+        let mut chain = vec![0x15, 2, 0x19, 0xfc, 200, 1];
+        chain.extend([0x55, 2, 0].repeat(200));
+        assert_eq!(Walk::new(&chain).schema_depth(), Ok(200));
     }
 
     #[test]

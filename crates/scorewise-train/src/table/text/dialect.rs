@@ -3,12 +3,13 @@
 use super::records::Records;
 
 /// What may stand between cells, the likelier first.
-pub(super) const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Text that is looked at; a few hundred records tell.
 const LOOKED_AT: usize = 64 << 10;
 
-/// The delimiter under which most records have as many cells as the first, which has at least two.
-pub(super) fn delimiter(text: &[u8], whole: bool, line_end: u8) -> Option<u8> {
+/// The delimiter under which most records have as many cells as the first, which has at least two. With a decimal comma it is
+/// no comma.
+pub(super) fn delimiter(text: &[u8], whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
     let text = if whole && text.len() <= LOOKED_AT {
         text
     } else {
@@ -17,7 +18,7 @@ pub(super) fn delimiter(text: &[u8], whole: bool, line_end: u8) -> Option<u8> {
         &text[..memchr::memrchr(line_end, text).map_or(text.len(), |at| at + 1)]
     };
     let mut best: Option<(u8, (f64, usize))> = None;
-    for candidate in DELIMITERS {
+    for candidate in DELIMITERS.into_iter().filter(|candidate| !decimal_comma || *candidate != b',') {
         let mut records = Records::new(text, 1, candidate, line_end);
         let Some(cells) = records.next().map(|first| first.len()).filter(|cells| *cells > 1) else { continue };
         let (mut alike, mut all) = (1u32, 1u32);
@@ -44,7 +45,7 @@ mod tests {
 
     #[test]
     fn each_delimiter_is_recognised() {
-        let found = |text: &str| delimiter(text.as_bytes(), true, b'\n');
+        let found = |text: &str| delimiter(text.as_bytes(), true, b'\n', false);
         assert_eq!(found("a,b\n1,2\n"), Some(b','));
         assert_eq!(found("a;b\n1,5;2,5\n"), Some(b';'));
         assert_eq!(found("a, unit;b\n1,5;2,5\n3;4\n"), Some(b';'), "a comma in the header of a semicolon file");

@@ -45,8 +45,8 @@ impl Text {
         let mut blocks = Blocks::new(file, source, line)?;
         let forced = reading.delimiter.map(single_byte).transpose()?;
         let (ahead, whole) = blocks.ahead();
-        let likely = dialect::delimiter(ahead, whole, blocks.line_end);
-        blocks.delimiter = forced.or(likely).unwrap_or(b',');
+        let likely = dialect::delimiter(ahead, whole, blocks.line_end, reading.decimal_comma == Some(true));
+        blocks.delimiter = forced.or(likely).unwrap_or(if reading.decimal_comma == Some(true) { b';' } else { b',' });
         let (delimiter, line_end) = (blocks.delimiter, blocks.line_end);
 
         let mut waiting = Vec::new();

@@ -144,8 +144,9 @@ impl Growing {
         let markers = &layout.markers;
         let missing = || markers.holds(cell, layout.mark);
         match self {
+            Growing::Number(values) if cell.is_empty() => values.push(f64::NAN),
             Growing::Number(values) => match number::parse(cell, layout.mark) {
-                Some(value) if markers.is_number(value) || markers.is_text(cell) => values.push(f64::NAN),
+                Some(value) if markers.is_number(value) => values.push(f64::NAN),
                 Some(value) if value.is_finite() => values.push(value),
                 None if markers.is_text(cell) => values.push(f64::NAN),
                 _ => return false,

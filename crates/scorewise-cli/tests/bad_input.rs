@@ -1,0 +1,262 @@
+//! Bad input of `train`, `predict` and `export`: one clear sentence with its cure, exit code 2, nothing half-written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder of its own for each test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("scorewise-bad-input-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        fs::write(self.0.join(name), bytes).unwrap();
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_scorewise")).current_dir(&self.0).args(arguments).output().unwrap()
+    }
+
+    /// The command fails with exactly this text on standard error after its notes, and leaves no file behind.
+    #[track_caller]
+    fn refuses(&self, arguments: &[&str], message: &str) {
+        let before = self.files();
+        let output = self.run(arguments);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        let shown: Vec<&str> = errors.lines().filter(|line| !line.starts_with("note: ")).collect();
+        assert_eq!(shown.join("\n"), message);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(output.stdout, b"");
+        assert_eq!(self.files(), before, "nothing is half-written");
+    }
+
+    /// The command works, and says this on the way.
+    #[track_caller]
+    fn works(&self, arguments: &[&str], note: &str) -> Output {
+        let output = self.run(arguments);
+        let errors = String::from_utf8(output.stderr.clone()).unwrap();
+        assert!(output.status.success(), "{errors}");
+        assert!(errors.contains(note), "{errors}");
+        output
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = fs::read_dir(&self.0).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        files
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Rows `x,noise,y` in which y is 1 where x is large: something to learn.
+fn rows(count: usize) -> String {
+    let row = |i: usize| {
+        let x = (i * 7919) % 1000;
+        format!("{},{},{}\n", x as f64 / 1000.0, (i * 31) % 17, u8::from(x > 800))
+    };
+    std::iter::once("x,noise,y\n".to_string()).chain((0..count).map(row)).collect()
+}
+
+const QUICK: [&str; 4] = ["--epochs", "3", "--hidden", "4"];
+
+fn train<'a>(table: &'a str, target: &'a str) -> Vec<&'a str> {
+    let mut arguments = vec!["train", table, "--target", target, "--score", "f1"];
+    arguments.extend(QUICK);
+    arguments
+}
+
+#[test]
+fn a_missing_file() {
+    let folder = Folder::new("missing");
+    folder.refuses(&train("nowhere.csv", "y"), "");
+}
+
+#[test]
+fn an_empty_file() {
+    let folder = Folder::new("empty");
+    folder.write("t.csv", "");
+    folder.refuses(&train("t.csv", "y"), "");
+}
+
+#[test]
+fn a_header_without_rows() {
+    let folder = Folder::new("header");
+    folder.write("t.csv", "x,y\n");
+    folder.refuses(&train("t.csv", "y"), "");
+}
+
+#[test]
+fn a_column_that_is_not_there() {
+    let folder = Folder::new("column");
+    folder.write("t.csv", rows(100).replace("noise", "wind speed"));
+    folder.refuses(&train("t.csv", "wind_sped > 3"), "");
+    folder.refuses(&[&train("t.csv", "y")[..], &["--drop", "wind spede"]].concat(), "");
+}
+
+#[test]
+fn a_target_with_one_class() {
+    let folder = Folder::new("one-class");
+    folder.write("t.csv", rows(100).replace(",1\n", ",0\n"));
+    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(&train("t.csv", "x > 5"), "");
+}
+
+#[test]
+fn a_target_that_is_all_missing() {
+    let folder = Folder::new("missing-target");
+    folder.write("t.csv", rows(100).replace(",1\n", ",\n").replace(",0\n", ",NA\n"));
+    folder.refuses(&train("t.csv", "y"), "");
+}
+
+#[test]
+fn a_column_that_is_all_missing_is_left_out_and_said_so() {
+    let folder = Folder::new("missing-column");
+    let text = rows(200).lines().map(|line| format!("{line},{}\n", if line.starts_with('x') { "gone" } else { "NA" })).collect::<String>();
+    folder.write("t.csv", text);
+    folder.works(&train("t.csv", "y"), "note: column `gone`: dropped");
+}
+
+#[test]
+fn a_ragged_row() {
+    let folder = Folder::new("ragged");
+    folder.write("t.csv", format!("{}0.5,3\n", rows(20)));
+    folder.refuses(&train("t.csv", "y"), "");
+    folder.write("t.csv", format!("{}0.5,3,1,7\n", rows(20)));
+    folder.refuses(&train("t.csv", "y"), "");
+}
+
+#[test]
+fn a_delimiter_that_is_not_the_files() {
+    let folder = Folder::new("delimiter");
+    folder.write("t.csv", rows(20));
+    folder.refuses(&[&train("t.csv", "y")[..], &["--delimiter", "semicolon"]].concat(), "");
+}
+
+#[test]
+fn cells_that_are_no_numbers() {
+    let folder = Folder::new("cells");
+    folder.write("t.csv", format!("{}inf,3,1\n", rows(40)));
+    folder.refuses(&train("t.csv", "y"), "");
+    folder.write("t.csv", format!("{}n/a,3,1\n", rows(40)));
+    folder.refuses(&train("t.csv", "y"), "");
+    // NaN is a missing value and no fault.
+    folder.write("t.csv", format!("{}NaN,3,1\nnan,3,0\n", rows(200)));
+    folder.works(&train("t.csv", "y"), "");
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    let folder = Folder::new("bytes");
+    let mut bytes = b"name,x,y\n".to_vec();
+    for i in 0..40u8 {
+        bytes.extend(format!("level{},{},{}\n", i % 3, i, i % 2).bytes());
+    }
+    bytes.extend(b"caf\xe9,3,1\n");
+    folder.write("t.csv", bytes);
+    folder.refuses(&train("t.csv", "y"), "");
+}
+
+#[test]
+fn huge_values_are_numbers_like_others() {
+    let folder = Folder::new("huge");
+    folder.write("t.csv", format!("{}1e308,3,1\n-1e308,4,0\n", rows(200)));
+    folder.works(&train("t.csv", "y"), "");
+}
+
+#[test]
+fn a_hundred_thousand_categories_are_capped() {
+    let folder = Folder::new("categories");
+    // Each name comes twice, so that the column is no mere label of the rows.
+    let row = |i: usize| format!("name{},{},{}\n", i / 2, i % 10, u8::from(i % 10 > 7));
+    let text: String = std::iter::once("name,x,y\n".into()).chain((0..200_000).map(row)).collect();
+    folder.write("t.csv", text);
+    folder.works(&[&train("t.csv", "y")[..], &["--epochs", "1", "--keep", "name"]].concat()[..], "column `name`");
+}
+
+#[test]
+fn header_names_that_come_twice() {
+    let folder = Folder::new("twice");
+    folder.write("t.csv", rows(20).replace("noise", "x"));
+    folder.refuses(&train("t.csv", "y"), "");
+}
+
+#[test]
+fn a_directory() {
+    let folder = Folder::new("directory");
+    fs::create_dir(folder.0.join("d")).unwrap();
+    folder.refuses(&train("d", "y"), "");
+    folder.write("t.csv", rows(100));
+    folder.refuses(&[&train("t.csv", "y")[..], &["-o", "d"]].concat(), "");
+}
+
+#[test]
+fn an_output_that_cannot_be_written() {
+    let folder = Folder::new("output");
+    folder.write("t.csv", rows(100));
+    folder.refuses(&[&train("t.csv", "y")[..], &["-o", "no/such/folder/m.scorewise"]].concat(), "");
+}
+
+#[test]
+fn settings_that_make_no_sense() {
+    let folder = Folder::new("settings");
+    folder.write("t.csv", rows(100));
+    let with = |more: &[&str], message: &str| {
+        folder.refuses(&[&["train", "t.csv", "--target", "y", "--score", "f1"], more].concat(), message);
+    };
+    with(&["--hidden", "5,x"], "");
+    with(&["--batch", "0"], "");
+    with(&["--validation", "1.5"], "");
+    with(&["--split", "sideways"], "");
+    with(&["--positive", "7"], "");
+    with(&["--score", "f11"], "");
+    with(&["--prior", "cosine:0.5,0.9"], "");
+    with(&["--lags", "2", "--split", "random"], "");
+    folder.refuses(&["train", "t.csv"], "");
+}
+
+/// A trained model and the folder it lies in.
+fn with_model(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("t.csv", rows(200));
+    folder.works(&train("t.csv", "y"), "");
+    assert!(Path::new(&folder.0.join("model.scorewise")).exists());
+    folder
+}
+
+#[test]
+fn models_that_are_damaged() {
+    let folder = with_model("damaged");
+    let model = fs::read(folder.0.join("model.scorewise")).unwrap();
+    folder.write("cut.scorewise", &model[..model.len() - 10]);
+    folder.refuses(&["predict", "cut.scorewise", "t.csv"], "");
+    folder.write("empty.scorewise", "");
+    folder.refuses(&["predict", "empty.scorewise", "t.csv"], "");
+    folder.write("foreign.scorewise", rows(20));
+    folder.refuses(&["export", "foreign.scorewise", "--onnx", "m.onnx"], "");
+    folder.refuses(&["predict", "none.scorewise", "t.csv"], "");
+    let text = String::from_utf8_lossy(&model);
+    let at = text.find("\\\"format\\\":1").expect("the header says its format") + "\\\"format\\\":".len();
+    let mut newer = model.clone();
+    newer[at] = b'7';
+    folder.write("newer.scorewise", newer);
+    folder.refuses(&["predict", "newer.scorewise", "t.csv"], "");
+}
+
+#[test]
+fn tables_that_do_not_fit_the_model() {
+    let folder = with_model("unfit");
+    folder.write("other.csv", "X,nois,z\n1,2,3\n");
+    folder.refuses(&["predict", "model.scorewise", "other.csv"], "");
+    folder.write("text.csv", "x,noise\n0.5,3\nhigh,4\n");
+    folder.refuses(&["predict", "model.scorewise", "text.csv", "-o", "p.csv"], "");
+}

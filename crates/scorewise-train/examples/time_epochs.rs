@@ -1,0 +1,157 @@
+//! Our side of `bench/train_peers.py`: reads tables that Python wrote, then does what each line of standard input asks for, once, and
+//! answers with the seconds it took and the validation loss that it led to.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use rayon::prelude::*;
+use scorewise::{Logits, Rows, Score, ScoreLoss};
+use scorewise_train::optim::Adam;
+use scorewise_train::{Engine, Matrix, Network, Shape};
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+fn main() -> Outcome<()> {
+    let folder = std::env::args().nth(1).ok_or("time_epochs FOLDER: the folder that bench/train_peers.py wrote")?;
+    let mut tables: BTreeMap<String, Table> = BTreeMap::new();
+    let mut trainings: BTreeMap<String, Training> = BTreeMap::new();
+    for line in std::io::stdin().lock().lines() {
+        let line = line?;
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let name = *words.get(1).ok_or("a table's name is missing")?;
+        if !tables.contains_key(name) {
+            tables.insert(name.into(), Table::read(&folder, name)?);
+        }
+        let table = &tables[name];
+        let (seconds, loss) = match words.as_slice() {
+            // One more epoch of one training on one thread.
+            ["epoch", _, batch] => {
+                let training = trainings.entry(line.clone()).or_insert_with(|| Training::new(table, 1, 1));
+                let (start, batch) = (Instant::now(), batch.parse()?);
+                let loss = training.epoch(table, batch)?;
+                (start.elapsed().as_secs_f64(), loss)
+            }
+            // Independent trainings from scratch, so many at a time.
+            ["members", _, batch, members, epochs, threads] => {
+                let (batch, members, epochs): (usize, u32, usize) = (batch.parse()?, members.parse()?, epochs.parse()?);
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.parse()?).build()?;
+                let start = Instant::now();
+                let losses = pool.install(|| {
+                    (0..members)
+                        .into_par_iter()
+                        .with_max_len(1)
+                        .map(|seed| {
+                            let mut training = Training::new(table, u64::from(seed), 1);
+                            (0..epochs).try_fold(0.0, |_, _| training.epoch(table, batch))
+                        })
+                        .collect::<Outcome<Vec<f64>>>()
+                })?;
+                (start.elapsed().as_secs_f64(), losses.iter().sum::<f64>() / f64::from(members))
+            }
+            // One more epoch at full batch of one training on several threads.
+            ["full", _, threads] => {
+                let threads = threads.parse()?;
+                let training = trainings.entry(line.clone()).or_insert_with(|| Training::new(table, 1, threads));
+                let start = Instant::now();
+                let loss = training.epoch(table, table.steps)?;
+                (start.elapsed().as_secs_f64(), loss)
+            }
+            _ => return Err(format!("`{line}`: write `epoch`, `members` or `full`, a table and its numbers").into()),
+        };
+        println!("{seconds} {loss}");
+        std::io::stdout().flush()?;
+    }
+    Ok(())
+}
+
+/// Rows of steps, then rows of validation.
+struct Table {
+    matrix: Matrix,
+    labels: Vec<bool>,
+    steps: usize,
+    shape: Shape,
+    loss: ScoreLoss,
+}
+
+impl Table {
+    /// NAME.txt says columns, rows of steps, hidden widths, score and prior; NAME.f32 and NAME.u8 are the rows.
+    fn read(folder: &str, name: &str) -> Outcome<Self> {
+        let path = |end: &str| Path::new(folder).join(format!("{name}.{end}"));
+        let words = std::fs::read_to_string(path("txt"))?;
+        let [columns, steps, hidden, score, prior] = words.split_whitespace().collect::<Vec<_>>()[..] else {
+            return Err(format!("{name}.txt: five words are needed").into());
+        };
+        let values: Vec<f32> = std::fs::read(path("f32"))?
+            .chunks_exact(4)
+            .map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+            .collect();
+        let hidden = hidden.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+        let columns = columns.parse()?;
+        Ok(Table {
+            matrix: Matrix::new(columns, &values).ok_or("rows that are not whole")?,
+            labels: std::fs::read(path("u8"))?.iter().map(|byte| *byte != 0).collect(),
+            steps: steps.parse()?,
+            shape: Shape::new(columns, &hidden, 1).ok_or("a width of 0")?,
+            loss: ScoreLoss::new(Score::parse(score)?, prior.parse()?),
+        })
+    }
+}
+
+struct Training {
+    network: Network,
+    engine: Engine,
+    adam: Adam,
+    order: Vec<u32>,
+    random: u64,
+    gradient: Vec<f32>,
+    logits: Vec<f32>,
+    slopes: Vec<f32>,
+    labels: Vec<bool>,
+}
+
+impl Training {
+    fn new(table: &Table, seed: u64, threads: usize) -> Self {
+        let network = Network::glorot(table.shape.clone(), seed);
+        let rows = table.labels.len();
+        Training {
+            engine: Engine::new(&table.shape).with_threads(threads),
+            adam: Adam::new(&network),
+            order: (0..rows as u32).collect(),
+            random: seed,
+            gradient: vec![0.0; network.parameters.len()],
+            logits: vec![0.0; rows],
+            slopes: vec![0.0; rows],
+            labels: vec![false; rows],
+            network,
+        }
+    }
+
+    /// Shuffle, all steps, and the loss of the validation rows.
+    fn epoch(&mut self, table: &Table, batch: usize) -> Outcome<f64> {
+        let Training { network, engine, adam, order, random, gradient, logits, slopes, labels } = self;
+        let (steps, validation) = order.split_at_mut(table.steps);
+        if batch < steps.len() {
+            for at in (1..steps.len()).rev() {
+                *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                steps.swap(at, ((u128::from(*random) * (at as u128 + 1)) >> 64) as usize);
+            }
+        }
+        for first in (0..steps.len()).step_by(batch) {
+            let (now, later) = steps[first..].split_at(batch.min(steps.len() - first));
+            let (logits, slopes) = (&mut logits[..now.len()], &mut slopes[..now.len()]);
+            for (label, row) in labels.iter_mut().zip(now) {
+                *label = table.labels[*row as usize];
+            }
+            engine.forward(network, &table.matrix, now, logits);
+            table.loss.value_and_gradient(&Rows::new(Logits(logits), &labels[..now.len()])?, slopes)?;
+            engine.expect(&table.matrix, later);
+            engine.backward(network, slopes, gradient);
+            adam.step(&mut network.parameters, gradient, 1e-3);
+        }
+        let logits = &mut logits[..validation.len()];
+        engine.predict(network, &table.matrix, validation, logits);
+        Ok(table.loss.value(&Rows::new(Logits(logits), &table.labels[table.steps..])?)?)
+    }
+}

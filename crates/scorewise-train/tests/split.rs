@@ -1,0 +1,312 @@
+//! What splits promise: every labelled row in one part, shares kept, no group or time in two, the same seed the same parts.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::collections::HashSet;
+
+use scorewise_train::groups::Neighbours;
+use scorewise_train::split::{Folds, NO_SIDE, Parts, Shares, Split};
+use scorewise_train::table::{Category, Column, Table, Values};
+use scorewise_train::target::{Labels, Target};
+
+const PAPER: Shares = Shares { test: 0.2, validation: 1.0 / 3.0 };
+const FOLDS: Folds = Folds { folds: 5, repeats: 2, validation: 0.25 };
+
+/// Rows with a group each; every seventh row has no label, and classes come by a rule that looks like chance.
+fn sample(rows: usize, groups: u32, classes: u32) -> (Table, Labels) {
+    let chance = |row: usize| (scorewise::stream(1, row as u64) >> 40) as u32;
+    let codes: Vec<u32> = (0..rows).map(|row| chance(row) % groups).collect();
+    let levels = (0..groups).map(|group| format!("g{group}")).collect();
+    let group = Column { name: "patient".into(), values: Values::Category(Category { codes, levels }) };
+    let values = (0..rows).map(|row| f64::from(chance(row + rows) % 1000)).collect();
+    let x = Column { name: "x".into(), values: Values::Number(values) };
+    let class = |row: usize| match row % 7 {
+        3 => Labels::MISSING,
+        // The last class is the rarest.
+        _ => (0..classes - 1).find(|class| chance(row * 3 + *class as usize) % 4 != 0).unwrap_or(classes - 1),
+    };
+    let names = (0..classes).map(|class| format!("class {class}")).collect();
+    let labels = Labels { classes: (0..rows).map(class).collect(), names, ahead: None };
+    (Table { file: "test.csv".into(), columns: vec![group, x], ..Table::default() }, labels)
+}
+
+fn parts(split: &str, table: &Table, labels: &Labels, shares: &Shares, seed: u64) -> Parts {
+    Split::parse(split).unwrap().parts(table, labels, shares, seed).unwrap().0
+}
+
+fn lists(parts: &Parts) -> [&Vec<u32>; 3] {
+    [&parts.training, &parts.validation, &parts.test]
+}
+
+/// Disjoint, sorted, on the side they say, and together the rows that have a label.
+fn assert_partition(parts: &Parts, labels: &Labels) {
+    let mut together: Vec<u32> = Vec::new();
+    for (side, rows) in (0u8..).zip(lists(parts)) {
+        assert!(rows.is_sorted());
+        assert!(rows.iter().all(|row| parts.sides[*row as usize] == side));
+        together.extend(rows);
+    }
+    together.sort_unstable();
+    assert_eq!(together, labels.rows());
+}
+
+fn count(rows: &[u32], labels: &Labels, class: u32) -> usize {
+    rows.iter().filter(|row| labels.classes[**row as usize] == class).count()
+}
+
+#[test]
+fn random_parts_cover_all_and_keep_the_shares_of_every_class_within_a_row() {
+    for (rows, classes) in [(40, 2), (1000, 2), (1000, 4), (30_001, 3)] {
+        let (table, labels) = sample(rows, 5, classes);
+        let labelled = labels.rows().len() as f64;
+        for seed in 0..5 {
+            let parts = parts("random", &table, &labels, &PAPER, seed);
+            assert_partition(&parts, &labels);
+            let test = (0.2 * labelled).ceil();
+            assert_eq!(parts.test.len() as f64, test);
+            for (class, total) in (0..).zip(labels.counts()) {
+                let exact = total as f64 * test / labelled;
+                let found = count(&parts.test, &labels, class);
+                assert!((found as f64 - exact).abs() <= 1.0, "class {class}: {found} of {exact}");
+                let left = total - found;
+                let validation = count(&parts.validation, &labels, class);
+                assert!((validation as f64 - left as f64 / 3.0).abs() <= 1.0, "class {class}: {validation} of {left}");
+            }
+        }
+    }
+}
+
+#[test]
+fn adult_has_the_papers_sizes() {
+    let classes = (0..30_162).map(|row| u32::from(row % 4 == 0)).collect();
+    let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
+    let (table, _) = sample(30_162, 5, 2);
+    let parts = parts("random", &table, &labels, &PAPER, 0);
+    assert_eq!(lists(&parts).map(Vec::len), [16_086, 8_043, 6_033]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_parts_and_another_seed_others() {
+    let (table, labels) = sample(500, 40, 2);
+    for split in ["random", "group:patient"] {
+        let with = |seed| parts(split, &table, &labels, &PAPER, seed);
+        assert_eq!(with(3), with(3));
+        assert_ne!(with(3), with(4));
+        let folds = |seed| Split::parse(split).unwrap().folds(&table, &labels, &FOLDS, seed).unwrap().0;
+        assert_eq!(folds(3), folds(3));
+        assert_ne!(folds(3), folds(4));
+        assert_ne!(folds(3)[..5], folds(3)[5..]);
+    }
+}
+
+#[test]
+fn a_rare_class_is_in_every_part() {
+    let classes = (0..200).map(|row| u32::from(row < 3)).collect();
+    let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
+    let (table, _) = sample(200, 5, 2);
+    for seed in 0..20 {
+        let parts = parts("random", &table, &labels, &PAPER, seed);
+        assert_eq!(lists(&parts).map(|rows| count(rows, &labels, 1)), [1, 1, 1]);
+    }
+}
+
+#[test]
+fn a_share_of_zero_is_an_empty_part() {
+    let (table, labels) = sample(300, 30, 2);
+    for split in ["random", "time", "group:patient"] {
+        let parts = parts(split, &table, &labels, &Shares { test: 0.0, validation: 0.5 }, 1);
+        assert_partition(&parts, &labels);
+        assert!(parts.test.is_empty() && !parts.validation.is_empty());
+    }
+}
+
+#[test]
+fn groups_are_never_shared_and_shares_come_near() {
+    let (table, labels) = sample(3000, 150, 2);
+    let Values::Category(groups) = &table.columns[0].values else { panic!() };
+    let labelled = labels.rows().len() as f64;
+    for seed in 0..5 {
+        let parts = parts("group:patient", &table, &labels, &PAPER, seed);
+        assert_partition(&parts, &labels);
+        let [training, validation, test] =
+            lists(&parts).map(|rows| rows.iter().map(|row| groups.codes[*row as usize]).collect::<HashSet<u32>>());
+        assert!(training.is_disjoint(&validation) && training.is_disjoint(&test) && validation.is_disjoint(&test));
+        for (rows, share) in lists(&parts).into_iter().zip([0.8 * 2.0 / 3.0, 0.8 / 3.0, 0.2]) {
+            assert!((rows.len() as f64 / labelled - share).abs() < 0.02, "{} of {labelled}, asked {share}", rows.len());
+            let positives = count(rows, &labels, 1) as f64 / labels.counts()[1] as f64;
+            assert!((positives - share).abs() < 0.02, "{positives} of the positives, asked {share}");
+        }
+    }
+}
+
+#[test]
+fn by_time_the_last_rows_are_the_test() {
+    let (mut table, labels) = sample(700, 5, 2);
+    let (parts, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
+    assert_partition(&parts, &labels);
+    assert_eq!(parts.test.len(), 120);
+    assert!(parts.training.last() < parts.validation.first() && parts.validation.last() < parts.test.first());
+    assert!(parts.sides.is_sorted());
+    assert_eq!(notes[0].to_string(), "split by time, in the order of the rows");
+    // Turned around by a column of times: the first rows of the file are the test.
+    let values = Values::Time((0..700).map(|row| 1_000_000 - row).collect());
+    table.columns.push(Column { name: "when".into(), values });
+    let (turned, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
+    assert_partition(&turned, &labels);
+    assert!(turned.test.last() < turned.validation.first() && turned.validation.last() < turned.training.first());
+    assert_eq!(notes[0].to_string(), "column `when`: split by its times, by which the rows are not sorted");
+    // By a column of numbers, of which several rows hold the same: none is cut in two.
+    let (by_number, _) = Split::parse("time:x").unwrap().parts(&table, &labels, &PAPER, 0).unwrap();
+    assert_partition(&by_number, &labels);
+    let Values::Number(x) = &table.columns[1].values else { panic!() };
+    let range = |rows: &[u32]| {
+        let values = rows.iter().map(|row| x[*row as usize]);
+        (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max))
+    };
+    assert!(range(&by_number.training).1 < range(&by_number.validation).0);
+    assert!(range(&by_number.validation).1 < range(&by_number.test).0);
+}
+
+#[test]
+fn rows_without_a_time_are_left_out() {
+    let (mut table, labels) = sample(70, 5, 2);
+    let time = |row: i64| if row == 10 { Values::NO_TIME } else { row };
+    table.columns.push(Column { name: "when".into(), values: Values::Time((0..70).map(time).collect()) });
+    let (parts, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
+    assert!(lists(&parts).iter().all(|rows| !rows.contains(&10)));
+    assert_eq!(parts.sides[10], NO_SIDE);
+    assert_eq!(notes[1].to_string(), "column `when`: 1 row is left out: it has no time");
+}
+
+#[test]
+fn with_a_lead_no_label_lies_across_a_border() {
+    let values = Values::Number((0..100).map(|row| f64::from(row * 37 % 50)).collect());
+    let table = Table { columns: vec![Column { name: "x".into(), values }], ..Table::default() };
+    let (target, _) = Target::parse("x > 25", &table, None, 3).unwrap();
+    let (labels, _) = target.labels(&table, &Neighbours::new(&table, None).unwrap()).unwrap();
+    let (parts, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
+    let ahead = labels.ahead.as_ref().unwrap();
+    for rows in lists(&parts) {
+        assert!(rows.iter().all(|row| parts.sides[ahead[*row as usize] as usize] == parts.sides[*row as usize]));
+    }
+    // Three rows at each of the two borders; the last three of the table have no label at all.
+    assert_eq!(lists(&parts).map(Vec::len).iter().sum::<usize>(), 100 - 3 - 2 * 3);
+    assert_eq!(notes[1].to_string(), "6 rows are left out: their target lies in the next part");
+    assert!(
+        lists(&Split::Random.parts(&table, &labels, &PAPER, 0).unwrap().0).map(Vec::len).iter().sum::<usize>() == 97
+    );
+}
+
+#[test]
+fn a_part_without_one_of_the_classes_is_refused_with_the_cure() {
+    let (table, mut labels) = sample(100, 50, 2);
+    labels.classes = (0..100).map(|row| u32::from(row < 10)).collect();
+    let refused = |split: &str, labels: &Labels| {
+        Split::parse(split).unwrap().parts(&table, labels, &PAPER, 0).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused("time", &labels),
+        "--split: the validation part has no positives\n\
+         hint: give more rows, another share with `--validation`, or `--split random`"
+    );
+    labels.classes = (0..100).map(|row| u32::from(row == 0)).collect();
+    assert_eq!(
+        refused("random", &labels),
+        "--split: the validation part has no positives\nhint: give more rows, or another share with `--validation`"
+    );
+    assert!(refused("group:patient", &labels).contains("part has no positives"));
+    labels.classes = (0..100).map(|row| if row < 3 { row % 2 } else { Labels::MISSING }).collect();
+    assert!(refused("time", &labels).contains("--split: the"));
+}
+
+#[test]
+fn a_rare_class_of_many_may_be_missing_in_the_test_and_is_told() {
+    let (table, _) = sample(100, 5, 2);
+    let classes = (0..100).map(|row| if row == 0 { 2 } else { row % 2 }).collect();
+    let labels = Labels { classes, names: vec!["a".into(), "b".into(), "c".into()], ahead: None };
+    let (parts, notes) = Split::Random.parts(&table, &labels, &PAPER, 0).unwrap();
+    assert!(parts.training.contains(&0));
+    let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["the validation part has no rows of class `c`", "the test part has no rows of class `c`"]);
+}
+
+#[test]
+fn every_row_is_tested_once_a_repeat() {
+    let (table, labels) = sample(1000, 60, 3);
+    let Values::Category(groups) = &table.columns[0].values else { panic!() };
+    for split in [Split::Random, Split::Group("patient".into())] {
+        let (folds, _) = split.folds(&table, &labels, &FOLDS, 5).unwrap();
+        assert_eq!(folds.len(), 10);
+        for repeat in folds.chunks(5) {
+            let mut tested: Vec<u32> = repeat.iter().flat_map(|parts| parts.test.iter().copied()).collect();
+            tested.sort_unstable();
+            assert_eq!(tested, labels.rows());
+            for parts in repeat {
+                assert_partition(parts, &labels);
+                let validation = parts.validation.len() as f64 / (parts.validation.len() + parts.training.len()) as f64;
+                assert!((validation - 0.25).abs() < 0.03, "{validation}");
+                if split == Split::Random {
+                    for (class, total) in (0..).zip(labels.counts()) {
+                        assert!((count(&parts.test, &labels, class) as f64 - total as f64 / 5.0).abs() <= 1.0);
+                    }
+                } else {
+                    let [training, validation, test] = lists(parts)
+                        .map(|rows| rows.iter().map(|row| groups.codes[*row as usize]).collect::<HashSet<u32>>());
+                    assert!(
+                        training.is_disjoint(&validation)
+                            && training.is_disjoint(&test)
+                            && validation.is_disjoint(&test)
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn folds_by_time_learn_from_what_came_before() {
+    let (table, labels) = sample(1200, 5, 2);
+    let folds = Folds { repeats: 1, ..FOLDS };
+    let (found, _) = Split::Time(None).folds(&table, &labels, &folds, 0).unwrap();
+    assert_eq!(found.len(), 5);
+    let labelled = labels.rows();
+    for (number, parts) in found.iter().enumerate() {
+        assert!(parts.training.last() < parts.validation.first() && parts.validation.last() < parts.test.first());
+        assert!(parts.sides.is_sorted());
+        let learnt = parts.training.len() + parts.validation.len();
+        assert!(learnt.abs_diff(labelled.len() * (number + 1) / 6) <= 1, "{learnt}");
+        assert!(parts.test.len().abs_diff(labelled.len() / 6) <= 1);
+    }
+    let tested: Vec<u32> = found.iter().flat_map(|parts| parts.test.iter().copied()).collect();
+    assert_eq!(tested, labelled[labelled.len() - tested.len()..]);
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_refused() {
+    for text in ["randm", "", "random:x", "group", "group:", "time:"] {
+        let error = Split::parse(text).unwrap_err().to_string();
+        let expected = format!(
+            "--split: `{text}` is no way to split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`"
+        );
+        assert_eq!(error, expected);
+    }
+    assert_eq!(Split::parse("group: a:b ").unwrap(), Split::Group("a:b".into()));
+    let (table, labels) = sample(100, 2, 2);
+    let refused = |split: Split, shares| split.parts(&table, &labels, &shares, 0).unwrap_err().to_string();
+    for share in [-0.1, 1.0, f64::NAN, f64::INFINITY] {
+        assert!(refused(Split::Random, Shares { test: share, ..PAPER }).starts_with("--test: "));
+        assert!(refused(Split::Random, Shares { validation: share, ..PAPER }).starts_with("--validation: "));
+    }
+    assert_eq!(
+        refused(Split::Group("patient".into()), PAPER),
+        "--split: `patient` has 2 groups for 3 parts\nhint: name a column with more different values, or write `--split random`"
+    );
+    assert!(refused(Split::Group("pateint".into()), PAPER).contains("did you mean `patient`?"));
+    assert!(refused(Split::Time(Some("patient".into())), PAPER).contains("holds neither times nor numbers"));
+    let folds = |split: Split, folds| split.folds(&table, &labels, &folds, 0).unwrap_err().to_string();
+    assert!(folds(Split::Random, Folds { folds: 1, ..FOLDS }).starts_with("--folds: "));
+    assert!(folds(Split::Random, Folds { folds: 90, ..FOLDS }).starts_with("--folds: "));
+    assert!(folds(Split::Random, Folds { repeats: 0, ..FOLDS }).starts_with("--repeats: "));
+    assert!(folds(Split::Time(None), FOLDS).starts_with("--repeats: "));
+    assert!(folds(Split::Random, Folds { validation: 1.0, ..FOLDS }).starts_with("--validation: "));
+}

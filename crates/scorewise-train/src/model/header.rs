@@ -4,9 +4,9 @@
 //! 8 bytes: n, lowest first        n bytes: JSON        the rest: the tensors, end to end
 //! ```
 //!
-//! The safetensors crate writes our files. It does not read them: offsets near 2⁶⁴ overflow in its check of the length, and a
-//! hostile header makes it keep thirty times its text. Here every size is compared with the bytes that are there before
-//! anything is kept, and a message can say whether a file is cut off, foreign or damaged.
+//! The safetensors crate writes our files. It does not read them: its check of the length adds offsets from the header without
+//! looking for an overflow. Here every size is compared with the bytes that are there before anything is kept, and a message
+//! can say whether a file is cut off, foreign or damaged.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -215,7 +215,7 @@ impl Comparison {
             row("difference", self.difference(), difference.interval(0.95), None),
         ];
         let table = aligned(&["forecast", score.name(), "low", "high", "threshold"], &rows);
-        let share = |better: usize| short(100.0 * self.share(better));
+        let share = |better: usize| format!("{:.1}", 100.0 * self.share(better));
         format!(
             "{table}\nThe first is better in {} %, the second in {} % of {} replicates.\n{}\n",
             share(*first_better),

@@ -47,6 +47,16 @@ pub fn short(value: f64) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
+/// Two ends with as many digits as tell them apart.
+pub fn ends(low: f64, high: f64) -> (String, String) {
+    let (few_low, few_high) = (short(low), short(high));
+    if few_low != few_high || low == high {
+        return (few_low, few_high);
+    }
+    let exact = |digits: &usize| (format!("{low:.digits$}"), format!("{high:.digits$}"));
+    (7..=17).map(|digits| exact(&digits)).find(|(low, high)| low != high).unwrap_or((low.to_string(), high.to_string()))
+}
+
 /// A number, or that there is none.
 pub fn shown(value: Option<f64>) -> String {
     value.map_or("undefined".into(), short)
@@ -110,6 +120,9 @@ mod tests {
         let expected = "          FORECAST NO  FORECAST YES\nnegative  2680         72\npositive  23           28.5\n";
         assert_eq!(matrix(&confusion), expected);
         assert_eq!(with_interval(0.5, Some((0.25, 0.75))), "0.5 (95 % 0.25 to 0.75)");
+        assert_eq!(ends(0.25, 0.5), ("0.25".into(), "0.5".into()));
+        assert_eq!(ends(0.123_456_781, 0.123_456_784), ("0.123456781".into(), "0.123456784".into()));
+        assert_eq!(ends(0.3, 0.3f64.next_up()), ("0.29999999999999999".into(), "0.30000000000000004".into()));
         assert_eq!((with_interval(0.5, None), shown(None)), ("0.5".into(), "undefined".into()));
     }
 }

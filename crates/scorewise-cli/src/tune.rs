@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::outcome::{Failure, Outcome};
 use crate::predictions::{self, Columns, with_rows};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
-use crate::table::{blocks, confusion_json, facts, matrix, pretty, short, with_interval};
+use crate::table::{blocks, confusion_json, ends, facts, matrix, pretty, short, with_interval};
 
 /// What `scorewise tune` takes.
 #[derive(clap::Args)]
@@ -137,11 +137,12 @@ fn text(score: &Score, conditions: &[Condition], tuned: &Tuned) -> String {
     let conditions: Vec<_> = conditions.iter().map(Condition::text).collect();
     let end = if best.interval.1 == 1.0 { "to" } else { "up to but not" };
     let others = if best.intervals > 1 { format!("; {} intervals are as good", best.intervals) } else { String::new() };
+    let (low, high) = ends(best.interval.0, best.interval.1);
     let lines = facts(&[
         ("score", score.name().to_string()),
         ("subject to", conditions.join(" and ")),
         ("threshold", with_interval(best.threshold, tuned.spread.threshold.interval(0.95))),
-        ("interval", format!("{} {end} {}{others}", short(best.interval.0), short(best.interval.1))),
+        ("interval", format!("{low} {end} {high}{others}")),
         ("value", with_interval(best.value, tuned.spread.value.interval(0.95))),
     ]);
     format!("{lines}\n{}\n{}", matrix(&best.confusion), picture(score, tuned))
@@ -177,9 +178,9 @@ fn picture(score: &Score, tuned: &Tuned) -> String {
 }
 
 fn json(arguments: &Arguments, score: &Score, conditions: &[Condition], tuned: &Tuned) -> Value {
-    let ends = |interval: Option<(f64, f64)>| (interval.map(|ends| ends.0), interval.map(|ends| ends.1));
-    let (low, high) = ends(tuned.spread.threshold.interval(0.95));
-    let (value_low, value_high) = ends(tuned.spread.value.interval(0.95));
+    let both = |interval: Option<(f64, f64)>| (interval.map(|ends| ends.0), interval.map(|ends| ends.1));
+    let (low, high) = both(tuned.spread.threshold.interval(0.95));
+    let (value_low, value_high) = both(tuned.spread.value.interval(0.95));
     let best = &tuned.best;
     json!({
         "score": score.name(),

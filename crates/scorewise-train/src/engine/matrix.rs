@@ -92,10 +92,9 @@ impl<'a> Ahead<'a> {
         self.order = later;
         for row in now {
             for at in (0..self.matrix.stride).step_by(PAD) {
+                let place = self.matrix.values.as_ptr().wrapping_add(*row as usize * self.matrix.stride + at);
                 // SAFETY: a hint, which reads nothing, wherever it points.
-                unsafe {
-                    V::expect_at(self.matrix.values.as_ptr().wrapping_add(*row as usize * self.matrix.stride + at))
-                };
+                unsafe { V::expect_at(place) };
             }
         }
     }

@@ -186,7 +186,7 @@ impl Engine {
         let rows = self.divide(self.order.len());
         let Engine { level, plan, slots, kept, pool, part, matrix, order, total, .. } = self;
         let (level, part, parameters) = (*level, *part, &network.parameters[..]);
-        let kept = keeps.then_some(&kept[..]);
+        let kept = keeps.then(|| &kept[..order.len().div_ceil(PANEL) * plan.record]);
         if order.is_empty() {
             gradient.fill(0.0);
             return;
@@ -267,6 +267,6 @@ impl Work for Hint<'_> {
     #[inline(always)]
     unsafe fn with<V: Lanes>(self) {
         // SAFETY: `run` has the instructions of V.
-        unsafe { Ahead::new(self.matrix, self.order, 1).go::<V>() };
+        unsafe { Ahead::new(self.matrix, self.order, &[], 1).go::<V>() };
     }
 }

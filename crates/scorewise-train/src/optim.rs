@@ -102,15 +102,14 @@ impl Work for AdamLoop<'_> {
             let (new_mean, new_square) = (V::splat(1.0 - adam.momentum), V::splat(1.0 - adam.memory));
             let (minus_scale, minus_shrink) = (V::splat(-scale), V::splat(-shrink));
             let (minus, epsilon) = (V::splat(-1.0), V::splat(epsilon));
-            // Where a unit is dead, both means fade until f32 can hold them only in its slow way, a hundred times slower. Long before
-            // that they no longer move anything beside ε.
-            let (least_slope, least_square) = (V::splat(1e-15), V::splat(1e-33));
+            // Where a unit is dead, both means would fade until f32 can hold them only in its slow way, a hundred times slower. So
+            // the first is rounded to what a grain can be told from, and the second ends at a number whose root is nothing beside ε.
+            let (grain, minus_grain, least) = (V::splat(1e-22), V::splat(-1e-22), V::splat(1e-33));
             for at in (0..length).step_by(V::WIDTH) {
-                let slope = V::load(gradient.add(at)).unless_below(least_slope);
+                let slope = V::load(gradient.add(at));
                 let (old_mean, old_square) = (V::load(mean.add(at)), V::load(square.add(at)));
-                let first = new_mean.fused(minus.fused(old_mean, slope), old_mean).unless_below(least_slope);
-                let second = new_square.fused(slope.fused(slope, minus.times(old_square)), old_square);
-                let second = second.unless_below(least_square);
+                let first = new_mean.fused(minus.fused(old_mean, slope), old_mean.plus(grain)).plus(minus_grain);
+                let second = new_square.fused(slope.fused(slope, minus.times(old_square)), old_square).at_least(least);
                 first.store(mean.add(at));
                 second.store(square.add(at));
                 let old = V::load(parameters.add(at));

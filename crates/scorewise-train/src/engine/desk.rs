@@ -10,6 +10,9 @@ use crate::net::Layer;
 /// Panels whose weight gradient is summed in one go: more of them, and their rows leave the first cache.
 pub(super) const TOGETHER: usize = 2;
 
+/// Numbers that the second cache holds beside what else is in use.
+const NEAR: usize = 1 << 18;
+
 /// The layers, and where a panel's activations stand.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
@@ -82,7 +85,7 @@ unsafe fn hidden<V: Lanes>(
     // SAFETY: the desk has room, and as the caller's.
     unsafe {
         columns_of::<V>(&matrix.panel(now), first.inputs, input.as_mut_ptr());
-        let mut ahead = Ahead::new(matrix, next, first.outputs.div_ceil(8));
+        let mut ahead = Ahead::new(matrix, next, &[], first.outputs.div_ceil(8));
         let mut from = input.as_ptr();
         for (at, layer) in plan.layers[..plan.layers.len() - 1].iter().enumerate() {
             let to = record.add(plan.places[at + 1]);
@@ -115,14 +118,14 @@ impl Work for Forward<'_> {
         };
         // SAFETY: the buffers were sized for this many panels, the rows are the matrix's, and `run` has the instructions of V.
         unsafe {
-            Ahead::new(matrix, &order[..PANEL.min(order.len())], 1).go::<V>();
+            Ahead::new(matrix, &order[..PANEL.min(order.len())], &[], 1).go::<V>();
             for (panel, logits) in logits.chunks_mut(PANEL * outputs).enumerate() {
                 let (now, later) = order[panel * PANEL..].split_at(PANEL.min(order.len() - panel * PANEL));
                 let soon = &later[..PANEL.min(later.len())];
                 hidden::<V>(plan, parameters, &mut desk.input, matrix, (now, soon), record);
                 let from =
                     if depth == 1 { desk.input.as_ptr() } else { record.add(plan.places[depth - 1]).cast_const() };
-                let mut ahead = Ahead::new(matrix, if depth == 1 { soon } else { &[] }, outputs.div_ceil(8));
+                let mut ahead = Ahead::new(matrix, if depth == 1 { soon } else { &[] }, &[], outputs.div_ceil(8));
                 forward::<V>(&plan.layers[depth - 1], parameters, from, desk.last.as_mut_ptr(), false, &mut ahead);
                 if outputs == 1 {
                     logits.copy_from_slice(&desk.last[..logits.len()]);
@@ -162,6 +165,7 @@ impl Work for Backward<'_> {
             let order = &order[start * group..];
             let (now, later) = order.split_at(group.min(order.len()));
             let panels = now.len().div_ceil(PANEL);
+            let mut nothing = Ahead::new(matrix, &[], &[], 1);
             let mut places = [[std::ptr::null(); PANEL]; TOGETHER];
             // SAFETY: the buffers were sized for this many panels, the rows are the matrix's, and `run` has the instructions of V.
             unsafe {
@@ -195,7 +199,7 @@ impl Work for Backward<'_> {
                                 *place = to.add(row * layer.stride);
                             }
                         }
-                        outer::<V>(layer, out, &places[..panels], gradient, start == 0);
+                        outer::<V>(layer, out, &places[..panels], gradient, start == 0, &mut nothing);
                     }
                     for panel in 0..panels {
                         let slopes_out = out.add(panel * PANEL * layer.outputs);
@@ -207,8 +211,19 @@ impl Work for Backward<'_> {
                 for (place, now) in places.iter_mut().zip(now.chunks(PANEL)) {
                     *place = matrix.panel(now);
                 }
-                Ahead::new(matrix, &later[..group.min(later.len())], 1).go::<V>();
-                outer::<V>(&plan.layers[0], out, &places[..panels], gradient, start == 0);
+                let later = &later[..group.min(later.len())];
+                // Activations of a batch that the second cache does not hold come from afar, too.
+                let stretch = match kept {
+                    Some(kept) if kept.len() > NEAR => {
+                        let next = (start + 1) * TOGETHER * plan.record;
+                        &kept[next.min(kept.len())..(next + later.len().div_ceil(PANEL) * plan.record).min(kept.len())]
+                    }
+                    _ => &[],
+                };
+                let first = &plan.layers[0];
+                let goes = first.outputs.div_ceil(8) * first.stride.div_ceil(3 * V::WIDTH);
+                let mut ahead = Ahead::new(matrix, later, stretch, goes);
+                outer::<V>(first, out, &places[..panels], gradient, start == 0, &mut ahead);
             }
         }
     }

@@ -61,7 +61,7 @@ impl Blocks {
     }
 }
 
-/// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], cut at 0 where `relu`. Rows that come next are asked for along the way.
+/// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], cut at 0 where `relu`. What comes next is asked for along the way.
 ///
 /// # Safety
 /// As [`Lanes`]; `parameters` holds the layer, `input` and `output` its inputs and outputs times [`PANEL`] numbers.
@@ -224,7 +224,8 @@ unsafe fn backward_block<V: Lanes, const N: usize, const B: usize>(
 }
 
 /// gradient W[o][·] += Σ_rows slopes[o][row] · row[·] over one or more panels, and gradient b[o] += Σ_rows slopes[o][row]; or `=`
-/// where it is `fresh`, which saves clearing it first. The rows stand anywhere: those of the first layer are the matrix's own.
+/// where it is `fresh`, which saves clearing it first. The rows stand anywhere: those of the first layer are the matrix's own. What comes
+/// next is asked for along the way.
 ///
 /// # Safety
 /// As [`forward`]; `slopes` holds as many panels as there are rows for, and each row has the layer's stride.
@@ -235,6 +236,7 @@ pub(crate) unsafe fn outer<V: Lanes>(
     rows: &[[*const f32; PANEL]],
     gradient: *mut f32,
     fresh: bool,
+    ahead: &mut Ahead<'_>,
 ) {
     // SAFETY: as the caller's.
     unsafe {
@@ -247,6 +249,7 @@ pub(crate) unsafe fn outer<V: Lanes>(
             let column = vector * V::WIDTH;
             let mut blocks = Blocks::of(layer.outputs, (V::SUMS / columns).min(8));
             while let Some((start, size)) = blocks.next() {
+                ahead.go::<V>();
                 let slopes = slopes.add(start * PANEL);
                 let gradient = gradient.add(layer.weights + start * layer.stride + column);
                 match columns {

@@ -24,14 +24,14 @@ pub(crate) trait Lanes: Copy {
     unsafe fn positive_part(self) -> Self;
     /// self where `gate` is above 0, else 0.
     unsafe fn where_positive(self, gate: Self) -> Self;
-    /// self where it is as far from 0 as `least` or farther, else 0.
-    unsafe fn unless_below(self, least: Self) -> Self;
+    /// self where it is above `least`, else that.
+    unsafe fn at_least(self, least: Self) -> Self;
     /// The sum of all lanes, in a fixed order.
     unsafe fn sum(self) -> f32;
     /// A hint that the cache line here will soon be read.
     #[inline(always)]
     unsafe fn expect_at(_: *const f32) {}
-    /// self / (√square + epsilon), for squares not below 0.
+    /// self / (√square + epsilon), for squares above 0 that f32 holds in all their digits.
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self;
     /// Eight runs of eight numbers, turned: to[b][a] = from[a][b], the new runs `stride` apart.
     unsafe fn turn(from: [*const f32; 8], to: *mut f32, stride: usize) {
@@ -87,8 +87,8 @@ impl Lanes for Portable {
         Portable(std::array::from_fn(|k| if gate.0[k] > 0.0 { self.0[k] } else { 0.0 }))
     }
     #[inline(always)]
-    unsafe fn unless_below(self, least: Self) -> Self {
-        Portable(std::array::from_fn(|k| if self.0[k].abs() < least.0[k] { 0.0 } else { self.0[k] }))
+    unsafe fn at_least(self, least: Self) -> Self {
+        Portable(std::array::from_fn(|k| if self.0[k] > least.0[k] { self.0[k] } else { least.0[k] }))
     }
     #[inline(always)]
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
@@ -186,12 +186,9 @@ pub(crate) mod x86 {
             unsafe { turn(from, to, stride) }
         }
         #[inline(always)]
-        unsafe fn unless_below(self, least: Self) -> Self {
-            // SAFETY: as above.
-            unsafe {
-                let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), self);
-                _mm256_andnot_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(size, least), self)
-            }
+        unsafe fn at_least(self, least: Self) -> Self {
+            // SAFETY: as above. The second operand is returned for NaN.
+            unsafe { _mm256_max_ps(self, least) }
         }
         #[inline(always)]
         unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
@@ -266,9 +263,9 @@ pub(crate) mod x86 {
             unsafe { turn(from, to, stride) }
         }
         #[inline(always)]
-        unsafe fn unless_below(self, least: Self) -> Self {
+        unsafe fn at_least(self, least: Self) -> Self {
             // SAFETY: as above.
-            unsafe { _mm512_maskz_mov_ps(_mm512_cmp_ps_mask::<_CMP_NLT_UQ>(_mm512_abs_ps(self), least), self) }
+            unsafe { _mm512_max_ps(self, least) }
         }
         /// Root and quotient each occupy the one divider for as long as a dozen products take. Both are had from an estimate of 14
         /// bits and one step of Newton's, which doubles them: within two units of the last place.
@@ -276,8 +273,6 @@ pub(crate) mod x86 {
         unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
             // SAFETY: as above.
             unsafe {
-                // Below this a root is no number that f32 could hold the square of; 0 has no inverse root.
-                let square = _mm512_max_ps(square, _mm512_set1_ps(f32::MIN_POSITIVE));
                 let guess = _mm512_rsqrt14_ps(square);
                 let root = _mm512_mul_ps(square, guess);
                 // root (1 + ½(1 − root · guess))

@@ -90,20 +90,22 @@ impl Matrix {
     }
 }
 
-/// Rows that will soon be needed. The rows of a shuffled batch lie anywhere, and fetching them takes as long as hundreds of
-/// products: a few at a time are asked for between the blocks of a product, so that none of them waits for another.
+/// What will soon be needed: rows, which in a shuffled batch lie anywhere, and a stretch of other numbers. Fetching them takes as
+/// long as hundreds of products: a few at a time are asked for between the blocks of a product, so that none waits for another.
 pub(super) struct Ahead<'a> {
     matrix: &'a Matrix,
     order: &'a [u32],
-    /// How many of them at a time.
-    pace: usize,
+    stretch: &'a [f32],
+    /// How many rows and how much of the stretch at a time.
+    pace: (usize, usize),
 }
 
 impl<'a> Ahead<'a> {
-    /// These rows, in about so many goes.
+    /// These rows and this stretch, in about so many goes.
     #[inline(always)]
-    pub fn new(matrix: &'a Matrix, order: &'a [u32], goes: usize) -> Self {
-        Ahead { matrix, order, pace: order.len().div_ceil(goes.max(1)) }
+    pub fn new(matrix: &'a Matrix, order: &'a [u32], stretch: &'a [f32], goes: usize) -> Self {
+        let goes = goes.max(1);
+        Ahead { matrix, order, stretch, pace: (order.len().div_ceil(goes), stretch.len().div_ceil(goes)) }
     }
 
     /// Asks for the next few.
@@ -112,15 +114,20 @@ impl<'a> Ahead<'a> {
     /// As [`Lanes`].
     #[inline(always)]
     pub unsafe fn go<V: Lanes>(&mut self) {
-        let (now, later) = self.order.split_at(self.pace.min(self.order.len()));
+        let (now, later) = self.order.split_at(self.pace.0.min(self.order.len()));
         self.order = later;
         for row in now {
             for at in (0..self.matrix.stride).step_by(PAD) {
+                let place = self.matrix.values.as_ptr().wrapping_add(*row as usize * self.matrix.stride + at);
                 // SAFETY: a hint, which reads nothing, wherever it points.
-                unsafe {
-                    V::expect_at(self.matrix.values.as_ptr().wrapping_add(*row as usize * self.matrix.stride + at))
-                };
+                unsafe { V::expect_at(place) };
             }
+        }
+        let (now, later) = self.stretch.split_at(self.pace.1.min(self.stretch.len()));
+        self.stretch = later;
+        for line in now.chunks(PAD) {
+            // SAFETY: as above.
+            unsafe { V::expect_at(line.as_ptr()) };
         }
     }
 }

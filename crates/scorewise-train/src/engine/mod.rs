@@ -152,19 +152,22 @@ impl Engine {
         }
         // A linear model has nothing to keep.
         let keep = keep && record > 0;
-        let work = |(slot, ((order, logits), kept)): (&mut Slot, ((&[u32], &mut [f32]), Option<&mut [f32]>))| {
+        let mut records = if keep { Some(kept.chunks_mut(rows / PANEL * record)) } else { None };
+        let stretches = order.chunks(rows).zip(logits.chunks_mut(rows * outputs)).map(|(order, logits)| Stretch {
+            order,
+            logits,
+            kept: records.as_mut().and_then(Iterator::next),
+        });
+        let work = |slot: &mut Slot, Stretch { order, logits, kept }: Stretch<'_>| {
             let desk = &mut slot.desk;
             run(level, Forward { plan, desk, parameters, matrix, order, logits, kept });
         };
-        let parts = order.chunks(rows).zip(logits.chunks_mut(rows * outputs));
-        let mut kept = if keep { Some(kept.chunks_mut(rows / PANEL * record)) } else { None };
-        let kept = std::iter::repeat_with(move || kept.as_mut().and_then(Iterator::next));
         match pool {
             Some(pool) if order.len() > rows => {
-                let parts: Vec<_> = slots.iter_mut().zip(parts.zip(kept)).collect();
-                pool.install(|| parts.into_par_iter().for_each(work));
+                let parts: Vec<_> = slots.iter_mut().zip(stretches).collect();
+                pool.install(|| parts.into_par_iter().for_each(|(slot, stretch)| work(slot, stretch)));
             }
-            _ => parts.zip(kept).for_each(|part| work((&mut slots[0], part))),
+            _ => stretches.for_each(|stretch| work(&mut slots[0], stretch)),
         }
     }
 
@@ -183,7 +186,7 @@ impl Engine {
         let rows = self.divide(self.order.len());
         let Engine { level, plan, slots, kept, pool, part, matrix, order, total, .. } = self;
         let (level, part, parameters) = (*level, *part, &network.parameters[..]);
-        let kept = keeps.then_some(&kept[..]);
+        let kept = keeps.then(|| &kept[..order.len().div_ceil(PANEL) * plan.record]);
         if order.is_empty() {
             gradient.fill(0.0);
             return;
@@ -241,6 +244,13 @@ impl Engine {
     }
 }
 
+/// Rows of one slot on the way forward.
+struct Stretch<'a> {
+    order: &'a [u32],
+    logits: &'a mut [f32],
+    kept: Option<&'a mut [f32]>,
+}
+
 /// Adds up, in f64.
 fn add(sums: &mut [f64], terms: impl Iterator<Item = f64>) {
     for (sum, term) in sums.iter_mut().zip(terms) {
@@ -257,6 +267,6 @@ impl Work for Hint<'_> {
     #[inline(always)]
     unsafe fn with<V: Lanes>(self) {
         // SAFETY: `run` has the instructions of V.
-        unsafe { Ahead::new(self.matrix, self.order, 1).go::<V>() };
+        unsafe { Ahead::new(self.matrix, self.order, &[], 1).go::<V>() };
     }
 }

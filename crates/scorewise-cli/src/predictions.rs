@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use scorewise_train::table::{Category, Column, Kind, Reader, Reading, Source, Table, Values};
+use scorewise_train::table::{Column, Kind, Reader, Reading, Source, Table, Values};
 use scorewise_train::{Error, Place, Result};
 
 /// Which columns of the table are which.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Columns {
-    /// The column of what happened: 0 and 1, or true and false [default: label]
+    /// The column of what happened: 0 and 1, or true and false [default: truth, else label]
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
     /// The label that counts as positive, where labels are other texts or numbers
@@ -69,10 +69,18 @@ macro_rules! with_rows {
 }
 pub(crate) use with_rows;
 
+/// What happened, where no column is named: `truth`, as `predict` writes it beside its own decision, else `label`. (Standard input can
+/// be opened only once, so there it is `label`.)
+fn usual_label(source: &Source) -> &'static str {
+    let is_truth = |reader: Reader| reader.fields().iter().any(|field| field.name == "truth");
+    let has_truth = *source != Source::Stdin && Reader::open(source, &Reading::default()).is_ok_and(is_truth);
+    if has_truth { "truth" } else { "label" }
+}
+
 /// Reads the labels, these forecasts and the weights; all numbers come out equally wide.
 pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<Predictions> {
     let source = Source::parse(file);
-    let label = columns.label.clone().unwrap_or("label".into());
+    let label = columns.label.clone().unwrap_or_else(|| usual_label(&source).into());
     let mut names = vec![label.clone()];
     names.extend(probabilities.iter().chain(&columns.weight).cloned());
     let numbers = probabilities.iter().chain(&columns.weight);
@@ -232,12 +240,12 @@ impl<'a> Marks<'a> {
         if labels.len() > start {
             let is_other = |row: &usize| matches!(&column.values, Values::Number(values) if values[*row] != 0.0 && values[*row] != 1.0);
             return match (0..column.values.len()).find(is_other) {
-                Some(row) => Err(fault(row, format!("`{}` is not a label", text(column, row)), LABELS)),
+                Some(row) => Err(fault(row, format!("`{}` is not a label", column.values.text(row)), LABELS)),
                 None => Ok(()),
             };
         }
         for row in 0..column.values.len() {
-            let shown = text(column, row);
+            let shown = column.values.text(row);
             let label = match self.positive {
                 None => match shown.to_ascii_lowercase().as_str() {
                     "1" | "true" => true,
@@ -257,16 +265,6 @@ impl<'a> Marks<'a> {
             labels.push(label);
         }
         Ok(())
-    }
-}
-
-/// A value as it would be written.
-fn text(column: &Column, row: usize) -> String {
-    match &column.values {
-        Values::Number(values) => values[row].to_string(),
-        Values::Boolean(values) => values[row].map_or(String::new(), |value| value.to_string()),
-        Values::Category(Category { codes, levels }) => levels.get(codes[row] as usize).cloned().unwrap_or_default(),
-        Values::Time(values) => values[row].to_string(),
     }
 }
 

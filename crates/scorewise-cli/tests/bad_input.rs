@@ -1,5 +1,7 @@
 //! Bad input of `train`, `predict` and `export`: one clear sentence with its cure, exit code 2, nothing half-written.
 
+#![allow(clippy::unwrap_used)] // a panic is the report
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

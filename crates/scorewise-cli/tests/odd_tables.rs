@@ -1,5 +1,7 @@
 //! Real data that is not nice trains without any editing by hand: the built-in sets, written the way such files come.
 
+#![allow(clippy::unwrap_used)] // a panic is the report
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;

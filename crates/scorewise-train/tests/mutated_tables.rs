@@ -1,6 +1,8 @@
 //! Damaged tables: bytes of real ones flipped, cut and spliced, seventy thousand times in all. Each gives a table or a fault
 //! that names the file, no panic, within a bound on memory: 64 MiB and 64 bytes for each byte of the file.
 
+#![allow(clippy::unwrap_used)] // a panic is the report
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
 use std::io::{Read, Write};
@@ -77,7 +79,7 @@ fn survive(name: &str, original: &[u8], seed: u64, times: usize) {
         match outcome {
             Ok(table) => answers += usize::from(table.rows() > 0),
             Err(message) => {
-                assert!(message.contains(name) && message.len() < 2000, "{name}, mutation {time}: {message}")
+                assert!(message.contains(name) && message.len() < 2000, "{name}, mutation {time}: {message}");
             }
         }
     }

@@ -70,15 +70,15 @@ pub struct Arguments {
     /// The prior of the threshold; `scorewise priors` lists them
     #[arg(long, default_value = "cosine:0.5,0.1", help_heading = "Loss")]
     pub prior: String,
-    /// What is minimised
-    #[arg(long, value_enum, default_value_t = LossName::Sol, help_heading = "Loss")]
-    pub loss: LossName,
+    /// What is minimised [default: sol]
+    #[arg(long, value_enum, help_heading = "Loss")]
+    pub loss: Option<LossName>,
     /// How more than two classes are trained
     #[arg(long, value_enum, default_value_t = Multiclass::Simplex, help_heading = "Loss")]
     pub multiclass: Multiclass,
     /// Train with cross-entropy first, move the best threshold to the prior's centre, then go on with the score
-    #[arg(long, help_heading = "Loss")]
-    pub warm_start: bool,
+    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Loss")]
+    pub warm_start: Option<bool>,
     /// The model's threshold: the best one on the validation rows, or a number
     #[arg(long, value_name = "tuned|NUMBER", default_value = "tuned", help_heading = "Loss")]
     pub threshold: String,
@@ -107,9 +107,9 @@ pub struct Arguments {
     /// Follow the paper to the letter: no start inside the prior's support, no new start where one is dead
     #[arg(long, help_heading = "Training")]
     pub no_cure: bool,
-    /// Train so many networks and take the mean of their probabilities
-    #[arg(long, value_name = "MEMBERS", default_value_t = 1, help_heading = "Training")]
-    pub ensemble: usize,
+    /// Train so many networks and take the mean of their probabilities [default: 1]
+    #[arg(long, value_name = "MEMBERS", help_heading = "Training")]
+    pub ensemble: Option<usize>,
     /// Where all randomness starts
     #[arg(long, default_value_t = 0, help_heading = "Training")]
     pub seed: u64,

@@ -28,6 +28,11 @@ struct Purpose {
     split: Split,
     drop: &'static [&'static str],
     test: Option<BuiltIn>,
+    /// Where the test is a table of its own, more of the first can be learnt from.
+    validation: Option<f64>,
+    /// Members, and whether cross-entropy comes first: what was best on validation rows.
+    ensemble: usize,
+    warm_start: bool,
 }
 
 /// The experiments of the paper: targets, scores and inputs are its own.
@@ -40,6 +45,9 @@ fn purpose(table: &Source) -> Option<Purpose> {
             split: Split::Random,
             drop: &[],
             test: Some(BuiltIn::AdultTest),
+            validation: Some(0.2),
+            ensemble: 5,
+            warm_start: true,
         }),
         Source::BuiltIn(BuiltIn::Pollution) => Some(Purpose {
             target: "pm2.5 > 400",
@@ -48,6 +56,9 @@ fn purpose(table: &Source) -> Option<Purpose> {
             split: Split::Time(None),
             drop: &["No", "year", "month", "day", "hour"],
             test: None,
+            validation: None,
+            ensemble: 1,
+            warm_start: true,
         }),
         _ => None,
     }
@@ -111,9 +122,10 @@ impl Inputs {
         plan.weight = arguments.weight.clone();
         plan.split = self.split(arguments, purpose.as_ref(), plan.lead)?;
         plan.test = share("--test", arguments.test.as_deref().and_then(|text| text.parse().ok()), plan.test)?;
-        plan.validation = share("--validation", arguments.validation, plan.validation)?;
+        let usual = purpose.as_ref().and_then(|purpose| purpose.validation).unwrap_or(plan.validation);
+        plan.validation = share("--validation", arguments.validation, usual)?;
         plan.prior = arguments.prior.clone();
-        plan.loss = match arguments.loss {
+        plan.loss = match arguments.loss.unwrap_or(arguments::LossName::Sol) {
             arguments::LossName::Sol => LossName::Sol,
             arguments::LossName::Exact => LossName::Exact,
             arguments::LossName::Ce => LossName::CrossEntropy,
@@ -125,7 +137,7 @@ impl Inputs {
         };
         plan.cut = cut(&arguments.threshold)?;
         plan.hidden = hidden(&arguments.hidden)?;
-        plan.ensemble = arguments.ensemble;
+        plan.ensemble = arguments.ensemble.or(purpose.as_ref().map(|purpose| purpose.ensemble)).unwrap_or(1);
         plan.seed = arguments.seed;
         plan.threads = threads(arguments.threads)?;
         let (keep, columns) = keep(&arguments.keep)?;
@@ -141,7 +153,7 @@ impl Inputs {
             patience: arguments.patience,
             keep,
             cure: !arguments.no_cure,
-            warm_start: arguments.warm_start.then(WarmStart::default),
+            warm_start: warm_start(arguments, purpose.as_ref()).then(WarmStart::default),
             ..plan.settings
         };
         plan.choice = Choice {
@@ -181,6 +193,14 @@ impl Inputs {
             return Err(Error::setting("--lags", problem, "write `--split time` or `--split group:COLUMN`").into());
         }
         Ok(split)
+    }
+}
+
+/// Where a loss was asked for, nothing is put before it that was not.
+fn warm_start(arguments: &Arguments, purpose: Option<&Purpose>) -> bool {
+    match arguments.warm_start {
+        Some(asked) => asked,
+        None => arguments.loss.is_none() && !arguments.no_cure && purpose.is_some_and(|purpose| purpose.warm_start),
     }
 }
 

@@ -3,6 +3,7 @@
 `onnx_case`, an example of the trainer that `./check` builds, writes models of many shapes, rows and our answers.
 """
 
+import csv
 import json
 import os
 import pathlib
@@ -84,3 +85,25 @@ def test_file_is_sound_and_carries_what_a_user_needs(folder, name):
     with open(folder / name / "model.scorewise", "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     assert json.loads(header["__metadata__"]["scorewise"]) == description
+
+
+def test_adult_test_file_gets_the_labels_of_predict(tmp_path):
+    model, exported, predictions = tmp_path / "adult.scorewise", tmp_path / "adult.onnx", tmp_path / "predictions.csv"
+    # A few epochs are enough for labels of both kinds.
+    train = ["train", "adult", "--epochs", "5", "--ensemble", "2", "--replicates", "10", "-o", model]
+    for arguments in (train, ["predict", model, "adult-test", "-o", predictions], ["export", model, "--onnx", exported]):
+        subprocess.run([COMMAND, *arguments], check=True, capture_output=True)
+    subprocess.run([COMMAND.parent / "examples" / "onnx_case", tmp_path, model, "adult-test"], check=True)
+
+    case = json.loads((tmp_path / "case.json").read_text(encoding="utf-8"))
+    assert case["rows"] == 16281
+    rows = numpy.fromfile(tmp_path / "rows.f32", "<f4").reshape(case["rows"], case["features"])
+    session = onnxruntime.InferenceSession(exported, providers=["CPUExecutionProvider"])
+    probability, label = session.run(["probability", "label"], {"x": rows})
+
+    with open(predictions, encoding="utf-8", newline="") as lines:
+        ours = list(csv.DictReader(lines))
+    assert numpy.abs(probability - [float(row["probability"]) for row in ours]).max() < 1e-5
+    labels = [int(row["label"]) for row in ours]
+    numpy.testing.assert_array_equal(label, labels)
+    assert 1000 < sum(labels) < 15000

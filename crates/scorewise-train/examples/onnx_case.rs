@@ -1,42 +1,61 @@
-//! Writes models, rows and our own answers into a folder, for another runtime to compare with: `onnx_case FOLDER`.
+//! Writes models, rows and our own answers into a folder, for another runtime to compare with.
 //!
-//! For each case a folder with `model.onnx`, `model.scorewise`, `rows.f32`, `probability.f64`, `label.i64` (numbers end to end,
-//! lowest byte first) and `case.json` with their shape.
+//! `onnx_case FOLDER` makes a folder for each case with `model.onnx`, `model.scorewise`, `rows.f32`, `probability.f64`, `label.i64`
+//! (numbers end to end, lowest byte first) and `case.json` with their shape. `onnx_case FOLDER MODEL TABLE` makes one case of a
+//! model file and a table with a header.
 
 #[path = "../tests/models/mod.rs"]
 mod models;
 
 use std::path::Path;
 
-use scorewise_train::model::{Predictor, write_safely};
-use scorewise_train::{Place, onnx};
+use scorewise_train::model::{Model, Predictor, write_safely};
+use scorewise_train::table::{Source, read};
+use scorewise_train::{Matrix, Place, onnx};
 use serde_json::json;
 
 const ROWS: usize = 2000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args().nth(1).ok_or("usage: onnx_case FOLDER")?;
-    for (seed, (name, model)) in models::all().into_iter().enumerate() {
-        let folder = Path::new(&folder).join(name);
-        std::fs::create_dir_all(&folder)?;
-        let features = model.encoder.width();
-        let (values, matrix) = models::rows(features, ROWS, seed as u64);
-        let predictor = Predictor::new(&model);
-        let probabilities = predictor.probabilities(&matrix, |_| Place::default())?;
-        let labels = predictor.labels(&probabilities);
-        let case = json!({
-            "rows": ROWS, "features": features, "outputs": predictor.outputs(), "classes": model.classes,
-            "names": model.encoder.names(), "score": model.score, "threshold": model.decision.threshold(),
-        });
-        write_safely(&folder.join("model.onnx"), &onnx::export(&model)?)?;
-        model.save(&folder.join("model.scorewise"))?;
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        write_safely(&folder.join("rows.f32"), &bytes)?;
-        let bytes: Vec<u8> = probabilities.iter().flat_map(|value| value.to_le_bytes()).collect();
-        write_safely(&folder.join("probability.f64"), &bytes)?;
-        let bytes: Vec<u8> = labels.iter().flat_map(|label| i64::from(*label).to_le_bytes()).collect();
-        write_safely(&folder.join("label.i64"), &bytes)?;
-        write_safely(&folder.join("case.json"), case.to_string().as_bytes())?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.as_slice() {
+        [folder] => {
+            for (seed, (name, model)) in models::all().into_iter().enumerate() {
+                let (values, matrix) = models::rows(model.encoder.width(), ROWS, seed as u64);
+                write(&Path::new(folder).join(name), &model, &values, &matrix)?;
+            }
+            Ok(())
+        }
+        [folder, model, table] => {
+            let model = Model::load(Path::new(model))?;
+            let mut reading = model.reading.clone();
+            let kinds = model.encoder.columns().into_iter().filter_map(|(name, kind)| Some((name.to_owned(), kind?)));
+            reading.kinds.extend(kinds);
+            let matrix = model.encoder.encode(&read(&Source::parse(table), &reading)?)?.matrix;
+            let values: Vec<f32> = (0..matrix.rows()).flat_map(|row| matrix.row(row)).copied().collect();
+            write(Path::new(folder), &model, &values, &matrix)
+        }
+        _ => Err("usage: onnx_case FOLDER [MODEL TABLE]".into()),
     }
+}
+
+fn write(folder: &Path, model: &Model, values: &[f32], matrix: &Matrix) -> Result<(), Box<dyn std::error::Error>> {
+    std::fs::create_dir_all(folder)?;
+    let predictor = Predictor::new(model);
+    let probabilities = predictor.probabilities(matrix, |_| Place::default())?;
+    let labels = predictor.labels(&probabilities);
+    let case = json!({
+        "rows": matrix.rows(), "features": matrix.columns(), "outputs": predictor.outputs(), "classes": model.classes,
+        "names": model.encoder.names(), "score": model.score, "threshold": model.decision.threshold(),
+    });
+    write_safely(&folder.join("model.onnx"), &onnx::export(model)?)?;
+    model.save(&folder.join("model.scorewise"))?;
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    write_safely(&folder.join("rows.f32"), &bytes)?;
+    let bytes: Vec<u8> = probabilities.iter().flat_map(|value| value.to_le_bytes()).collect();
+    write_safely(&folder.join("probability.f64"), &bytes)?;
+    let bytes: Vec<u8> = labels.iter().flat_map(|label| i64::from(*label).to_le_bytes()).collect();
+    write_safely(&folder.join("label.i64"), &bytes)?;
+    write_safely(&folder.join("case.json"), case.to_string().as_bytes())?;
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! Model files: what is written is read, and what is not a model is told apart.
 
+// The helpers of these tests are tests too.
+#![allow(clippy::unwrap_used)]
+
 mod models;
 
 use std::fs;

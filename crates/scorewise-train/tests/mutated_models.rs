@@ -1,6 +1,9 @@
 //! Thirty thousand damaged models: an answer or a clear error each, no panic, and memory within the multiple that
 //! `docs/model-file.md` states.
 
+// The helpers of these tests are tests too.
+#![allow(clippy::unwrap_used)]
+
 mod models;
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -48,8 +48,15 @@ pub struct Summary {
     pub threshold: f64,
     /// The confusion matrix there.
     pub confusion: Confusion,
-    /// Each score with its value and its 95 % interval, where it is defined.
-    pub scores: Vec<(Score, Option<f64>, Option<(f64, f64)>)>,
+    /// The scores.
+    pub scores: Vec<Scored>,
+}
+
+/// A score with its value and its 95 % interval, where it is defined.
+pub struct Scored {
+    pub score: Score,
+    pub value: Option<f64>,
+    pub interval: Option<(f64, f64)>,
 }
 
 /// The scores of the predictions of a table.
@@ -127,7 +134,7 @@ impl Summary {
         let with_interval = |(score, spread): (Score, Distribution)| {
             let value = score.checked(&confusion);
             let interval = value.and(spread.interval(0.95));
-            (score, value, interval)
+            Scored { score, value, interval }
         };
         Ok(Summary {
             rows: rows.len(),
@@ -140,7 +147,7 @@ impl Summary {
 
     /// For the terminal.
     pub fn text(&self) -> String {
-        let row = |(score, value, interval): &(Score, Option<f64>, Option<(f64, f64)>)| {
+        let row = |Scored { score, value, interval }: &Scored| {
             let (low, high) = interval.map_or((String::new(), String::new()), |(low, high)| (short(low), short(high)));
             vec![score.name().to_string(), shown(*value), low, high, best(score)]
         };
@@ -165,7 +172,7 @@ impl Summary {
     /// By the names that stay.
     pub fn json(&self) -> Value {
         let mut scores = Map::new();
-        for (score, value, interval) in &self.scores {
+        for Scored { score, value, interval } in &self.scores {
             let (low, high) = (interval.map(|ends| ends.0), interval.map(|ends| ends.1));
             scores.insert(score.name().to_string(), json!({ "value": value, "low": low, "high": high }));
         }

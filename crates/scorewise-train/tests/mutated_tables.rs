@@ -1,7 +1,7 @@
 //! Damaged tables: bytes of real ones flipped, cut and spliced, seventy thousand times in all. Each gives a table or a fault
 //! that names the file, no panic, within a bound on memory: 64 MiB and 64 bytes for each byte of the file.
 
-#![allow(clippy::unwrap_used)] // a panic is the report
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs;
@@ -67,8 +67,8 @@ fn survive(name: &str, original: &[u8], seed: u64, times: usize) {
     let mut answers = 0;
     for time in 0..times {
         let bytes = mutated(original, &mut random);
-        let begun = Instant::now();
         let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = Instant::now();
         let before = HELD.load(Ordering::Relaxed);
         MOST.store(before, Ordering::Relaxed);
         let outcome = write_and_read(&path, &bytes);

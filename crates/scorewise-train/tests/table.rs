@@ -1,5 +1,7 @@
 //! Tables from files of every format: what is recognised, what is refused and with which words.
 
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;

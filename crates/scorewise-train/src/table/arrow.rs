@@ -1,17 +1,16 @@
-//! Arrow IPC, message by message. A file (`.arrow`, `.feather`) is a stream between two signs, with an index at its end that
-//! is not needed to read it from front to back.
+//! Arrow IPC, message by message: a stream from front to back, a file (`.arrow`, `.feather`) by the index at its end.
 //!
 //! The decoder makes room by a message's word, so each is looked at first: its parts must lie within the file, its buffers
 //! within its body, and what is packed must not say that it unpacks to more than can be.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
 use arrow_ipc::convert::try_fb_to_schema;
-use arrow_ipc::reader::{read_dictionary, read_record_batch};
-use arrow_ipc::{Message, MetadataVersion, root_as_message};
+use arrow_ipc::reader::{read_dictionary, read_footer_length, read_record_batch};
+use arrow_ipc::{Message, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 
 use super::blob::Blob;
@@ -38,11 +37,17 @@ pub(super) struct Arrow {
     batch: Option<(RecordBatch, usize)>,
 }
 
-/// Where the next message begins and where the last ends.
+/// The messages that are still to come.
 struct Messages {
     blob: Blob,
-    at: u64,
-    end: u64,
+    left: Left,
+}
+
+enum Left {
+    /// Those of a stream from here on.
+    From(u64),
+    /// Those of an index, dictionaries first: where each begins.
+    At(VecDeque<u64>),
 }
 
 /// A message: its description and its body.
@@ -60,13 +65,13 @@ impl Arrow {
         notes: &mut Vec<String>,
     ) -> Result<Self> {
         let opened = guarded(|| -> Decoded<_> {
-            let mut messages = Messages::new(blob.clone(), stream)?;
+            if !stream {
+                return Messages::indexed(blob.clone());
+            }
+            let mut messages = Messages { blob: blob.clone(), left: Left::From(0) };
             let first = messages.next()?.ok_or_else(|| fault("it has no schema"))?;
             let schema = first.message()?.header_as_schema().ok_or_else(|| fault("it does not begin with a schema"))?;
-            if !schema.endianness().equals_to_target_endianness() {
-                return Err(fault("it was written on a machine with the other order of bytes"));
-            }
-            Ok((messages, Arc::new(try_fb_to_schema(schema)?)))
+            Ok((messages, checked(schema)?))
         });
         let (messages, schema) = opened
             .unwrap_or_else(|| Err(fault("its schema makes no sense")))
@@ -150,37 +155,47 @@ fn plain(error: &ArrowError) -> String {
     }
 }
 
+fn checked(schema: arrow_ipc::Schema<'_>) -> Decoded<SchemaRef> {
+    if !schema.endianness().equals_to_target_endianness() {
+        return Err(fault("it was written on a machine with the other order of bytes"));
+    }
+    Ok(Arc::new(try_fb_to_schema(schema)?))
+}
+
 impl Messages {
-    fn new(blob: Blob, stream: bool) -> Decoded<Self> {
-        let len = blob.len();
-        if stream {
-            return Ok(Messages { blob, at: 0, end: len });
-        }
-        /// Writers align to 64 bytes, or to a page of memory.
-        const LONGEST_GAP: u64 = 4096;
-        // 8 bytes of sign before; length of the index and sign after.
-        let tail = len.checked_sub(10).ok_or_else(|| fault("it is cut"))?;
-        let tail_bytes = blob.bytes(tail, 10).map_err(|error| fault(&error.to_string()))?;
-        let index = arrow_ipc::reader::read_footer_length(tail_bytes[..].try_into().map_err(|_| fault("it is cut"))?)?;
-        let end =
-            tail.checked_sub(index as u64).filter(|end| *end >= 8).ok_or_else(|| fault("its index is too long"))?;
-        // The first message may be aligned: no message begins with 0, which is the end of a stream.
-        let start = blob.bytes(0, end.min(LONGEST_GAP)).map_err(|error| fault(&error.to_string()))?;
-        let words = start.chunks_exact(8).skip(1).take_while(|word| **word == [0; 8]).count();
-        Ok(Messages { blob, at: 8 + 8 * words as u64, end })
+    /// Those of a file, and its schema. After the index stand its length and a sign.
+    fn indexed(blob: Blob) -> Decoded<(Self, SchemaRef)> {
+        let cut = || fault("it is cut");
+        let tail = blob.len().checked_sub(10).ok_or_else(cut)?;
+        let tail_bytes = bytes_of(&blob, tail, 10)?;
+        let length = read_footer_length(tail_bytes[..].try_into().map_err(|_| cut())?)? as u64;
+        let index = bytes_of(&blob, tail.checked_sub(length).ok_or_else(cut)?, length)?;
+        let index = root_as_footer(&index).map_err(|_| fault("its index makes no sense"))?;
+        let schema = checked(index.schema().ok_or_else(|| fault("it has no schema"))?)?;
+        let blocks = index.dictionaries().into_iter().flatten().chain(index.recordBatches().into_iter().flatten());
+        let places =
+            blocks.map(|block| u64::try_from(block.offset()).map_err(|_| fault("a message lies before the start")));
+        Ok((Messages { left: Left::At(places.collect::<Decoded<_>>()?), blob }, schema))
     }
 
     fn next(&mut self) -> Decoded<Option<Parts>> {
-        let read = |at: u64, length: u64| self.blob.bytes(at, length).map_err(|error| fault(&error.to_string()));
+        let at = match &mut self.left {
+            Left::From(at) => *at,
+            Left::At(places) => match places.pop_front() {
+                Some(at) => at,
+                None => return Ok(None),
+            },
+        };
         let number = |at: u64| -> Decoded<u32> {
-            let bytes = read(at, 4)?;
+            let bytes = bytes_of(&self.blob, at, 4)?;
             Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
         };
-        if self.end - self.at < 4 {
+        // A stream may end without a sign.
+        if at == self.blob.len() {
             return Ok(None);
         }
-        let mut begin = self.at + 4;
-        let mut length = number(self.at)?;
+        let mut begin = at.saturating_add(4);
+        let mut length = number(at)?;
         // Messages begin with this since 2019; before, with their length.
         if length == u32::MAX {
             length = number(begin)?;
@@ -189,18 +204,20 @@ impl Messages {
         if length == 0 {
             return Ok(None);
         }
-        let body = begin + u64::from(length);
-        if body > self.end {
-            return Err(fault("a message lies beyond the end"));
-        }
-        let about = read(begin, u64::from(length))?;
+        let about = bytes_of(&self.blob, begin, u64::from(length))?;
         let message = root_as_message(&about).map_err(|_| fault("a message makes no sense"))?;
-        let end = u64::try_from(message.bodyLength()).ok().and_then(|length| body.checked_add(length));
-        let end = end.filter(|end| *end <= self.end).ok_or_else(|| fault("a message lies beyond the end"))?;
-        let body = Buffer::from(read(body, end - body)?);
-        self.at = end;
+        let body = u64::try_from(message.bodyLength()).map_err(|_| fault("a message has a negative size"))?;
+        let after = begin + u64::from(length);
+        let body = Buffer::from(bytes_of(&self.blob, after, body)?);
+        if let Left::From(at) = &mut self.left {
+            *at = after + body.len() as u64;
+        }
         Ok(Some(Parts { about, body }))
     }
+}
+
+fn bytes_of(blob: &Blob, start: u64, length: u64) -> Decoded<bytes::Bytes> {
+    blob.bytes(start, length).map_err(|error| fault(&error.to_string()))
 }
 
 impl Parts {

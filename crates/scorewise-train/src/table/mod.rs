@@ -25,8 +25,10 @@
 //!
 //! # Hostile files
 //!
-//! Whatever the bytes, the answer is a table or an error. Beyond 64 MiB, [`read`] takes at most 64 bytes for each byte of the
-//! file (of its text, where it is packed with gzip).
+//! Whatever the bytes, the answer is a table or an error. Beyond 64 MiB, [`read`] holds at most 64 bytes for each byte of the
+//! file (of its text, where it is packed with gzip). Parts of Parquet and Arrow files say how large they are; one that says
+//! more than is there, or that unpacks to more than 8 MiB (64 MiB for the buffers of an Arrow message) and to more than 1024
+//! times its size, is refused before room is made for it, so there the bound holds but for files packed harder than 64 times.
 
 mod arrow;
 mod blob;

@@ -11,7 +11,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use parquet::basic::Type;
+use parquet::basic::{Compression, Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaDataReader;
 use rayon::prelude::*;
@@ -137,6 +137,10 @@ impl OneColumn {
         let rows = usize::try_from(group.num_rows())
             .map_err(|_| ParquetError::General("a row group has fewer than no rows".into()))?;
         let chunk = group.columns().get(self.leaf).ok_or(ParquetError::General("a row group lacks a column".into()))?;
+        if matches!(chunk.compression(), Compression::BROTLI(_) | Compression::LZO) {
+            let problem = "it is packed in a way that cannot be read; snappy, gzip, lz4 and zstd can";
+            return Err(ParquetError::General(problem.into()));
+        }
         pages::check(&self.blob, chunk, rows)?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), [self.at]);
         ParquetRecordBatchReaderBuilder::new_with_metadata(self.blob.clone(), self.metadata.clone())

@@ -11,7 +11,7 @@ use scorewise_train::Note;
 use scorewise_train::fit::Fit;
 use scorewise_train::model::{Model, SafeFile};
 use scorewise_train::split::Folds;
-use scorewise_train::table::{Table, read};
+use scorewise_train::table::{Reader, Source, Table};
 use scorewise_train::train::{Fold, Plan, Trained, cross_validate, train};
 use serde_json::{Value, json};
 
@@ -37,8 +37,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let plan = inputs.plan(arguments)?;
     // That the model can be written is found out before the work is done for it.
     let file = SafeFile::create(&arguments.output)?;
-    let table = read(&inputs.table, &inputs.reading)?;
-    let test = inputs.test.as_ref().map(|source| read(source, &inputs.test_reading(&table, &plan))).transpose()?;
+    let table = whole(&inputs.table, &inputs.reading)?;
+    let test = inputs.test.as_ref().map(|source| whole(source, &inputs.test_reading(&table, &plan))).transpose()?;
     let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;
     finished.trained.notes.iter().for_each(note);
     let judged = judge(&finished.trained, &plan, arguments)?;
@@ -50,6 +50,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         shown::text(&finished.trained, finished.folds.as_deref(), &judged, &plan, arguments, finished.seconds)?
     };
     Ok(text.into())
+}
+
+/// Reads a table and says what was recognised in it.
+fn whole(source: &Source, reading: &scorewise_train::table::Reading) -> Result<Table, Failure> {
+    let reader = Reader::open(source, reading)?;
+    reader.notes().iter().for_each(note);
+    Ok(reader.whole()?)
 }
 
 fn finish(
@@ -125,7 +132,7 @@ fn document(finished: &Finished, judged: &Judged, plan: &Plan, arguments: &Argum
         "decision": model.decision,
         "train": judged.training.json(),
         "validation": judged.validation.json(),
-        "test": judged.test.as_ref().map(|test| test.json()),
+        "test": judged.test.as_ref().map(shown::Part::json),
         "members": fits.iter().map(member).collect::<Vec<_>>(),
         "features": model.encoder.names(),
         "fingerprint": model.fingerprint,

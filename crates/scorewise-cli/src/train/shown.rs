@@ -9,11 +9,14 @@ use serde_json::{Value, json};
 
 use super::Arguments;
 use crate::outcome::Failure;
-use crate::score::Summary;
+use crate::score::{Scored, Summary};
 use crate::table::{aligned, facts, short, shown};
 
 /// The scores that are shown beside the one that was trained for: what readers of a forecast ask for first.
 const USUAL: [&str; 8] = ["f1", "precision", "recall", "tss", "csi", "hss", "mcc", "accuracy"];
+
+/// Name, value and interval of a score.
+type Line = (String, Option<f64>, Option<(f64, f64)>);
 
 /// The scores of one part, of two classes or of more.
 pub enum Part {
@@ -88,13 +91,10 @@ impl Part {
         }
     }
 
-    /// Name, value and interval of each score.
-    fn scores(&self) -> Vec<(String, Option<f64>, Option<(f64, f64)>)> {
+    fn scores(&self) -> Vec<Line> {
         match self {
             Part::Binary(summary) => {
-                let one = |(score, value, interval): &(Score, Option<f64>, Option<(f64, f64)>)| {
-                    (score.name().to_string(), *value, *interval)
-                };
+                let one = |scored: &Scored| (scored.score.name().to_string(), scored.value, scored.interval);
                 summary.scores.iter().map(one).collect()
             }
             Part::Multi(multi) => multi.scores.iter().map(|(score, value)| (score.to_string(), *value, None)).collect(),

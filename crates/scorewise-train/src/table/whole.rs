@@ -15,8 +15,14 @@ use crate::error::Result;
 /// # Ok::<(), scorewise_train::Error>(())
 /// ```
 pub fn read(source: &Source, reading: &Reading) -> Result<Table> {
-    let chunks = Reader::open(source, reading)?.collect::<Result<Vec<Table>>>()?;
-    Ok(joined(chunks))
+    Reader::open(source, reading)?.whole()
+}
+
+impl Reader {
+    /// All that is left, as one table.
+    pub fn whole(self) -> Result<Table> {
+        Ok(joined(self.collect::<Result<Vec<Table>>>()?))
+    }
 }
 
 /// Joins column by column and gives each chunk's part back at once, so that there is never more than one column twice.

@@ -252,7 +252,7 @@ class Side:
 
 def build():
     """Builds our side and says where it is; cargo itself knows best."""
-    command = ["cargo", "build", "--release", "-p", "scorewise-train", "--example", "time_epochs", "--message-format", "json"]
+    command = ["cargo", "build", "--release", "--workspace", "--example", "time_epochs", "--message-format", "json"]
     lines = subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.splitlines()
     built = [json.loads(line).get("executable") for line in lines]
     return [path for path in built if path][-1]

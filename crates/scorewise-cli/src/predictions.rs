@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::outcome::note;
 use scorewise_train::table::{Column, Kind, Reader, Reading, Source, Table, Values};
 use scorewise_train::{Error, Place, Result};
 
@@ -93,8 +94,16 @@ pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<P
         forecasts: vec![Numbers::default(); probabilities.len()],
         weights: columns.weight.as_ref().map(|_| Numbers::default()),
     };
+    let mut unknown = 0;
     for table in reader {
-        let table = table?;
+        let mut table = table?;
+        // What happened may not be known yet, or was never observed: such rows judge nothing.
+        let values = &column(&table, &label)?.values;
+        if (0..values.len()).any(|row| values.is_missing(row)) {
+            let known: Vec<usize> = (0..values.len()).filter(|row| !values.is_missing(*row)).collect();
+            unknown += values.len() - known.len();
+            table = table.taken(&known);
+        }
         marks.add(&table, column(&table, &label)?, &mut found.labels)?;
         for (name, forecast) in probabilities.iter().zip(&mut found.forecasts) {
             forecast.add(
@@ -110,7 +119,16 @@ pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<P
         }
     }
     if found.labels.is_empty() {
-        return Err(Error::data(Place::file(&found.file), "there are no rows; at least one is needed", ""));
+        let problem = if unknown == 0 { "there are no rows; at least one is needed" } else { "no row has a label" };
+        return Err(Error::data(Place::file(&found.file), problem, ""));
+    }
+    if unknown > 0 {
+        let rows = if unknown == 1 {
+            "1 row has no label and is".into()
+        } else {
+            format!("{unknown} rows have no label and are")
+        };
+        note(format!("{}: {rows} left out", found.file));
     }
     found.align();
     Ok(found)
@@ -229,9 +247,6 @@ impl<'a> Marks<'a> {
         let start = labels.len();
         let fault =
             |row: usize, problem: String, hint: &str| Error::data(table.place(row).column(&column.name), problem, hint);
-        if let Some(row) = (0..column.values.len()).find(|row| column.values.is_missing(*row)) {
-            return Err(fault(row, "the label is missing".into(), "remove the rows without one from the file"));
-        }
         match (&column.values, self.positive) {
             (Values::Number(values), None) => labels.extend(values.iter().map(|value| *value == 1.0)),
             (Values::Boolean(values), None) => labels.extend(values.iter().map(|value| *value == Some(true))),

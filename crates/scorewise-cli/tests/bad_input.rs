@@ -80,44 +80,53 @@ fn train<'a>(table: &'a str, target: &'a str) -> Vec<&'a str> {
 #[test]
 fn a_missing_file() {
     let folder = Folder::new("missing");
-    folder.refuses(&train("nowhere.csv", "y"), "");
+    folder.refuses(&train("nowhere.csv", "y"), "error: nowhere.csv: no such file");
 }
 
 #[test]
 fn an_empty_file() {
     let folder = Folder::new("empty");
     folder.write("t.csv", "");
-    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv: is empty\nhint: a table has a header and at least one row");
 }
 
 #[test]
 fn a_header_without_rows() {
     let folder = Folder::new("header");
     folder.write("t.csv", "x,y\n");
-    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv: a header and no rows\nhint: a table has at least one row");
 }
 
 #[test]
 fn a_column_that_is_not_there() {
     let folder = Folder::new("column");
     folder.write("t.csv", rows(100).replace("noise", "wind speed"));
-    folder.refuses(&train("t.csv", "wind_sped > 3"), "");
-    folder.refuses(&[&train("t.csv", "y")[..], &["--drop", "wind spede"]].concat(), "");
+    folder.refuses(
+        &train("t.csv", "wind_sped > 3"),
+        "error: --target: `t.csv` has no column `wind_sped`\nhint: did you mean `wind speed`?",
+    );
+    folder.refuses(
+        &[&train("t.csv", "y")[..], &["--drop", "wind spede"]].concat(),
+        "error: --drop: `t.csv` has no column `wind spede`\nhint: did you mean `wind speed`?",
+    );
 }
 
 #[test]
 fn a_target_with_one_class() {
     let folder = Folder::new("one-class");
     folder.write("t.csv", rows(100).replace(",1\n", ",0\n"));
-    folder.refuses(&train("t.csv", "y"), "");
-    folder.refuses(&train("t.csv", "x > 5"), "");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv, column `y`: one class only, `0`: there is nothing to tell apart\nhint: give rows of another class, or name another column as `--target`");
+    folder.refuses(&train("t.csv", "x > 5"), "error: t.csv, column `x`: the condition `x > 5` holds in no row: there is nothing to tell apart\nhint: compare with another value");
 }
 
 #[test]
 fn a_target_that_is_all_missing() {
     let folder = Folder::new("missing-target");
     folder.write("t.csv", rows(100).replace(",1\n", ",\n").replace(",0\n", ",NA\n"));
-    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(
+        &train("t.csv", "y"),
+        "error: t.csv, column `y`: no row has a value\nhint: name another column as `--target`",
+    );
 }
 
 #[test]
@@ -135,25 +144,28 @@ fn a_column_that_is_all_missing_is_left_out_and_said_so() {
 fn a_ragged_row() {
     let folder = Folder::new("ragged");
     folder.write("t.csv", format!("{}0.5,3\n", rows(20)));
-    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(
+        &train("t.csv", "y"),
+        "error: t.csv:22: 2 cells where the header has 3\nhint: complete the row or take it out",
+    );
     folder.write("t.csv", format!("{}0.5,3,1,7\n", rows(20)));
-    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv:22: 4 cells where the header has 3\nhint: put cells that hold the delimiter in quotes, or take the row out");
 }
 
 #[test]
 fn a_delimiter_that_is_not_the_files() {
     let folder = Folder::new("delimiter");
     folder.write("t.csv", rows(20));
-    folder.refuses(&[&train("t.csv", "y")[..], &["--delimiter", "semicolon"]].concat(), "");
+    folder.refuses(&[&train("t.csv", "y")[..], &["--delimiter", "semicolon"]].concat(), "error: t.csv: one column when split at `;`; the file seems to use `,`\nhint: leave out `--delimiter`, or give the right one");
 }
 
 #[test]
 fn cells_that_are_no_numbers() {
     let folder = Folder::new("cells");
     folder.write("t.csv", format!("{}inf,3,1\n", rows(40)));
-    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `x`: `inf` is not finite\nhint: add `--missing inf` to read it as missing, or `--categorical x` to read the column as text");
     folder.write("t.csv", format!("{}n/a,3,1\n", rows(40)));
-    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `x`: `n/a` is not a number\nhint: add `--missing n/a` to read it as missing, or `--categorical x` to read the column as text");
     // NaN is a missing value and no fault.
     folder.write("t.csv", format!("{}NaN,3,1\nnan,3,0\n", rows(200)));
     folder.works(&train("t.csv", "y"), "");
@@ -168,7 +180,7 @@ fn bytes_that_are_no_text() {
     }
     bytes.extend(b"caf\xe9,3,1\n");
     folder.write("t.csv", bytes);
-    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `name`: `caf�` is not UTF-8\nhint: save the file as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW`");
 }
 
 #[test]
@@ -185,30 +197,36 @@ fn a_hundred_thousand_categories_are_capped() {
     let row = |i: usize| format!("name{},{},{}\n", i / 2, i % 10, u8::from(i % 10 > 7));
     let text: String = std::iter::once("name,x,y\n".into()).chain((0..200_000).map(row)).collect();
     folder.write("t.csv", text);
-    folder.works(&[&train("t.csv", "y")[..], &["--epochs", "1", "--keep", "name"]].concat()[..], "column `name`");
+    folder.works(
+        &[&train("t.csv", "y")[..], &["--keep", "name", "--batch", "1024"]].concat()[..],
+        "note: column `name`: 78165 levels: the 64 most frequent",
+    );
 }
 
 #[test]
 fn header_names_that_come_twice() {
     let folder = Folder::new("twice");
     folder.write("t.csv", rows(20).replace("noise", "x"));
-    folder.refuses(&train("t.csv", "y"), "");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv: columns 1 and 2 are both called `x`\nhint: rename one; or name all with `--columns` if the file has no header");
 }
 
 #[test]
 fn a_directory() {
     let folder = Folder::new("directory");
     fs::create_dir(folder.0.join("d")).unwrap();
-    folder.refuses(&train("d", "y"), "");
+    folder.refuses(&train("d", "y"), "error: d: is a directory\nhint: name one of the files in it");
     folder.write("t.csv", rows(100));
-    folder.refuses(&[&train("t.csv", "y")[..], &["-o", "d"]].concat(), "");
+    folder.refuses(
+        &[&train("t.csv", "y")[..], &["-o", "d"]].concat(),
+        "error: d: is a folder, not a file to write to\nhint: name a file in it: `d/model.scorewise`",
+    );
 }
 
 #[test]
 fn an_output_that_cannot_be_written() {
     let folder = Folder::new("output");
     folder.write("t.csv", rows(100));
-    folder.refuses(&[&train("t.csv", "y")[..], &["-o", "no/such/folder/m.scorewise"]].concat(), "");
+    folder.refuses(&[&train("t.csv", "y")[..], &["-o", "no/such/folder/m.scorewise"]].concat(), "error: no/such/folder/m.scorewise: there is no folder `no/such/folder` to write it in\nhint: make it first: mkdir -p 'no/such/folder'");
 }
 
 #[test]
@@ -216,17 +234,35 @@ fn settings_that_make_no_sense() {
     let folder = Folder::new("settings");
     folder.write("t.csv", rows(100));
     let with = |more: &[&str], message: &str| {
-        folder.refuses(&[&["train", "t.csv", "--target", "y", "--score", "f1"], more].concat(), message);
+        folder.refuses(&[&["train", "t.csv", "--target", "y"], more].concat(), message);
     };
-    with(&["--hidden", "5,x"], "");
-    with(&["--batch", "0"], "");
-    with(&["--validation", "1.5"], "");
-    with(&["--split", "sideways"], "");
-    with(&["--positive", "7"], "");
-    with(&["--score", "f11"], "");
-    with(&["--prior", "cosine:0.5,0.9"], "");
-    with(&["--lags", "2", "--split", "random"], "");
-    folder.refuses(&["train", "t.csv"], "");
+    with(
+        &["--hidden", "5,x"],
+        "error: --hidden: `5,x` is no list of widths\nhint: write widths with commas between, 50,20,5, or `none` for a linear model",
+    );
+    with(
+        &["--batch", "0"],
+        "error: --batch: must be at least 1, not 0\nhint: `--batch full` takes all rows in every step",
+    );
+    with(&["--validation", "1.5"], "error: --validation: 1.5 is no share\nhint: give a number from 0 to below 1");
+    with(
+        &["--split", "sideways"],
+        "error: --split: `sideways` is no way to split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`",
+    );
+    with(&["--positive", "7"], "error: --positive: `7` is no class of `y`\nhint: the classes are `0`, `1`");
+    with(
+        &["--score", "f11"],
+        "error: `f11` is not a score, a cell or a function\n  f11\n  ^^^\nhint: did you mean `f1`?",
+    );
+    with(
+        &["--prior", "cosine:0.5,0.9"],
+        "error: prior `cosine:0.5,0.9`: the support [-0.4, 1.4] must lie in [0, 1]; move the centre or narrow it",
+    );
+    with(
+        &["--lags", "2", "--split", "random"],
+        "error: --lags: rows drawn at random have their neighbours in other parts\nhint: write `--split time` or `--split group:COLUMN`",
+    );
+    folder.refuses(&["train", "t.csv"], "error: --target: it is not said what to predict\nhint: name a column, or a condition on one: --target \"pm2.5 > 400\"");
 }
 
 /// A trained model and the folder it lies in.
@@ -243,25 +279,45 @@ fn models_that_are_damaged() {
     let folder = with_model("damaged");
     let model = fs::read(folder.0.join("model.scorewise")).unwrap();
     folder.write("cut.scorewise", &model[..model.len() - 10]);
-    folder.refuses(&["predict", "cut.scorewise", "t.csv"], "");
+    let cut = format!(
+        "error: cut.scorewise: is cut off: {} of at least {} bytes are there\nhint: copy the file again from where it came, or train the model anew",
+        model.len() - 10,
+        model.len()
+    );
+    folder.refuses(&["predict", "cut.scorewise", "t.csv"], &cut);
     folder.write("empty.scorewise", "");
-    folder.refuses(&["predict", "empty.scorewise", "t.csv"], "");
+    folder.refuses(
+        &["predict", "empty.scorewise", "t.csv"],
+        "error: empty.scorewise: is empty\nhint: copy the file again from where it came, or train the model anew",
+    );
     folder.write("foreign.scorewise", rows(20));
-    folder.refuses(&["export", "foreign.scorewise", "--onnx", "m.onnx"], "");
-    folder.refuses(&["predict", "none.scorewise", "t.csv"], "");
+    folder.refuses(
+        &["export", "foreign.scorewise", "--onnx", "m.onnx"],
+        "error: foreign.scorewise: is not a scorewise model\nhint: name a file that `scorewise train` has written",
+    );
+    folder.refuses(
+        &["predict", "none.scorewise", "t.csv"],
+        "error: none.scorewise: there is no such file\nhint: name a file that `scorewise train` has written",
+    );
     let text = String::from_utf8_lossy(&model);
     let at = text.find("\\\"format\\\":1").expect("the header says its format") + "\\\"format\\\":".len();
     let mut newer = model.clone();
     newer[at] = b'7';
     folder.write("newer.scorewise", newer);
-    folder.refuses(&["predict", "newer.scorewise", "t.csv"], "");
+    folder.refuses(
+        &["predict", "newer.scorewise", "t.csv"],
+        "error: newer.scorewise: was written in format 7; this scorewise reads up to 1\nhint: update scorewise",
+    );
 }
 
 #[test]
 fn tables_that_do_not_fit_the_model() {
     let folder = with_model("unfit");
     folder.write("other.csv", "X,nois,z\n1,2,3\n");
-    folder.refuses(&["predict", "model.scorewise", "other.csv"], "");
+    folder.refuses(&["predict", "model.scorewise", "other.csv"], "error: other.csv: has no columns `x`, `noise`, and the model needs them\nhint: there is `X` for `x`, `nois` for `noise`; rename it if it is the same");
     folder.write("text.csv", "x,noise\n0.5,3\nhigh,4\n");
-    folder.refuses(&["predict", "model.scorewise", "text.csv", "-o", "p.csv"], "");
+    folder.refuses(
+        &["predict", "model.scorewise", "text.csv", "-o", "p.csv"],
+        "error: text.csv:3, column `x`: `high` is not a number\nhint: add `--missing high` to read it as missing",
+    );
 }

@@ -62,6 +62,8 @@ pub enum Lines {
     From(u64),
     /// The line of each row.
     Each(Vec<u64>),
+    /// The number of each row, from 1, in a file without lines.
+    EachRow(Vec<u64>),
 }
 
 /// Columns of equal length.
@@ -129,6 +131,18 @@ impl Values {
         }
     }
 
+    fn taken(&self, rows: &[usize]) -> Values {
+        match self {
+            Values::Number(values) => Values::Number(rows.iter().map(|row| values[*row]).collect()),
+            Values::Category(Category { codes, levels }) => Values::Category(Category {
+                codes: rows.iter().map(|row| codes[*row]).collect(),
+                levels: levels.clone(),
+            }),
+            Values::Boolean(values) => Values::Boolean(rows.iter().map(|row| values[*row]).collect()),
+            Values::Time(values) => Values::Time(rows.iter().map(|row| values[*row]).collect()),
+        }
+    }
+
     /// Whether the value of a row is missing.
     #[must_use]
     pub fn is_missing(&self, row: usize) -> bool {
@@ -160,6 +174,24 @@ impl Table {
         self.column(name).ok_or_else(|| no_column(&self.file, name, names))
     }
 
+    /// Some of the rows, in the order given.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[must_use]
+    pub fn taken(&self, rows: &[usize]) -> Table {
+        let column = |column: &Column| Column { name: column.name.clone(), values: column.values.taken(rows) };
+        let place = |row: &usize| {
+            let place = self.place(*row);
+            place.line.or(place.row).unwrap_or(0)
+        };
+        let lines = match self.lines {
+            Lines::None | Lines::After(_) | Lines::EachRow(_) => Lines::EachRow(rows.iter().map(place).collect()),
+            Lines::From(_) | Lines::Each(_) => Lines::Each(rows.iter().map(place).collect()),
+        };
+        Table { file: self.file.clone(), columns: self.columns.iter().map(column).collect(), lines }
+    }
+
     /// Where a row stands in its file.
     #[must_use]
     pub fn place(&self, row: usize) -> Place {
@@ -168,6 +200,7 @@ impl Table {
             Lines::After(rows) => (None, Some(rows + row as u64 + 1)),
             Lines::From(first) => (Some(first + row as u64), None),
             Lines::Each(lines) => (lines.get(row).copied(), None),
+            Lines::EachRow(numbers) => (None, numbers.get(row).copied()),
         };
         Place { line, row: number, ..Place::file(&self.file) }
     }

@@ -21,6 +21,7 @@ pub struct Reading {
     /// other ways to write it: `-200` is also `-200.0`.
     pub missing: Vec<String>,
     /// Kinds of columns that are not to be recognised.
+    /// (A name that is no column changes nothing: a model knows columns that another table need not have.)
     pub kinds: BTreeMap<String, Kind>,
     /// Read just these columns, in the order of the file.
     pub only: Option<Vec<String>>,
@@ -119,7 +120,7 @@ pub(super) fn no_column<'a>(file: &str, name: &str, names: impl Iterator<Item = 
 
 /// Checks that all columns the user speaks of are there.
 pub(super) fn check_names(file: &str, reading: &Reading, names: &[&str]) -> Result<()> {
-    let spoken = reading.only.iter().flatten().chain(reading.kinds.keys());
+    let spoken = reading.only.iter().flatten();
     for name in spoken {
         if !names.contains(&name.as_str()) {
             return Err(no_column(file, name, names.iter().copied()));

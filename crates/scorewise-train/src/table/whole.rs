@@ -116,7 +116,7 @@ fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
 
 fn listed(lines: Lines, rows: u64) -> Vec<u64> {
     match lines {
-        Lines::Each(lines) => lines,
+        Lines::Each(lines) | Lines::EachRow(lines) => lines,
         Lines::From(first) | Lines::After(first) => (first..first + rows).collect(),
         Lines::None => (1..=rows).collect(),
     }

@@ -27,7 +27,7 @@ use crate::net::Shape;
 use crate::note::Note;
 use crate::split::{Parts, Shares};
 use crate::table::{Reading, Table, Values};
-use crate::target::{Labels, Target};
+use crate::target::{Labels, Rule, Target};
 
 /// What a training leaves.
 #[derive(Clone, Debug)]
@@ -93,6 +93,14 @@ impl<'a> Labelled<'a> {
         let neighbours = Neighbours::new(table, plan.choice.group.as_deref())?;
         let (labels, told) = target.labels(table, &neighbours)?;
         notes.extend(told);
+        if let (Rule::Condition { .. }, [negatives, positives]) = (&target.rule, labels.counts().as_slice())
+            && (*negatives == 0 || *positives == 0)
+        {
+            let how = if *positives == 0 { "in no row" } else { "in every row" };
+            let place = crate::Place::file(&table.file).column(&target.column);
+            let problem = format!("the condition `{}` holds {how}: there is nothing to tell apart", plan.target.trim());
+            return Err(Error::data(place, problem, "compare with another value"));
+        }
         let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
         Ok(Labelled { table, target, labels, weights, notes })
     }

@@ -1,0 +1,147 @@
+//! The main job from end to end, through the command: train, predict, score, export, and what an interrupt leaves.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("scorewise-train-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_scorewise"));
+        command.current_dir(&self.0).args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Vec<u8> {
+        let output = self.command(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_slice(&self.run(arguments)).unwrap()
+    }
+
+    fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.0.join(name)).unwrap()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn the_readmes_first_command_reaches_its_score() {
+    let folder = Folder::new("adult");
+    let trained = folder.json(&["train", "adult", "--json"]);
+    let f1 = trained["test"]["scores"]["f1"]["value"].as_f64().unwrap();
+    assert!(f1 >= 0.69, "F1 {f1}");
+    assert_eq!(trained["test"]["rows"], 16281);
+    assert_eq!(trained["success"], true);
+    let names = ["model", "seed", "epochs", "seconds", "score", "prior", "threshold", "train", "validation"];
+    assert!(names.iter().all(|name| !trained[name].is_null()), "{trained}");
+
+    // The threshold travels: predictions of the model file have the very scores that were printed.
+    folder.run(&["predict", "model.scorewise", "adult-test", "-o", "predictions.csv"]);
+    let threshold = trained["threshold"].to_string();
+    let scored = folder.json(&["score", "predictions.csv", "--threshold", &threshold, "--json"]);
+    assert_eq!(scored["confusion"], trained["test"]["confusion"]);
+    assert_eq!(scored["scores"]["tss"]["value"], trained["test"]["scores"]["tss"]["value"]);
+    let written = String::from_utf8(folder.bytes("predictions.csv")).unwrap();
+    let above = written.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("1")).count();
+    let confusion = &trained["test"]["confusion"];
+    assert_eq!(above as f64, confusion["tp"].as_f64().unwrap() + confusion["fp"].as_f64().unwrap());
+}
+
+#[test]
+fn models_are_the_same_bytes_for_any_number_of_threads() {
+    let folder = Folder::new("threads");
+    let quick = ["--epochs", "4", "--replicates", "50"];
+    let sets: [&[&str]; 3] = [
+        &["adult", "--ensemble", "3"],
+        &["pollution", "--batch", "full", "--lags", "1"],
+        &["pollution", "--target", "cbwd", "--score", "macro(f1)", "--drop", "No"],
+    ];
+    for (number, arguments) in sets.iter().enumerate() {
+        for threads in ["1", "2", "3"] {
+            let output = format!("{number}-{threads}");
+            let ends = ["--threads", threads, "-o", &output];
+            folder.run(&[&["train"], *arguments, &quick, &ends].concat());
+        }
+        let one = folder.bytes(&format!("{number}-1"));
+        assert!(one == folder.bytes(&format!("{number}-2")) && one == folder.bytes(&format!("{number}-3")), "{number}");
+    }
+}
+
+#[test]
+fn folds_test_every_row_once_and_the_model_learns_from_all() {
+    let folder = Folder::new("folds");
+    let arguments =
+        ["--folds", "3", "--repeats", "2", "--epochs", "3", "--ensemble", "1", "--replicates", "20", "--json"];
+    let trained = folder.json(&[&["train", "adult", "--target", "income", "--score", "f1"][..], &arguments].concat());
+    let each = trained["folds"]["each"].as_array().unwrap();
+    assert_eq!(each.len(), 6);
+    let rows = |repeat: u64| -> u64 {
+        let of = each.iter().filter(|fold| fold["repeat"] == repeat);
+        of.map(|fold| fold["test"]["rows"].as_u64().unwrap()).sum()
+    };
+    assert_eq!((rows(1), rows(2)), (32561, 32561));
+    let scores: Vec<f64> = each.iter().map(|fold| fold["test"]["scores"]["f1"]["value"].as_f64().unwrap()).collect();
+    let mean = scores.iter().sum::<f64>() / 6.0;
+    assert!((trained["folds"]["mean"].as_f64().unwrap() - mean).abs() < 1e-12);
+    assert!(trained["test"].is_null());
+    assert_eq!(trained["train"]["rows"].as_u64().unwrap() + trained["validation"]["rows"].as_u64().unwrap(), 32561);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_the_best_model_so_far() {
+    let folder = Folder::new("interrupt");
+    let arguments = ["train", "adult", "--epochs", "100000", "--patience", "100000", "--ensemble", "1"];
+    let child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    let started = Instant::now();
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    assert!(errors.contains("stopped by Ctrl-C: the best model so far is kept"), "{errors}");
+    assert!(started.elapsed() < Duration::from_secs(20), "it ends at the next epoch");
+    folder.run(&["predict", "model.scorewise", "adult-test", "-o", "predictions.csv"]);
+}
+
+#[test]
+fn predictions_stream_through_pipes_and_carry_columns() {
+    let folder = Folder::new("pipes");
+    folder.run(&["train", "pollution", "--epochs", "3", "--replicates", "20"]);
+    let table = "No,pm2.5,DEWP,TEMP,PRES,cbwd,Iws,Is,Ir\n7,500,-10,3,1020,NE,1.5,0,0\n8,NA,-11,2,1021,XX,2.5,0,0\n";
+    let mut child = folder
+        .command(&["predict", "model.scorewise", "-", "--with", "No,cbwd"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), table.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (3, "probability,label,No,cbwd"), "{errors}");
+    assert!(lines[1].ends_with(",7,NE") && lines[2].ends_with(",8,XX"), "{text}");
+    assert!(errors.contains("column `cbwd`: 1 row with a value not seen in training"), "{errors}");
+}

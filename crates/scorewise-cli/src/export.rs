@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use scorewise_train::model::{Model, write_safely};
 use scorewise_train::onnx;
+use serde_json::json;
 
 use crate::outcome::{Failure, Outcome};
+use crate::table::pretty;
 
 /// What `scorewise export` takes.
 #[derive(clap::Args)]
@@ -16,6 +18,9 @@ pub struct Arguments {
     /// Where the ONNX file goes: encoded matrix in, probability and label at the model's threshold out
     #[arg(long, value_name = "FILE", required = true)]
     onnx: PathBuf,
+    /// One JSON document
+    #[arg(long)]
+    json: bool,
 }
 
 /// Writes the file.
@@ -23,6 +28,17 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let model = Model::load(&arguments.model)?;
     write_safely(&arguments.onnx, &onnx::export(&model)?)?;
     let features = model.encoder.width();
+    if arguments.json {
+        return Ok(pretty(&json!({
+            "model": arguments.model.display().to_string(),
+            "onnx": arguments.onnx.display().to_string(),
+            "features": model.encoder.names(),
+            "classes": model.classes,
+            "score": model.score,
+            "threshold": model.decision.threshold(),
+        }))
+        .into());
+    }
     Ok(format!("{} written: {features} encoded features in, probability and label out\n", arguments.onnx.display())
         .into())
 }

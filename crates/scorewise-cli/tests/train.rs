@@ -66,6 +66,10 @@ fn the_readmes_first_command_reaches_its_score() {
     let above = written.lines().skip(1).filter(|line| line.split(',').nth(1) == Some("1")).count();
     let confusion = &trained["test"]["confusion"];
     assert_eq!(above as f64, confusion["tp"].as_f64().unwrap() + confusion["fp"].as_f64().unwrap());
+
+    let exported = folder.json(&["export", "model.scorewise", "--onnx", "model.onnx", "--json"]);
+    assert_eq!((&exported["threshold"], &exported["features"]), (&trained["threshold"], &trained["features"]));
+    assert!(folder.bytes("model.onnx").len() > 10_000);
 }
 
 #[test]

@@ -1,7 +1,35 @@
-//! LEARNING: from rows of features to a network that was trained for a score.
+//! LEARNING: from a table to a model that was trained for a score and carries its threshold.
 //!
-//! Under construction, from the inside out: the network ([`Network`]), the engine ([`Engine`]), optimisers ([`optim`]), a start that
-//! is never stuck ([`start`]), fitting ([`mod@fit`]) and ensembles ([`mod@ensemble`]) stand; tables, encoding, splits, the model file and the command come next.
+//! ```
+//! use std::ops::ControlFlow;
+//!
+//! use scorewise_train::table::{BuiltIn, Reading, Source, read};
+//! use scorewise_train::train::{Plan, train};
+//!
+//! let adult = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?;
+//! let mut plan = Plan::new("income", "f1");
+//! plan.settings.epochs = 2; // a taste
+//! let trained = train(&adult, None, &Reading::default(), &plan, |_, _, _| ControlFlow::Continue(()))?;
+//! let threshold = trained.model.decision.threshold().unwrap(); // the best on the validation rows
+//! let test = trained.test.unwrap(); // rows that nothing was learnt from
+//! let alarms = test.probabilities.iter().filter(|p| **p > threshold).count();
+//! assert!(alarms > 500 && test.labels.len() == 6513);
+//! # Ok::<(), scorewise_train::Error>(())
+//! ```
+//!
+//! The modules, in the order of the data:
+//!
+//! | | |
+//! |---|---|
+//! | [`table`] | files to typed columns, in chunks |
+//! | [`encode`] | columns to a matrix of f32, as the training rows taught |
+//! | [`target`], [`split`], [`groups`] | what is predicted, which rows teach and which judge, which rows are neighbours |
+//! | [`Network`], [`Engine`], [`optim`] | a batch through the network and back, and a step |
+//! | [`start`], [`mod@fit`], [`mod@ensemble`] | never stuck; epochs, early stopping, warm starts; many networks |
+//! | [`model`], [`onnx`] | the file that carries it all, and its export |
+//! | [`mod@train`] | the whole way |
+//!
+//! The engine by hand:
 //!
 //! ```
 //! use scorewise::{Logits, Prior, Rows, Score, ScoreLoss};

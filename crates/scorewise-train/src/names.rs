@@ -1,7 +1,7 @@
 //! Names that were mistyped, and the names that may have been meant.
 
 use crate::error::{Error, Result};
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, nearest};
 
 /// Names listed in a message at the most.
 const LISTED: usize = 12;
@@ -16,19 +16,10 @@ pub(crate) fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<
 
 /// A hint: the nearest of the names, or all of them where none is near.
 pub(crate) fn meant(name: &str, names: &[&str]) -> String {
-    match nearest(name, names) {
+    match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean {}?", quoted(near)),
         None => format!("there are {}", listed(names)),
     }
-}
-
-/// The name that differs in the fewest letters, unless it differs in more than a third of them.
-pub(crate) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
-    let plain = |text: &str| text.trim().to_lowercase().replace(['_', '-', ' '], "");
-    let wanted = plain(name);
-    let distance = |other: &str| strsim::damerau_levenshtein(&wanted, &plain(other));
-    let (near, away) = names.iter().map(|other| (*other, distance(other))).min_by_key(|(_, away)| *away)?;
-    (3 * away <= wanted.chars().count().max(near.chars().count())).then_some(near)
 }
 
 /// Names in a row, the first of them where there are many.
@@ -54,9 +45,9 @@ mod tests {
     #[test]
     fn nearest_name_is_offered_and_a_far_one_is_not() {
         let names = ["age", "pm2.5", "hours-per-week"];
-        assert_eq!(nearest("hours_per_weak", &names), Some("hours-per-week"));
-        assert_eq!(nearest("PM25", &names), Some("pm2.5"));
-        assert_eq!(nearest("fraud", &names), None);
+        assert_eq!(nearest("hours_per_weak", names), Some("hours-per-week"));
+        assert_eq!(nearest("PM25", names), Some("pm2.5"));
+        assert_eq!(nearest("fraud", names), None);
         assert_eq!(meant("fraud", &names), "there are `age`, `pm2.5`, `hours-per-week`");
     }
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::judge::boolean;
 use super::{Coding, Encoder, Input};
 use crate::error::{Error, Place, Result};
-use crate::names::{nearest, quoted};
+use crate::names::quoted;
+use crate::table::nearest;
 use crate::table::{Category, Column, Kind, Table, Values};
 
 /// The place of a value that is none of the levels.
@@ -148,8 +149,9 @@ impl Encoder {
             let word = if absent.len() == 1 { "column" } else { "columns" };
             let named: Vec<String> = absent.iter().map(|name| quoted(name)).collect();
             let others: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-            let near =
-                |name: &&str| nearest(name, &others).map(|near| format!("{} for {}", quoted(near), quoted(name)));
+            let near = |name: &&str| {
+                nearest(name, others.iter().copied()).map(|near| format!("{} for {}", quoted(near), quoted(name)))
+            };
             let near: Vec<String> = absent.iter().filter_map(near).collect();
             let hint = match near.is_empty() {
                 true => "give a table with the columns the model was trained on".to_string(),

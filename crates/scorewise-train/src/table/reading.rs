@@ -83,7 +83,11 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let likeness = |candidate: &str| {
         let candidate_plain = plain(candidate);
         let begins = !wanted.is_empty() && candidate_plain.starts_with(&wanted);
-        strsim::jaro_winkler(&wanted, &candidate_plain).max(if begins { 0.9 } else { 0.0 })
+        // Letters that changed places in a short name are near too.
+        let away = strsim::damerau_levenshtein(&wanted, &candidate_plain);
+        let is_slip = 3 * away <= wanted.chars().count().max(candidate_plain.chars().count());
+        let least = if begins { 0.9 } else { 0.8 * f64::from(u8::from(is_slip)) };
+        strsim::jaro_winkler(&wanted, &candidate_plain).max(least)
     };
     // `max_by` keeps the last of equals; a strict comparison keeps the first, as the file has them.
     let mut best: Option<(&str, f64)> = None;

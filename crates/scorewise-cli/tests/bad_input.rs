@@ -80,7 +80,7 @@ fn train<'a>(table: &'a str, target: &'a str) -> Vec<&'a str> {
 #[test]
 fn a_missing_file() {
     let folder = Folder::new("missing");
-    folder.refuses(&train("nowhere.csv", "y"), "error: nowhere.csv: no such file");
+    folder.refuses(&train("nowhere.csv", "y"), "error: nowhere.csv: no such file\nhint: check the name and the folder; the built-in tables are `adult`, `adult-test`, `pollution`");
 }
 
 #[test]

@@ -227,7 +227,13 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::NotFound => {
             let built_in = super::nearest(name, BuiltIn::ALL.map(BuiltIn::name));
-            let hint = built_in.map(|near| format!("did you mean the built-in table `{near}`?")).unwrap_or_default();
+            let hint = built_in.map_or_else(
+                || {
+                    let names = BuiltIn::ALL.map(|table| format!("`{}`", table.name())).join(", ");
+                    format!("check the name and the folder; the built-in tables are {names}")
+                },
+                |near| format!("did you mean the built-in table `{near}`?"),
+            );
             Error::data(place, "no such file", hint)
         }
         io::ErrorKind::PermissionDenied => Error::data(place, "may not be read", "ask for permission to read it"),

@@ -2,6 +2,11 @@
 //!
 //! An epoch is a shuffle (where there is more than one batch), all steps (forward, loss, backward, Adam) and the loss of the validation rows. Data of the experiments'
 //! sizes, random: the arithmetic does not look at the values.
+//!
+//! On a rented machine another's thread may sit on the same physical core. It then takes every other turn of the front end: three
+//! instructions a cycle are left of six, enough for a loop of nothing but products, too few for kernels that load what they
+//! multiply. Products with as many empty instructions between them tell the two states apart; rounds are reported all together, and
+//! those with the core to ourselves once more.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -18,26 +23,63 @@ fn main() {
         println!("{name}, {steps} rows of steps + {validation} of validation, one thread");
         for batch in [32, 64, 256, 1024, steps] {
             let mut bench = Epoch::new(inputs, hidden, steps, validation, score);
-            bench.run(batch);
-            // Peak and epoch in turn: on a machine that is shared both suffer alike.
-            let mut rounds: Vec<(f64, f64)> = (0..15).map(|_| (peak(), bench.run(batch))).collect();
-            let weights: usize = bench.network.shape().widths().windows(2).map(|pair| pair[0] * pair[1]).sum();
-            let first = bench.network.shape().widths()[0] * bench.network.shape().widths()[1];
+            let widths = bench.network.shape().widths();
+            let weights: usize = widths.windows(2).map(|pair| pair[0] * pair[1]).sum();
+            let first = widths[0] * widths[1];
             // Forward, the weights' gradient, and back to the inputs of all layers but the first; two operations each.
             let work = (2 * (steps * (3 * weights - first) + validation * weights)) as f64;
-            rounds.sort_unstable_by(|a, b| a.1.total_cmp(&b.1));
-            let at = |share: usize| 1e3 * rounds[(rounds.len() - 1) * share / 4].1;
-            let (low, median, high) = (at(1), at(2), at(3));
-            let mut shares: Vec<f64> = rounds.iter().map(|(peak, seconds)| 100.0 * work / seconds / peak).collect();
-            shares.sort_unstable_by(f64::total_cmp);
-            rounds.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-            println!(
-                "  batch {batch:>6}: {median:>6.2} ms (quartiles {low:.2} to {high:.2}), {:>3.0} % of the peak, which is {:.0} GFLOP/s",
-                shares[shares.len() / 2],
-                rounds[rounds.len() / 2].0 / 1e9,
-            );
+            bench.run(batch);
+            let mut rounds = Vec::new();
+            let mut alone = 0;
+            while rounds.len() < LEAST || alone < ENOUGH && rounds.len() < MOST {
+                rounds.push(Round::measure(&mut bench, batch, work));
+                alone += usize::from(rounds[rounds.len() - 1].alone);
+            }
+            print!("  batch {batch:>6}: {}", summary(&rounds.iter()));
+            match alone {
+                all if all == rounds.len() => println!(),
+                few if few < ENOUGH => println!("; the core was ours in only {few} of {MOST} rounds"),
+                some => {
+                    let ours = summary(&rounds.iter().filter(|round| round.alone));
+                    println!("; in {some} of {} rounds, with the core to ourselves, {ours}", rounds.len());
+                }
+            }
         }
     }
+}
+
+/// Rounds at the least, and at the most while those with the core to ourselves are not enough.
+const LEAST: usize = 45;
+const MOST: usize = 2000;
+const ENOUGH: usize = 25;
+
+/// Peak and epoch, one right after the other: on a machine that is shared both suffer alike.
+struct Round {
+    peak: f64,
+    seconds: f64,
+    share: f64,
+    /// Whether no other thread sat on the same physical core, before and after.
+    alone: bool,
+}
+
+impl Round {
+    fn measure(bench: &mut Epoch, batch: usize, work: f64) -> Self {
+        let before = alone();
+        let (peak, seconds) = (peak(), bench.run(batch));
+        Round { peak, seconds, share: 100.0 * work / seconds / peak, alone: before && alone() }
+    }
+}
+
+/// Medians, with the quartiles.
+fn summary<'a>(rounds: &(impl Iterator<Item = &'a Round> + Clone)) -> String {
+    let of = |value: fn(&Round) -> f64| {
+        let mut values: Vec<f64> = rounds.clone().map(value).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        [1, 2, 3].map(|quarter| values[(values.len() - 1) * quarter / 4])
+    };
+    let ([_, seconds, _], [low, share, high]) = (of(|round| 1e3 * round.seconds), of(|round| round.share));
+    let [_, peak, _] = of(|round| round.peak / 1e9);
+    format!("{seconds:.2} ms, {share:.0} % ({low:.0} to {high:.0}) of the peak, which is {peak:.0} GFLOP/s")
 }
 
 struct Epoch {
@@ -122,6 +164,21 @@ fn peak() -> f64 {
     2.0 * lanes * 12.0 * ROUNDS as f64 / start.elapsed().as_secs_f64()
 }
 
+/// Whether the front end is all ours: twice the instructions then cost products nothing.
+fn alone() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if is_avx512() {
+        let time = |chains: unsafe fn(usize) -> f32| {
+            let start = Instant::now();
+            // SAFETY: the processor was asked.
+            black_box(unsafe { chains(black_box(20_000)) });
+            start.elapsed().as_secs_f64()
+        };
+        return time(chains_among_others) < 1.1 * time(chains_avx512);
+    }
+    true
+}
+
 #[cfg(target_arch = "x86_64")]
 fn is_avx512() -> bool {
     is_x86_feature_detected!("avx512f")
@@ -163,6 +220,23 @@ unsafe fn chains_avx512(rounds: usize) -> f32 {
     for _ in 0..rounds {
         for sum in &mut sums {
             *sum = _mm512_fmadd_ps(*sum, a, b);
+        }
+    }
+    sums.iter().map(|sum| _mm512_reduce_add_ps(*sum)).sum()
+}
+
+/// The same chains, an empty instruction after every product.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn chains_among_others(rounds: usize) -> f32 {
+    use std::arch::x86_64::*;
+    let (a, b) = (_mm512_set1_ps(black_box(0.999)), _mm512_set1_ps(black_box(0.001)));
+    let mut sums: [__m512; 12] = std::array::from_fn(|k| _mm512_set1_ps(k as f32));
+    for _ in 0..rounds {
+        for sum in &mut sums {
+            *sum = _mm512_fmadd_ps(*sum, a, b);
+            // SAFETY: it does nothing.
+            unsafe { std::arch::asm!("nop", options(nomem, nostack, preserves_flags)) };
         }
     }
     sums.iter().map(|sum| _mm512_reduce_add_ps(*sum)).sum()

@@ -5,7 +5,7 @@ use super::kernel::{PANEL, backward, columns_of, dots, forward, outer, rows_of};
 use super::lanes::Lanes;
 use super::level::Work;
 use super::matrix::{Ahead, Matrix};
-use crate::net::Layer;
+use crate::net::{Layer, PAD};
 
 /// Panels whose weight gradient is summed in one go: more of them, and their rows leave the first cache.
 pub(super) const TOGETHER: usize = 2;
@@ -50,8 +50,8 @@ pub(super) struct Desk {
     records: Buffer,
     /// Slopes by the outputs of a layer and by its inputs.
     slopes: [Buffer; 2],
-    /// The inputs of each hidden layer row by row. One buffer a layer, so that the padding of its rows is never written and stays 0.
-    rows: Vec<Buffer>,
+    /// The inputs of a hidden layer row by row.
+    rows: Buffer,
 }
 
 impl Desk {
@@ -63,7 +63,7 @@ impl Desk {
             last: Buffer::zeros(PANEL * plan.outputs()),
             records: Buffer::zeros(TOGETHER * plan.record),
             slopes: [slopes.clone(), slopes],
-            rows: plan.layers.iter().map(|layer| Buffer::zeros(TOGETHER * PANEL * layer.stride)).collect(),
+            rows: Buffer::zeros(TOGETHER * PANEL * widest.next_multiple_of(PAD)),
         }
     }
 }
@@ -191,7 +191,7 @@ impl Work for Backward<'_> {
                         // Too narrow for registers along the inputs.
                         dots::<V>(layer, panels, out, (inputs, plan.record), gradient, start == 0);
                     } else {
-                        let rows = desk.rows[at].as_mut_ptr();
+                        let rows = desk.rows.as_mut_ptr();
                         for (panel, places) in places[..panels].iter_mut().enumerate() {
                             let to = rows.add(panel * PANEL * layer.stride);
                             rows_of::<V>(inputs.add(panel * plan.record), layer.inputs, to, layer.stride);
@@ -221,7 +221,7 @@ impl Work for Backward<'_> {
                     _ => &[],
                 };
                 let first = &plan.layers[0];
-                let goes = first.outputs.div_ceil(8) * first.stride.div_ceil(3 * V::WIDTH);
+                let goes = first.outputs.div_ceil(8) * first.stride.div_ceil(4 * V::WIDTH);
                 let mut ahead = Ahead::new(matrix, later, stretch, goes);
                 outer::<V>(first, out, &places[..panels], gradient, start == 0, &mut ahead);
             }

@@ -25,7 +25,11 @@ macro_rules! with_block {
             5 => $call::<$v, $n, 5>($($argument),*),
             6 => $call::<$v, $n, 6>($($argument),*),
             7 => $call::<$v, $n, 7>($($argument),*),
-            _ => $call::<$v, $n, 8>($($argument),*),
+            8 => $call::<$v, $n, 8>($($argument),*),
+            9 => $call::<$v, $n, 9>($($argument),*),
+            10 => $call::<$v, $n, 10>($($argument),*),
+            11 => $call::<$v, $n, 11>($($argument),*),
+            _ => $call::<$v, $n, 12>($($argument),*),
         }
     };
 }
@@ -176,7 +180,7 @@ unsafe fn backward_panel<V: Lanes, const N: usize>(
     input: *const f32,
     slopes_in: *mut f32,
 ) {
-    let mut blocks = Blocks::of(layer.inputs, (V::SUMS / N).min(8));
+    let mut blocks = Blocks::of(layer.inputs, (V::SUMS / N).min(12));
     while let Some((start, size)) = blocks.next() {
         // SAFETY: as the caller's.
         unsafe {
@@ -243,9 +247,9 @@ pub(crate) unsafe fn outer<V: Lanes>(
         let vectors = layer.stride / V::WIDTH;
         let mut vector = 0;
         while vector < vectors {
-            // Three registers of inputs by eight outputs fill the register file; two, or one, where three do not divide.
+            // Three registers of inputs by eight outputs fill the register file, as four by six do.
             let left = vectors - vector;
-            let columns = if left == 4 { 2 } else { left.min(3) };
+            let columns = if left == 5 || left == 6 { 3 } else { left.min(4) };
             let column = vector * V::WIDTH;
             let mut blocks = Blocks::of(layer.outputs, (V::SUMS / columns).min(8));
             while let Some((start, size)) = blocks.next() {
@@ -255,7 +259,8 @@ pub(crate) unsafe fn outer<V: Lanes>(
                 match columns {
                     1 => with_block!(size, outer_block::<V, 1>(layer, slopes, rows, column, gradient, fresh)),
                     2 => with_block!(size, outer_block::<V, 2>(layer, slopes, rows, column, gradient, fresh)),
-                    _ => with_block!(size, outer_block::<V, 3>(layer, slopes, rows, column, gradient, fresh)),
+                    3 => with_block!(size, outer_block::<V, 3>(layer, slopes, rows, column, gradient, fresh)),
+                    _ => with_block!(size, outer_block::<V, 4>(layer, slopes, rows, column, gradient, fresh)),
                 }
             }
             vector += columns;
@@ -356,48 +361,37 @@ pub(crate) unsafe fn dots<V: Lanes>(
     }
 }
 
-/// The rows of a panel turned into columns: panel[column][row] = row[column] for the columns and those that fill up eight.
+/// The rows of a panel turned into columns: panel[column][row] = row[column] for the columns and those that fill up four.
 ///
 /// # Safety
-/// As [`Lanes`]; rows and panel have room for `columns` and those that fill up eight.
+/// As [`Lanes`]; rows and panel have room for `columns` and those that fill up four.
 #[inline(always)]
 pub(crate) unsafe fn columns_of<V: Lanes>(rows: &[*const f32; PANEL], columns: usize, panel: *mut f32) {
-    for first in (0..PANEL).step_by(8) {
-        let mut from = [std::ptr::null(); 8];
-        from.copy_from_slice(&rows[first..first + 8]);
-        for column in (0..columns).step_by(8) {
+    for (half, rows) in rows.as_chunks::<16>().0.iter().enumerate() {
+        let mut from = *rows;
+        for column in (0..columns).step_by(4) {
             // SAFETY: as the caller's.
-            unsafe { V::turn(from.map(|row| row.add(column)), panel.add(column * PANEL + first), PANEL) };
+            unsafe { V::turn(&from, panel.add(column * PANEL + 16 * half), PANEL) };
+            from = from.map(|row| row.wrapping_add(4));
         }
     }
 }
 
-/// A panel turned into rows: rows[row][column] = panel[column][row].
+/// A panel turned into rows: rows[row][column] = panel[column][row], and 0 in the columns that fill up sixteen.
 ///
 /// # Safety
-/// As [`Lanes`]; there is room for `columns` columns on both sides.
+/// As [`Lanes`]; there is room for `columns` columns of a panel, and for rows with those that fill up sixteen.
 #[inline(always)]
 pub(crate) unsafe fn rows_of<V: Lanes>(panel: *const f32, columns: usize, rows: *mut f32, stride: usize) {
-    // SAFETY: as the caller's.
-    unsafe {
-        if columns < 8 {
-            for column in 0..columns {
-                for row in 0..PANEL {
-                    *rows.add(row * stride + column) = *panel.add(column * PANEL + row);
-                }
-            }
-            return;
+    static NOTHING: [f32; PANEL] = [0.0; PANEL];
+    for column in (0..columns).step_by(16) {
+        let mut from = [NOTHING.as_ptr(); 16];
+        for (at, from) in from.iter_mut().enumerate().take(columns - column) {
+            *from = panel.wrapping_add((column + at) * PANEL);
         }
-        // Where eight do not divide, the last block goes over what the one before it turned: cheaper than single numbers.
-        for column in (0..columns).step_by(8) {
-            let column = column.min(columns - 8);
-            let mut from = [std::ptr::null(); 8];
-            for (at, from) in from.iter_mut().enumerate() {
-                *from = panel.add((column + at) * PANEL);
-            }
-            for first in (0..PANEL).step_by(8) {
-                V::turn(from.map(|run| run.add(first)), rows.add(first * stride + column), stride);
-            }
+        for row in (0..PANEL).step_by(4) {
+            // SAFETY: as the caller's.
+            unsafe { V::turn(&from.map(|run| run.add(row)), rows.add(row * stride + column), stride) };
         }
     }
 }

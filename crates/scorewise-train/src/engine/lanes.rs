@@ -33,11 +33,11 @@ pub(crate) trait Lanes: Copy {
     unsafe fn expect_at(_: *const f32) {}
     /// self / (√square + epsilon), for squares above 0 that f32 holds in all their digits.
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self;
-    /// Eight runs of eight numbers, turned: to[b][a] = from[a][b], the new runs `stride` apart.
-    unsafe fn turn(from: [*const f32; 8], to: *mut f32, stride: usize) {
-        for (a, from) in from.into_iter().enumerate() {
-            for b in 0..8 {
-                // SAFETY: the caller gives room for eight runs of eight on both sides.
+    /// Sixteen runs of four numbers, turned: to[b][a] = from[a][b], the four new runs `stride` apart.
+    unsafe fn turn(from: &[*const f32; 16], to: *mut f32, stride: usize) {
+        for (a, from) in from.iter().enumerate() {
+            for b in 0..4 {
+                // SAFETY: the caller gives room for sixteen runs of four, and for four of sixteen.
                 unsafe { *to.add(b * stride + a) = *from.add(b) };
             }
         }
@@ -106,32 +106,6 @@ pub(crate) mod x86 {
     use super::Lanes;
     use std::arch::x86_64::*;
 
-    /// Four numbers of a run, and four of another.
-    #[inline(always)]
-    unsafe fn pair(low: *const f32, high: *const f32) -> __m256 {
-        // SAFETY: as the caller's.
-        unsafe { _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(_mm_loadu_ps(low)), _mm_loadu_ps(high)) }
-    }
-
-    /// Eight by eight in sixteen shuffles: the halves of two runs are put together while loading, which costs no shuffle.
-    #[inline(always)]
-    unsafe fn turn(from: [*const f32; 8], to: *mut f32, stride: usize) {
-        // SAFETY: only called where AVX is, with room for eight runs of eight on both sides.
-        unsafe {
-            for half in [0, 4] {
-                let (a, b) = (pair(from[0].add(half), from[4].add(half)), pair(from[1].add(half), from[5].add(half)));
-                let (c, d) = (pair(from[2].add(half), from[6].add(half)), pair(from[3].add(half), from[7].add(half)));
-                let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
-                let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-                let to = to.add(half * stride);
-                _mm256_storeu_ps(to, _mm256_shuffle_ps::<0b01_00_01_00>(ab_low, cd_low));
-                _mm256_storeu_ps(to.add(stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low));
-                _mm256_storeu_ps(to.add(2 * stride), _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high));
-                _mm256_storeu_ps(to.add(3 * stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high));
-            }
-        }
-    }
-
     impl Lanes for __m256 {
         const WIDTH: usize = 8;
         const SUMS: usize = 12;
@@ -181,9 +155,24 @@ pub(crate) mod x86 {
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
         }
         #[inline(always)]
-        unsafe fn turn(from: [*const f32; 8], to: *mut f32, stride: usize) {
+        unsafe fn turn(from: &[*const f32; 16], to: *mut f32, stride: usize) {
             // SAFETY: as above.
-            unsafe { turn(from, to, stride) }
+            unsafe {
+                for half in [0, 8] {
+                    let four = |at: usize| {
+                        let low = _mm256_castps128_ps256(_mm_loadu_ps(from[half + at]));
+                        _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(from[half + at + 4]))
+                    };
+                    let (a, b, c, d) = (four(0), four(1), four(2), four(3));
+                    let (ab_low, ab_high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+                    let (cd_low, cd_high) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+                    let to = to.add(half);
+                    _mm256_storeu_ps(to, _mm256_shuffle_ps::<0b01_00_01_00>(ab_low, cd_low));
+                    _mm256_storeu_ps(to.add(stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low));
+                    _mm256_storeu_ps(to.add(2 * stride), _mm256_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high));
+                    _mm256_storeu_ps(to.add(3 * stride), _mm256_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high));
+                }
+            }
         }
         #[inline(always)]
         unsafe fn at_least(self, least: Self) -> Self {
@@ -257,10 +246,27 @@ pub(crate) mod x86 {
             // SAFETY: a hint; it reads nothing.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
         }
+        /// Runs are put together while they are loaded, which leaves eight shuffles for 64 numbers: only one of the two pipelines
+        /// that multiply can shuffle.
         #[inline(always)]
-        unsafe fn turn(from: [*const f32; 8], to: *mut f32, stride: usize) {
+        unsafe fn turn(from: &[*const f32; 16], to: *mut f32, stride: usize) {
             // SAFETY: as above.
-            unsafe { turn(from, to, stride) }
+            unsafe {
+                let mut fours = [_mm512_setzero_ps(); 4];
+                for (at, four) in fours.iter_mut().enumerate() {
+                    *four = _mm512_castps128_ps512(_mm_loadu_ps(from[at]));
+                    *four = _mm512_insertf32x4::<1>(*four, _mm_loadu_ps(from[at + 4]));
+                    *four = _mm512_insertf32x4::<2>(*four, _mm_loadu_ps(from[at + 8]));
+                    *four = _mm512_insertf32x4::<3>(*four, _mm_loadu_ps(from[at + 12]));
+                }
+                let [a, b, c, d] = fours;
+                let (ab_low, ab_high) = (_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+                let (cd_low, cd_high) = (_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+                _mm512_storeu_ps(to, _mm512_shuffle_ps::<0b01_00_01_00>(ab_low, cd_low));
+                _mm512_storeu_ps(to.add(stride), _mm512_shuffle_ps::<0b11_10_11_10>(ab_low, cd_low));
+                _mm512_storeu_ps(to.add(2 * stride), _mm512_shuffle_ps::<0b01_00_01_00>(ab_high, cd_high));
+                _mm512_storeu_ps(to.add(3 * stride), _mm512_shuffle_ps::<0b11_10_11_10>(ab_high, cd_high));
+            }
         }
         #[inline(always)]
         unsafe fn at_least(self, least: Self) -> Self {

@@ -203,7 +203,7 @@ impl Engine {
             slot.sum.clear();
             slot.sum.resize(length, 0.0);
             let end = (start + rows).min(order.len());
-            for start in (start..end).step_by(part) {
+            for start in (start..end).step_by(part).rev() {
                 let end = (start + part).min(end);
                 let (order, slopes) = (&order[start..end], &slopes[start * outputs..end * outputs]);
                 let kept = kept.map(|kept| &kept[start / PANEL * plan.record..]);
@@ -214,7 +214,8 @@ impl Engine {
         };
         total.clear();
         total.resize(length, 0.0);
-        let starts = (0..order.len()).step_by(rows);
+        // The last rows first: the way forward has left them in the caches.
+        let starts = (0..order.len()).step_by(rows).rev();
         match pool {
             Some(pool) => {
                 let parts: Vec<_> = slots.iter_mut().zip(starts.clone()).collect();

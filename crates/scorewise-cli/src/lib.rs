@@ -2,6 +2,7 @@
 //! bar was not met, 2 usage or data.
 
 mod outcome;
+mod interrupt;
 mod table;
 mod predictions;
 mod train;
@@ -12,6 +13,7 @@ mod score;
 mod tune;
 mod compare;
 mod theory;
+mod reproduce;
 mod scores;
 mod priors;
 mod completions;
@@ -44,6 +46,8 @@ enum Command {
     Compare(compare::Arguments),
     /// A score under a random threshold: exact expectation, Jensen gap, bounds
     Theory(theory::Arguments),
+    /// The paper's experiments, beside its own numbers, and beyond them
+    Reproduce(reproduce::Arguments),
     /// A model as an ONNX file
     Export(export::Arguments),
     /// The scores: formulas, aliases, ranges; one in detail; all on a confusion matrix
@@ -76,6 +80,7 @@ fn perform(command: &Command) -> Result<Outcome, Failure> {
         Command::Tune(arguments) => tune::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Theory(arguments) => theory::run(arguments),
+        Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Scores(arguments) => scores::run(arguments),
         Command::Priors(arguments) => priors::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

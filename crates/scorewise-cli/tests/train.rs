@@ -2,52 +2,16 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
-use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+mod folder;
 
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("scorewise-train-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_scorewise"));
-        command.current_dir(&self.0).args(arguments);
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Vec<u8> {
-        let output = self.command(arguments).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        output.stdout
-    }
-
-    fn json(&self, arguments: &[&str]) -> Value {
-        serde_json::from_slice(&self.run(arguments)).unwrap()
-    }
-
-    fn bytes(&self, name: &str) -> Vec<u8> {
-        fs::read(self.0.join(name)).unwrap()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use folder::Folder;
 
 #[test]
 fn the_readmes_first_command_reaches_its_score() {
-    let folder = Folder::new("adult");
+    let folder = Folder::new("train-adult");
     let trained = folder.json(&["train", "adult", "--json"]);
     let f1 = trained["test"]["scores"]["f1"]["value"].as_f64().unwrap();
     assert!(f1 >= 0.69, "F1 {f1}");
@@ -74,7 +38,7 @@ fn the_readmes_first_command_reaches_its_score() {
 
 #[test]
 fn models_are_the_same_bytes_for_any_number_of_threads() {
-    let folder = Folder::new("threads");
+    let folder = Folder::new("train-threads");
     let quick = ["--epochs", "4", "--replicates", "50"];
     let sets: [&[&str]; 3] = [
         &["adult", "--ensemble", "3"],
@@ -94,7 +58,7 @@ fn models_are_the_same_bytes_for_any_number_of_threads() {
 
 #[test]
 fn folds_test_every_row_once_and_the_model_learns_from_all() {
-    let folder = Folder::new("folds");
+    let folder = Folder::new("train-folds");
     let arguments =
         ["--folds", "3", "--repeats", "2", "--epochs", "3", "--ensemble", "1", "--replicates", "20", "--json"];
     let trained = folder.json(&[&["train", "adult", "--target", "income", "--score", "f1"][..], &arguments].concat());
@@ -115,7 +79,7 @@ fn folds_test_every_row_once_and_the_model_learns_from_all() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_keeps_the_best_model_so_far() {
-    let folder = Folder::new("interrupt");
+    let folder = Folder::new("train-interrupt");
     let arguments = ["train", "adult", "--epochs", "100000", "--patience", "100000", "--ensemble", "1"];
     let child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(2));
@@ -131,7 +95,7 @@ fn an_interrupt_keeps_the_best_model_so_far() {
 
 #[test]
 fn predictions_stream_through_pipes_and_carry_columns() {
-    let folder = Folder::new("pipes");
+    let folder = Folder::new("train-pipes");
     folder.run(&["train", "pollution", "--epochs", "3", "--replicates", "20"]);
     let table = "No,pm2.5,DEWP,TEMP,PRES,cbwd,Iws,Is,Ir\n7,500,-10,3,1020,NE,1.5,0,0\n8,NA,-11,2,1021,XX,2.5,0,0\n";
     let mut child = folder

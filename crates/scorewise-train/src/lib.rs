@@ -71,6 +71,7 @@ pub mod ensemble;
 pub mod model;
 pub mod onnx;
 pub mod train;
+pub mod reproduce;
 
 pub use engine::{Engine, Level, Matrix};
 pub use error::{Error, Place, Result};

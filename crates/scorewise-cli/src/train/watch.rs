@@ -1,19 +1,15 @@
-//! A bar while networks are trained, and the hand that stops them.
+//! A bar while networks are trained.
 
 use std::ops::ControlFlow;
-use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_train::fit::Epoch;
 use scorewise_train::train::Plan;
 
+use crate::interrupt;
 use crate::outcome::Failure;
-
-/// Whether Ctrl-C was pressed.
-static STOPPED: AtomicBool = AtomicBool::new(false);
-static LISTENING: Once = Once::new();
 
 /// Watches trainings that run side by side.
 pub struct Watch {
@@ -25,14 +21,7 @@ pub struct Watch {
 impl Watch {
     /// Over so many trainings; `what` they are called.
     pub fn new(what: &str, trainings: usize, plan: &Plan) -> Result<Self, Failure> {
-        // The first Ctrl-C ends the training at its next epoch, a second one ends the program.
-        LISTENING.call_once(|| {
-            let _ = ctrlc::set_handler(|| {
-                if STOPPED.swap(true, Ordering::Relaxed) {
-                    std::process::exit(130);
-                }
-            });
-        });
+        interrupt::listen();
         let phases = if plan.settings.warm_start.is_some() { 2 } else { 1 };
         // Drawn on standard error, and only where that is a terminal.
         let bar = ProgressBar::new((trainings * plan.settings.epochs * phases) as u64);
@@ -54,12 +43,12 @@ impl Watch {
             self.bar.set_position(self.epochs.iter().map(|epochs| epochs.load(Ordering::Relaxed) as u64).sum());
             self.bar.set_message(format!("validation loss {:.4}", what.validation));
         }
-        if STOPPED.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupt::stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// Takes the bar away; whether the user has stopped the work.
     pub fn end(self) -> bool {
         self.bar.finish_and_clear();
-        STOPPED.load(Ordering::Relaxed)
+        interrupt::stopped()
     }
 }

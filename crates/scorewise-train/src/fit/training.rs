@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise::stream;
 
@@ -14,6 +13,7 @@ use super::{Epoch, Outcome, Phase, Sample};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::net::{Network, Shape};
+use crate::split::{random, shuffle};
 use crate::start::{centre, coverage, log_odds};
 
 /// Epochs in which a start must move.
@@ -115,7 +115,7 @@ impl<'a> Training<'a> {
             settings,
             outputs: shape.widths().last().copied().unwrap_or(1),
             engine: Engine::new(shape).with_threads(settings.threads),
-            random: Xoshiro256PlusPlus::seed_from_u64(stream(seed, 1)),
+            random: random(seed, 1),
             order: sample.training.to_vec(),
             batch: Batch::default(),
             gradient: vec![0.0; network.parameters.len()],
@@ -185,10 +185,7 @@ impl<'a> Training<'a> {
         let size = self.settings.batch.unwrap_or(usize::MAX).min(self.order.len());
         // One batch of all rows is the same in any order, and fastest in the order of the memory.
         if size < self.order.len() {
-            for at in (1..self.order.len()).rev() {
-                let other = ((u128::from(self.random.next_u64()) * (at as u128 + 1)) >> 64) as usize;
-                self.order.swap(at, other);
-            }
+            shuffle(&mut self.order, &mut self.random);
         }
         let (mut sum, mut count) = (0.0, 0);
         let mut batches = self.order.chunks(size).peekable();

@@ -4,12 +4,12 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Randomness from one of the streams of a seed.
-pub(super) fn random(seed: u64, stream: u64) -> Xoshiro256PlusPlus {
+pub(crate) fn random(seed: u64, stream: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(scorewise::stream(seed, stream))
 }
 
 /// Every order is as likely as every other.
-pub(super) fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
+pub(crate) fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
     for at in (1..list.len()).rev() {
         let other = ((u128::from(random.next_u64()) * (at as u128 + 1)) >> 64) as usize;
         list.swap(at, other);

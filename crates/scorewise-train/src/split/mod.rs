@@ -22,6 +22,7 @@ mod time;
 mod group;
 mod folds;
 
+pub(crate) use deal::{random, shuffle};
 pub use folds::Folds;
 
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,75 @@
+//! `scorewise reproduce`: the paper's experiments beside its own numbers, and beyond them.
+
+mod arguments;
+mod figures;
+mod shown;
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use scorewise_train::model::write_safely;
+use scorewise_train::reproduce::{Journal, Stage, Task, Trial, perform};
+
+pub use arguments::Arguments;
+use arguments::Chosen;
+use shown::Results;
+
+use crate::interrupt;
+use crate::outcome::{Failure, Outcome, note};
+use crate::table::pretty;
+use crate::train::threads;
+
+/// Trains what is not trained yet, and puts tables and figures into the folder.
+pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let chosen = arguments.chosen()?;
+    let threads = threads(arguments.threads)?;
+    let start = Instant::now();
+    let journal = Journal::open(&chosen.csv, chosen.experiment, arguments.seed)?;
+    let tasks = chosen.experiment.tasks(&chosen.scores, &chosen.contenders, chosen.repeats, &chosen.cures);
+    let Some(trials) = trained(&chosen, &tasks, arguments.seed, threads, &journal)? else {
+        let done = tasks.iter().filter(|task| journal.find(task).is_some()).count();
+        let all = tasks.len();
+        let kept = format!("stopped after {done} of {all} trainings: they are kept, and the same command goes on");
+        return Ok(Outcome { text: String::new(), unmet: Some(kept) });
+    };
+    journal.finish()?;
+    let results = Results::new(&chosen, &trials, arguments, start.elapsed().as_secs_f64());
+    let name = if arguments.beyond { "beyond" } else { "table" };
+    write_safely(&chosen.out.join(format!("{name}.md")), results.markdown().as_bytes())?;
+    if !arguments.beyond {
+        figures::write(&chosen, &trials)?;
+    }
+    note(format!("tables, figures and a line for each training are in {}", chosen.out.display()));
+    Ok(if arguments.json { pretty(&results.json()) } else { results.text() }.into())
+}
+
+/// All trainings, with a bar; nothing where the user stopped them.
+fn trained(
+    chosen: &Chosen,
+    tasks: &[Task],
+    seed: u64,
+    threads: usize,
+    journal: &Journal,
+) -> Result<Option<Vec<Trial>>, Failure> {
+    interrupt::listen();
+    let known = tasks.iter().filter(|task| journal.find(task).is_some()).count();
+    if known > 0 && known < tasks.len() {
+        note(format!("{known} of {} trainings are done already, in {}", tasks.len(), chosen.csv.display()));
+    }
+    let stage = Stage::new(chosen.experiment)?;
+    // Drawn on standard error, and only where that is a terminal.
+    let bar = ProgressBar::new(tasks.len() as u64).with_position(known as u64);
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} trainings, {elapsed} so far, {eta} left, {msg}");
+    bar.set_style(style?.progress_chars("━╸ "));
+    bar.reset_eta();
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let seen = |task: &Task, trial: &Trial, is_new: bool| {
+        if is_new {
+            bar.inc(1);
+            bar.set_message(format!("{} with {}", task.score, trial.contender));
+        }
+    };
+    let trials = perform(&stage, tasks, seed, threads, journal, seen, interrupt::stopped);
+    bar.finish_and_clear();
+    Ok(trials?)
+}

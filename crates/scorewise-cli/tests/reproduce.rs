@@ -1,0 +1,92 @@
+//! The paper's experiments through the command: tables, figures, a kill in the middle, and mistakes.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+mod folder;
+
+use folder::Folder;
+
+const SMALL: [&str; 9] =
+    ["reproduce", "pollution", "--scores", "tss", "--priors", "ce,cosine:0.5,0.1", "--repeats", "3", "--json"];
+
+/// All that does not depend on the clock.
+fn table(document: &Value) -> String {
+    format!("{:#} {:#} {}", document["table"], document["paper"], document["epochs"])
+}
+
+#[test]
+fn a_kill_in_the_middle_changes_no_bit() {
+    let whole = Folder::new("reproduce-whole");
+    let expected = whole.json(&SMALL);
+    assert_eq!(expected["table"].as_array().unwrap().len(), 3, "cross-entropy once, the prior with and without the cure");
+    assert_eq!(expected["trainings"], 9);
+
+    let cut = Folder::new("reproduce-cut");
+    let mut child = cut.command(&SMALL).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let file = cut.0.join("reproduce-pollution").join("trainings.csv");
+    let lines = || fs::read_to_string(&file).map_or(0, |text| text.lines().count());
+    let start = Instant::now();
+    while lines() < 3 && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap(); // SIGKILL: nothing can be tidied up
+    child.wait().unwrap();
+    let before = lines();
+    assert!((3..10).contains(&before), "{before} lines when it was killed");
+    let resumed = cut.json(&SMALL);
+    assert_eq!(table(&resumed), table(&expected));
+
+    // Now that it is whole, the same command answers at once, with the same trainings.
+    let written = fs::read(&file).unwrap();
+    let start = Instant::now();
+    assert_eq!(table(&cut.json(&SMALL)), table(&expected));
+    assert!(start.elapsed() < Duration::from_secs(5));
+    assert_eq!(fs::read(&file).unwrap(), written);
+}
+
+#[test]
+fn tables_and_figures_are_left_in_the_folder() {
+    let folder = Folder::new("reproduce-adult");
+    let text = folder.run(&["reproduce", "adult", "--repeats", "1", "--priors", "uniform,cosine:0.3,0.1", "--cure", "on", "--out", "here"]);
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.starts_with("Adult, Table 1: f1\n") && text.contains("119.5 ± 44.0"), "{text}");
+    let markdown = String::from_utf8(folder.bytes("here/table.md")).unwrap();
+    let command = "`scorewise reproduce adult --repeats 1 --priors uniform,cosine:0.3,0.1 --cure on`, version ";
+    assert!(markdown.starts_with(command) && markdown.contains("| uniform | cured | 1/1 | 0 |"), "{markdown}");
+    for figure in ["figure-1", "figure-2"] {
+        assert!(folder.bytes(&format!("here/{figure}.svg")).starts_with(b"<svg"));
+        assert!(folder.bytes(&format!("here/{figure}.png")).starts_with(b"\x89PNG"));
+    }
+    assert_eq!(String::from_utf8(folder.bytes("here/trainings.csv")).unwrap().lines().count(), 3);
+}
+
+#[test]
+fn mistakes_get_one_sentence_and_leave_nothing() {
+    let folder = Folder::new("reproduce-mistakes");
+    let cases: [(&[&str], &str); 6] = [
+        (&["iris"], "reproduce: there is no experiment `iris`\nhint: write `adult` or `pollution`"),
+        (&["adult", "--repeats", "0"], "--repeats: must lie between 1 and 10000, not 0"),
+        (&["pollution", "--repeats", "101"], "--repeats: must lie between 1 and 100, not 101"),
+        (&["adult", "--beyond"], "--beyond: goes beyond the paper's pollution experiment alone"),
+        (&["adult", "--priors", "cosine:2,0.1"], "cosine"),
+        (&["adult", "--scores", "f7"], "f7"),
+    ];
+    for (arguments, message) in cases {
+        let output = folder.command(&[&["reproduce"], arguments].concat()).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(message), "{told}");
+    }
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
+    fs::write(folder.0.join("table.csv"), "a,b\n1,2\n").unwrap();
+    let output = folder.command(&["reproduce", "adult", "--csv", "table.csv"]).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && told.contains("table.csv: is no file of results"), "{told}");
+    assert_eq!(fs::read_to_string(folder.0.join("table.csv")).unwrap(), "a,b\n1,2\n");
+}

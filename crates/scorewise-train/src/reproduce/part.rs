@@ -1,0 +1,47 @@
+//! The rows of one repeat: which are for steps, which stop the training, which judge.
+
+use crate::engine::Matrix;
+use crate::fit::Sample;
+
+/// The rows of one repeat, encoded.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The features.
+    pub matrix: Matrix,
+    /// The class of each row, 1 for the event.
+    pub labels: Vec<u32>,
+    /// Rows for steps.
+    pub training: Vec<u32>,
+    /// Rows to stop by.
+    pub validation: Vec<u32>,
+    /// Rows on which the training scores and τ* are computed.
+    pub seen: Vec<u32>,
+    /// Rows that were kept away.
+    pub test: Vec<u32>,
+}
+
+impl Part {
+    /// What a training sees of them.
+    #[must_use]
+    pub fn sample(&self) -> Sample<'_> {
+        Sample {
+            matrix: &self.matrix,
+            labels: &self.labels,
+            weights: None,
+            training: &self.training,
+            validation: &self.validation,
+        }
+    }
+
+    /// Which of these rows are events.
+    #[must_use]
+    pub fn events(&self, rows: &[u32]) -> Vec<bool> {
+        rows.iter().map(|row| self.labels[*row as usize] == 1).collect()
+    }
+
+    /// The share of events among these rows.
+    #[must_use]
+    pub fn rate(&self, rows: &[u32]) -> f64 {
+        self.events(rows).iter().filter(|event| **event).count() as f64 / rows.len() as f64
+    }
+}

@@ -1,0 +1,183 @@
+//! The experiments' protocol: rows, rates and features as published, results that depend on nothing but the seed, and a file of
+//! results that survives anything.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use scorewise_train::reproduce::{
+    Adult, Contender, Experiment, Journal, Line, Pollution, Stage, Task, Trial, WINDOWS, Wind, Window, paper, perform,
+};
+
+fn tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {
+    let scores: Vec<_> = scores.iter().map(|score| score.parse().unwrap()).collect();
+    let contenders: Vec<Contender> = contenders.iter().map(|contender| contender.parse().unwrap()).collect();
+    Experiment::Pollution.tasks(&scores, &contenders, repeats, cures)
+}
+
+fn attempt(stage: &Stage, task: &Task, seed: u64) -> Trial {
+    task.attempt(stage, seed, &|_| ControlFlow::Continue(())).unwrap().unwrap()
+}
+
+/// What does not depend on the clock.
+fn timeless(trial: &Trial) -> Trial {
+    Trial { seconds: 0.0, ..trial.clone() }
+}
+
+#[test]
+fn adult_has_the_papers_rows_and_features() {
+    let adult = Adult::read().unwrap();
+    assert_eq!(adult.rows(), 30_162);
+    let part = adult.part(7);
+    assert_eq!(part.labels.iter().filter(|label| **label == 1).count(), 7508);
+    assert_eq!(part.matrix.columns(), 6 + 1 + 7 + 7 + 14 + 6 + 5 + 2);
+    assert_eq!((part.training.len(), part.validation.len(), part.test.len()), (16_086, 8043, 6033));
+    let mut all: Vec<u32> = [&part.training[..], &part.validation, &part.test].concat();
+    all.sort_unstable();
+    assert_eq!(all, (0..30_162).collect::<Vec<u32>>());
+    for column in 0..48 {
+        let values: Vec<f64> = (0..30_162).map(|row| f64::from(part.matrix.row(row)[column])).collect();
+        let mean = values.iter().sum::<f64>() / 30_162.0;
+        let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 30_162.0;
+        assert!(mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4, "column {column}: {mean}, {variance}");
+    }
+    assert_eq!(adult.part(7).training, part.training);
+    assert_ne!(adult.part(8).training, part.training);
+}
+
+#[test]
+fn pollution_windows_have_the_published_rates() {
+    let pollution = Pollution::read().unwrap();
+    let (mut train, mut test, mut without) = (0.0, 0.0, 0);
+    for repeat in 0..WINDOWS {
+        let part = pollution.part(Window::of_paper(repeat), Wind::Number, 0);
+        train += part.rate(&part.seen) / WINDOWS as f64;
+        test += part.rate(&part.test) / WINDOWS as f64;
+        without += usize::from(part.rate(&part.test) == 0.0);
+    }
+    // As the paper prints them: 1.41 % and 1.19 %.
+    assert_eq!((format!("{:.2}", 100.0 * train), format!("{:.2}", 100.0 * test)), ("1.41".into(), "1.19".into()));
+    assert_eq!(without, 4);
+}
+
+#[test]
+fn a_window_is_standardised_by_its_training_rows_alone() {
+    let pollution = Pollution::read().unwrap();
+    for (wind, columns) in [(Wind::Number, 8), (Wind::OneHot, 11)] {
+        let part = pollution.part(Window::of_paper(3), wind, 1);
+        assert_eq!(part.matrix.columns(), columns);
+        assert_eq!((part.training.len(), part.validation.len(), part.test.len()), (8736, 4368, 4320));
+        for column in 0..columns {
+            let values: Vec<f64> = part.seen.iter().map(|row| f64::from(part.matrix.row(*row as usize)[column])).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / values.len() as f64;
+            assert!(mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4, "column {column}: {mean}, {variance}");
+        }
+    }
+}
+
+#[test]
+fn persistence_is_worth_what_an_independent_computation_found() {
+    // shared by all windows: 0.6192 TSS and 0.4965 CSI, from an independent implementation.
+    let stage = Stage::new(Experiment::Pollution).unwrap();
+    for (score, expected) in [("tss", "0.6192"), ("csi", "0.4965")] {
+        let trials: Vec<Trial> =
+            tasks(&[score], &["persistence"], 100, &[false]).iter().map(|task| attempt(&stage, task, 0)).collect();
+        let line = Line::of(&trials.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(format!("{:.4}", line.test_half.unwrap().mean), expected);
+    }
+}
+
+#[test]
+fn the_papers_rows_are_among_ours() {
+    for experiment in Experiment::ALL {
+        let ours: Vec<String> = experiment.contenders().iter().map(ToString::to_string).collect();
+        let theirs = paper(experiment);
+        assert!(theirs.iter().all(|line| ours.contains(&line.contender) && experiment.scores().contains(&line.score.as_str())));
+        assert_eq!(theirs.len(), if experiment == Experiment::Adult { 7 } else { 10 });
+    }
+    assert_eq!(Experiment::Adult.contenders().len(), 10);
+}
+
+#[test]
+fn rows_without_a_prior_are_trained_once_whatever_the_cure() {
+    let all = tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
+    let kinds: Vec<(String, bool)> = all.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
+    let of_a_repeat = [("ce".to_string(), false), ("uniform".into(), false), ("uniform".into(), true)];
+    assert_eq!(kinds, [of_a_repeat.clone(), of_a_repeat].concat());
+}
+
+#[test]
+fn the_cure_saves_a_training_that_is_stuck_and_leaves_the_rows_alike() {
+    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let prior = "cosine:0.9,0.02";
+    let pair = tasks(&["tss"], &[prior], 1, &[false, true]);
+    let (stuck, cured) = (attempt(&stage, &pair[0], 0), attempt(&stage, &pair[1], 0));
+    assert!(!stuck.success && stuck.epochs <= 51.0, "{stuck:?}");
+    assert!(cured.success && cured.train_best.unwrap() > 0.9, "{cured:?}");
+}
+
+fn file(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("scorewise-journal-{name}-{}.csv", std::process::id()));
+    let _ = fs::remove_file(&path);
+    path
+}
+
+#[test]
+fn whatever_was_cut_off_the_rest_goes_on_to_the_same_bits() {
+    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let all = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 3, &[true]);
+    let path = file("cut");
+    let run = |threads: usize| {
+        let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
+        let trials = perform(&stage, &all, 5, threads, &journal, |_, _, _| (), || false).unwrap().unwrap();
+        journal.finish().unwrap();
+        (trials.iter().map(timeless).collect::<Vec<_>>(), fs::read(&path).unwrap())
+    };
+    let (whole, text) = run(1);
+    assert_eq!(run(2), (whole.clone(), text.clone()), "a finished file answers with every bit");
+    // Cut anywhere, in the header, in a number, between lines: two threads end where one began.
+    for cut in [0, 10, text.len() / 3, text.len() / 2, text.len() - 1] {
+        fs::write(&path, &text[..cut]).unwrap();
+        assert_eq!(run(2).0, whole, "cut at {cut}");
+    }
+    let _ = fs::remove_file(&path);
+}
+
+#[test]
+fn results_of_something_else_are_refused() {
+    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let all = tasks(&["csi"], &["persistence"], 1, &[false]);
+    let path = file("other");
+    {
+        let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
+        perform(&stage, &all, 5, 1, &journal, |_, _, _| (), || false).unwrap();
+        let busy = Journal::open(&path, Experiment::Pollution, 5).unwrap_err().to_string();
+        assert!(busy.contains("another run is writing to it"), "{busy}");
+    }
+    let refused = |experiment, seed| Journal::open(&path, experiment, seed).unwrap_err().to_string();
+    assert!(refused(Experiment::Adult, 5).contains("holds results of `pollution`, not of `adult`\nhint: move it away"));
+    assert!(refused(Experiment::Pollution, 6).contains("holds results of seed 5, not of 6"));
+    // A file of something else stays as it is, even where it would pass for a line that was cut off.
+    for text in ["a,b\n1,2\n", "my notes"] {
+        fs::write(&path, text).unwrap();
+        assert!(refused(Experiment::Pollution, 5).contains(": is no file of results: its first line is another"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    let _ = fs::remove_file(&path);
+}
+
+#[test]
+fn what_is_stopped_is_not_written_down() {
+    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let all = tasks(&["tss"], &["cosine:0.5,0.1"], 2, &[true]);
+    let path = file("stopped");
+    let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
+    assert!(perform(&stage, &all, 5, 2, &journal, |_, _, _| (), || true).unwrap().is_none());
+    assert!(all.iter().all(|task| journal.find(task).is_none()));
+    drop(journal);
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 1);
+    let _ = fs::remove_file(&path);
+}

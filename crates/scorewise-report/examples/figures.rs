@@ -1,0 +1,93 @@
+//! Draws the figures with made-up thresholds, for looking at: `cargo run -p scorewise-report --example figures -- folder`.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use scorewise::Prior;
+use scorewise_report::{NamedPrior, Picture, PriorRow, Thresholds, figure_priors, figure_thresholds};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = PathBuf::from(std::env::args().nth(1).ok_or("name a folder to draw into")?);
+    std::fs::create_dir_all(&folder)?;
+    write(&folder, "priors", &figure_priors(&paper_priors()?)?)?;
+    write(&folder, "priors-many", &figure_priors(&many_priors()?)?)?;
+    write(&folder, "thresholds", &figure_thresholds(&ten_panels()?)?)?;
+    write(&folder, "thresholds-edges", &figure_thresholds(&edges()?)?)?;
+    Ok(())
+}
+
+fn write(folder: &Path, name: &str, picture: &Picture) -> std::io::Result<()> {
+    std::fs::write(folder.join(name).with_extension("svg"), &picture.svg)?;
+    std::fs::write(folder.join(name).with_extension("png"), &picture.png)
+}
+
+fn named(name: &str, prior: &str) -> Result<NamedPrior, scorewise::Error> {
+    Ok(NamedPrior { name: name.into(), prior: prior.parse()? })
+}
+
+fn paper_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
+    Ok(vec![
+        PriorRow { title: "Uniform".into(), priors: vec![named("uniform", "uniform")?] },
+        PriorRow {
+            title: "Raised cosine: μ = 0.5, δ = 0.2".into(), priors: vec![named("cosine", "cosine:0.5,0.2")?]
+        },
+    ])
+}
+
+fn many_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
+    let cosines = [(0.3, 0.1), (0.3, 0.3), (0.5, 0.1), (0.5, 0.3), (0.7, 0.1), (0.7, 0.3)];
+    let cosine = |(mu, delta): (f64, f64)| named(&format!("μ = {mu}, δ = {delta}"), &format!("cosine:{mu},{delta}"));
+    let families = [
+        "beta:0.5,0.5",
+        "uniform:0.2,0.6",
+        "triangular:0.5,0.2",
+        "beta:2,5",
+        "normal:0.5,0.1",
+        "logistic:0.5,0.05",
+        "kumaraswamy:2,5",
+        "mix:0.1,cosine:0.8,0.2",
+        "epanechnikov:0.3,0.2",
+        "quartic:0.6,0.3",
+    ];
+    Ok(vec![
+        PriorRow { title: "Raised cosine".into(), priors: cosines.into_iter().map(cosine).collect::<Result<_, _>>()? },
+        PriorRow {
+            title: "Ten families".into(),
+            priors: families.iter().map(|text| named(text, text)).collect::<Result<_, _>>()?,
+        },
+    ])
+}
+
+/// Thresholds near the prior, drawn from it and pulled a little to the right, with a few out of its support.
+fn panel(title: &str, prior: Prior, count: usize) -> Thresholds {
+    let drawn = prior.sample(count as u64).take(count).enumerate();
+    let moved = |(row, tau): (usize, f64)| if row % 8 == 0 { (tau + 0.07).min(1.0) } else { tau };
+    Thresholds { title: title.into(), thresholds: drawn.map(moved).collect(), prior }
+}
+
+fn ten_panels() -> Result<Vec<Thresholds>, scorewise::Error> {
+    let mut panels = vec![panel("Uniform", Prior::uniform(), 100)];
+    for mu in [0.3, 0.5, 0.7] {
+        for delta in [0.1, 0.2, 0.3] {
+            panels.push(panel(&format!("Raised cosine: μ = {mu}, δ = {delta}"), Prior::cosine(mu, delta)?, 97));
+        }
+    }
+    Ok(panels)
+}
+
+fn edges() -> Result<Vec<Thresholds>, scorewise::Error> {
+    let with = |title: &str, prior: &str, thresholds: Vec<f64>| {
+        Ok::<_, scorewise::Error>(Thresholds { title: title.into(), prior: prior.parse()?, thresholds })
+    };
+    Ok(vec![
+        with("Every training stuck", "cosine:0.5,0.1", vec![])?,
+        with("One training", "cosine:0.3,0.1", vec![0.31])?,
+        with("All equal", "uniform", vec![0.5; 100])?,
+        with("At both ends", "uniform", [0.0, 1.0].repeat(20))?,
+        with(
+            "A title that is by far too long for the panel it should stand above",
+            "beta:0.5,0.5",
+            vec![0.1, 0.9, 0.92],
+        )?,
+    ])
+}

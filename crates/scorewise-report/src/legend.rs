@@ -1,0 +1,142 @@
+//! A strip of keys outside the data, so that it covers none: a sample of each mark and its name, centred, in as many rows as needed.
+
+use plotters::element::Rectangle;
+use plotters::prelude::DrawingBackend;
+use plotters::style::text_anchor::{HPos, VPos};
+use plotters::style::{Color, RGBColor};
+
+use crate::axes::Stroke;
+use crate::error::Result;
+use crate::picture::{Area, Scale};
+use crate::text::{SMALL, fitted, text, width};
+
+/// A mark as it is seen in the panels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Mark {
+    Line(Stroke),
+    /// A filled bar with an outline of the same colour.
+    Bar(RGBColor),
+    /// A mean with its deviation to both sides.
+    Whisker(Stroke),
+}
+
+/// How much of a bar's colour covers what is behind it.
+pub(crate) const BAR_COVER: f64 = 0.35;
+/// Half of the height of a whisker's ends, in pixels.
+pub(crate) const WHISKER_END: f64 = 4.0;
+
+const SAMPLE: f64 = 28.0;
+const BETWEEN_SAMPLE_AND_NAME: f64 = 7.0;
+const BETWEEN_KEYS: f64 = 22.0;
+const ROW: f64 = 20.0;
+
+/// The keys of a figure, and the width in pixels that they may take.
+pub(crate) struct Legend<'a> {
+    pub keys: Vec<(Mark, &'a str)>,
+    pub width: f64,
+}
+
+impl Legend<'_> {
+    /// The height in pixels that the keys need.
+    pub fn height(&self) -> f64 {
+        self.keys.len().div_ceil(self.keys_a_row()) as f64 * ROW
+    }
+
+    /// All keys side by side where they fit, otherwise rows as equal as they can be. Always measured at one scale, so that SVG
+    /// and PNG break alike.
+    fn keys_a_row(&self) -> usize {
+        let scale = Scale(10);
+        let (room, between) = (scale.units(self.width), scale.units(BETWEEN_KEYS));
+        let widths: Vec<i32> = self.keys(scale).map(|(_, _, width)| width + between).collect();
+        if widths.iter().sum::<i32>() <= room + between {
+            return widths.len().max(1);
+        }
+        let widest = widths.iter().copied().max().unwrap_or(1);
+        let most = ((room + between) / widest).max(1) as usize;
+        widths.len().div_ceil(widths.len().div_ceil(most))
+    }
+
+    /// Each key with its name, shortened where it must be, and its width.
+    fn keys(&self, scale: Scale) -> impl Iterator<Item = (Mark, String, i32)> + '_ {
+        let style = text(scale, SMALL, HPos::Left, VPos::Center);
+        let sample = scale.units(SAMPLE + BETWEEN_SAMPLE_AND_NAME);
+        self.keys.iter().map(move |(mark, name)| {
+            let name = fitted(&style, name, scale.units(self.width) - sample);
+            let wide = sample + width(&style, &name);
+            (*mark, name, wide)
+        })
+    }
+
+    /// Draws the keys from the top of the area, centred; several rows stand in columns.
+    pub fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
+        let style = text(scale, SMALL, HPos::Left, VPos::Center);
+        let keys_a_row = self.keys_a_row();
+        let mut keys: Vec<_> = self.keys(scale).collect();
+        if keys.len() > keys_a_row {
+            let widest = keys.iter().map(|(_, _, width)| *width).max().unwrap_or(0);
+            keys.iter_mut().for_each(|(_, _, width)| *width = widest);
+        }
+        let between = scale.units(BETWEEN_KEYS);
+        let length: i32 = keys.iter().take(keys_a_row).map(|(_, _, width)| width + between).sum();
+        let left = (area.dim_in_pixel().0 as i32 - (length - between)) / 2;
+        for (number, row) in keys.chunks(keys_a_row).enumerate() {
+            let y = scale.units(ROW * (number as f64 + 0.5));
+            let mut x = left;
+            for (mark, name, width) in row {
+                mark.draw(area, (x, y), scale)?;
+                area.draw_text(name, &style, (x + scale.units(SAMPLE + BETWEEN_SAMPLE_AND_NAME), y))?;
+                x += width + between;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Mark {
+    fn draw<DB: DrawingBackend>(self, area: &Area<DB>, (x, y): (i32, i32), scale: Scale) -> Result<()> {
+        let (end, middle) = (x + scale.units(SAMPLE), x + scale.units(0.5 * SAMPLE));
+        match self {
+            Mark::Line(stroke) => stroke.draw_on(area, vec![(x, y), (end, y)], scale)?,
+            Mark::Bar(colour) => {
+                let (left, right) = (middle - scale.units(6.0), middle + scale.units(6.0));
+                let (top, bottom) = (y - scale.units(6.0), y + scale.units(6.0));
+                area.draw(&Rectangle::new([(left, top), (right, bottom)], colour.mix(BAR_COVER).filled()))?;
+                let outline = vec![(left, bottom), (left, top), (right, top), (right, bottom), (left, bottom)];
+                Stroke::solid(colour, 0.75).draw_on(area, outline, scale)?;
+            }
+            Mark::Whisker(stroke) => {
+                stroke.draw_on(area, vec![(x, y), (end, y)], scale)?;
+                for x in [x, middle, end] {
+                    let half = scale.units(WHISKER_END);
+                    stroke.draw_on(area, vec![(x, y - half), (x, y + half)], scale)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::palette::BLUE;
+
+    fn rows(keys: usize, width: f64) -> (usize, f64) {
+        crate::text::make_font_known().unwrap();
+        let legend = Legend { keys: vec![(Mark::Line(Stroke::solid(BLUE, 2.0)), "a name"); keys], width };
+        (legend.keys_a_row(), legend.height())
+    }
+
+    #[test]
+    fn rows_are_as_equal_as_they_can_be() {
+        assert_eq!(rows(6, 2000.0), (6, ROW));
+        // About a hundred pixels a key, of which five would fit: three and three look better than five and one.
+        assert_eq!(rows(6, 510.0), (3, 2.0 * ROW));
+        assert_eq!(rows(10, 510.0), (5, 2.0 * ROW));
+    }
+
+    #[test]
+    fn no_room_still_gives_a_key_a_row() {
+        assert_eq!(rows(3, 1.0), (1, 3.0 * ROW));
+    }
+}

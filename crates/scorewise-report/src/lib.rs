@@ -1,0 +1,60 @@
+//! Showing: results in, pictures out.
+//!
+//! Two figures of the paper so far, and the base on which the others will stand. A figure is drawn twice by the same code, as
+//! SVG and as PNG; both come back in memory as a [`Picture`]. This crate prints nothing and writes no files.
+//!
+//! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
+//!
+//! ```
+//! use scorewise::Prior;
+//! use scorewise_report::{Thresholds, figure_thresholds};
+//!
+//! let panel = Thresholds {
+//!     title: "Raised cosine: μ = 0.5, δ = 0.1".into(),
+//!     prior: Prior::cosine(0.5, 0.1)?,
+//!     thresholds: vec![0.48, 0.5, 0.55],
+//! };
+//! let picture = figure_thresholds(&[panel])?;
+//! assert!(picture.svg.contains("mean 0.51, deviation 0.04"));
+//! assert!(picture.png.starts_with(b"\x89PNG"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `spread` | mean and deviation, the numbers that are printed |
+//! | `histogram` | values in [0, 1] as bars of area 1 |
+//! | `curve`, `simplify` | a prior's f and F as points, and as few of them as are seen |
+//! | `palette`, `text` | colours for every eye; the one font |
+//! | `axes`, `legend`, `layout` | what figures share: a panel, a strip of keys, panels in rows |
+//! | `bitmap`, `picture` | a figure as SVG and PNG |
+//! | `priors`, `thresholds` | the figures, one a file |
+//!
+//! # Text without fonts
+//!
+//! A fresh machine has no fonts, so the PNG's font comes from a crate: DejaVu Sans, which has the Greek and the signs we write.
+//! plotters draws it itself (`ab_glyph`). The other way, SVG to PNG by resvg, would bring an SVG reader, a text shaper and a
+//! second rasteriser into the build for the same dots. The SVG asks for plain `sans-serif` and lays its text out by DejaVu's widths, which are wider than most.
+//!
+//! The font's licence (Bitstream Vera, free to use, embed and sell as part of software) is part of the embedded file.
+
+mod spread;
+mod histogram;
+mod curve;
+mod simplify;
+mod palette;
+mod text;
+mod axes;
+mod legend;
+mod layout;
+mod bitmap;
+mod picture;
+mod priors;
+mod thresholds;
+mod error;
+
+pub use error::{Error, Result};
+pub use picture::Picture;
+pub use priors::{NamedPrior, PriorRow, figure_priors};
+pub use spread::Spread;
+pub use thresholds::{Thresholds, figure_thresholds};

@@ -1,0 +1,114 @@
+//! The figure of priors, read back from the picture.
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+mod reading;
+
+use reading::{Ruler, Tag, dots, tags};
+use scorewise::Prior;
+use scorewise_report::{Error, NamedPrior, PriorRow, figure_priors};
+
+fn row(title: &str, priors: &[&str]) -> PriorRow {
+    let named = |text: &&str| NamedPrior { name: format!("prior {text}"), prior: text.parse().unwrap() };
+    PriorRow { title: title.into(), priors: priors.iter().map(named).collect() }
+}
+
+/// The points of a coloured line that begins between these places from left to right.
+fn line(tags: &[Tag], colour: &str, from: f64, to: f64) -> Vec<(f64, f64)> {
+    tags.iter()
+        .filter(|tag| tag.name == "polyline" && tag.has("stroke", colour))
+        .map(Tag::points)
+        .filter(|points| (from..to).contains(&points[0].0))
+        .max_by_key(Vec::len)
+        .unwrap()
+}
+
+const HALF: f64 = 4200.0;
+const END: f64 = 8400.0;
+
+#[test]
+fn density_is_on_the_left_and_cumulative_on_the_right() {
+    for text in ["cosine:0.5,0.2", "beta:2,5", "normal:0.5,0.1"] {
+        let prior: Prior = text.parse().unwrap();
+        let tags = tags(&figure_priors(&[row("A row", &[text])]).unwrap().svg);
+        for (from, to, is_density) in [(0.0, HALF, true), (HALF, END, false)] {
+            let ruler = Ruler::of(&tags, from, to);
+            let points = line(&tags, "#0072B2", from, to);
+            assert!(points.len() > 10);
+            for place in &points {
+                let (x, y) = ruler.read(*place);
+                if is_density {
+                    // Steepest slope of the three: 39, and a place is off by a fifth of a thousandth.
+                    assert!((y - prior.pdf(x)).abs() < 0.05, "{text}: f({x}) = {y}");
+                } else {
+                    assert!((y - prior.cdf(x)).abs() < 0.005, "{text}: F({x}) = {y}");
+                }
+            }
+            let (first, last) = (ruler.read(points[0]), ruler.read(points[points.len() - 1]));
+            assert!(first.0.abs() < 1e-3 && (last.0 - 1.0).abs() < 1e-3);
+        }
+    }
+}
+
+#[test]
+fn the_uniform_prior_is_two_straight_lines() {
+    let tags = tags(&figure_priors(&[row("Uniform", &["uniform"])]).unwrap().svg);
+    for (from, to, expected) in [(0.0, HALF, [(0.0, 1.0), (1.0, 1.0)]), (HALF, END, [(0.0, 0.0), (1.0, 1.0)])] {
+        let ruler = Ruler::of(&tags, from, to);
+        let points = line(&tags, "#0072B2", from, to);
+        assert_eq!(points.len(), 2);
+        for (place, expected) in points.into_iter().zip(expected) {
+            let (x, y) = ruler.read(place);
+            assert!((x - expected.0).abs() < 1e-3 && (y - expected.1).abs() < 2e-3, "{x} {y}");
+        }
+    }
+}
+
+#[test]
+fn several_priors_get_a_legend_below_their_axes_and_one_gets_none() {
+    let names = |priors: &[&str]| {
+        let tags = tags(&figure_priors(&[row("A row", priors)]).unwrap().svg);
+        let axes = tags.iter().filter(|tag| tag.text == "threshold τ").map(|tag| tag.number("y")).fold(0.0, f64::max);
+        let keys: Vec<f64> =
+            tags.iter().filter(|tag| tag.text.starts_with("prior ")).map(|tag| tag.number("y")).collect();
+        assert!(keys.iter().all(|y| *y > axes + 100.0));
+        keys.len()
+    };
+    assert_eq!(names(&["uniform"]), 0);
+    assert_eq!(names(&["uniform", "cosine:0.5,0.2"]), 2);
+    // More priors than colours, and more than stand side by side.
+    assert_eq!(names(&["uniform"; 16]), 16);
+}
+
+#[test]
+fn a_row_is_added_below_and_both_forms_have_one_size() {
+    let rows = [row("Uniform", &["uniform"]), row("Raised cosine: μ = 0.5, δ = 0.2", &["cosine:0.5,0.2"])];
+    let (one, two) = (figure_priors(&rows[..1]).unwrap(), figure_priors(&rows).unwrap());
+    let height = |svg: &str| tags(svg)[0].number("height");
+    assert!(height(&two.svg) > 1.9 * height(&one.svg));
+    let png = dots(&two.png);
+    assert_eq!((f64::from(png.width), f64::from(png.height)), (2.0 * 840.0, 2.0 * height(&two.svg)));
+    assert!(png.ink(0..png.width, 0..png.height) > 2000, "titles and numbers");
+}
+
+#[test]
+fn priors_at_their_limits_can_be_drawn() {
+    let limits = [
+        "beta:0.01,0.01",
+        "beta:1000,1000",
+        "cosine:0.5,1e-9",
+        "normal:0,0.001",
+        "kumaraswamy:0.01,1000",
+        "uniform:0.2,0.6",
+    ];
+    for text in limits {
+        let picture = figure_priors(&[row("A row", &[text])]).unwrap();
+        assert!(!picture.svg.contains("NaN") && !picture.svg.contains("2147483647"), "{text}");
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    assert_eq!(figure_priors(&[]), Err(Error::Empty));
+    let error = figure_priors(&[row("Uniform", &[])]).unwrap_err();
+    assert_eq!(error.to_string(), "panel `Uniform` has no prior; give at least one");
+}

@@ -24,7 +24,11 @@ fn table(document: &Value) -> String {
 fn a_kill_in_the_middle_changes_no_bit() {
     let whole = Folder::new("reproduce-whole");
     let expected = whole.json(&SMALL);
-    assert_eq!(expected["table"].as_array().unwrap().len(), 3, "cross-entropy once, the prior with and without the cure");
+    assert_eq!(
+        expected["table"].as_array().unwrap().len(),
+        3,
+        "cross-entropy once, the prior with and without the cure"
+    );
     assert_eq!(expected["trainings"], 9);
 
     let cut = Folder::new("reproduce-cut");
@@ -53,7 +57,18 @@ fn a_kill_in_the_middle_changes_no_bit() {
 #[test]
 fn tables_and_figures_are_left_in_the_folder() {
     let folder = Folder::new("reproduce-adult");
-    let text = folder.run(&["reproduce", "adult", "--repeats", "1", "--priors", "uniform,cosine:0.3,0.1", "--cure", "on", "--out", "here"]);
+    let text = folder.run(&[
+        "reproduce",
+        "adult",
+        "--repeats",
+        "1",
+        "--priors",
+        "uniform,cosine:0.3,0.1",
+        "--cure",
+        "on",
+        "--out",
+        "here",
+    ]);
     let text = String::from_utf8(text).unwrap();
     assert!(text.starts_with("Adult, Table 1: f1\n") && text.contains("119.5 ± 44.0"), "{text}");
     let markdown = String::from_utf8(folder.bytes("here/table.md")).unwrap();

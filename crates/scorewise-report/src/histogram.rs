@@ -4,7 +4,7 @@
 //! bar k of n covers [k/n, (k + 1)/n), the last one 1 as well        height = count · n / total
 //! ```
 
-use crate::spread::Spread;
+use scorewise::Spread;
 
 /// Equal bars over [0, 1].
 #[derive(Clone, Debug, PartialEq)]

@@ -22,7 +22,6 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `spread` | mean and deviation, the numbers that are printed |
 //! | `histogram` | values in [0, 1] as bars of area 1 |
 //! | `curve`, `simplify` | a prior's f and F as points, and as few of them as are seen |
 //! | `palette`, `text` | colours for every eye; the one font |
@@ -38,7 +37,6 @@
 //!
 //! The font's licence (Bitstream Vera, free to use, embed and sell as part of software) is part of the embedded file.
 
-mod spread;
 mod histogram;
 mod curve;
 mod simplify;
@@ -56,5 +54,4 @@ mod error;
 pub use error::{Error, Result};
 pub use picture::Picture;
 pub use priors::{NamedPrior, PriorRow, figure_priors};
-pub use spread::Spread;
 pub use thresholds::{Thresholds, figure_thresholds};

@@ -4,7 +4,7 @@ use plotters::element::Rectangle;
 use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{Color, WHITE};
-use scorewise::Prior;
+use scorewise::{Prior, Spread};
 
 use crate::axes::{Axes, Panel, Stroke};
 use crate::curve::{density_below, peak};
@@ -14,7 +14,6 @@ use crate::layout;
 use crate::legend::{BAR_COVER, Legend, Mark, WHISKER_END};
 use crate::palette::{BLUE, VERMILLION};
 use crate::picture::{Area, Figure, Picture, Scale, render};
-use crate::spread::Spread;
 use crate::text::{SMALL, text, width};
 
 /// One panel: a prior, and the best threshold of every training with it that succeeded.

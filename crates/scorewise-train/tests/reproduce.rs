@@ -70,7 +70,8 @@ fn a_window_is_standardised_by_its_training_rows_alone() {
         assert_eq!(part.matrix.columns(), columns);
         assert_eq!((part.training.len(), part.validation.len(), part.test.len()), (8736, 4368, 4320));
         for column in 0..columns {
-            let values: Vec<f64> = part.seen.iter().map(|row| f64::from(part.matrix.row(*row as usize)[column])).collect();
+            let values: Vec<f64> =
+                part.seen.iter().map(|row| f64::from(part.matrix.row(*row as usize)[column])).collect();
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / values.len() as f64;
             assert!(mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4, "column {column}: {mean}, {variance}");
@@ -95,7 +96,11 @@ fn the_papers_rows_are_among_ours() {
     for experiment in Experiment::ALL {
         let ours: Vec<String> = experiment.contenders().iter().map(ToString::to_string).collect();
         let theirs = paper(experiment);
-        assert!(theirs.iter().all(|line| ours.contains(&line.contender) && experiment.scores().contains(&line.score.as_str())));
+        assert!(
+            theirs
+                .iter()
+                .all(|line| ours.contains(&line.contender) && experiment.scores().contains(&line.score.as_str()))
+        );
         assert_eq!(theirs.len(), if experiment == Experiment::Adult { 7 } else { 10 });
     }
     assert_eq!(Experiment::Adult.contenders().len(), 10);

@@ -81,6 +81,7 @@ pub mod multiclass;
 pub mod temporal;
 pub mod sweep;
 pub mod theory;
+mod spread;
 mod seed;
 mod error;
 
@@ -93,6 +94,7 @@ pub use real::Real;
 pub use rows::{Logits, Predictions, Probabilities, Rows};
 pub use score::{Direction, Score};
 pub use seed::stream;
+pub use spread::Spread;
 
 /// The README's Rust examples are tests.
 #[cfg(doctest)]

@@ -1,4 +1,4 @@
-//! Mean and deviation of a few numbers.
+//! SPREAD: mean and deviation of a few numbers.
 
 /// Where numbers lie and how far they scatter.
 #[derive(Clone, Copy, Debug, PartialEq)]

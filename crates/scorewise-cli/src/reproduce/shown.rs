@@ -1,6 +1,7 @@
 //! The tables: ours beside the paper's, as text, as Markdown and as JSON.
 
-use scorewise_train::reproduce::{Contender, Difference, Experiment, Line, Spread, Trial, WINDOWS, paper};
+use scorewise::Spread;
+use scorewise_train::reproduce::{Contender, Difference, Experiment, Line, Trial, WINDOWS, paper};
 use scorewise_train::reproduce::{MEMBERS, STEP, TEST};
 use serde_json::{Value, json};
 
@@ -218,8 +219,11 @@ fn difference(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
 }
 
 fn spread(spread: Option<Spread>, digits: usize) -> String {
-    spread
-        .map_or(String::new(), |Spread { mean, deviation }| format!("{mean:.digits$} ± {deviation:.*}", digits.min(3)))
+    match spread {
+        Some(Spread { mean, deviation: Some(deviation) }) => format!("{mean:.digits$} ± {deviation:.*}", digits.min(3)),
+        Some(Spread { mean, deviation: None }) => format!("{mean:.digits$}"),
+        None => String::new(),
+    }
 }
 
 fn line_json(line: &Line, ours: bool) -> Value {

@@ -2,7 +2,7 @@
 
 use scorewise::multiclass::{MultiConfusion, MultiScore};
 use scorewise::sweep::{Bootstrap, Resampling};
-use scorewise::{Probabilities, Rows, Score};
+use scorewise::{Probabilities, Rows, Score, Spread};
 use scorewise_train::model::{Decision, Model};
 use scorewise_train::train::{Answers, Fold, Plan, Trained};
 use serde_json::{Value, json};
@@ -294,7 +294,8 @@ pub fn folds_json(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<
             "test": test,
         })
     });
-    let (mean, deviation) = mean_and_deviation(&values);
+    let spread = Spread::of(&values);
+    let (mean, deviation) = (spread.map(|spread| spread.mean), spread.and_then(|spread| spread.deviation));
     Ok(json!({ "each": each.collect::<Vec<_>>(), "mean": mean, "deviation": deviation }))
 }
 
@@ -313,19 +314,11 @@ fn folds_text(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<Stri
     };
     let rows: Vec<Vec<String>> = folds.iter().zip(&scores).map(row).collect();
     let heading = ["repeat", "fold", "test rows", "epochs", "threshold", &plan.score];
-    let (mean, deviation) = mean_and_deviation(&values);
-    let foot = match (mean, deviation) {
-        (Some(mean), Some(deviation)) => format!("{} over the folds: {mean:.4} ± {deviation:.4}\n", plan.score),
+    let foot = match Spread::of(&values) {
+        Some(Spread { mean, deviation: Some(deviation) }) => {
+            format!("{} over the folds: {mean:.4} ± {deviation:.4}\n", plan.score)
+        }
         _ => String::new(),
     };
     Ok(format!("{}{foot}", aligned(&heading, &rows)))
-}
-
-fn mean_and_deviation(values: &[f64]) -> (Option<f64>, Option<f64>) {
-    if values.is_empty() {
-        return (None, None);
-    }
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (Some(mean), (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt()))
 }

@@ -6,6 +6,7 @@ use scorewise::multiclass::{OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
 use scorewise::{CrossEntropy, Loss, Prior, Result, Score};
 
 use super::batch::Batch;
+use crate::start::log_odds;
 
 /// What is minimised, and with it how many logits a row has.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,8 +101,8 @@ impl Objective {
         value
     }
 
-    /// Whether all rows get the same answer: from the best threshold for two classes, from the greatest logit for more. Such a
-    /// network has learnt nothing.
+    /// Whether all rows get the same answer: from the best threshold for two classes, and from the centre of the prior, where a score's
+    /// loss puts the best one; from the greatest logit for more. Such a network has learnt nothing.
     pub(crate) fn is_one_sided(&self, batch: &Batch) -> Result<bool> {
         let outputs = batch.outputs();
         if outputs > 1 {
@@ -110,10 +111,17 @@ impl Objective {
             return Ok(answers.all(|answer| Some(answer) == first));
         }
         match self.score() {
-            Some(score) => Ok(batch.best_threshold(score, 0)?.is_none_or(|best| {
-                let [tn, fp, fn_, tp] = best.confusion.array();
-                tp + fp == 0.0 || tn + fn_ == 0.0
-            })),
+            Some(score) => {
+                // A network whose predictions crept out of the prior's sight may still rank rows by a last trace.
+                let centre = self.priors().first().map_or(0.0, |prior| log_odds(prior.mean()));
+                let above = batch.logits.iter().filter(|logit| f64::from(**logit) > centre).count();
+                Ok(above == 0
+                    || above == batch.logits.len()
+                    || batch.best_threshold(score, 0)?.is_none_or(|best| {
+                        let [tn, fp, fn_, tp] = best.confusion.array();
+                        tp + fp == 0.0 || tn + fn_ == 0.0
+                    }))
+            }
             None => Ok(batch.logits.iter().all(|logit| *logit == batch.logits[0])),
         }
     }

@@ -77,7 +77,7 @@ impl FromStr for Contender {
             "logistic-11" => Contender::Logistic(Wind::OneHot),
             "tuned-ce" => Contender::Tuned,
             "strong" => Contender::Strong,
-            prior => Contender::Sol(prior.parse().map_err(scorewise::Error::from)?),
+            prior => Contender::Sol(prior.parse()?),
         })
     }
 }

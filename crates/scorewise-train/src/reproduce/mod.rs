@@ -39,7 +39,7 @@ pub use paper::paper;
 pub use part::Part;
 pub use pollution::{LIMIT, Pollution, STEP, TEST, TRAINING, WINDOWS, Wind, Window};
 pub use strong::MEMBERS;
-pub use summary::{Difference, Line, Spread};
+pub use summary::{Difference, Line};
 pub use trial::{Task, Trial};
 
 use std::ops::ControlFlow;

@@ -1,8 +1,10 @@
 //! The paper's own numbers, Tables 1 and 2 of Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss (SOL) functions.
 //! Pattern Recognition 132, 108913.
 
+use scorewise::Spread;
+
 use super::Experiment;
-use super::summary::{Line, Spread};
+use super::summary::Line;
 
 /// Mean and deviation as printed.
 type Printed = (f64, f64);
@@ -75,7 +77,7 @@ const TABLE_2: [(&str, &str, usize, [Printed; 6]); 10] = [
 /// The paper's lines of an experiment, in its order.
 #[must_use]
 pub fn paper(experiment: Experiment) -> Vec<Line> {
-    let spread = |(mean, deviation): Printed| Some(Spread { mean, deviation });
+    let spread = |(mean, deviation): Printed| Some(Spread { mean, deviation: Some(deviation) });
     let line = |score: &str, contender: &str, successes: usize| Line {
         score: score.into(),
         contender: contender.into(),

@@ -1,23 +1,23 @@
-//! The strong recipe: what goes beyond the paper, found without its test windows (docs/results.md tells how).
+//! What goes beyond the paper, and what it has to be compared with.
 
 use scorewise::{Loss, Prior, Score, ScoreLoss};
 
 use super::trial::cross_entropy;
-use crate::fit::{Settings, WarmStart};
+use crate::fit::Settings;
+use crate::train::Recipe;
 
 /// Networks whose probabilities are averaged.
-pub const MEMBERS: usize = 6;
+pub const MEMBERS: usize = Recipe::STRONG.members;
 
-/// Cross-entropy, moved so that the best threshold stands at ½, then the score's loss in small steps; ½ is the threshold.
+/// The strong recipe, with ½ as its threshold.
 pub(super) fn strong(score: &Score) -> Settings {
     let prior = Prior::cosine(0.5, 0.1).unwrap_or_else(|_| Prior::uniform());
-    let warm_start = Some(WarmStart::default());
-    Settings { objective: Loss::Score(ScoreLoss::new(score.clone(), prior)).into(), warm_start, ..tuned() }
+    Recipe::STRONG.settings(Settings::new(Loss::Score(ScoreLoss::new(score.clone(), prior))))
 }
 
-/// The same with cross-entropy alone: what it has to be compared with, its threshold found afterwards.
+/// The same with cross-entropy alone: its threshold is found afterwards.
 pub(super) fn tuned() -> Settings {
-    Settings { batch: Some(512), ..Settings::new(cross_entropy()) }
+    Settings { warm_start: None, ..Recipe::STRONG.settings(Settings::new(cross_entropy())) }
 }
 
 /// Logistic regression.

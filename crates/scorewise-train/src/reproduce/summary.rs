@@ -1,18 +1,9 @@
 //! From trainings to the lines of a table.
 
-use scorewise::stream;
+use scorewise::{Spread, stream};
 
 use super::trial::Trial;
 use crate::split::random;
-
-/// Mean and deviation over trainings (with n − 1 in the denominator; 0 for one).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    /// The mean.
-    pub mean: f64,
-    /// The deviation.
-    pub deviation: f64,
-}
 
 /// A line of a table: ours or the paper's.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,19 +34,6 @@ pub struct Line {
     pub test_best: Option<Spread>,
 }
 
-impl Spread {
-    /// Of these values; nothing where there are none.
-    #[must_use]
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let values: Vec<f64> = values.into_iter().collect();
-        let count = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / count;
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let deviation = if values.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
-        (!values.is_empty()).then_some(Spread { mean, deviation })
-    }
-}
-
 impl Line {
     /// Of trainings that differ by their repeat alone; nothing where there are none. The order of the trainings changes no bit.
     #[must_use]
@@ -64,7 +42,9 @@ impl Line {
         trials.sort_by_key(|trial| trial.repeat);
         let first = trials.first()?;
         let learnt: Vec<&Trial> = trials.iter().copied().filter(|trial| trial.success).collect();
-        let spread = |value: fn(&Trial) -> Option<f64>| Spread::of(learnt.iter().filter_map(|trial| value(trial)));
+        let spread = |value: fn(&Trial) -> Option<f64>| {
+            Spread::of(&learnt.iter().filter_map(|trial| value(trial)).collect::<Vec<_>>())
+        };
         Some(Line {
             score: first.score.clone(),
             contender: first.contender.clone(),
@@ -104,7 +84,7 @@ impl Difference {
     #[must_use]
     pub fn of(pairs: &[(f64, f64)], block: usize, seed: u64) -> Option<Self> {
         let differences: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours - theirs).collect();
-        let mean = Spread::of(differences.iter().copied())?.mean;
+        let mean = Spread::of(&differences)?.mean;
         let interval = interval(&differences, 1, stream(seed, 0));
         Some(Difference { mean, interval, in_blocks: interval_of_blocks(&differences, block, seed), block })
     }
@@ -137,13 +117,6 @@ fn interval(values: &[f64], block: usize, seed: u64) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn spreads_show_their_working() {
-        assert_eq!(Spread::of([1.0, 2.0, 3.0]), Some(Spread { mean: 2.0, deviation: 1.0 }));
-        assert_eq!(Spread::of([4.0]), Some(Spread { mean: 4.0, deviation: 0.0 }));
-        assert_eq!(Spread::of([]), None);
-    }
 
     #[test]
     fn differences_that_move_together_are_less_sure() {

@@ -100,7 +100,7 @@ impl Task {
             }
             _ => self.train(stage, &part, seed, watch)?,
         };
-        Ok(found.map(|found| self.trial(stage.experiment(), seed, found, start.elapsed().as_secs_f64())))
+        Ok(found.map(|found| self.trial(stage.experiment(), seed, &found, start.elapsed().as_secs_f64())))
     }
 
     fn train(
@@ -142,7 +142,7 @@ impl Task {
         }
     }
 
-    fn trial(&self, experiment: Experiment, seed: u64, found: Found, seconds: f64) -> Trial {
+    fn trial(&self, experiment: Experiment, seed: u64, found: &Found, seconds: f64) -> Trial {
         let outside = match (found.threshold, self.contender.prior()) {
             (Some(threshold), Some(prior)) => threshold < prior.support().0 || threshold > prior.support().1,
             _ => false,

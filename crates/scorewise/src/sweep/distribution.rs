@@ -1,5 +1,7 @@
 //! What a bootstrap finds: the values of a quantity over the replicates.
 
+use crate::Spread;
+
 /// The values of one quantity over the replicates, in which it was defined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
@@ -47,14 +49,12 @@ impl Distribution {
     /// The mean.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
-        (!self.values.is_empty()).then(|| self.values.iter().sum::<f64>() / self.values.len() as f64)
+        Spread::of(&self.values).map(|spread| spread.mean)
     }
 
     /// The standard deviation.
     #[must_use]
     pub fn deviation(&self) -> Option<f64> {
-        let mean = self.mean()?;
-        let squares: f64 = self.values.iter().map(|value| (value - mean) * (value - mean)).sum();
-        (self.values.len() > 1).then(|| (squares / (self.values.len() - 1) as f64).sqrt())
+        Spread::of(&self.values)?.deviation
     }
 }

@@ -20,6 +20,25 @@ pub struct Columns {
     pub weight: Option<String>,
 }
 
+/// A table with one forecast: what `score`, `tune` and `theory` look at.
+#[derive(clap::Args)]
+pub struct Forecast {
+    /// A table with a label and a probability in each row; - for standard input
+    pub predictions: String,
+    #[command(flatten)]
+    pub columns: Columns,
+    /// The column of the forecast [default: probability]
+    #[arg(long, value_name = "COLUMN", default_value = "probability", hide_default_value = true)]
+    pub probability: String,
+}
+
+impl Forecast {
+    /// Reads it.
+    pub fn read(&self) -> Result<Predictions> {
+        read(&self.predictions, &self.columns, std::slice::from_ref(&self.probability))
+    }
+}
+
 /// Forecasts of the same rows, with their labels and, if there are, weights.
 #[derive(Debug)]
 pub struct Predictions {

@@ -5,7 +5,7 @@ use scorewise::{Confusion, Probabilities, Real, Rows, Score};
 use serde_json::{Map, Value, json};
 
 use crate::outcome::{Failure, Outcome, note};
-use crate::predictions::{self, Columns, Predictions, with_rows};
+use crate::predictions::{Forecast, Predictions, with_rows};
 use crate::resampling;
 use crate::scores::best;
 use crate::table::{aligned, confusion_json, facts, matrix, pretty, short, shown};
@@ -18,13 +18,8 @@ use crate::table::{aligned, confusion_json, facts, matrix, pretty, short, shown}
     scorewise score p.csv --positive storm --score tss,csi       two of them, labels as texts\n  \
     scorewise score hourly.csv --block 48 --json                 a time series")]
 pub struct Arguments {
-    /// A table with a label and a probability in each row; - for standard input
-    predictions: String,
     #[command(flatten)]
-    columns: Columns,
-    /// The column of the forecast [default: probability]
-    #[arg(long, value_name = "COLUMN", default_value = "probability", hide_default_value = true)]
-    probability: String,
+    forecast: Forecast,
     /// Above it a forecast counts as positive
     #[arg(long, default_value_t = 0.5, value_parser = threshold)]
     threshold: f64,
@@ -62,8 +57,7 @@ pub struct Scored {
 /// The scores of the predictions of a table.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let scores = read_scores(&arguments.score)?;
-    let columns = [arguments.probability.clone()];
-    let predictions = predictions::read(&arguments.predictions, &arguments.columns, &columns)?;
+    let predictions = arguments.forecast.read()?;
     let bootstrap = arguments.resampling.bootstrap();
     let summary = with_rows!(&predictions, 0, rows => Summary::new(&rows, arguments.threshold, scores, &bootstrap)?);
     note_classes(&predictions);

@@ -5,7 +5,7 @@ use scorewise::{Prior, Score};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
-use crate::predictions::{self, Columns, with_rows};
+use crate::predictions::{Forecast, with_rows};
 use crate::score::note_classes;
 use crate::table::{aligned, confusion_json, facts, matrix, pretty, short};
 
@@ -15,13 +15,8 @@ use crate::table::{aligned, confusion_json, facts, matrix, pretty, short};
     scorewise theory predictions.csv --score f1 --prior cosine:0.5,0.1\n  \
     scorewise theory p.csv --score csi --prior uniform --json")]
 pub struct Arguments {
-    /// A table with a label and a probability in each row; - for standard input
-    predictions: String,
     #[command(flatten)]
-    columns: Columns,
-    /// The column of the forecast [default: probability]
-    #[arg(long, value_name = "COLUMN", default_value = "probability", hide_default_value = true)]
-    probability: String,
+    forecast: Forecast,
     /// The score, by name or formula
     #[arg(long, default_value = "tss")]
     score: String,
@@ -37,8 +32,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let score = Score::parse(&arguments.score)?;
     let prior: Prior = arguments.prior.parse()?;
-    let columns = [arguments.probability.clone()];
-    let predictions = predictions::read(&arguments.predictions, &arguments.columns, &columns)?;
+    let predictions = arguments.forecast.read()?;
     let found = with_rows!(&predictions, 0, rows => theory::report(&score, &prior, &rows, &FRACTIONS, None)?);
     note_classes(&predictions);
     Ok(if arguments.json { pretty(&json(&score, &prior, &found)) } else { text(&score, &prior, &found) }.into())

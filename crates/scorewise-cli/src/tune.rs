@@ -6,7 +6,7 @@ use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
-use crate::predictions::{self, Columns, with_rows};
+use crate::predictions::{Forecast, with_rows};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
 use crate::table::{blocks, confusion_json, ends, facts, matrix, pretty, short, with_interval};
 
@@ -18,13 +18,8 @@ use crate::table::{blocks, confusion_json, ends, facts, matrix, pretty, short, w
     scorewise tune p.csv --score \"cost(fp=1, fn=10)\" --json\n\n\
     Exit code 1: no threshold satisfies the conditions.")]
 pub struct Arguments {
-    /// A table with a label and a probability in each row; - for standard input
-    predictions: String,
     #[command(flatten)]
-    columns: Columns,
-    /// The column of the forecast [default: probability]
-    #[arg(long, value_name = "COLUMN", default_value = "probability", hide_default_value = true)]
-    probability: String,
+    forecast: Forecast,
     /// The score to be best at, by name or formula
     #[arg(long, default_value = "tss")]
     score: String,
@@ -52,8 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     for text in &arguments.subject_to {
         conditions.extend(Condition::parse(text)?);
     }
-    let columns = [arguments.probability.clone()];
-    let predictions = predictions::read(&arguments.predictions, &arguments.columns, &columns)?;
+    let predictions = arguments.forecast.read()?;
     let tuned = with_rows!(&predictions, 0, rows => tune(arguments, &rows, &score, &conditions)?);
     match tuned {
         Ok(tuned) if arguments.json => Ok(pretty(&json(arguments, &score, &conditions, &tuned)).into()),
@@ -79,7 +73,7 @@ fn tune<R: Real>(
     let Some(best) = sweep.best_subject_to(score, conditions) else {
         return match unmet(&sweep, score, conditions) {
             Some(sentence) => Ok(Err(sentence)),
-            None => Err(undefined(&arguments.predictions, &sweep, score).into()),
+            None => Err(undefined(&arguments.forecast.predictions, &sweep, score).into()),
         };
     };
     let bootstrap = arguments.resampling.bootstrap();

@@ -177,7 +177,7 @@ def jax_side(folder, name, batch):
     return epoch
 
 
-def keras_side(folder, name, batch):
+def keras_side(folder, name, batch, epochs=1):
     import keras
     from keras import ops
 
@@ -204,7 +204,7 @@ def keras_side(folder, name, batch):
 
     def epoch():
         story = net.fit(
-            matrix[:steps], targets[:steps], batch_size=batch, epochs=1, shuffle=batch < steps, verbose=0,
+            matrix[:steps], targets[:steps], batch_size=batch, epochs=epochs, shuffle=batch < steps, verbose=0,
             validation_data=(matrix[steps:], targets[steps:]), validation_batch_size=len(matrix) - steps,
         )
         return story.history["val_loss"][-1]

@@ -79,25 +79,29 @@ pub struct Arguments {
     /// Train with cross-entropy first, move the best threshold to the prior's centre, then go on with the score
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Loss")]
     pub warm_start: Option<bool>,
-    /// The model's threshold: the best one on the validation rows, or a number
-    #[arg(long, value_name = "tuned|NUMBER", default_value = "tuned", help_heading = "Loss")]
-    pub threshold: String,
+    /// The model's threshold: the best one on the validation rows, the centre of the prior, or a number [default: tuned]
+    #[arg(long, value_name = "tuned|centre|NUMBER", help_heading = "Loss")]
+    pub threshold: Option<String>,
 
+    /// Settings that go well together: plain (the paper's), or strong (for rare events: cross-entropy first, 6 networks, batches of
+    /// 512, weight decay 1, and the centre of the prior as the threshold). What is typed beside it counts more
+    #[arg(long, value_enum, help_heading = "Training")]
+    pub recipe: Option<Recipe>,
     /// Widths of the hidden layers; none for a linear model
     #[arg(long, value_name = "50,20,5|none", default_value = "50,20,5", help_heading = "Training")]
     pub hidden: String,
-    /// Rows of a step
-    #[arg(long, value_name = "ROWS|full", default_value = "64", help_heading = "Training")]
-    pub batch: String,
+    /// Rows of a step [default: 64]
+    #[arg(long, value_name = "ROWS|full", help_heading = "Training")]
+    pub batch: Option<String>,
     /// Adam with decoupled weight decay, or plain descent with momentum
     #[arg(long, value_enum, default_value_t = Optimiser::Adam, help_heading = "Training")]
     pub optimiser: Optimiser,
     /// The learning rate
     #[arg(long, value_name = "RATE", default_value_t = 0.001, help_heading = "Training")]
     pub learning_rate: f32,
-    /// By how much of themselves weights shrink in a step of rate 1
-    #[arg(long, value_name = "DECAY", default_value_t = 0.0, help_heading = "Training")]
-    pub weight_decay: f32,
+    /// By how much of themselves weights shrink in a step of rate 1 [default: 0]
+    #[arg(long, value_name = "DECAY", help_heading = "Training")]
+    pub weight_decay: Option<f32>,
     /// Epochs at the most
     #[arg(long, default_value_t = 500, help_heading = "Training")]
     pub epochs: usize,
@@ -159,6 +163,15 @@ pub enum LossName {
     Ce,
     /// Cross-entropy with classes balanced
     WeightedCe,
+}
+
+/// Settings that go well together.
+#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
+pub enum Recipe {
+    /// The paper's
+    Plain,
+    /// For rare events
+    Strong,
 }
 
 /// How more than two classes are trained.

@@ -5,7 +5,7 @@ use scorewise_train::encode::Choice;
 use scorewise_train::fit::{Keep, Method, Settings, WarmStart};
 use scorewise_train::split::Split;
 use scorewise_train::table::{BuiltIn, Kind, Reading, Source, Table};
-use scorewise_train::train::{Cut, LossName, Manner, Plan};
+use scorewise_train::train::{Cut, LossName, Manner, Plan, Recipe};
 
 use super::arguments::{self, Arguments, Multiclass, Optimiser};
 use crate::outcome::{Failure, note};
@@ -30,9 +30,8 @@ struct Purpose {
     test: Option<BuiltIn>,
     /// Where the test is a table of its own, more of the first can be learnt from.
     validation: Option<f64>,
-    /// Members, and whether cross-entropy comes first: what was best on validation rows.
-    ensemble: usize,
-    warm_start: bool,
+    /// What was best on validation rows.
+    recipe: Recipe,
 }
 
 /// The experiments of the paper: targets, scores and inputs are its own.
@@ -46,8 +45,7 @@ fn purpose(table: &Source) -> Option<Purpose> {
             drop: &[],
             test: Some(BuiltIn::AdultTest),
             validation: Some(0.2),
-            ensemble: 5,
-            warm_start: true,
+            recipe: Recipe { members: 5, warm_start: true, ..Recipe::PLAIN },
         }),
         Source::BuiltIn(BuiltIn::Pollution) => Some(Purpose {
             target: "pm2.5 > 400",
@@ -57,8 +55,7 @@ fn purpose(table: &Source) -> Option<Purpose> {
             drop: &["No", "year", "month", "day", "hour"],
             test: None,
             validation: None,
-            ensemble: 1,
-            warm_start: true,
+            recipe: Recipe::STRONG,
         }),
         _ => None,
     }
@@ -135,9 +132,10 @@ impl Inputs {
             Multiclass::Simplex => Manner::Simplex,
             Multiclass::OneVersusRest => Manner::OneVersusRest,
         };
-        plan.cut = cut(&arguments.threshold)?;
+        let recipe = recipe(arguments, purpose.as_ref(), plan.has_prior());
+        plan.cut = arguments.threshold.as_deref().map_or(Ok(recipe.cut), cut)?;
         plan.hidden = hidden(&arguments.hidden)?;
-        plan.ensemble = arguments.ensemble.or(purpose.as_ref().map(|purpose| purpose.ensemble)).unwrap_or(1);
+        plan.ensemble = arguments.ensemble.unwrap_or(recipe.members);
         plan.seed = arguments.seed;
         plan.threads = threads(arguments.threads)?;
         let (keep, columns) = keep(&arguments.keep)?;
@@ -146,14 +144,14 @@ impl Inputs {
                 Optimiser::Adam => Method::Adam,
                 Optimiser::Sgd => Method::Descent { momentum: 0.9 },
             },
-            batch: batch(&arguments.batch)?,
+            batch: arguments.batch.as_deref().map_or(Ok(recipe.batch), batch)?,
             learning_rate: arguments.learning_rate,
-            weight_decay: arguments.weight_decay,
+            weight_decay: arguments.weight_decay.unwrap_or(recipe.weight_decay),
             epochs: arguments.epochs,
             patience: arguments.patience,
             keep,
             cure: !arguments.no_cure,
-            warm_start: warm_start(arguments, purpose.as_ref()).then(WarmStart::default),
+            warm_start: recipe.warm_start.then(WarmStart::default),
             ..plan.settings
         };
         plan.choice = Choice {
@@ -196,12 +194,21 @@ impl Inputs {
     }
 }
 
-/// Where a loss was asked for, nothing is put before it that was not.
-fn warm_start(arguments: &Arguments, purpose: Option<&Purpose>) -> bool {
-    match arguments.warm_start {
-        Some(asked) => asked,
-        None => arguments.loss.is_none() && !arguments.no_cure && purpose.is_some_and(|purpose| purpose.warm_start),
+/// The recipe that was asked for, or the table's own; with what was said of cross-entropy before it.
+fn recipe(arguments: &Arguments, purpose: Option<&Purpose>, has_prior: bool) -> Recipe {
+    let mut recipe = match (arguments.recipe, purpose) {
+        (Some(arguments::Recipe::Plain), _) | (None, None) => Recipe::PLAIN,
+        (Some(arguments::Recipe::Strong), _) => Recipe::STRONG,
+        (None, Some(purpose)) => purpose.recipe,
+    };
+    // Where a loss was asked for, nothing is put before it that was not.
+    let is_own = arguments.recipe.is_some() || arguments.loss.is_none();
+    recipe.warm_start = arguments.warm_start.unwrap_or(recipe.warm_start && is_own && has_prior && !arguments.no_cure);
+    if recipe.cut == Cut::Centre && !recipe.warm_start {
+        // Nothing has moved the best threshold to the centre.
+        recipe.cut = Cut::Tuned;
     }
+    recipe
 }
 
 /// How text files are read.
@@ -244,14 +251,16 @@ fn share(setting: &str, given: Option<f64>, default: f64) -> Result<f64, Failure
 }
 
 fn cut(text: &str) -> Result<Cut, Failure> {
-    if text == "tuned" {
-        return Ok(Cut::Tuned);
+    match text {
+        "tuned" => return Ok(Cut::Tuned),
+        "centre" | "center" => return Ok(Cut::Centre),
+        _ => {}
     }
     match text.parse::<f64>() {
         Ok(threshold) if (0.0..=1.0).contains(&threshold) => Ok(Cut::Given(threshold)),
         _ => {
             let problem = format!("`{}` is no threshold", text.escape_debug());
-            Err(Error::setting("--threshold", problem, "write `tuned`, or a number between 0 and 1").into())
+            Err(Error::setting("--threshold", problem, "write `tuned`, `centre`, or a number between 0 and 1").into())
         }
     }
 }

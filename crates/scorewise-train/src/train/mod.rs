@@ -7,10 +7,12 @@
 //! Nothing that is learnt, the encoder and the threshold included, has seen a test row.
 
 mod plan;
+mod recipe;
 mod folds;
 
 pub use folds::{Fold, cross_validate};
 pub use plan::{Cut, LossName, Manner, Plan};
+pub use recipe::Recipe;
 
 use std::ops::ControlFlow;
 

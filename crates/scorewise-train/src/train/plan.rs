@@ -38,6 +38,8 @@ pub enum Manner {
 pub enum Cut {
     /// The best one on the validation rows.
     Tuned,
+    /// The centre of the prior, where the loss of a score puts the best one; ½ where there is no prior.
+    Centre,
     /// This one.
     Given(f64),
 }
@@ -176,6 +178,12 @@ impl Plan {
         })
     }
 
+    /// Whether the loss draws its threshold from the prior.
+    #[must_use]
+    pub fn has_prior(&self) -> bool {
+        matches!(self.loss, LossName::Sol | LossName::Exact)
+    }
+
     /// The score of two classes.
     pub fn binary_score(&self) -> Result<Score> {
         Ok(Score::parse(&self.score).map_err(scorewise::Error::from)?)
@@ -200,6 +208,10 @@ impl Plan {
         match self.cut {
             _ if classes > 2 => Ok(Decision::Greatest),
             Cut::Given(threshold) => Ok(Decision::at(threshold, Chosen::Given, "given")),
+            Cut::Centre => {
+                let centre = if self.has_prior() { self.prior.parse::<Prior>()?.mean() } else { 0.5 };
+                Ok(Decision::at(centre, Chosen::Given, "the centre of the prior"))
+            }
             Cut::Tuned => validation.decide(&self.binary_score()?, Chosen::ValidationSweep, "validation rows"),
         }
     }

@@ -24,6 +24,9 @@ pub struct Results {
     seconds: f64,
 }
 
+/// What stands in a column of a line; nothing where the line has no such thing.
+type Cell = fn(&Line) -> String;
+
 /// A table: its heading and rows.
 struct Grid {
     title: String,
@@ -143,7 +146,7 @@ impl Results {
             })
             .collect();
         // A column that no line fills is left out: the paper's two tables have different ones.
-        let columns: [(&str, fn(&Line) -> String); 8] = [
+        let columns: [(&str, Cell); 8] = [
             ("success", |line| {
                 if line.epochs.is_some() { format!("{}/{}", line.successes, line.repeats) } else { String::new() }
             }),

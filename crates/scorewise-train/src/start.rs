@@ -87,12 +87,16 @@ fn shares(priors: &[&Prior]) -> Option<Vec<f64>> {
         .then(|| priors.iter().map(|prior| prior.mean() + way * (end(prior) - prior.mean())).collect())
 }
 
-/// How far logits may be from the biases so that every prediction stays inside.
+/// How far logits may be from the biases so that every prediction stays where the prior has weight.
 fn room(priors: &[&Prior], shares: &[f64]) -> f64 {
     // The log-odds of a class move by its own logit and, against it, by those of the others.
     let moves = if shares.len() == 1 { 1.0 } else { 2.0 };
     let room = |(prior, share): (&&Prior, &f64)| {
-        let (low, high) = prior.support();
+        // At the ends of a wide support the density is all but 0, and a start there as dead as one outside: the middle of the prior
+        // counts, or half of the way to an end where the share itself is nearer to it.
+        let (start, end) = prior.support();
+        let low = prior.quantile(0.01).min(0.5 * (start + share));
+        let high = prior.quantile(0.99).max(0.5 * (end + share));
         (log_odds(*share) - log_odds(low)).min(log_odds(high) - log_odds(*share)) / moves
     };
     // A tenth of the way is kept free, so that the first step does not leave the support either.

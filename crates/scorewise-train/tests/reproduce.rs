@@ -120,7 +120,7 @@ fn the_cure_saves_a_training_that_is_stuck_and_leaves_the_rows_alike() {
     let prior = "cosine:0.9,0.02";
     let pair = tasks(&["tss"], &[prior], 1, &[false, true]);
     let (stuck, cured) = (attempt(&stage, &pair[0], 0), attempt(&stage, &pair[1], 0));
-    assert!(!stuck.success && stuck.epochs <= 51.0, "{stuck:?}");
+    assert!(!stuck.success && stuck.train_best.unwrap() < 0.1, "{stuck:?}");
     assert!(cured.success && cured.train_best.unwrap() > 0.9, "{cured:?}");
 }
 

@@ -67,9 +67,9 @@ pub struct Arguments {
     /// The score to train for and to choose the threshold by; `scorewise scores` lists them
     #[arg(long, help_heading = "Loss")]
     pub score: Option<String>,
-    /// The prior of the threshold; `scorewise priors` lists them
-    #[arg(long, default_value = "cosine:0.5,0.1", help_heading = "Loss")]
-    pub prior: String,
+    /// The prior of the threshold; `scorewise priors` lists them [default: cosine:0.5,0.1]
+    #[arg(long, help_heading = "Loss")]
+    pub prior: Option<String>,
     /// What is minimised [default: sol]
     #[arg(long, value_enum, help_heading = "Loss")]
     pub loss: Option<LossName>,
@@ -84,7 +84,7 @@ pub struct Arguments {
     pub threshold: Option<String>,
 
     /// Settings that go well together: plain (the paper's), or strong (for rare events: cross-entropy first, 6 networks, batches of
-    /// 512, weight decay 1, and the centre of the prior as the threshold). What is typed beside it counts more
+    /// 512, weight decay 1.5, prior cosine:0.5,0.3 and its centre as the threshold). What is typed beside it counts more
     #[arg(long, value_enum, help_heading = "Training")]
     pub recipe: Option<Recipe>,
     /// Widths of the hidden layers; none for a linear model

@@ -121,7 +121,6 @@ impl Inputs {
         plan.test = share("--test", arguments.test.as_deref().and_then(|text| text.parse().ok()), plan.test)?;
         let usual = purpose.as_ref().and_then(|purpose| purpose.validation).unwrap_or(plan.validation);
         plan.validation = share("--validation", arguments.validation, usual)?;
-        plan.prior = arguments.prior.clone();
         plan.loss = match arguments.loss.unwrap_or(arguments::LossName::Sol) {
             arguments::LossName::Sol => LossName::Sol,
             arguments::LossName::Exact => LossName::Exact,
@@ -133,6 +132,7 @@ impl Inputs {
             Multiclass::OneVersusRest => Manner::OneVersusRest,
         };
         let recipe = recipe(arguments, purpose.as_ref(), plan.has_prior());
+        plan.prior = arguments.prior.clone().unwrap_or_else(|| recipe.prior.into());
         plan.cut = arguments.threshold.as_deref().map_or(Ok(recipe.cut), cut)?;
         plan.hidden = hidden(&arguments.hidden)?;
         plan.ensemble = arguments.ensemble.unwrap_or(recipe.members);

@@ -3,6 +3,7 @@
 use scorewise::{Loss, Prior, Score, ScoreLoss};
 
 use super::trial::cross_entropy;
+use crate::error::Result;
 use crate::fit::Settings;
 use crate::train::Recipe;
 
@@ -10,9 +11,9 @@ use crate::train::Recipe;
 pub const MEMBERS: usize = Recipe::STRONG.members;
 
 /// The strong recipe, with ½ as its threshold.
-pub(super) fn strong(score: &Score) -> Settings {
-    let prior = Prior::cosine(0.5, 0.1).unwrap_or_else(|_| Prior::uniform());
-    Recipe::STRONG.settings(Settings::new(Loss::Score(ScoreLoss::new(score.clone(), prior))))
+pub(super) fn strong(score: &Score) -> Result<Settings> {
+    let prior: Prior = Recipe::STRONG.prior.parse()?;
+    Ok(Recipe::STRONG.settings(Settings::new(Loss::Score(ScoreLoss::new(score.clone(), prior)))))
 }
 
 /// The same with cross-entropy alone: its threshold is found afterwards.

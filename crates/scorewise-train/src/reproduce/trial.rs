@@ -110,7 +110,7 @@ impl Task {
         seed: u64,
         watch: &(dyn Fn(&Epoch) -> ControlFlow<()> + Sync),
     ) -> Result<Option<Found>> {
-        let mut settings = self.settings(stage.experiment());
+        let mut settings = self.settings(stage.experiment())?;
         settings.seed = stream(stream(seed, name(&self.contender.to_string())), self.repeat as u64);
         let hidden = if matches!(self.contender, Contender::Logistic(_)) { &[][..] } else { stage.hidden() };
         let shape = Shape::new(part.matrix.columns(), hidden, 1)
@@ -130,16 +130,16 @@ impl Task {
     }
 
     /// The paper's set-up, or the recipe's.
-    fn settings(&self, experiment: Experiment) -> Settings {
+    fn settings(&self, experiment: Experiment) -> Result<Settings> {
         let sol = |prior: &scorewise::Prior| Loss::Score(ScoreLoss::new(self.score.clone(), prior.clone()));
         let plain = Settings { keep: Keep::Last, cure: self.cured, ..experiment.settings() };
-        match &self.contender {
+        Ok(match &self.contender {
             Contender::Sol(prior) => Settings { objective: sol(prior).into(), ..plain },
             Contender::CrossEntropy | Contender::Persistence => plain,
             Contender::Logistic(_) => strong::logistic(),
             Contender::Tuned => strong::tuned(),
-            Contender::Strong => strong::strong(&self.score),
-        }
+            Contender::Strong => strong::strong(&self.score)?,
+        })
     }
 
     fn trial(&self, experiment: Experiment, seed: u64, found: &Found, seconds: f64) -> Trial {

@@ -4,7 +4,7 @@ use scorewise::multiclass::{Average, MultiScore, OneVersusRest, SimplexLoss, Sof
 use scorewise::{Counts, CrossEntropy, ExactLoss, Loss, Prior, Score, ScoreLoss};
 use serde_json::{Value, json};
 
-use super::Answers;
+use super::{Answers, Recipe};
 use crate::encode::Choice;
 use crate::error::{Error, Result};
 use crate::fit::{Keep, Method, Objective, Sample, Settings};
@@ -113,7 +113,7 @@ impl Plan {
             test: 0.2,
             validation: 1.0 / 3.0,
             score: score.into(),
-            prior: "cosine:0.5,0.1".into(),
+            prior: Recipe::PLAIN.prior.into(),
             loss: LossName::Sol,
             manner: Manner::Simplex,
             cut: Cut::Tuned,

@@ -8,6 +8,8 @@ use crate::fit::{Settings, WarmStart};
 pub struct Recipe {
     /// Networks whose probabilities are averaged.
     pub members: usize,
+    /// The prior of the threshold.
+    pub prior: &'static str,
     /// Rows of a step; all of them where nothing is said.
     pub batch: Option<usize>,
     /// By how much of themselves weights shrink in a step of rate 1.
@@ -20,14 +22,26 @@ pub struct Recipe {
 
 impl Recipe {
     /// The paper's: one network, small batches, no decay, and the best threshold of the validation rows.
-    pub const PLAIN: Recipe =
-        Recipe { members: 1, batch: Some(64), weight_decay: 0.0, warm_start: false, cut: Cut::Tuned };
+    pub const PLAIN: Recipe = Recipe {
+        members: 1,
+        prior: "cosine:0.5,0.1",
+        batch: Some(64),
+        weight_decay: 0.0,
+        warm_start: false,
+        cut: Cut::Tuned,
+    };
 
     /// For rare events: what was best on hours before any test hour of the pollution experiment (docs/results.md tells what was
     /// tried). Cross-entropy ranks; its best threshold is moved to the centre of the prior; the score's loss goes on from there in
     /// small steps, and the centre stays the threshold. Strong decay does most of it: a rare event has few rows to be learnt by heart.
-    pub const STRONG: Recipe =
-        Recipe { members: 6, batch: Some(512), weight_decay: 1.0, warm_start: true, cut: Cut::Centre };
+    pub const STRONG: Recipe = Recipe {
+        members: 6,
+        prior: "cosine:0.5,0.3",
+        batch: Some(512),
+        weight_decay: 1.5,
+        warm_start: true,
+        cut: Cut::Centre,
+    };
 
     /// These settings with the recipe's.
     #[must_use]

@@ -69,7 +69,7 @@ def keras_epochs():
 
 def ours(folder):
     """Wall seconds and epochs of each experiment, all trainings from nothing."""
-    build = ["cargo", "build", "--release", "-p", "scorewise-cli"]
+    build = ["cargo", "build", "--release"]
     subprocess.run(build, check=True, cwd=train_peers.ROOT)
     program = train_peers.ROOT / "target" / "release" / "scorewise"
     seconds = {}

@@ -113,3 +113,20 @@ fn predictions_stream_through_pipes_and_carry_columns() {
     assert!(lines[1].ends_with(",7,NE") && lines[2].ends_with(",8,XX"), "{text}");
     assert!(errors.contains("column `cbwd`: 1 row with a value not seen in training"), "{errors}");
 }
+
+#[test]
+fn a_recipe_brings_its_settings_and_what_is_typed_counts_more() {
+    let folder = Folder::new("train-recipe");
+    let short = ["train", "pollution", "--epochs", "2", "--json", "--replicates", "20"];
+    let run = |more: &[&str]| folder.json(&[&short[..], more].concat());
+    // The built-in smog has the strong recipe: six networks, and the centre of the prior as the threshold.
+    let strong = run(&[]);
+    assert_eq!((strong["threshold"].as_f64(), strong["members"].as_array().unwrap().len()), (Some(0.5), 6));
+    assert_eq!(strong["decision"]["words"], "the centre of the prior");
+    let other = run(&["--recipe", "strong", "--prior", "cosine:0.3,0.1", "--ensemble", "2"]);
+    assert!((other["threshold"].as_f64().unwrap() - 0.3).abs() < 1e-12 && other["members"].as_array().unwrap().len() == 2);
+    // Without the start that moves the threshold to the centre, the best one is looked for.
+    for more in [&["--recipe", "plain"][..], &["--warm-start=false"], &["--loss", "ce"], &["--threshold", "tuned"]] {
+        assert_ne!(run(more)["threshold"].as_f64(), Some(0.5), "{more:?}");
+    }
+}

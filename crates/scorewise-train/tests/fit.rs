@@ -233,14 +233,17 @@ fn warm_start_puts_the_best_threshold_at_the_mean_of_the_prior() {
     let data = disc(1200);
     let mut settings = Settings::new(score_loss("f1", "cosine:0.3,0.2"));
     (settings.epochs, settings.learning_rate) = (40, 5e-3);
-    settings.warm_start = Some(WarmStart { epochs: Some(60), patience: Some(20), slower: 1e-9 });
-    let trained = data.train(&[16, 8], 1, &settings);
-    let sample = data.sample();
-    let sweep = Ensemble::new(vec![trained.network]).unwrap().sweep(&sample, &data.validation).unwrap();
-    let f1 = Score::parse("f1").unwrap();
-    let best = sweep.best(&f1).unwrap();
-    assert!((f1.value(&sweep.at(0.3)) - best.value).abs() < 1e-3 && best.value > 0.85, "{best:?}");
-    assert!(trained.warm_up.len() <= 60 && !trained.warm_up.is_empty());
+    let all = [&data.training[..], &data.validation].concat();
+    for (on_all, rows) in [(false, &data.validation), (true, &all)] {
+        settings.warm_start = Some(WarmStart { epochs: Some(60), patience: Some(20), slower: 1e-9, on_all });
+        let trained = data.train(&[16, 8], 1, &settings);
+        let sample = data.sample();
+        let sweep = Ensemble::new(vec![trained.network]).unwrap().sweep(&sample, rows).unwrap();
+        let f1 = Score::parse("f1").unwrap();
+        let best = sweep.best(&f1).unwrap();
+        assert!((f1.value(&sweep.at(0.3)) - best.value).abs() < 1e-3 && best.value > 0.85, "{best:?}");
+        assert!(trained.warm_up.len() <= 60 && !trained.warm_up.is_empty());
+    }
 }
 
 #[test]

@@ -84,7 +84,7 @@ pub struct Arguments {
     pub threshold: Option<String>,
 
     /// Settings that go well together: plain (the paper's), or strong (for rare events: cross-entropy first, 6 networks, batches of
-    /// 512, weight decay 1.5, prior cosine:0.5,0.3 and its centre as the threshold). What is typed beside it counts more
+    /// 512, weight decay 1, and the centre of the prior as the threshold). What is typed beside it counts more
     #[arg(long, value_enum, help_heading = "Training")]
     pub recipe: Option<Recipe>,
     /// Widths of the hidden layers; none for a linear model

@@ -45,7 +45,7 @@ fn purpose(table: &Source) -> Option<Purpose> {
             drop: &[],
             test: Some(BuiltIn::AdultTest),
             validation: Some(0.2),
-            recipe: Recipe { members: 5, warm_start: true, ..Recipe::PLAIN },
+            recipe: Recipe { members: 5, warm_start: Some(WarmStart::default()), ..Recipe::PLAIN },
         }),
         Source::BuiltIn(BuiltIn::Pollution) => Some(Purpose {
             target: "pm2.5 > 400",
@@ -151,7 +151,7 @@ impl Inputs {
             patience: arguments.patience,
             keep,
             cure: !arguments.no_cure,
-            warm_start: recipe.warm_start.then(WarmStart::default),
+            warm_start: recipe.warm_start,
             ..plan.settings
         };
         plan.choice = Choice {
@@ -203,8 +203,11 @@ fn recipe(arguments: &Arguments, purpose: Option<&Purpose>, has_prior: bool) -> 
     };
     // Where a loss was asked for, nothing is put before it that was not.
     let is_own = arguments.recipe.is_some() || arguments.loss.is_none();
-    recipe.warm_start = arguments.warm_start.unwrap_or(recipe.warm_start && is_own && has_prior && !arguments.no_cure);
-    if recipe.cut == Cut::Centre && !recipe.warm_start {
+    recipe.warm_start = match arguments.warm_start {
+        Some(asked) => asked.then(|| recipe.warm_start.unwrap_or_default()),
+        None => recipe.warm_start.filter(|_| is_own && has_prior && !arguments.no_cure),
+    };
+    if recipe.cut == Cut::Centre && recipe.warm_start.is_none() {
         // Nothing has moved the best threshold to the centre.
         recipe.cut = Cut::Tuned;
     }

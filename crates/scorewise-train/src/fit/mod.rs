@@ -133,7 +133,7 @@ fn start(
         if warm_up.is_dead {
             return Ok(None);
         }
-        training.move_biases()?;
+        training.move_biases(warm)?;
         plan = plan.after(warm);
         if matches!(warm_up.outcome, Outcome::Stopped | Outcome::Diverged) {
             plan.epochs = 0;

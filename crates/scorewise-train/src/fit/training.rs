@@ -208,21 +208,28 @@ impl<'a> Training<'a> {
     }
 
     fn predict_validation(&mut self) {
-        let Sample { matrix, labels, weights, validation, .. } = *self.sample;
-        self.batch.take(labels, weights, validation, self.outputs);
-        self.engine.predict(&self.network, matrix, validation, &mut self.batch.logits);
+        self.predict(self.sample.validation);
     }
 
-    /// Moves the output biases so that the best thresholds of the validation rows stand at the means of the priors.
+    fn predict(&mut self, rows: &[u32]) {
+        let Sample { matrix, labels, weights, .. } = *self.sample;
+        self.batch.take(labels, weights, rows, self.outputs);
+        self.engine.predict(&self.network, matrix, rows, &mut self.batch.logits);
+    }
+
+    /// Moves the output biases so that the best thresholds of the validation rows, or of all, stand at the means of the priors.
     ///
     /// With one logit that is exact: σ(z) > τ* becomes σ(z − logit τ* + logit E τ) > E τ. With a logit for each class the log-odds of a
     /// class move by its own bias and, against it, by a mean of the others': an approximation, taken back where the loss of
     /// the score does not fall. A score of the whole matrix has no thresholds, and nothing is moved.
-    pub fn move_biases(&mut self) -> Result<()> {
+    pub fn move_biases(&mut self, warm: &WarmStart) -> Result<()> {
         let settings = self.settings;
         let (Some(score), priors) = (settings.objective.score(), settings.objective.priors()) else { return Ok(()) };
         let Some(last) = self.network.shape().layers().last().copied() else { return Ok(()) };
         let (before, _) = self.validate(&settings.objective)?;
+        if warm.on_all {
+            self.predict(&[self.sample.training, self.sample.validation].concat());
+        }
         let old = self.network.parameters[last.biases..last.biases + self.outputs].to_vec();
         for class in 0..self.outputs {
             let Some(prior) = priors.get(class).or(priors.first()) else { continue };

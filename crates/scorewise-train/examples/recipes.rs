@@ -1,0 +1,101 @@
+//! Looks for a recipe inside the training windows of the pollution experiment: how `--recipe strong` was found.
+//!
+//! ```text
+//! cargo run --release -p scorewise-train --example recipes -- "loss=ce decay=1" "slower=0.03 on_all=true decay=1"
+//! ```
+//!
+//! Each argument is a setting. Printed are the means over 20 windows of the scores, TSS and CSI, at ½ and at the best threshold of the
+//! training rows.
+
+use std::ops::ControlFlow;
+
+use scorewise::sweep::{confusion, sweep};
+use scorewise::{CrossEntropy, ExactLoss, Loss, Probabilities, Rows, Score, ScoreLoss};
+use scorewise_train::ensemble::ensemble;
+use scorewise_train::fit::{Settings, side_by_side};
+use scorewise_train::reproduce::{Pollution, STEP, TEST, TRAINING, WINDOWS, Wind, Window};
+use scorewise_train::{Error, Result, Shape};
+
+/// What is tried: settings of a training, and how many networks.
+struct Trial {
+    loss: String,
+    prior: String,
+    hidden: Vec<usize>,
+    members: usize,
+    settings: Settings,
+}
+
+impl Trial {
+    fn parse(text: &str) -> Result<Self> {
+        let plain = Settings::new(Loss::CrossEntropy(CrossEntropy::plain()));
+        let (loss, prior) = ("sol".into(), "cosine:0.5,0.1".into());
+        let settings = Settings { batch: Some(512), ..plain };
+        let mut trial = Trial { loss, prior, hidden: vec![15, 8], members: 6, settings };
+        for word in text.split_whitespace() {
+            let refuse =
+                || Error::setting(word, "is no setting", "loss prior slower on_all batch rate decay hidden members");
+            let (name, value) = word.split_once('=').ok_or_else(refuse)?;
+            let number = || value.parse::<f32>().map_err(|_| refuse());
+            let settings = &mut trial.settings;
+            match name {
+                "loss" => trial.loss = value.into(),
+                "prior" => trial.prior = value.into(),
+                "slower" => settings.warm_start.get_or_insert_default().slower = number()?,
+                "on_all" => settings.warm_start.get_or_insert_default().on_all = value == "true",
+                "batch" => settings.batch = value.parse().ok(),
+                "rate" => settings.learning_rate = number()?,
+                "decay" => settings.weight_decay = number()?,
+                "members" => trial.members = number()? as usize,
+                "hidden" => trial.hidden = value.split(',').filter_map(|width| width.parse().ok()).collect(),
+                _ => return Err(refuse()),
+            }
+        }
+        Ok(trial)
+    }
+
+    /// The score of a window's last hours at ½ and at the best threshold of its first.
+    fn judge(&self, data: &Pollution, window: Window, score: &Score, seed: u64) -> Result<[f64; 2]> {
+        let part = data.part(window, Wind::OneHot, seed);
+        let loss = match self.loss.as_str() {
+            "sol" => Loss::Score(ScoreLoss::new(score.clone(), self.prior.parse()?)),
+            "exact" => Loss::Exact(ExactLoss::new(score.clone(), self.prior.parse()?)),
+            _ => Loss::CrossEntropy(CrossEntropy::plain()),
+        };
+        let settings = Settings { objective: loss.into(), seed, ..self.settings.clone() };
+        let shape = Shape::new(part.matrix.columns(), &self.hidden, 1)
+            .ok_or_else(|| Error::setting("hidden", "a width of 0", ""))?;
+        let go_on = |_, _, _: &_| ControlFlow::Continue(());
+        let trained = ensemble(&shape, &part.sample(), &settings, self.members, 1, go_on)?;
+        let (seen, events) = (trained.ensemble.probabilities(&part.matrix, &part.seen), part.events(&part.seen));
+        let best = sweep(&Rows::new(Probabilities(&seen), &events)?)?.best(score);
+        let (unseen, events) = (trained.ensemble.probabilities(&part.matrix, &part.test), part.events(&part.test));
+        let rows = Rows::new(Probabilities(&unseen), &events)?;
+        let at = |threshold: f64| -> Result<f64> { Ok(score.value(&confusion(&rows, threshold)?)) };
+        Ok([at(0.5)?, at(best.map_or(0.5, |best| best.threshold))?])
+    }
+}
+
+fn main() -> Result<()> {
+    let data = Pollution::read()?;
+    // Of every fifth training window the first two thirds teach and the last third judges: as long as a test, and before it.
+    let window = |number: usize| Window { start: STEP * number, training: TRAINING - TEST, test: TEST };
+    let windows: Vec<Window> = (0..WINDOWS).step_by(5).map(window).collect();
+    let scores: Vec<Score> = ["tss", "csi"].iter().flat_map(|name| Score::parse(name)).collect();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("{:<50} {:>15} {:>15}", "TSS and CSI", "at 1/2", "at the best");
+    for text in std::env::args().skip(1) {
+        let trial = Trial::parse(&text)?;
+        let found = side_by_side(windows.len() * scores.len(), threads, |job| {
+            let (number, score) = (job / scores.len(), &scores[job % scores.len()]);
+            trial.judge(&data, windows[number], score, number as u64)
+        })?;
+        let found = found.into_iter().collect::<Result<Vec<[f64; 2]>>>()?;
+        let mean = |score: usize, place: usize| {
+            found.iter().skip(score).step_by(scores.len()).map(|values| values[place]).sum::<f64>()
+                / windows.len() as f64
+        };
+        let cell = |place: usize| format!("{:.4} {:.4}", mean(0, place), mean(1, place));
+        println!("{text:<50} {:>15} {:>15}", cell(0), cell(1));
+    }
+    Ok(())
+}

@@ -124,7 +124,9 @@ fn a_recipe_brings_its_settings_and_what_is_typed_counts_more() {
     assert_eq!((strong["threshold"].as_f64(), strong["members"].as_array().unwrap().len()), (Some(0.5), 6));
     assert_eq!(strong["decision"]["words"], "the centre of the prior");
     let other = run(&["--recipe", "strong", "--prior", "cosine:0.3,0.1", "--ensemble", "2"]);
-    assert!((other["threshold"].as_f64().unwrap() - 0.3).abs() < 1e-12 && other["members"].as_array().unwrap().len() == 2);
+    assert!(
+        (other["threshold"].as_f64().unwrap() - 0.3).abs() < 1e-12 && other["members"].as_array().unwrap().len() == 2
+    );
     // Without the start that moves the threshold to the centre, the best one is looked for.
     for more in [&["--recipe", "plain"][..], &["--warm-start=false"], &["--loss", "ce"], &["--threshold", "tuned"]] {
         assert_ne!(run(more)["threshold"].as_f64(), Some(0.5), "{more:?}");

@@ -68,6 +68,8 @@ fn tables_and_figures_are_left_in_the_folder() {
         "on",
         "--out",
         "here",
+        "--csv",
+        "trainings.csv",
     ]);
     let text = String::from_utf8(text).unwrap();
     assert!(text.starts_with("Adult, Table 1: f1\n") && text.contains("119.5 ± 44.0"), "{text}");
@@ -78,19 +80,20 @@ fn tables_and_figures_are_left_in_the_folder() {
         assert!(folder.bytes(&format!("here/{figure}.svg")).starts_with(b"<svg"));
         assert!(folder.bytes(&format!("here/{figure}.png")).starts_with(b"\x89PNG"));
     }
-    assert_eq!(String::from_utf8(folder.bytes("here/trainings.csv")).unwrap().lines().count(), 3);
+    assert_eq!(String::from_utf8(folder.bytes("trainings.csv")).unwrap().lines().count(), 3);
 }
 
 #[test]
 fn mistakes_get_one_sentence_and_leave_nothing() {
     let folder = Folder::new("reproduce-mistakes");
-    let cases: [(&[&str], &str); 6] = [
+    let cases: [(&[&str], &str); 7] = [
         (&["iris"], "reproduce: there is no experiment `iris`\nhint: write `adult` or `pollution`"),
         (&["adult", "--repeats", "0"], "--repeats: must lie between 1 and 10000, not 0"),
         (&["pollution", "--repeats", "101"], "--repeats: must lie between 1 and 100, not 101"),
         (&["adult", "--beyond"], "--beyond: goes beyond the paper's pollution experiment alone"),
         (&["adult", "--priors", "cosine:2,0.1"], "cosine"),
         (&["adult", "--scores", "f7"], "f7"),
+        (&["adult", "--priors", "persistence"], "--priors: `persistence` is no prior\nhint: name priors, or `ce` for"),
     ];
     for (arguments, message) in cases {
         let output = folder.command(&[&["reproduce"], arguments].concat()).output().unwrap();

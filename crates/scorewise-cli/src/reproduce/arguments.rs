@@ -91,6 +91,10 @@ impl Arguments {
             Some(text) => parts(text, true).into_iter().map(str::parse).collect::<Result<Vec<Contender>, Error>>()?,
             None => experiment.contenders(),
         };
+        if let Some(other) = contenders.iter().find(|who| !matches!(who, Contender::Sol(_) | Contender::CrossEntropy)) {
+            let problem = format!("`{other}` is no prior");
+            return Err(Error::setting("--priors", problem, "name priors, or `ce` for cross-entropy").into());
+        }
         let yardsticks = ["persistence", "logistic-8", "logistic-11"];
         let further: &[&str] = match (experiment, self.beyond) {
             (Experiment::Pollution, true) => &["tuned-ce", "strong"],

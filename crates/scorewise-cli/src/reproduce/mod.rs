@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_train::model::write_safely;
 use scorewise_train::reproduce::{Journal, Stage, Task, Trial, perform};
+use scorewise_train::{Error, Place};
 
 pub use arguments::Arguments;
 use arguments::Chosen;
@@ -25,6 +26,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let threads = threads(arguments.threads)?;
     let start = Instant::now();
     let journal = Journal::open(&chosen.csv, chosen.experiment, arguments.seed)?;
+    // That there is a place for the tables is found out before the work is done for them.
+    std::fs::create_dir_all(&chosen.out).map_err(|error| {
+        let place = Place::file(&chosen.out.display().to_string());
+        Error::data(place, error.to_string(), "name another folder with `--out`")
+    })?;
     let tasks = chosen.experiment.tasks(&chosen.scores, &chosen.contenders, chosen.repeats, &chosen.cures);
     let Some(trials) = trained(&chosen, &tasks, arguments.seed, threads, &journal)? else {
         let done = tasks.iter().filter(|task| journal.find(task).is_some()).count();

@@ -55,8 +55,7 @@ impl Results {
         });
         let differences = differences.collect();
         let is_trained = |trial: &&Trial| trial.epochs > 0.0;
-        let members =
-            |trial: &Trial| if ["tuned-ce", "strong"].contains(&trial.contender.as_str()) { MEMBERS } else { 1 };
+        let members = |trial: &Trial| trial.contender.parse::<Contender>().map_or(1, |who| who.members());
         Results {
             experiment: chosen.experiment,
             command: command(arguments),

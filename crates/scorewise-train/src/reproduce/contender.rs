@@ -6,6 +6,7 @@ use std::str::FromStr;
 use scorewise::Prior;
 
 use super::pollution::Wind;
+use super::strong::MEMBERS;
 use crate::error::Error;
 
 /// A way to forecast.
@@ -30,6 +31,12 @@ impl Contender {
     #[must_use]
     pub fn can_get_stuck(&self) -> bool {
         matches!(self, Contender::Sol(_))
+    }
+
+    /// Networks whose probabilities are averaged.
+    #[must_use]
+    pub fn members(&self) -> usize {
+        if matches!(self, Contender::Tuned | Contender::Strong) { MEMBERS } else { 1 }
     }
 
     /// The prior of its threshold, where there is one.

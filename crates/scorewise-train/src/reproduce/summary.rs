@@ -86,12 +86,10 @@ impl Difference {
         let differences: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours - theirs).collect();
         let mean = Spread::of(&differences)?.mean;
         let interval = interval(&differences, 1, stream(seed, 0));
-        Some(Difference { mean, interval, in_blocks: interval_of_blocks(&differences, block, seed), block })
+        // At least one repeat, and not more than there are.
+        let in_blocks = self::interval(&differences, block.clamp(1, differences.len()), stream(seed, 1));
+        Some(Difference { mean, interval, in_blocks, block })
     }
-}
-
-fn interval_of_blocks(values: &[f64], block: usize, seed: u64) -> (f64, f64) {
-    interval(values, block.clamp(1, values.len()), stream(seed, 1))
 }
 
 /// Percentiles of the means of blocks drawn with replacement, around the end: a circular block bootstrap.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::contender::Contender;
 use super::part::Part;
 use super::pollution::{Wind, Window};
-use super::strong::{self, MEMBERS};
+use super::strong;
 use super::{Experiment, Stage};
 use crate::ensemble::{Ensemble, ensemble};
 use crate::error::Result;
@@ -115,7 +115,7 @@ impl Task {
         let hidden = if matches!(self.contender, Contender::Logistic(_)) { &[][..] } else { stage.hidden() };
         let shape = Shape::new(part.matrix.columns(), hidden, 1)
             .ok_or_else(|| crate::Error::setting("network", "a width of 0", ""))?;
-        let members = if matches!(self.contender, Contender::Tuned | Contender::Strong) { MEMBERS } else { 1 };
+        let members = self.contender.members();
         let trained = ensemble(&shape, &part.sample(), &settings, members, 1, |_, _, epoch| watch(epoch))?;
         if trained.fits.len() < members || trained.fits.iter().any(|fit| fit.outcome == crate::fit::Outcome::Stopped) {
             return Ok(None);

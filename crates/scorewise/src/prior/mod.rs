@@ -25,6 +25,7 @@ mod normal;
 mod logistic;
 mod mixture;
 mod text;
+mod pieces;
 mod rows;
 
 use rand_core::{Rng, SeedableRng};
@@ -38,6 +39,7 @@ pub use kumaraswamy::Kumaraswamy;
 pub use logistic::Logistic;
 pub use mixture::Mixture;
 pub use normal::Normal;
+pub use pieces::{COEFFICIENTS, Pieces, Stretch};
 pub use quartic::Quartic;
 pub use raised_cosine::RaisedCosine;
 pub(crate) use rows::{RowLaw, RowWork, with_narrow_law, with_row_law, with_wide_law};

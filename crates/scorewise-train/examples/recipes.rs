@@ -1,7 +1,7 @@
 //! Looks for a recipe inside the training windows of the pollution experiment: how `--recipe strong` was found.
 //!
 //! ```text
-//! cargo run --release -p scorewise-train --example recipes -- "loss=ce decay=1" "slower=0.03 on_all=true decay=1"
+//! cargo run --release -p scorewise-train --example recipes -- "loss=ce decay=1" "slower=0.1 on_all=true own=true decay=1 batch=128"
 //! ```
 //!
 //! Each argument is a setting. Printed are the means over 20 windows of the scores, TSS and CSI, at ½ and at the best threshold of the
@@ -22,6 +22,8 @@ struct Trial {
     prior: String,
     hidden: Vec<usize>,
     members: usize,
+    /// Whether each network has validation rows of its own.
+    own: bool,
     settings: Settings,
 }
 
@@ -30,10 +32,11 @@ impl Trial {
         let plain = Settings::new(Loss::CrossEntropy(CrossEntropy::plain()));
         let (loss, prior) = ("sol".into(), "cosine:0.5,0.1".into());
         let settings = Settings { batch: Some(512), ..plain };
-        let mut trial = Trial { loss, prior, hidden: vec![15, 8], members: 6, settings };
+        let mut trial = Trial { loss, prior, hidden: vec![15, 8], members: 6, own: false, settings };
         for word in text.split_whitespace() {
-            let refuse =
-                || Error::setting(word, "is no setting", "loss prior slower on_all batch rate decay hidden members");
+            let refuse = || {
+                Error::setting(word, "is no setting", "loss prior slower on_all own batch rate decay hidden members")
+            };
             let (name, value) = word.split_once('=').ok_or_else(refuse)?;
             let number = || value.parse::<f32>().map_err(|_| refuse());
             let settings = &mut trial.settings;
@@ -46,6 +49,7 @@ impl Trial {
                 "rate" => settings.learning_rate = number()?,
                 "decay" => settings.weight_decay = number()?,
                 "members" => trial.members = number()? as usize,
+                "own" => trial.own = value == "true",
                 "hidden" => trial.hidden = value.split(',').filter_map(|width| width.parse().ok()).collect(),
                 _ => return Err(refuse()),
             }
@@ -65,7 +69,12 @@ impl Trial {
         let shape = Shape::new(part.matrix.columns(), &self.hidden, 1)
             .ok_or_else(|| Error::setting("hidden", "a width of 0", ""))?;
         let go_on = |_, _, _: &_| ControlFlow::Continue(());
-        let trained = ensemble(&shape, &part.sample(), &settings, self.members, 1, go_on)?;
+        let hands = part.hands(self.members, seed);
+        let samples: Vec<_> = match self.own {
+            true => hands.iter().map(|hand| part.sample().with(hand)).collect(),
+            false => vec![part.sample(); self.members],
+        };
+        let trained = ensemble(&shape, &samples, &settings, 1, go_on)?;
         let (seen, events) = (trained.ensemble.probabilities(&part.matrix, &part.seen), part.events(&part.seen));
         let best = sweep(&Rows::new(Probabilities(&seen), &events)?)?.best(score);
         let (unseen, events) = (trained.ensemble.probabilities(&part.matrix, &part.test), part.events(&part.test));

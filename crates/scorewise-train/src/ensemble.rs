@@ -31,33 +31,62 @@ pub struct Trained {
     pub fits: Vec<Fit>,
 }
 
-/// Trains so many members side by side, each with a seed of its own that comes from the settings'; the same bits for any number
-/// of threads. `watch` sees member, epoch, and what happened; see [`fit_all`].
+/// Trains one member for each sample, side by side, each with a seed of its own that comes from the settings'; the same bits for any
+/// number of threads. The samples may be one and the same, or differ in which rows are for steps and which for validation. `watch` sees
+/// member, epoch, and what happened; see [`fit_all`].
 ///
 /// A member that got stuck would pull every mean toward its constant answer, so it is left out.
-pub fn ensemble(
+pub fn ensemble<'a>(
     shape: &Shape,
-    sample: &Sample<'_>,
+    samples: &[Sample<'a>],
     settings: &Settings,
-    members: usize,
     threads: usize,
     watch: impl Fn(usize, usize, &Epoch) -> ControlFlow<()> + Sync,
 ) -> Result<Trained> {
+    let members = samples.len();
     if members == 0 {
         return Err(Error::setting("--ensemble", "must be at least 1, not 0", ""));
     }
     let inner = (threads / members).max(1);
-    let job = |member: u64| Job {
+    let job = |(member, sample): (u64, &Sample<'a>)| Job {
         shape: shape.clone(),
         sample: *sample,
         // Threads that have no member of their own share in the batches of the others.
         settings: Settings { seed: stream(settings.seed, member), threads: inner, ..settings.clone() },
     };
-    let jobs: Vec<Job<'_>> = (0..members as u64).map(job).collect();
+    let jobs: Vec<Job<'_>> = (0..).zip(samples).map(job).collect();
     let fits: Vec<Fit> = fit_all(&jobs, threads, watch)?.into_iter().flatten().collect();
     let some_succeeded = fits.iter().any(|fit| fit.success);
     let networks = fits.iter().filter(|fit| fit.success || !some_succeeded).map(|fit| fit.network.clone());
     Ok(Trained { ensemble: Ensemble::new(networks.collect())?, fits })
+}
+
+impl Trained {
+    /// What the members say of their validation rows: the rows, ascending, and for each the mean of those members that have not learnt from
+    /// it. The samples are those that it was trained with.
+    #[must_use]
+    pub fn held_out(&self, samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
+        let Some(matrix) = samples.first().map(|sample| sample.matrix) else { return (Vec::new(), Vec::new()) };
+        let outputs = self.ensemble.outputs();
+        let (mut sums, mut counts) = (vec![0.0; matrix.rows() * outputs], vec![0u32; matrix.rows()]);
+        let some_succeeded = self.fits.iter().any(|fit| fit.success);
+        let members = self.fits.iter().zip(samples).filter(|(fit, _)| fit.success || !some_succeeded);
+        for (fit, sample) in members {
+            let probabilities = mean_probabilities(std::slice::from_ref(&fit.network), matrix, sample.validation);
+            for (row, shares) in sample.validation.iter().zip(probabilities.chunks_exact(outputs)) {
+                let row = *row as usize;
+                counts[row] += 1;
+                sums[row * outputs..][..outputs].iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
+            }
+        }
+        let rows: Vec<u32> = (0..matrix.rows() as u32).filter(|row| counts[*row as usize] > 0).collect();
+        let mean = |row: &u32| {
+            let (row, count) = (*row as usize, f64::from(counts[*row as usize]));
+            sums[row * outputs..][..outputs].iter().map(move |sum| sum / count)
+        };
+        let means = rows.iter().flat_map(mean).collect();
+        (rows, means)
+    }
 }
 
 impl Ensemble {

@@ -10,12 +10,12 @@ use patterns::{Data, blobs, disc, score_loss};
 use scorewise::Score;
 use scorewise::multiclass::SimplexLoss;
 use scorewise_train::ensemble::{Ensemble, Trained, ensemble};
-use scorewise_train::fit::{Objective, Settings, WarmStart};
+use scorewise_train::fit::{Objective, Sample, Settings, WarmStart};
 use scorewise_train::{Engine, Matrix, Network, Shape};
 
 fn trained(data: &Data, outputs: usize, settings: &Settings, members: usize, threads: usize) -> Trained {
     let shape = Shape::new(data.matrix.columns(), &[16, 8], outputs).unwrap();
-    ensemble(&shape, &data.sample(), settings, members, threads, |_, _, _| ControlFlow::Continue(())).unwrap()
+    ensemble(&shape, &vec![data.sample(); members], settings, threads, |_, _, _| ControlFlow::Continue(())).unwrap()
 }
 
 fn bits(ensemble: &Ensemble) -> Vec<u32> {
@@ -81,12 +81,12 @@ fn one_threshold_for_the_mean_serves_rows_not_seen() {
     let data = disc(2400);
     let (known, unseen): (Vec<u32>, Vec<u32>) = data.all_rows().into_iter().partition(|row| *row < 1600);
     let (training, validation): (Vec<u32>, Vec<u32>) = known.iter().partition(|row| *row % 3 != 0);
-    let sample = scorewise_train::fit::Sample { training: &training, validation: &validation, ..data.sample() };
+    let sample = Sample { training: &training, validation: &validation, ..data.sample() };
     let mut settings = Settings::new(score_loss("f1", "cosine:0.5,0.1"));
     (settings.epochs, settings.learning_rate) = (120, 5e-3);
     let shape = Shape::new(4, &[24, 12], 1).unwrap();
     let Trained { ensemble, fits } =
-        ensemble(&shape, &sample, &settings, 4, 2, |_, _, _| ControlFlow::Continue(())).unwrap();
+        ensemble(&shape, &[sample; 4], &settings, 2, |_, _, _| ControlFlow::Continue(())).unwrap();
     assert_eq!((ensemble.members().len(), fits.len()), (4, 4));
     let f1 = Score::parse("f1").unwrap();
     let threshold = ensemble.sweep(&sample, &validation).unwrap().best(&f1).unwrap().threshold;
@@ -113,7 +113,7 @@ fn an_interrupt_keeps_the_members_that_were_begun() {
     let stop = |member, epoch, _: &_| {
         if (member, epoch) == (1, 1) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let trained = ensemble(&shape, &data.sample(), &settings, 5, 1, stop).unwrap();
+    let trained = ensemble(&shape, &[data.sample(); 5], &settings, 1, stop).unwrap();
     let lengths: Vec<usize> = trained.fits.iter().map(|fit| fit.history.len()).collect();
     assert_eq!(lengths, [4, 2]);
 }
@@ -123,9 +123,35 @@ fn ensembles_that_are_none_are_refused() {
     assert_eq!(Ensemble::new(Vec::new()).unwrap_err().to_string(), "ensemble: has no members");
     let network = |hidden| Network::glorot(Shape::new(2, &[hidden], 1).unwrap(), 0);
     assert!(Ensemble::new(vec![network(2), network(3)]).unwrap_err().to_string().contains("unlike shapes"));
-    let data = disc(100);
     let settings = Settings::new(score_loss("f1", "uniform"));
     let shape = Shape::new(4, &[], 1).unwrap();
-    let none = ensemble(&shape, &data.sample(), &settings, 0, 1, |_, _, _| ControlFlow::Continue(()));
+    let none = ensemble(&shape, &[], &settings, 1, |_, _, _| ControlFlow::Continue(()));
     assert_eq!(none.unwrap_err().to_string(), "--ensemble: must be at least 1, not 0");
+}
+
+#[test]
+fn each_member_answers_for_the_rows_that_it_has_not_learnt_from() {
+    let data = disc(600);
+    let settings = Settings { epochs: 60, ..Settings::new(score_loss("f1", "cosine:0.5,0.3")) };
+    let whole = data.sample();
+    let (first, second) = (whole.validation, &whole.training[..200]);
+    let swapped = [whole.validation, &whole.training[200..]].concat();
+    let samples = [whole, Sample { training: &swapped, validation: second, ..whole }];
+    let shape = Shape::new(data.matrix.columns(), &[16, 8], 1).unwrap();
+    let trained = ensemble(&shape, &samples, &settings, 1, |_, _, _| ControlFlow::Continue(())).unwrap();
+    assert!(trained.fits.iter().all(|fit| fit.success), "a member that got stuck has no say");
+    let (rows, probabilities) = trained.held_out(&samples);
+    assert_eq!(rows.len(), first.len() + second.len());
+    for (member, held) in [first, second].into_iter().enumerate() {
+        let alone = Ensemble::new(vec![trained.fits[member].network.clone()]).unwrap();
+        for (row, expected) in held.iter().zip(alone.probabilities(&data.matrix, held)) {
+            let at = rows.binary_search(row).unwrap();
+            assert_eq!(probabilities[at].to_bits(), expected.to_bits(), "row {row}");
+        }
+    }
+    // With validation rows in common it is the mean of all.
+    let common = [whole; 3];
+    let trained = ensemble(&shape, &common, &settings, 1, |_, _, _| ControlFlow::Continue(())).unwrap();
+    let (rows, probabilities) = trained.held_out(&common);
+    assert_eq!(probabilities, trained.ensemble.probabilities(&data.matrix, &rows));
 }

@@ -83,8 +83,8 @@ pub struct Arguments {
     #[arg(long, value_name = "tuned|centre|NUMBER", help_heading = "Loss")]
     pub threshold: Option<String>,
 
-    /// Settings that go well together: plain (the paper's), or strong (for rare events: cross-entropy first, 6 networks, batches of
-    /// 512, weight decay 1, and the centre of the prior as the threshold). What is typed beside it counts more
+    /// Settings that go well together: plain (the paper's), or strong (for rare events: cross-entropy first, 6 networks with
+    /// validation rows of their own, batches of 128, weight decay 1, and the centre of the prior as the threshold). What is typed beside it counts more
     #[arg(long, value_enum, help_heading = "Training")]
     pub recipe: Option<Recipe>,
     /// Widths of the hidden layers; none for a linear model

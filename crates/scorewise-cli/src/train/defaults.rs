@@ -136,6 +136,7 @@ impl Inputs {
         plan.cut = arguments.threshold.as_deref().map_or(Ok(recipe.cut), cut)?;
         plan.hidden = hidden(&arguments.hidden)?;
         plan.ensemble = arguments.ensemble.unwrap_or(recipe.members);
+        plan.own_validation = recipe.own_validation && plan.ensemble > 1;
         plan.seed = arguments.seed;
         plan.threads = threads(arguments.threads)?;
         let (keep, columns) = keep(&arguments.keep)?;

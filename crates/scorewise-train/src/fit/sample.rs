@@ -4,6 +4,7 @@ use super::objective::Objective;
 use crate::engine::Matrix;
 use crate::error::{Error, Result};
 use crate::net::Shape;
+use crate::split::Hand;
 
 /// The data of a training, borrowed: many trainings share one matrix.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +21,13 @@ pub struct Sample<'a> {
     pub validation: &'a [u32],
 }
 
-impl Sample<'_> {
+impl<'a> Sample<'a> {
+    /// The same data with the rows of a hand.
+    #[must_use]
+    pub fn with(self, hand: &'a Hand) -> Self {
+        Sample { training: &hand.training, validation: &hand.validation, ..self }
+    }
+
     /// The weight of each class among the rows to learn from: what a balanced cross-entropy needs to know.
     #[must_use]
     pub fn class_weights(&self, classes: usize) -> Vec<f64> {

@@ -2,6 +2,7 @@
 
 use crate::engine::Matrix;
 use crate::fit::Sample;
+use crate::split::{Hand, deal_hands};
 
 /// The rows of one repeat, encoded.
 #[derive(Clone, Debug)]
@@ -31,6 +32,14 @@ impl Part {
             training: &self.training,
             validation: &self.validation,
         }
+    }
+
+    /// The rows of each of so many networks, with validation rows of their own.
+    #[must_use]
+    pub fn hands(&self, networks: usize, seed: u64) -> Vec<Hand> {
+        let pool = [&self.training[..], &self.validation].concat();
+        let hands = pool.len() / self.validation.len().max(1);
+        deal_hands(&[pool], hands, networks, seed)
     }
 
     /// Which of these rows are events.

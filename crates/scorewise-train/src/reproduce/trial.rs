@@ -116,7 +116,13 @@ impl Task {
         let shape = Shape::new(part.matrix.columns(), hidden, 1)
             .ok_or_else(|| crate::Error::setting("network", "a width of 0", ""))?;
         let members = self.contender.members();
-        let trained = ensemble(&shape, &part.sample(), &settings, members, 1, |_, _, epoch| watch(epoch))?;
+        // Several networks have validation rows of their own, so that between them they learn from every event.
+        let hands = part.hands(members, settings.seed);
+        let samples = match members {
+            1 => vec![part.sample()],
+            _ => hands.iter().map(|hand| part.sample().with(hand)).collect(),
+        };
+        let trained = ensemble(&shape, &samples, &settings, 1, |_, _, epoch| watch(epoch))?;
         if trained.fits.len() < members || trained.fits.iter().any(|fit| fit.outcome == crate::fit::Outcome::Stopped) {
             return Ok(None);
         }

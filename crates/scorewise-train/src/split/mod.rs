@@ -21,9 +21,12 @@ mod random;
 mod time;
 mod group;
 mod folds;
+mod hands;
 
 pub(crate) use deal::{random, shuffle};
 pub use folds::Folds;
+pub use hands::Hand;
+pub(crate) use hands::deal as deal_hands;
 
 use serde::{Deserialize, Serialize};
 
@@ -108,6 +111,20 @@ impl Split {
         notes.extend(told);
         notes.extend(self.check(&parts, labels, shares.validation > 0.0, shares.test > 0.0)?);
         Ok((parts, notes))
+    }
+
+    /// The rows of the training and validation parts dealt anew to each of so many networks, with the same share of each class in every
+    /// hand. Only at random: rows of one time, or of one group, would be found on both sides, and then nothing is dealt.
+    #[must_use]
+    pub fn hands(&self, parts: &Parts, labels: &Labels, networks: usize, seed: u64) -> Vec<Hand> {
+        if *self != Split::Random {
+            return Vec::new();
+        }
+        let pool = [&parts.training[..], &parts.validation].concat();
+        let mut strata = vec![Vec::new(); labels.names.len()];
+        pool.iter().for_each(|row| strata[labels.classes[*row as usize] as usize].push(*row));
+        let hands = (pool.len() as f64 / parts.validation.len().max(1) as f64).round() as usize;
+        deal_hands(&strata, hands.max(2), networks, seed)
     }
 
     /// The labelled rows of each side. By time, a row whose label lies across a border is left out: the part that it would be in

@@ -157,13 +157,20 @@ fn part(
     let outputs = settings.objective.outputs(classes.len());
     let shape = Shape::new(encoder.width(), &plan.hidden, outputs)
         .ok_or_else(|| Error::setting("--hidden", "a width of 0", "give widths of 1 and more, or `none`"))?;
-    let trained = ensemble(&shape, &sample, &settings, plan.ensemble, plan.threads, watch)?;
+    let hands =
+        if plan.own_validation { plan.split.hands(parts, labels, plan.ensemble, plan.seed) } else { Vec::new() };
+    let samples = match hands.is_empty() {
+        true => vec![sample; plan.ensemble],
+        false => hands.iter().map(|hand| sample.with(hand)).collect(),
+    };
+    let trained = ensemble(&shape, &samples, &settings, plan.threads, watch)?;
     let left_out = trained.fits.len() - trained.ensemble.members().len();
     if left_out > 0 {
         notes.push(Note::new(format!("{left_out} of {} members got stuck and are left out", trained.fits.len())));
     }
-    let answers = |rows: &[u32]| Answers::new(&trained.ensemble, &sample, rows);
-    let validation = answers(&parts.validation);
+    let answers = |rows: &[u32]| Answers::new(&sample, rows, trained.ensemble.probabilities(sample.matrix, rows));
+    let (held_out, probabilities) = trained.held_out(&samples);
+    let validation = Answers::new(&sample, &held_out, probabilities);
     let decision = plan.decide(&validation, classes.len())?;
     let model = Model {
         version: VERSION.into(),
@@ -207,15 +214,17 @@ fn answers_of(model: &Model, table: &Table, plan: &Plan, notes: &mut Vec<Note>) 
         training: &[],
         validation: &[],
     };
-    Ok(Answers::new(&Ensemble::new(model.members.clone())?, &sample, &labels.rows()))
+    let rows = labels.rows();
+    let probabilities = Ensemble::new(model.members.clone())?.probabilities(sample.matrix, &rows);
+    Ok(Answers::new(&sample, &rows, probabilities))
 }
 
 impl Answers {
-    fn new(ensemble: &Ensemble, sample: &Sample<'_>, rows: &[u32]) -> Self {
+    fn new(sample: &Sample<'_>, rows: &[u32], probabilities: Vec<f64>) -> Self {
         let at = |row: &u32| *row as usize;
         Answers {
             labels: rows.iter().map(|row| sample.labels[at(row)]).collect(),
-            probabilities: ensemble.probabilities(sample.matrix, rows),
+            probabilities,
             weights: sample.weights.map(|weights| rows.iter().map(|row| f64::from(weights[at(row)])).collect()),
         }
     }

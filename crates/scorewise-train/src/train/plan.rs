@@ -80,6 +80,9 @@ pub struct Plan {
     pub settings: Settings,
     /// Networks whose probabilities are averaged.
     pub ensemble: usize,
+    /// Whether each of them has validation rows of its own, where rows are divided at random; the threshold is then found on what the
+    /// networks say of rows that they have not learnt from.
+    pub own_validation: bool,
     /// Where all randomness starts.
     pub seed: u64,
     /// Threads; the result does not depend on them.
@@ -120,6 +123,7 @@ impl Plan {
             hidden: vec![50, 20, 5],
             settings: Settings::new(Loss::CrossEntropy(CrossEntropy::plain())),
             ensemble: 1,
+            own_validation: false,
             seed: 0,
             threads: 1,
         }

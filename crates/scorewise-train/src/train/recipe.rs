@@ -16,6 +16,8 @@ pub struct Recipe {
     pub weight_decay: f32,
     /// Cross-entropy first, where it helps.
     pub warm_start: Option<WarmStart>,
+    /// Whether each network has validation rows of its own.
+    pub own_validation: bool,
     /// The model's threshold.
     pub cut: Cut,
 }
@@ -28,18 +30,21 @@ impl Recipe {
         batch: Some(64),
         weight_decay: 0.0,
         warm_start: None,
+        own_validation: false,
         cut: Cut::Tuned,
     };
 
     /// For rare events: what was best inside the training windows of the pollution experiment (docs/results.md tells what was tried).
     /// Cross-entropy ranks; its best threshold is moved to the centre of the prior; the score's loss goes on from there in small steps, and
     /// the centre stays the threshold. Strong decay does most of it: a rare event has few rows, and they must not be learnt by heart.
+    /// Validation rows of its own for each network let all of them, together, learn from every event.
     pub const STRONG: Recipe = Recipe {
         members: 6,
         prior: "cosine:0.5,0.1",
-        batch: Some(512),
+        batch: Some(128),
         weight_decay: 1.0,
-        warm_start: Some(WarmStart { epochs: None, patience: None, slower: 0.03, on_all: true }),
+        warm_start: Some(WarmStart { epochs: None, patience: None, slower: 0.1, on_all: true }),
+        own_validation: true,
         cut: Cut::Centre,
     };
 

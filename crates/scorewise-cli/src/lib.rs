@@ -17,6 +17,7 @@ mod reproduce;
 mod scores;
 mod priors;
 mod completions;
+pub mod documents;
 
 use std::ffi::OsString;
 

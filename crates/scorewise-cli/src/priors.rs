@@ -42,7 +42,8 @@ fn list() -> String {
     )
 }
 
-fn list_json() -> Value {
+/// All families by the names that stay.
+pub fn list_json() -> Value {
     let one = |family: &scorewise::prior::Family| json!({ "name": family.name, "form": family.form, "example": family.example, "cdf": family.cdf, "note": family.note });
     Value::Array(FAMILIES.iter().map(one).collect())
 }

@@ -78,7 +78,8 @@ fn read_matrix(text: &str) -> Result<Confusion, String> {
 }
 
 /// Every line of the registry, those that need a number at an example of it.
-fn registered() -> impl Iterator<Item = Score> {
+/// All of the registry.
+pub fn registered() -> impl Iterator<Item = Score> {
     ROWS.iter().filter_map(Score::example)
 }
 
@@ -155,7 +156,8 @@ fn shape(score: &Score) -> &'static str {
     }
 }
 
-fn one_json(score: &Score, matrix: Option<&Confusion>) -> Value {
+/// One of them by the names that stay.
+pub fn one_json(score: &Score, matrix: Option<&Confusion>) -> Value {
     let row = score.row();
     let direction = match score.direction() {
         Direction::Higher => json!("higher"),

@@ -57,7 +57,8 @@ fn text(score: &Score, prior: &Prior, found: &Theory) -> String {
     format!("{lines}\nE[CM], the expected matrix\n{}\n{bounds}", matrix(&found.expected_confusion))
 }
 
-fn json(score: &Score, prior: &Prior, found: &Theory) -> Value {
+/// By the names that stay.
+pub fn json(score: &Score, prior: &Prior, found: &Theory) -> Value {
     let bounds: Vec<Value> = found
         .bounds
         .iter()

@@ -1,6 +1,6 @@
 //! `scorewise tune`: the exact best threshold of a score, and how sure it is.
 
-use scorewise::sweep::{Best, BestDistribution, Condition, Sweep, sweep};
+use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep, sweep};
 use scorewise::{Probabilities, Real, Rows, Score};
 use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
@@ -50,7 +50,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let predictions = arguments.forecast.read()?;
     let tuned = with_rows!(&predictions, 0, rows => tune(arguments, &rows, &score, &conditions)?);
     match tuned {
-        Ok(tuned) if arguments.json => Ok(pretty(&json(arguments, &score, &conditions, &tuned)).into()),
+        Ok(tuned) if arguments.json => {
+            Ok(pretty(&json(&score, &conditions, &tuned, &arguments.resampling.bootstrap())).into())
+        }
         Ok(tuned) => Ok(text(&score, &conditions, &tuned).into()),
         Err(sentence) => {
             let empty = json!({
@@ -76,21 +78,32 @@ fn tune<R: Real>(
             None => Err(undefined(&arguments.forecast.predictions, &sweep, score).into()),
         };
     };
-    let bootstrap = arguments.resampling.bootstrap();
-    let spread = if rows.len() <= EXACT_ROWS {
-        bootstrap.best(rows, score, conditions)?
-    } else {
+    if rows.len() > EXACT_ROWS {
         resampling::note_runs(rows.len());
-        bootstrap.best_of_runs(rows, &sweep.runs(RUNS), score, conditions)?
-    };
+    }
+    let spread = spread(rows, &sweep, score, conditions, &arguments.resampling.bootstrap())?;
     let picture = (0..PLACES).map(|k| score.checked(&sweep.at((f64::from(k) + 0.5) / f64::from(PLACES)))).collect();
     Ok(Ok(Tuned { best, spread, picture }))
 }
 
 const PLACES: u32 = 60;
 
+/// The best threshold of each replicate: of all rows, or of runs of them where there are very many.
+pub fn spread<R: Real>(
+    rows: &Rows<'_, Probabilities<'_, R>>,
+    sweep: &Sweep,
+    score: &Score,
+    conditions: &[Condition],
+    bootstrap: &Bootstrap,
+) -> Result<BestDistribution, scorewise::Error> {
+    match rows.len() {
+        0..=EXACT_ROWS => bootstrap.best(rows, score, conditions),
+        _ => bootstrap.best_of_runs(rows, &sweep.runs(RUNS), score, conditions),
+    }
+}
+
 /// Which condition is out of reach and what comes nearest to it; nothing where the conditions are not what is in the way.
-fn unmet(sweep: &Sweep, score: &Score, conditions: &[Condition]) -> Option<String> {
+pub fn unmet(sweep: &Sweep, score: &Score, conditions: &[Condition]) -> Option<String> {
     sweep.best(score)?;
     let alone = |condition: &&Condition| sweep.best_subject_to(score, std::slice::from_ref(condition)).is_none();
     let Some(condition) = conditions.iter().find(alone) else {
@@ -112,7 +125,7 @@ fn unmet(sweep: &Sweep, score: &Score, conditions: &[Condition]) -> Option<Strin
 }
 
 /// Why a score has no best threshold.
-fn undefined(file: &str, sweep: &Sweep, score: &Score) -> Error {
+pub fn undefined(file: &str, sweep: &Sweep, score: &Score) -> Error {
     let counts = sweep.counts();
     let class = if counts.positives == 0.0 {
         "no row is positive, and "
@@ -171,24 +184,37 @@ fn picture(score: &Score, tuned: &Tuned) -> String {
     )
 }
 
-fn json(arguments: &Arguments, score: &Score, conditions: &[Condition], tuned: &Tuned) -> Value {
-    let both = |interval: Option<(f64, f64)>| (interval.map(|ends| ends.0), interval.map(|ends| ends.1));
-    let (low, high) = both(tuned.spread.threshold.interval(0.95));
-    let (value_low, value_high) = both(tuned.spread.value.interval(0.95));
-    let best = &tuned.best;
+/// The best threshold by the names that stay.
+pub fn best_json(score: &Score, conditions: &[Condition], best: &Best) -> Value {
     json!({
         "score": score.name(),
         "threshold": best.threshold,
         "interval": [best.interval.0, best.interval.1],
         "value": best.value,
         "confusion": confusion_json(&best.confusion),
-        "bootstrap": {
-            "low": low,
-            "high": high,
-            "value": { "low": value_low, "high": value_high },
-            "replicates": arguments.resampling.replicates,
-            "seed": arguments.resampling.seed,
-        },
         "subject_to": conditions.iter().map(Condition::text).collect::<Vec<_>>(),
     })
+}
+
+/// How sure it is, by the names that stay.
+pub fn spread_json(spread: &BestDistribution, bootstrap: &Bootstrap) -> Value {
+    let both = |interval: Option<(f64, f64)>| (interval.map(|ends| ends.0), interval.map(|ends| ends.1));
+    let (low, high) = both(spread.threshold.interval(0.95));
+    let (value_low, value_high) = both(spread.value.interval(0.95));
+    json!({
+        "low": low,
+        "high": high,
+        "value": { "low": value_low, "high": value_high },
+        "replicates": bootstrap.replicates,
+        "seed": bootstrap.seed,
+    })
+}
+
+fn json(score: &Score, conditions: &[Condition], tuned: &Tuned, bootstrap: &Bootstrap) -> Value {
+    let mut document = best_json(score, conditions, &tuned.best);
+    // The conditions stay last.
+    let conditions = document.as_object_mut().and_then(|fields| fields.shift_remove("subject_to"));
+    document["bootstrap"] = spread_json(&tuned.spread, bootstrap);
+    document["subject_to"] = conditions.unwrap_or_default();
+    document
 }

@@ -1,0 +1,168 @@
+"""
+What Rust computes for the package `scorewise`. Not for users: names and shapes may change.
+"""
+
+from _typeshed import Incomplete, SupportsGetItem
+from typing import SupportsFloat, SupportsIndex, final
+
+__all__ = ["Model", "Sweep", "boosting", "class_loss", "command", "confusion", "expected_confusion", "loss", "pieces", "prior_facts", "priors", "score", "score_facts", "scores", "temporal_loss", "theory", "train"]
+
+@final
+class Model:
+    """
+    A trained classifier.
+    """
+    @property
+    def classes(self, /) -> list[str]:
+        """
+        The classes, in the order of the labels.
+        """
+    @property
+    def columns(self, /) -> list[str]:
+        """
+        The names of the columns that it needs.
+        """
+    def description(self, /) -> str:
+        """
+        All but the weights, as JSON.
+        """
+    @staticmethod
+    def from_bytes(bytes: bytes) -> Model:
+        """
+        From the bytes of a model file.
+        """
+    def labels(self, /, probabilities: Incomplete) -> Incomplete:
+        """
+        Labels from probabilities, as places in the list of classes.
+        """
+    def probabilities(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]]) -> Incomplete:
+        """
+        Probabilities, row by row: of the second class where there are two, else of each.
+        """
+    @property
+    def threshold(self, /) -> float | None:
+        """
+        The threshold of two classes.
+        """
+    def to_bytes(self, /) -> bytes:
+        """
+        The model file, as bytes.
+        """
+
+@final
+class Sweep:
+    """
+    All thresholds of a set of predictions.
+    """
+    def __new__(cls, /, labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None) -> Sweep: ...
+    def at(self, /, threshold: SupportsFloat | SupportsIndex) -> list[float]:
+        """
+        tn, fp, fn, tp at a threshold.
+        """
+    def best(self, /, score: str, subject_to: SupportsGetItem[int, str]) -> str:
+        """
+        The best threshold, as JSON.
+        """
+    def bootstrap(self, /, labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, score: str, subject_to: SupportsGetItem[int, str], replicates: SupportsIndex, seed: SupportsIndex, block: SupportsIndex | None) -> str:
+        """
+        How sure the best threshold is, as JSON. The arrays are those that the sweep was made from.
+        """
+    @property
+    def counts(self, /) -> tuple[float, float]:
+        """
+        The weight of the positives and of the negatives.
+        """
+    def curve(self, /, scores: SupportsGetItem[int, str], points: SupportsIndex) -> tuple[Incomplete, Incomplete, Incomplete]:
+        """
+        Thresholds (the lowest of each run of equally good ones), their matrices (one row each: tn, fp, fn, tp), and the values of the scores there (one column each; NaN where
+        undefined).
+        """
+    @property
+    def rows(self, /) -> int:
+        """
+        How many rows.
+        """
+
+def boosting(labels: Incomplete, margins: Incomplete, weights: Incomplete | None, score: str, prior: str, floor: SupportsFloat | SupportsIndex) -> tuple[Incomplete, Incomplete]:
+    """
+    Gradient and a positive curvature by the margin, for machines that boost trees.
+
+    The curvature of a score's loss has no sign. What stands in for it is the size of the gradient, |∂ℓ/∂z|: the value of a leaf, −Σg/Σh, is
+    then the balance of its rows, between −1 and 1, whatever the score and however rare the events. A share `floor` of the greatest
+    density keeps it above 0 where the density is not, so that rows beyond the prior's support hold their leaf still instead of blowing it up.
+    Both are multiplied by the number of rows, for the hosts' limits on curvature are meant for gradients of the order of 1 a row.
+    """
+
+def class_loss(labels: Incomplete, exclusive: bool, logits: Incomplete, classes: SupportsIndex, weights: Incomplete | None, score: str, priors: SupportsGetItem[int, str], average: str, gradient: bool) -> tuple[float, Incomplete | None]:
+    """
+    The loss of many classes or of many labels, one against the rest. `labels` holds the class of each row, or one flag for each
+    row and class.
+    """
+
+def command(arguments: SupportsGetItem[int, str]) -> int:
+    """
+    Runs the command `scorewise` with these arguments, the program's name first, and returns its exit code.
+    """
+
+def confusion(labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, threshold: SupportsFloat | SupportsIndex) -> list[float]:
+    """
+    tn, fp, fn, tp at a threshold.
+    """
+
+def expected_confusion(labels: Incomplete, predictions: Incomplete, weights: Incomplete | None, prior: str, from_logits: bool) -> list[float]:
+    """
+    The expected tn, fp, fn, tp.
+    """
+
+def loss(labels: Incomplete, predictions: Incomplete, weights: Incomplete | None, score: str, prior: str, exact: bool, from_logits: bool, gradient: bool) -> tuple[float, Incomplete | None]:
+    """
+    The loss of two classes, and its gradient by the logits where it is asked for.
+    """
+
+def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
+    """
+    A prior as polynomials of the logit: F before all stretches, and of each stretch its beginning, the width of a panel, and the
+    coefficients, a row for each panel.
+    """
+
+def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[float, float]]:
+    """
+    A prior: as it is written, its mean, its support, and where its middle 98 % lie.
+    """
+
+def priors() -> str:
+    """
+    The families of priors, as JSON.
+    """
+
+def score(labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, threshold: SupportsFloat | SupportsIndex, scores: SupportsGetItem[int, str] | None, replicates: SupportsIndex, seed: SupportsIndex, block: SupportsIndex | None) -> str:
+    """
+    Scores at a threshold, with intervals, as JSON.
+    """
+
+def score_facts(score: str) -> tuple[str, str, float, str]:
+    """
+    A score: name, Python source over `tn fp fn tp p n total` and the guarded functions, the value it aims at (+∞ where higher is better,
+    −∞ where lower is), and all else as JSON.
+    """
+
+def scores() -> str:
+    """
+    The registered scores, as JSON.
+    """
+
+def temporal_loss(labels: Incomplete, logits: Incomplete, weights: Incomplete | None, sequences: Incomplete, score: str, prior: str, weighting: str, masks: SupportsGetItem[int, SupportsFloat | SupportsIndex], gradient: bool) -> tuple[float, Incomplete | None]:
+    """
+    The loss over sequences, errors weighing by when they happen. `weighting` is `value`, `sum` or `maximum`.
+    """
+
+def theory(labels: Incomplete, predictions: Incomplete, weights: Incomplete | None, score: str, prior: str, from_logits: bool) -> str:
+    """
+    A score under a random threshold, as JSON.
+    """
+
+def train(columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete, classes: SupportsGetItem[int, str], weights: Incomplete | None, settings: str) -> tuple[Model, str]:
+    """
+    Trains on columns and the class of each row, of two classes the second being the positive one. The settings are JSON; what is left out has
+    its default. Returns the model, and how it came about as JSON.
+    """

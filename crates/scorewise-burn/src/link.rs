@@ -12,6 +12,7 @@
 use burn::tensor::{Bool, Int, Tensor};
 
 /// The way back from log-odds to the predictions, all `[rows, classes]`.
+#[allow(clippy::large_enum_variant)] // there is one a batch, and never a list of them
 pub(crate) enum Link {
     Logits,
     Probabilities(Tensor<2>),

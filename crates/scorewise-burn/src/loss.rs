@@ -43,10 +43,10 @@ impl ModuleDisplay for ScoreLoss {
 
     fn custom_content(&self, content: Content) -> Option<Content> {
         content
-            .add_formatted(&format!("score: {}", self.score))
-            .add_formatted(&format!("prior: {}", self.prior))
+            .add_debug_attribute("score", &self.score.name())
+            .add_debug_attribute("prior", &self.prior.to_string())
             .add_debug_attribute("task", &self.task)
-            .add_formatted(&format!("average: {}", self.average))
+            .add_debug_attribute("average", &self.average)
             .add("from_logits", &self.from_logits)
             .optional()
     }
@@ -247,4 +247,42 @@ const STEEPEST: f64 = 1e30;
 
 fn working(dtype: DType) -> FloatDType {
     if dtype == DType::F64 { FloatDType::F64 } else { FloatDType::F32 }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // in a test, a panic is the report
+mod tests {
+    use super::*;
+    use burn::tensor::Device;
+    use scorewise::score::ROWS;
+
+    #[test]
+    fn a_device_without_f64_still_has_four_digits_of_every_score() {
+        let matrices = [[2680.0, 72.0, 23.0, 28.0], [40.5, 10.25, 7.75, 30.5], [3.0, 900.0, 1.0, 400.0]];
+        let column =
+            |value: fn([f64; 4]) -> f64| Tensor::<1>::from_data(matrices.map(value), (&Device::flex(), DType::F32));
+        let sums = Sums {
+            fp: column(|[_, fp, _, _]| fp),
+            tp: column(|[_, _, _, tp]| tp),
+            negatives: column(|[tn, fp, _, _]| tn + fp),
+            positives: column(|[_, _, fn_, tp]| fn_ + tp),
+        };
+        for score in ROWS.iter().filter_map(Score::example) {
+            let loss = sums.loss(&score);
+            assert_eq!(loss.value.dtype(), DType::F32);
+            let got = [loss.value, loss.positive, loss.negative].map(|part| part.try_into_vec_as::<f64>().unwrap());
+            for (at, [tn, fp, fn_, tp]) in matrices.into_iter().enumerate() {
+                let expected = score.reduced_loss(tn, fp, fn_, tp, tp + fn_, tn + fp);
+                let steepest = expected.positive.abs().max(expected.negative.abs());
+                let pairs = [
+                    (got[0][at], expected.value, expected.value.abs().max(1.0)),
+                    (got[1][at], expected.positive, steepest),
+                    (got[2][at], expected.negative, steepest),
+                ];
+                for (got, expected, scale) in pairs {
+                    assert!((got - expected).abs() <= 1e-4 * scale, "{score} at {at}: {got} for {expected}");
+                }
+            }
+        }
+    }
 }

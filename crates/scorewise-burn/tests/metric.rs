@@ -97,6 +97,7 @@ fn outputs_of_burn_adapt() {
     metric.update(&one_of.adapt(), &metadata()).unwrap();
     assert_eq!(metric.confusion(), Confusion::new(1.0, 1.0, 0.0, 1.0));
     assert_eq!(*metric.name(), "f1 at 0.5, class 0");
+    assert_eq!(metric.description().unwrap(), "2*tp/(2*tp + fp + fn)");
 
     let targets = Tensor::<2, Int>::from_ints([[1, 0, 1], [0, 1, 0], [0, 0, 0]], &device);
     let any_of = MultiLabelClassificationOutput::new(loss, output, targets);

@@ -29,15 +29,6 @@ impl<T: Number, const N: usize> Dual<T, N> {
     fn slopes_with(self, other: Self, combine: impl Fn(T, T) -> T) -> [T; N] {
         std::array::from_fn(|k| combine(self.slopes[k], other.slopes[k]))
     }
-
-    /// The one that `choose` names; where both are possible, the value from `value` and the slopes of both blended.
-    fn choose(self, other: Self, first: Side, value: T) -> Self {
-        match self.value.side(other.value) {
-            Side::Both => Dual { value, slopes: self.slopes_with(other, T::blend) },
-            side if side == first => self,
-            _ => other,
-        }
-    }
 }
 
 impl<T: Number, const N: usize> Number for Dual<T, N> {
@@ -89,10 +80,12 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         Dual { value: self.value.negate(), slopes: self.slopes.map(T::negate) }
     }
     fn min(self, other: Self) -> Self {
-        self.choose(other, Side::Below, self.value.min(other.value))
+        let slopes = self.slopes_with(other, |mine, theirs| self.value.kink(other.value, mine, theirs));
+        Dual { value: self.value.min(other.value), slopes }
     }
     fn max(self, other: Self) -> Self {
-        self.choose(other, Side::Above, self.value.max(other.value))
+        let slopes = self.slopes_with(other, |mine, theirs| self.value.kink(other.value, theirs, mine));
+        Dual { value: self.value.max(other.value), slopes }
     }
     fn is_zero(self) -> bool {
         self.value.is_zero() && self.slopes.iter().all(|slope| slope.is_zero())
@@ -102,6 +95,10 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
     }
     fn blend(self, other: Self) -> Self {
         Dual { value: self.value.blend(other.value), slopes: self.slopes_with(other, T::blend) }
+    }
+    fn kink(self, other: Self, below: Self, above: Self) -> Self {
+        let choose = |below: T, above: T| self.value.kink(other.value, below, above);
+        Dual { value: choose(below.value, above.value), slopes: below.slopes_with(above, choose) }
     }
 }
 

@@ -142,16 +142,10 @@ impl Formula {
         self.reduced_with(tn, fp, fn_, tp, tp + fn_, fp + tn)
     }
 
-    /// The same over numbers of any kind, with the class counts given, so that intervals of them stay points.
-    pub(crate) fn reduced_with<T: Number>(
-        &self,
-        tn: T,
-        fp: T,
-        fn_: T,
-        tp: T,
-        positives: T,
-        negatives: T,
-    ) -> Reduced<T> {
+    /// The same over numbers of any kind, with the class counts given, so that intervals of them stay points and tensors of them need
+    /// not be added up again.
+    #[must_use]
+    pub fn reduced_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let dual = |value: T, by_tp: f64, by_fp: f64| Dual::new(value, [T::constant(by_tp), T::constant(by_fp)]);
         let cells = Cells([
             dual(tn, 0.0, -1.0),

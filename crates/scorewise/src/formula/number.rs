@@ -3,6 +3,10 @@
 //! One tree, many numbers. With `f64` a formula gives its value, with [`Checked`] also whether that value is defined,
 //! with [`Dual`](super::Dual) its slopes, with `Dual<Dual<f64>>` its second derivatives, with
 //! [`Interval`](super::Interval) a bound over a whole range of matrices, with [`Lanes`] eight values at once.
+//!
+//! A framework that computes on tensors of its own brings a `Number` of its own: a handle that can be copied, to a tensor that it keeps
+//! elsewhere. [`Formula::reduced_with`](super::Formula::reduced_with) and [`Score::reduced_loss`](crate::Score::reduced_loss) then give
+//! value and slopes on its device, with the guards and the calculus of this module.
 
 /// x / y, and 0 where y is 0: the one place where division by zero is decided.
 ///
@@ -78,6 +82,17 @@ pub trait Number: Copy {
     /// Where a kink leaves both sides possible: their mean, or for intervals their hull.
     #[must_use]
     fn blend(self, other: Self) -> Self;
+    /// What holds at a kink: `below` where self is the smaller, `above` where it is the greater, both blended where neither is certain.
+    ///
+    /// A number that is many values at once chooses for each of them, and so needs its own.
+    #[must_use]
+    fn kink(self, other: Self, below: Self, above: Self) -> Self {
+        match self.side(other) {
+            Side::Below => below,
+            Side::Above => above,
+            Side::Both => below.blend(above),
+        }
+    }
 }
 
 impl Number for f64 {
@@ -287,10 +302,13 @@ impl Number for Lanes {
         self.pair(other, f64::max)
     }
     fn side(self, _: Self) -> Side {
-        // Eight values need not agree on a side; nothing differentiates lanes.
+        // Eight values need not agree on a side: `kink` chooses for each.
         Side::Both
     }
     fn blend(self, other: Self) -> Self {
         self.pair(other, f64::blend)
+    }
+    fn kink(self, other: Self, below: Self, above: Self) -> Self {
+        Lanes(std::array::from_fn(|lane| self.0[lane].kink(other.0[lane], below.0[lane], above.0[lane])))
     }
 }

@@ -24,7 +24,7 @@ const MOST_PANELS: usize = 1 << 13;
 /// How far the density may be off between the nodes, by its greatest.
 const TOLERANCE: f64 = 2e-14;
 
-/// A prior as numbers: see the [module](self).
+/// A prior as numbers: F(σ(z)) = base + Σ over stretches of Vᵢ(s), with i the panel that z lies in and s = 2 (z − its middle)/width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pieces {
     /// F before all stretches; 0 but where a tail is too heavy to end.

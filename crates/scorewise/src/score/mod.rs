@@ -11,7 +11,7 @@ pub use document::{markdown, no_skill};
 pub use registry::{Direction, Parameter, ROWS, Row};
 
 use crate::confusion::Confusion;
-use crate::formula::{Formula, FormulaError, Interval, Number, Shape, nearest};
+use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Shape, nearest};
 
 /// A score: a formula, and which way is better.
 ///
@@ -154,6 +154,15 @@ impl Score {
             Direction::Lower => value,
             Direction::Toward(ideal) => value.minus(T::constant(ideal)).abs(),
         }
+    }
+
+    /// The loss of a matrix with its slopes at fixed class counts, over numbers of any kind: what a framework needs to compute a loss
+    /// on tensors of its own. The slopes are as the calculus gives them; a class without weight moves nothing, whatever its slope says.
+    #[must_use]
+    pub fn reduced_loss<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
+        let score = self.formula.reduced_with(tn, fp, fn_, tp, positives, negatives);
+        let loss = self.loss_of(Dual::new(score.value, [score.positive, score.negative]));
+        Reduced { value: loss.value, positive: loss.slopes[0], negative: loss.slopes[1] }
     }
 
     /// d loss / d value.

@@ -1,0 +1,75 @@
+//! Random batches, and the burn loss of them, for all tests.
+
+#![allow(dead_code, clippy::unwrap_used)] // each test file uses its part; in a test, a panic is the report
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use scorewise_burn::ScoreLoss;
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    /// In (0, 1).
+    pub fn unit(&mut self) -> f64 {
+        ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.unit()
+    }
+    /// Numbers that f32 holds, so that f32 and f64 see the same.
+    pub fn many(&mut self, count: usize, low: f64, high: f64) -> Vec<f64> {
+        (0..count).map(|_| f64::from(self.between(low, high) as f32)).collect()
+    }
+}
+
+pub fn narrow(values: &[f64]) -> Vec<f32> {
+    values.iter().map(|value| *value as f32).collect()
+}
+
+/// Rows for a loss: logits row by row, targets, and weights if there are.
+pub struct Batch<'a> {
+    pub logits: &'a [f64],
+    pub classes: usize,
+    pub targets: &'a [i64],
+    pub weights: Option<&'a [f64]>,
+}
+
+impl Batch<'_> {
+    /// The loss and its gradient by the logits, as burn computes them in this precision.
+    pub fn value_and_gradient(&self, loss: &ScoreLoss, dtype: DType) -> (f64, Vec<f64>) {
+        let device = Device::flex().autodiff();
+        let rows = self.logits.len() / self.classes;
+        let tensor = |values: &[f64], shape: Vec<usize>| TensorData::new(values.to_vec(), shape);
+        let logits =
+            Tensor::<2>::from_data(tensor(self.logits, vec![rows, self.classes]), (&device, dtype)).require_grad();
+        let targets =
+            Tensor::<1, Int>::from_data(TensorData::new(self.targets.to_vec(), [self.targets.len()]), &device);
+        let value = match self.weights {
+            None => loss.forward(logits.clone(), targets),
+            Some(weights) => {
+                let weights = Tensor::<1>::from_data(tensor(weights, vec![rows]), (&device, dtype));
+                loss.forward_weighted(logits.clone(), targets, weights)
+            }
+        };
+        let gradient = logits.grad(&value.backward()).unwrap();
+        (value.into_scalar::<f64>(), gradient.try_into_vec_as::<f64>().unwrap())
+    }
+}
+
+/// How far two results are apart: values absolutely or by their size where that is above 1, gradients by the greatest of them.
+pub fn distance(got: &(f64, Vec<f64>), expected: &(f64, Vec<f64>)) -> f64 {
+    let value = (got.0 - expected.0).abs() / expected.0.abs().max(1.0);
+    let greatest = expected.1.iter().fold(0f64, |greatest, slope| greatest.max(slope.abs()));
+    let differences = got.1.iter().zip(&expected.1).map(|(got, expected)| (got - expected).abs());
+    let gradient = differences
+        .fold(0f64, |worst, difference| if difference.is_nan() { f64::INFINITY } else { worst.max(difference) });
+    assert_eq!(got.1.len(), expected.1.len());
+    let gradient = if gradient == 0.0 { 0.0 } else { gradient / greatest.max(1e-30) };
+    if value.is_nan() { f64::INFINITY } else { value.max(gradient) }
+}

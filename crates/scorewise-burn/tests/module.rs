@@ -1,0 +1,157 @@
+//! The loss as burn uses it: configurations, shapes, precisions, probabilities, modules.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use burn::config::Config;
+use burn::module::Module;
+use burn::tensor::activation::{sigmoid, softmax};
+use burn::tensor::{DType, Device, FloatDType, Int, Tensor};
+use scorewise_burn::{ScoreLoss, ScoreLossConfig, Task};
+
+fn device() -> Device {
+    Device::flex().autodiff()
+}
+
+fn gradient<const D: usize>(of: &Tensor<D>, value: &Tensor<1>) -> Vec<f64> {
+    of.grad(&value.backward()).unwrap().try_into_vec_as::<f64>().unwrap()
+}
+
+fn assert_close(got: &[f64], expected: &[f64], tolerance: f64) {
+    assert_eq!(got.len(), expected.len());
+    for (got, expected) in got.iter().zip(expected) {
+        assert!((got - expected).abs() <= tolerance, "{got} for {expected}");
+    }
+}
+
+#[test]
+fn a_configuration_is_saved_and_read_back() {
+    let config = ScoreLossConfig::new("fbeta(2)".into()).with_prior("beta:2,5".into()).with_task(Task::MultiClass);
+    assert_eq!(ScoreLossConfig::load_binary(config.to_string().as_bytes()).unwrap(), config);
+    let default = ScoreLossConfig::new("f1".into());
+    assert_eq!((default.prior.as_str(), default.task, default.average.as_str()), ("uniform", Task::Binary, "macro"));
+    assert!(default.from_logits);
+}
+
+#[test]
+fn what_cannot_be_read_is_said_in_a_sentence() {
+    let message = |config: &ScoreLossConfig| config.try_init().unwrap_err().to_string();
+    let config = ScoreLossConfig::new("presicion".into());
+    assert!(message(&config).contains("did you mean `precision`?"));
+    let config = ScoreLossConfig::new("f1".into()).with_prior("cosine:0.95,0.1".into());
+    assert!(message(&config).contains("must lie in [0, 1]"));
+    let config = ScoreLossConfig::new("f1".into()).with_average("harmonic".into());
+    assert_eq!(message(&config), "average must be macro, weighted or micro, not `harmonic`");
+}
+
+#[test]
+fn a_loss_shows_what_it_is_made_of() {
+    let loss = ScoreLossConfig::new("jaccard".into()).with_prior("cosine:0.5,0.1".into()).init();
+    let shown = loss.to_string();
+    assert!(shown.contains("csi") && shown.contains("cosine:0.5,0.1"), "{shown}");
+    assert_eq!((loss.score().name(), loss.prior().to_string().as_str()), ("csi", "cosine:0.5,0.1"));
+}
+
+#[test]
+fn a_loss_can_live_in_a_module() {
+    #[derive(Module, Debug)]
+    struct Model {
+        linear: burn::nn::Linear,
+        loss: ScoreLoss,
+    }
+    let linear = burn::nn::LinearConfig::new(2, 1).init(&device());
+    let model = Model { linear, loss: ScoreLossConfig::new("tss".into()).init() };
+    let rows = Tensor::<2>::from_floats([[1.0, 0.5], [-1.0, 0.3], [0.2, -0.7]], &device());
+    let value = model.loss.forward(model.linear.forward(rows), Tensor::<1, Int>::from_ints([1, 0, 1], &device()));
+    let slopes = model.linear.weight.grad(&value.backward()).unwrap();
+    assert!(slopes.abs().sum().into_scalar::<f32>() > 0.0);
+}
+
+#[test]
+fn the_shape_of_the_rows_does_not_matter() {
+    let loss = ScoreLossConfig::new("mcc".into()).init();
+    let logits = Tensor::<1>::from_floats([1.0, -0.5, 0.3, 2.0, -1.0, 0.1], &device());
+    let targets = Tensor::<1, Int>::from_ints([1, 0, 0, 1, 0, 1], &device());
+    let flat = loss.forward(logits.clone(), targets.clone()).into_scalar::<f32>();
+    let column: Tensor<2> = logits.clone().reshape([6, 1]);
+    assert_eq!(loss.forward(column, targets.clone()).into_scalar::<f32>(), flat);
+    let (mask, truth): (Tensor<3>, Tensor<3, Int>) = (logits.reshape([1, 2, 3]), targets.reshape([1, 2, 3]));
+    assert_eq!(loss.forward(mask, truth).into_scalar::<f32>(), flat);
+}
+
+#[test]
+fn without_a_graph_the_value_is_the_same() {
+    let loss = ScoreLossConfig::new("f1".into()).init();
+    let value = |device: &Device| {
+        let targets = Tensor::<1, Int>::from_ints([1, 0, 1], device);
+        loss.forward(Tensor::<1>::from_floats([1.0, -0.5, 0.3], device), targets).into_scalar::<f32>()
+    };
+    assert_eq!(value(&device()), value(&Device::flex()));
+}
+
+#[test]
+fn probabilities_give_the_loss_of_their_logits() {
+    let targets = Tensor::<1, Int>::from_ints([1, 0, 0, 1, 1], &device());
+    let logits = Tensor::<1>::from_floats([1.0, -0.5, 0.3, -2.0, 0.4], &device()).require_grad();
+    for (score, prior) in [("f1", "uniform"), ("hss", "cosine:0.5,0.3"), ("mcc", "beta:2,5")] {
+        let config = ScoreLossConfig::new(score.into()).with_prior(prior.into());
+        let of_logits = config.init().forward(logits.clone(), targets.clone());
+        let config = config.with_from_logits(false);
+        let of_probabilities = config.init().forward(sigmoid(logits.clone()), targets.clone());
+        assert_close(&gradient(&logits, &of_probabilities), &gradient(&logits, &of_logits), 1e-6);
+        assert!((of_logits.into_scalar::<f64>() - of_probabilities.into_scalar::<f64>()).abs() < 1e-6);
+    }
+    // A sure probability is beyond every threshold: a value, and no gradient.
+    let sure = Tensor::<1>::from_floats([1.0, 0.0, 0.5, 0.25, 1.0], &device()).require_grad();
+    let value = ScoreLossConfig::new("f1".into()).with_from_logits(false).init().forward(sure.clone(), targets);
+    assert!(gradient(&sure, &value).iter().all(|slope| slope.is_finite()));
+    // TP = 1 + 1/4 + 1, FP = 1/2, P = 3.
+    assert!((value.into_scalar::<f64>() - (1.0 - 4.5 / (4.5 + 0.5 + 0.75))).abs() < 1e-6);
+}
+
+#[test]
+fn the_probabilities_of_a_softmax_give_the_loss_of_its_logits() {
+    let targets = Tensor::<1, Int>::from_ints([0, 1, 2], &device());
+    let logits =
+        Tensor::<2>::from_floats([[2.0, 0.5, -1.0], [0.1, 1.2, 0.3], [-0.5, 0.4, 0.2]], &device()).require_grad();
+    let config = ScoreLossConfig::new("f1".into()).with_prior("cosine:0.4,0.4".into()).with_task(Task::MultiClass);
+    let of_logits = config.init().forward(logits.clone(), targets.clone());
+    let of_probabilities = config.with_from_logits(false).init().forward(softmax(logits.clone(), 1), targets);
+    assert_close(&gradient(&logits, &of_probabilities), &gradient(&logits, &of_logits), 1e-6);
+}
+
+#[test]
+fn half_precision_counts_more_rows_than_it_can_hold() {
+    // f16 ends its whole numbers at 2048; the sums are in f32.
+    let rows = 5000;
+    let logits = Tensor::<1>::zeros([rows], (&device(), DType::F16)).require_grad();
+    let targets = Tensor::<1, Int>::ones([rows], &device());
+    let value = ScoreLossConfig::new("recall".into()).init().forward(logits.clone(), targets);
+    let slopes = gradient(&logits, &value);
+    assert_eq!(value.dtype(), DType::F32);
+    assert_eq!(value.into_scalar::<f32>(), 0.5);
+    assert!(slopes.iter().all(|slope| (slope + 0.25 / rows as f64).abs() < 1e-7));
+}
+
+#[test]
+fn a_logit_that_is_no_number_shows_in_the_loss() {
+    let logits = Tensor::<1>::from_floats([1.0, f32::NAN, 0.3], &device());
+    let value =
+        ScoreLossConfig::new("f1".into()).init().forward(logits, Tensor::<1, Int>::from_ints([1, 0, 1], &device()));
+    assert!(value.cast(FloatDType::F64).into_scalar::<f64>().is_nan());
+}
+
+#[test]
+#[should_panic(expected = "targets must hold 3 numbers")]
+fn targets_of_another_length_are_refused() {
+    let logits = Tensor::<1>::from_floats([1.0, 2.0, 0.3], &device());
+    ScoreLossConfig::new("f1".into()).init().forward(logits, Tensor::<1, Int>::from_ints([1, 0], &device()));
+}
+
+#[test]
+#[should_panic(expected = "weights must be one for each of the 3 rows, not 2")]
+fn weights_of_another_length_are_refused() {
+    let logits = Tensor::<1>::from_floats([1.0, 2.0, 0.3], &device());
+    let weights = Tensor::<1>::from_floats([1.0, 2.0], &device());
+    let targets = Tensor::<1, Int>::from_ints([1, 0, 1], &device());
+    ScoreLossConfig::new("f1".into()).init().forward_weighted(logits, targets, weights);
+}

@@ -254,8 +254,8 @@ pub fn temporal_loss<'py>(
 /// Gradient and a positive curvature by the margin, for machines that boost trees.
 ///
 /// The curvature of a score's loss has no sign. What stands in for it is the size of the gradient, |∂ℓ/∂z|: the value of a leaf, −Σg/Σh, is
-/// then the balance of its rows, between −1 and 1, whatever the score and however rare the events. A share `floor` of the greatest
-/// density keeps it above 0 where the density is not, so that rows beyond the prior's support hold their leaf still instead of blowing it up.
+/// then the balance of its rows, between −1 and 1, whatever the score and however rare the events. A share `floor` of the density at
+/// the prior's centre keeps it above 0 where the density is not, so that rows beyond the prior's support hold their leaf still instead of blowing it up.
 /// Both are multiplied by the number of rows, for the hosts' limits on curvature are meant for gradients of the order of 1 a row.
 #[pyfunction]
 #[pyo3(signature = (labels, margins, weights, score, prior, floor))]
@@ -279,13 +279,13 @@ pub fn boosting<'py>(
         let mut gradient = vec![0.0; margins.len()];
         loss.gradient_with(slopes, &rows, &mut gradient)?;
         let centre = prior.mean();
-        let greatest = prior.logit_density((centre / (1.0 - centre)).ln()).max(f64::MIN_POSITIVE);
+        let middling = prior.logit_density((centre / (1.0 - centre)).ln()).max(f64::MIN_POSITIVE);
         let scale = margins.len() as f64;
         let mut curvature = Vec::with_capacity(margins.len());
         for (row, slope) in gradient.iter_mut().enumerate() {
             let side = if labels[row] { slopes.positive } else { slopes.negative };
             let weight = weights.map_or(1.0, |weights| weights[row]);
-            let least = floor * greatest * side.abs() * weight;
+            let least = floor * middling * side.abs() * weight;
             curvature.push((scale * slope.abs().max(least)).max(1e-16));
             *slope *= scale;
         }

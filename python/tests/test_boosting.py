@@ -11,17 +11,16 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import lightgbm as lgb
 import numpy as np
 import numpy.typing as npt
 import pytest
+import xgboost as xgb
+from sklearn import base
 
 import scorewise as sw
-
-xgb = pytest.importorskip("xgboost")
-lgb = pytest.importorskip("lightgbm")
-
-import scorewise.lightgbm  # noqa: E402
-import scorewise.xgboost  # noqa: E402
+import scorewise.lightgbm
+import scorewise.xgboost
 
 Floats = npt.NDArray[np.float64]
 HOSTS = [scorewise.xgboost, scorewise.lightgbm]
@@ -354,7 +353,6 @@ def test_repr_is_how_to_make_it_again(host: Any) -> None:
 
 
 def test_fitted_classifiers_can_be_pickled_and_cloned() -> None:
-    base = pytest.importorskip("sklearn.base")
     x, y, _ = rare_events(300)
     for model, raw in (
         (xgb.XGBClassifier(objective=sw.xgboost.objective("csi"), n_estimators=3, n_jobs=1), {"output_margin": True}),

@@ -33,7 +33,8 @@ from ._measures import (
 )
 
 if TYPE_CHECKING:
-    from ._estimators import ScoreClassifier, ScoreThreshold
+    from ._classifier import ScoreClassifier
+    from ._threshold import ScoreThreshold
 
 __version__ = "0.1.0"
 
@@ -57,10 +58,14 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # scikit-learn takes a second to import; who only sweeps need not wait for it.
-    if name in ("ScoreClassifier", "ScoreThreshold"):
-        from . import _estimators
+    if name == "ScoreClassifier":
+        from ._classifier import ScoreClassifier
 
-        return getattr(_estimators, name)
+        return ScoreClassifier
+    if name == "ScoreThreshold":
+        from ._threshold import ScoreThreshold
+
+        return ScoreThreshold
     raise AttributeError(f"module 'scorewise' has no attribute {name!r}")
 
 

@@ -112,7 +112,9 @@ def _column(values: Any) -> Array | tuple[Array, list[str]]:
     if hasattr(values, "cat") and hasattr(values.cat, "codes"):  # categories of pandas, which may be numbers
         return _category(np.asarray(values.cat.codes), list(values.cat.categories))
     found = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if found.dtype.kind in "biuf":
+    if found.dtype.kind == "b":
+        return np.ascontiguousarray(found, dtype=np.int8)
+    if found.dtype.kind in "iuf":
         return np.ascontiguousarray(found, dtype=np.float64)
     if found.dtype.kind == "M":
         seconds = found.astype("datetime64[s]").astype(np.int64)
@@ -125,8 +127,10 @@ def _column(values: Any) -> Array | tuple[Array, list[str]]:
     codes, levels = _coded(found)
     missing = np.array([_is_missing(level) for level in levels], dtype=bool)
     kept = [level for level, gone in zip(levels, missing, strict=True) if not gone]
+    if kept and all(isinstance(level, (bool, np.bool_)) for level in kept):
+        return np.array([-1 if gone else int(level) for level, gone in zip(levels, missing, strict=True)], dtype=np.int8)[codes]
     if kept and all(isinstance(level, (numbers_abc.Real, np.bool_, Decimal)) for level in kept):
-        # Objects that are numbers with holes (None among integers or booleans) are numbers.
+        # Objects that are numbers with holes (None among integers) are numbers.
         return np.array([np.nan if gone else float(level) for level, gone in zip(levels, missing, strict=True)])[codes]
     if kept and all(isinstance(level, date) for level in kept):
         return np.array([_NO_TIME if gone else _seconds(level) for level, gone in zip(levels, missing, strict=True)])[codes]

@@ -5,7 +5,7 @@ What Rust computes for the package `scorewise`. Not for users: names and shapes 
 from _typeshed import Incomplete, SupportsGetItem
 from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Model", "Sweep", "boosting", "class_loss", "command", "confusion", "expected_confusion", "loss", "pieces", "prior_facts", "priors", "score", "score_facts", "scores", "temporal_loss", "theory", "train"]
+__all__ = ["Model", "Sweep", "boosting", "class_loss", "class_score", "command", "confusion", "expected_confusion", "loss", "pieces", "prior_facts", "priors", "score", "score_facts", "scores", "temporal_loss", "theory", "train"]
 
 @final
 class Model:
@@ -88,8 +88,8 @@ def boosting(labels: Incomplete, margins: Incomplete, weights: Incomplete | None
     Gradient and a positive curvature by the margin, for machines that boost trees.
 
     The curvature of a score's loss has no sign. What stands in for it is the size of the gradient, |∂ℓ/∂z|: the value of a leaf, −Σg/Σh, is
-    then the balance of its rows, between −1 and 1, whatever the score and however rare the events. A share `floor` of the greatest
-    density keeps it above 0 where the density is not, so that rows beyond the prior's support hold their leaf still instead of blowing it up.
+    then the balance of its rows, between −1 and 1, whatever the score and however rare the events. A share `floor` of the density at
+    the prior's centre keeps it above 0 where the density is not, so that rows beyond the prior's support hold their leaf still instead of blowing it up.
     Both are multiplied by the number of rows, for the hosts' limits on curvature are meant for gradients of the order of 1 a row.
     """
 
@@ -97,6 +97,12 @@ def class_loss(labels: Incomplete, exclusive: bool, logits: Incomplete, classes:
     """
     The loss of many classes or of many labels, one against the rest. `labels` holds the class of each row, or one flag for each
     row and class.
+    """
+
+def class_score(classes: SupportsIndex, labels: Incomplete, predicted: Incomplete, weights: Incomplete | None, score: str) -> float | None:
+    """
+    A score of many classes: of the whole matrix (`mcc`, `gerrity`, …), or an average over the classes (`macro(f1)`); of a score of two
+    classes, its macro average. Nothing where it is undefined.
     """
 
 def command(arguments: SupportsGetItem[int, str]) -> int:

@@ -20,7 +20,7 @@ mod _scorewise {
     #[pymodule_export]
     use crate::losses::{boosting, class_loss, expected_confusion, loss, temporal_loss};
     #[pymodule_export]
-    use crate::measures::{Sweep, confusion, priors, score, scores, theory};
+    use crate::measures::{Sweep, class_score, confusion, priors, score, scores, theory};
     #[pymodule_export]
     use crate::model::{Model, command, train};
 }

@@ -2,9 +2,11 @@
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
+use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, Bootstrap, Condition, Resampling};
 use scorewise::{Logits, Prior, Probabilities, Score};
 use scorewise_cli::documents;
+use scorewise_train::train::Plan;
 
 use crate::arrays::{Numbers, slice, with_rows};
 use crate::fault::fault;
@@ -73,6 +75,24 @@ pub fn score(
         with_rows!(Probabilities, weighed, labels, rows => documents::score(&rows, threshold, scores, &bootstrap))
     });
     Ok(found.map_err(fault)?.to_string())
+}
+
+/// A score of many classes: of the whole matrix (`mcc`, `gerrity`, …), or an average over the classes (`macro(f1)`); of a score of two
+/// classes, its macro average. Nothing where it is undefined.
+#[pyfunction]
+#[pyo3(signature = (classes, labels, predicted, weights, score))]
+pub fn class_score(
+    classes: usize,
+    labels: PyReadonlyArray1<'_, u32>,
+    predicted: PyReadonlyArray1<'_, u32>,
+    weights: Option<PyReadonlyArray1<'_, f64>>,
+    score: &str,
+) -> PyResult<Option<f64>> {
+    let plan = Plan::new("", score);
+    let score = plan.multi_score().map_err(fault)?;
+    let weights = weights.as_ref().map(slice).transpose()?;
+    let matrix = MultiConfusion::from_labels(classes, slice(&labels)?, slice(&predicted)?, weights).map_err(fault)?;
+    Ok(score.checked(&matrix))
 }
 
 /// A score under a random threshold, as JSON.

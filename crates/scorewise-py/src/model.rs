@@ -10,11 +10,14 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use scorewise::multiclass::MultiConfusion;
+use scorewise::sweep::confusion;
+use scorewise::{Probabilities, Rows};
 use scorewise_train::encode::Choice;
 use scorewise_train::fit::{Epoch, Fit, Keep, Method, Settings};
 use scorewise_train::model::{self, Predictor};
 use scorewise_train::table::{Category, Column, Reading, Values};
-use scorewise_train::train::{self as trainer, Cut, LossName, Manner, Plan, Recipe, Trained};
+use scorewise_train::train::{self as trainer, Answers, Cut, LossName, Manner, Plan, Recipe, Trained};
 use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
@@ -64,11 +67,11 @@ pub fn train(
         trainer::train(&table, None, &Reading::default(), &plan, watch)
     })?;
     let trained = trained.map_err(setting)?;
-    let facts = facts(&trained).to_string();
+    let facts = facts(&trained, &plan).map_err(setting)?.to_string();
     Ok((Model(trained.model), facts))
 }
 
-fn facts(trained: &Trained) -> Value {
+fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
     let losses = |fit: &Fit, of: fn(&Epoch) -> f64| -> Vec<f64> { fit.history.iter().map(of).collect() };
     let member = |fit: &Fit| {
         json!({
@@ -80,11 +83,28 @@ fn facts(trained: &Trained) -> Value {
             "validation": losses(fit, |epoch| epoch.validation),
         })
     };
-    json!({
+    Ok(json!({
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
         "notes": trained.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "validation": { "labels": trained.validation.labels, "probabilities": trained.validation.probabilities },
-    })
+        "value": value(&trained.model, plan, &trained.validation)?,
+    }))
+}
+
+/// The score of the validation rows by the model's own rule; nothing where it is undefined.
+fn value(model: &model::Model, plan: &Plan, answers: &Answers) -> scorewise_train::Result<Option<f64>> {
+    if let Some(threshold) = model.decision.threshold() {
+        let labels = answers.positives();
+        let rows = Rows::new(Probabilities(&answers.probabilities), &labels)?;
+        let found = match &answers.weights {
+            Some(weights) => confusion(&rows.weighted(weights)?, threshold)?,
+            None => confusion(&rows, threshold)?,
+        };
+        return Ok(plan.binary_score()?.checked(&found));
+    }
+    let predicted = Predictor::new(model).labels(&answers.probabilities);
+    let classes = model.classes.len();
+    let matrix = MultiConfusion::from_labels(classes, &answers.labels, &predicted, answers.weights.as_deref())?;
+    Ok(plan.multi_score()?.checked(&matrix))
 }
 
 /// The plan that settings describe; a recipe gives what they leave out.

@@ -18,6 +18,8 @@ pub enum Cells<'py> {
     Category((PyReadonlyArray1<'py, u32>, Vec<String>)),
     /// Seconds since 1970, the least number where missing.
     Time(PyReadonlyArray1<'py, i64>),
+    /// 0 and 1, any other number where missing.
+    Boolean(PyReadonlyArray1<'py, i8>),
 }
 
 /// A table of copied columns: its rows are taken apart and kept.
@@ -30,6 +32,10 @@ pub fn table(columns: &[Named<'_>]) -> PyResult<Table> {
                 Values::Category(Category { codes: slice(codes)?.to_vec(), levels: levels.clone() })
             }
             Cells::Time(values) => Values::Time(slice(values)?.to_vec()),
+            Cells::Boolean(values) => {
+                let is_known = |value: &i8| (0..=1).contains(value).then_some(*value == 1);
+                Values::Boolean(slice(values)?.iter().map(is_known).collect())
+            }
         };
         owned.push(Column { name: name.clone(), values });
     }

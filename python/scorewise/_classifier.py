@@ -1,0 +1,395 @@
+"""A scikit-learn classifier that Rust trains for a score."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import math
+import os
+import secrets
+from collections.abc import Iterable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _arrays, _checks, _scorewise
+from ._arrays import Array, Column
+from ._judged import Judged
+
+
+class ScoreClassifier(Judged):
+    """A neural network trained for the score that it will be judged by, in Rust.
+
+    Takes tables of pandas, polars and pyarrow as they are: categories become columns of their own, numbers are standardised, missing
+    values (NaN, None) are told to the network. NumPy arrays are tables of numbers. Of two classes ``classes_[1]`` is the positive one,
+    and it is predicted where its probability is above ``threshold_``.
+
+    Parameters
+    ----------
+    score : str, default="f1"
+        What to train for, by name (``scorewise.scores()``) or formula. With more than two classes ``accuracy``, ``mcc``, ``hss``,
+        ``peirce``, ``gerrity``, or ``macro(…)``, ``weighted(…)``, ``micro(…)`` of a score of two; without a word, that of two is macro.
+    prior : str, default=None
+        The law of the threshold in the loss, such as ``"cosine:0.5,0.1"``; None is the recipe's.
+    loss : {"sol", "exact", "ce", "weighted-ce"}, default="sol"
+        1 − the score of the expected confusion matrix, 1 − the exact expected score, or cross-entropy, plain or with balanced classes.
+    recipe : {"plain", "strong"}, default="plain"
+        Settings that go well together; "strong" is for rare events. It decides what is None below.
+    hidden : sequence of int, default=(50, 20, 5)
+        Widths of the hidden layers; () is a logistic model.
+    batch : int or "full", default=None
+        Rows of a step.
+    learning_rate : float, default=1e-3
+        Of Adam.
+    weight_decay : float, default=None
+        Decoupled from the gradient, as in AdamW.
+    epochs, patience : int, default=500, 30
+        Epochs at the most, and epochs without a lower validation loss after which training stops.
+    validation : float, default=1/3
+        The share of the rows, drawn at random from each class, that training is stopped by and the threshold chosen by.
+    ensemble : int, default=None
+        Networks whose probabilities are averaged.
+    cross_entropy_first : bool, default=None
+        Whether a training with cross-entropy comes before the one with the score's loss.
+    threshold : {"tuned", "centre"} or float, default=None
+        The best one of the validation rows, the centre of the prior, or a given one.
+    multiclass : {"simplex", "one-versus-rest"}, default="simplex"
+        How more than two classes are trained: one decision among all, or every class against the rest.
+    random_state : int, RandomState or None, default=0
+        Where the randomness starts. The same number gives the same bits, whatever ``n_jobs`` is.
+    n_jobs : int, default=None
+        Threads: networks of an ensemble run side by side, a single one splits large batches. -1 takes all cores.
+
+    Attributes
+    ----------
+    classes_ : array of the classes, in order
+    threshold_ : float, or None with more than two classes
+    best_score_ : float or None
+        The score of the validation rows as they are predicted; None where it is undefined, and where a model comes from ``load`` and its
+        threshold was given.
+    n_iter_ : int
+        Epochs of the network that took longest, those of cross-entropy included. A model from ``load`` has neither this nor the curves.
+    loss_curve_, validation_curve_ : arrays of shape (epochs,)
+        The loss of the training and the validation rows after each epoch with the final loss. With several networks of shape (epochs,
+        networks), NaN where one had stopped.
+    notes_ : list of str
+        What a user should know of the columns and the training.
+    model_bytes_ : bytes
+        The model file.
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+
+    Notes
+    -----
+    Rows of weight 0 are left out, as if they were not there. ``score(X, y)`` is the chosen score (turned so that greater is better), so
+    that a grid search without ``scoring`` looks for it. Infinite numbers are refused.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> X, y = make_classification(600, weights=[0.9], random_state=0)
+    >>> model = ScoreClassifier("f1", epochs=50).fit(X, y)
+    >>> model.predict_proba(X).shape, model.predict(X).shape
+    ((600, 2), (600,))
+    """
+
+    threshold_: float | None
+    best_score_: float | None
+    n_iter_: int
+    loss_curve_: Array
+    validation_curve_: Array
+    notes_: list[str]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        score: str = "f1",
+        prior: str | None = None,
+        *,
+        loss: str = "sol",
+        recipe: str = "plain",
+        hidden: Sequence[int] = (50, 20, 5),
+        batch: int | str | None = None,
+        learning_rate: float = 1e-3,
+        weight_decay: float | None = None,
+        epochs: int = 500,
+        patience: int = 30,
+        validation: float = 1 / 3,
+        ensemble: int | None = None,
+        cross_entropy_first: bool | None = None,
+        threshold: str | float | None = None,
+        multiclass: str = "simplex",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.score = score
+        self.prior = prior
+        self.loss = loss
+        self.recipe = recipe
+        self.hidden = hidden
+        self.batch = batch
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.epochs = epochs
+        self.patience = patience
+        self.validation = validation
+        self.ensemble = ensemble
+        self.cross_entropy_first = cross_entropy_first
+        self.threshold = threshold
+        self.multiclass = multiclass
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ScoreClassifier:
+        """Trains on a table and the class of each row."""
+        settings = self._settings()
+        columns = self._columns(X, reset=True)
+        n_rows = _n_rows(columns)
+        known = _checks.labels(y, n_rows)
+        weights = _checks.weights(sample_weight, n_rows)
+        if weights is not None and not weights.all():
+            kept = weights > 0
+            columns = [(name, _rows(values, kept)) for name, values in columns]
+            known, weights = known[kept], weights[kept]
+        classes, places = np.unique(known, return_inverse=True)
+        _checks.check_classes(classes, sample_weight is not None)
+        names = [str(name) for name in classes.tolist()]
+        model, facts = _scorewise.train(columns, places.astype(np.uint32), names, weights, json.dumps(settings))
+        self.classes_ = classes
+        self._take(model)
+        self._remember(json.loads(facts))
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, one row for each row of X."""
+        raw = self._probabilities(X)
+        if len(self.classes_) == 2:
+            return np.column_stack([1.0 - raw, raw])
+        return raw.reshape(-1, len(self.classes_))[:, self._places]
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row; of two, the positive one where its probability is above the threshold."""
+        raw = self._probabilities(X)
+        found: Array = self.classes_[np.argsort(self._places)[self._model.labels(raw)]]
+        return found
+
+    def decision_function(self, X: Any) -> Array:
+        """How far the probability of the positive class is above the threshold, so above 0 where it is predicted; with more classes one
+        column each, the greatest where it is predicted."""
+        p = self.predict_proba(X)
+        if self.threshold_ is not None:
+            return np.asarray(p[:, 1] - self.threshold_)
+        rule = json.loads(self._model.description())["decision"]
+        if "thresholds" in rule:
+            return np.asarray(p - np.array(rule["thresholds"])[self._places])
+        if "centres" in rule:
+            centres = np.array(rule["centres"])[self._places]
+            return np.asarray(p * np.exp(centres.min() - centres))
+        return p
+
+    @property
+    def model_bytes_(self) -> bytes:
+        """The model file, as bytes."""
+        check_is_fitted(self, "_model")
+        return bytes(self._model.to_bytes())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file that the command ``scorewise predict`` reads. A file that is there already is replaced at the end, in one
+        step."""
+        content = self.model_bytes_
+        target = os.path.abspath(os.fspath(path))
+        beside = f"{target}.{secrets.token_hex(4)}"
+        try:
+            with open(beside, "xb") as file:
+                file.write(content)
+            os.replace(beside, target)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(beside)
+            raise
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> ScoreClassifier:
+        """Reads a model file, of :meth:`save` or of the command ``scorewise train``.
+
+        Its columns are ``feature_names_in_``: of a larger table give ``X[list(model.feature_names_in_)]``. Classes that read as numbers
+        become numbers, for a file holds texts. Of two classes the second is the positive one.
+        """
+        with open(path, "rb") as file:
+            content = file.read()
+        try:
+            native = _scorewise.Model.from_bytes(content)
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {str(error).removeprefix('model: ')}") from None
+        facts = json.loads(native.description())
+        model = cls(**_parameters(facts))
+        classes = _class_values(native.classes)
+        model.classes_ = classes if len(classes) == 2 else np.sort(classes)
+        columns = native.columns
+        model.n_features_in_ = len(columns)
+        if columns != [str(at) for at in range(len(columns))]:
+            model.feature_names_in_ = np.array(columns, dtype=object)
+        model.best_score_ = facts["decision"].get("value")
+        model.notes_ = []
+        model._take(native)
+        return model
+
+    def _take(self, model: Any) -> None:
+        """Holds a native model, whose order of classes is the alphabet's."""
+        self._model = model
+        self.threshold_ = model.threshold
+        there = {name: at for at, name in enumerate(model.classes)}
+        self._places = np.array([there[str(name)] for name in self.classes_.tolist()])
+
+    def _remember(self, facts: dict[str, Any]) -> None:
+        members = facts["members"]
+        self.n_iter_ = max(member["epochs"] for member in members)
+        self.loss_curve_ = _curves([member["training"] for member in members])
+        self.validation_curve_ = _curves([member["validation"] for member in members])
+        self.notes_ = facts["notes"]
+        self.best_score_ = facts["value"]
+
+    def _probabilities(self, X: Any) -> Array:
+        check_is_fitted(self, "_model")
+        found: Array = self._model.probabilities(self._columns(X, reset=False))
+        return found
+
+    def _columns(self, X: Any, reset: bool) -> list[Column]:
+        """The columns of X by the names that the model knows them by."""
+        if reset:
+            self.__dict__.pop("feature_names_in_", None)
+        if hasattr(X, "collect") and not hasattr(X, "shape"):
+            raise ValueError("X has not been computed yet: give `X.collect()`")
+        if type(X).__name__ == "RecordBatch":  # scikit-learn knows the names of a whole table only
+            X = importlib.import_module("pyarrow").Table.from_batches([X])
+        if _is_table(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        else:
+            if isinstance(X, (list, tuple)):
+                X = _listed(X)
+            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+        columns = _arrays.columns(X)
+        if not columns or _n_rows(columns) == 0:
+            raise ValueError("X has no columns" if not columns else "X has no rows")
+        names = getattr(self, "feature_names_in_", range(len(columns)))
+        columns = [(str(name), values) for name, (_, values) in zip(names, columns, strict=True)]
+        for name, values in columns:
+            if not isinstance(values, tuple) and values.dtype.kind == "f" and np.isinf(values).any():
+                raise ValueError(f"X, column `{name}`: holds an infinite number: make it a missing value, or leave out its row")
+        return columns
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings of the native trainer, which takes what it cannot read as not given: so they are checked here."""
+        hidden = [self.hidden] if isinstance(self.hidden, Integral) else self.hidden
+        if isinstance(hidden, str) or not isinstance(hidden, Iterable):
+            raise ValueError(f"hidden must be the widths of the hidden layers, such as (50, 20, 5), not {self.hidden!r}")
+        chosen: Any = self.threshold
+        if not (chosen is None or isinstance(chosen, str)):
+            chosen = _checks.number("threshold", chosen, 0, 1)
+        first = self.cross_entropy_first
+        if not (first is None or isinstance(first, (bool, np.bool_))):
+            raise ValueError(f"cross_entropy_first must be True, False or None, not {first!r}")
+        return {
+            "score": self._score(),
+            "prior": None if self.prior is None else _checks.text("prior", self.prior),
+            "loss": _checks.text("loss", self.loss),
+            "recipe": _checks.text("recipe", self.recipe),
+            "hidden": [_checks.whole("hidden", width, 1) for width in hidden],
+            "batch": self.batch if self.batch is None or self.batch == "full" else _checks.whole("batch", self.batch, 1),
+            "learning_rate": _checks.number("learning_rate", self.learning_rate, 0, math.inf),
+            "weight_decay": None if self.weight_decay is None else _checks.number("weight_decay", self.weight_decay, 0, math.inf),
+            "epochs": _checks.whole("epochs", self.epochs, 1),
+            "patience": _checks.whole("patience", self.patience, 1),
+            "validation": _checks.number("validation", self.validation, 0, 1),
+            "ensemble": None if self.ensemble is None else _checks.whole("ensemble", self.ensemble, 1),
+            "warm_start": None if first is None else bool(first),
+            "threshold": chosen,
+            "multiclass": _checks.text("multiclass", self.multiclass),
+            "seed": _checks.seed(self.random_state),
+            "threads": effective_n_jobs(self.n_jobs),
+        }
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        if "_model" in state:
+            state["_model"] = bytes(state["_model"].to_bytes())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        if "_model" in state:
+            state["_model"] = _scorewise.Model.from_bytes(state["_model"])
+        super().__setstate__(state)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _is_table(X: Any) -> bool:
+    return (hasattr(X, "column_names") and hasattr(X, "column")) or (hasattr(X, "columns") and hasattr(X, "__getitem__"))
+
+
+def _listed(X: Sequence[Any]) -> Any:
+    """A list of rows as an array; numbers among texts stay numbers, for NumPy would make them texts too."""
+    try:
+        found = np.asarray(X)
+    except ValueError:  # rows of different lengths: scikit-learn has the sentence
+        return X
+    return np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
+
+
+def _n_rows(columns: list[Column]) -> int:
+    values = columns[0][1]
+    return len(values[0] if isinstance(values, tuple) else values)
+
+
+def _rows(values: Array | tuple[Array, list[str]], kept: Array) -> Array | tuple[Array, list[str]]:
+    return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]
+
+
+def _curves(members: list[list[float]]) -> Array:
+    """One curve, or several as columns, NaN where one has ended."""
+    if len(members) == 1:
+        return np.array(members[0])
+    found = np.full((max(map(len, members)), len(members)), np.nan)
+    for at, curve in enumerate(members):
+        found[: len(curve), at] = curve
+    return found
+
+
+def _class_values(texts: list[str]) -> Array:
+    """Classes of a file, which are texts, as what they were: truth values, numbers, or texts."""
+    if set(texts) <= {"False", "True"}:
+        return np.array([text == "True" for text in texts])
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            if all(repr(kind(text)) == text for text in texts):
+                return np.array([kind(text) for text in texts])
+    return np.array(texts, dtype=object)
+
+
+def _parameters(facts: dict[str, Any]) -> dict[str, Any]:
+    """The parameters that a model file tells of."""
+    settings, decision = facts["settings"], facts["decision"]
+    same = ("learning_rate", "weight_decay", "epochs", "patience", "validation", "ensemble")
+    found = {name: settings[name] for name in same if name in settings}
+    if "batch" in settings:
+        found["batch"] = "full" if settings["batch"] is None else settings["batch"]
+    if "warm_start" in settings:
+        found["cross_entropy_first"] = settings["warm_start"]
+    if "threshold" in decision:
+        found["threshold"] = "tuned" if decision.get("interval") else decision["threshold"]
+    hidden = tuple(facts["network"]["widths"][1:-1])
+    return {
+        **found, "score": facts["score"], "prior": facts["prior"], "loss": facts["loss"], "hidden": hidden, "random_state": facts["seed"],
+    }

@@ -28,8 +28,8 @@ from threadpoolctl import threadpool_limits
 
 import scorewise as sw
 
-ROUNDS = 5
-EPOCHS = 10
+ROUNDS = 3
+EPOCHS = 50
 SHARE = 1 / 3
 HIDDEN = (50, 20, 5)
 ROWS = int(os.environ.get("ROWS", 10_000_000))
@@ -90,7 +90,7 @@ def trainings():
 
     contenders = {"scorewise": ours, "MLP float64": lambda: theirs(X), "MLP float32": lambda: theirs(narrow)}
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # ten epochs are not meant to converge
+        warnings.simplefilter("ignore", ConvergenceWarning)  # so few epochs are not meant to converge
         medians, models = alternate(contenders, ROUNDS)
     print(f"training: Adult, {X.shape[0]} rows × {X.shape[1]}, net {HIDDEN}, batch 64, {EPOCHS} epochs, a third held out")
     for name, seconds in medians.items():

@@ -65,11 +65,13 @@ def labels(values: Any, positive: Any = None) -> Array:
     if found.dtype.kind not in "iuf":
         kinds = ", ".join(map(repr, np.unique(found.astype(str))[:3]))
         raise ValueError(f"labels are {kinds} …: say which one counts as positive with `positive=`")
-    flags = found == 1
-    others = found[~flags]
-    if others.size and not ((others == 0).all() or (others == -1).all()):
-        odd = others[(others != 0)][0]
-        raise ValueError(f"labels must be 0 and 1 (or -1 and 1), not {odd}: say which one counts as positive with `positive=`")
+    if found.dtype.kind in "iu" and found.size and 0 <= found.min() and found.max() <= 1:
+        # A byte that is 0 or 1 is a truth value already.
+        return np.ascontiguousarray(found).view(np.bool_) if found.dtype.itemsize == 1 else found.astype(np.bool_)
+    flags: Array = found == 1
+    odd = found[~flags & (found != 0)]
+    if odd.size and not ((odd == -1).all() and not (found == 0).any()):
+        raise ValueError(f"labels must be 0 and 1 (or -1 and 1), not {odd[0]}: say which one counts as positive with `positive=`")
     return np.ascontiguousarray(flags)
 
 
@@ -92,6 +94,10 @@ def columns(table: Any) -> list[Column]:
         matrix = np.asarray(table)
         if matrix.ndim != 2:
             raise ValueError(f"X must have two dimensions, not {matrix.ndim}")
+        if matrix.dtype.kind in "iuf":
+            # All columns in one go: each alone would walk through the whole matrix.
+            turned = np.ascontiguousarray(matrix.T, dtype=np.float64)
+            return [(str(at), column) for at, column in enumerate(turned)]
         named = [(str(at), _column(matrix[:, at])) for at in range(matrix.shape[1])]
     seen: set[str] = set()
     for name, _ in named:

@@ -276,7 +276,9 @@ class ScoreClassifier(Judged):
             raise ValueError("X has no columns" if not columns else "X has no rows")
         names = getattr(self, "feature_names_in_", range(len(columns)))
         columns = [(str(name), values) for name, (_, values) in zip(names, columns, strict=True)]
-        for name, values in columns:
+        # Arrays of numbers scikit-learn has looked through already.
+        looked_at = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+        for name, values in [] if looked_at else columns:
             if not isinstance(values, tuple) and values.dtype.kind == "f" and np.isinf(values).any():
                 raise ValueError(f"X, column `{name}`: holds an infinite number: make it a missing value, or leave out its row")
         return columns

@@ -68,7 +68,7 @@ def labels(values: Any, positive: Any = None) -> Array:
     if found.dtype.kind in "iu" and found.size and 0 <= found.min() and found.max() <= 1:
         # A byte that is 0 or 1 is a truth value already.
         return np.ascontiguousarray(found).view(np.bool_) if found.dtype.itemsize == 1 else found.astype(np.bool_)
-    flags: Array = found == 1
+    flags = np.asarray(found == 1)
     odd = found[~flags & (found != 0)]
     if odd.size and not ((odd == -1).all() and not (found == 0).any()):
         raise ValueError(f"labels must be 0 and 1 (or -1 and 1), not {odd[0]}: say which one counts as positive with `positive=`")

@@ -23,6 +23,7 @@ pub fn score_facts(score: &str) -> PyResult<(String, String, f64, String)> {
 
 /// A prior: as it is written, its mean, its support, and where its middle 98 % lie.
 #[pyfunction]
+#[allow(clippy::type_complexity)] // four facts
 pub fn prior_facts(prior: &str) -> PyResult<(String, f64, (f64, f64), (f64, f64))> {
     let prior: Prior = prior.parse().map_err(fault)?;
     let middle = (prior.quantile(0.01), prior.quantile(0.99));

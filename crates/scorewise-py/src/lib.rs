@@ -4,6 +4,8 @@
 //! Arrays are borrowed, not copied, and the interpreter is free while they are read: another thread must not write to an array before the
 //! function that was given it has returned.
 
+#![allow(clippy::needless_pass_by_value)] // Python's arguments are handed over, whatever becomes of them
+
 mod arrays;
 mod fault;
 mod measures;

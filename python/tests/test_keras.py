@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +141,9 @@ def test_mistakes_get_a_sentence() -> None:
         ScoreLoss("f1", average="mean")
     with pytest.raises(ValueError, match="2 classes along its last axis"):
         ScoreLoss("f1", task="multilabel")(np.zeros((4, 3)), np.full((4, 2), 0.5, np.float32))
+
+
+def test_another_backend_gives_the_same() -> None:
+    script = Path(__file__).parent / "keras_backend.py"
+    said = subprocess.run([sys.executable, script, "torch"], capture_output=True, text=True)
+    assert said.returncode == 0 and said.stdout.split() == ["torch"], said.stderr

@@ -2,169 +2,54 @@
 
     python examples/lightgbm_rare_events.py
 
-Will Beijing's PM2.5 be above 400 µg/m³ in an hour? About one hour in a hundred says yes. 2010 to 2012 train; 2013 chooses depth, rounds,
-threshold and prior, each way by its own score in that year; no choice uses 2014. The intervals come from weeks of 2014 drawn anew.
-
-Where to look for a gain: the best threshold of calibrated probabilities is the share of events for TSS, here 0.01, so that 0.5 costs much;
-for F1 and CSI it is half the best F1, here 0.4, so that 0.5 costs next to nothing and there is little for anyone to gain.
+`rare_events.py` has the data and the comparison; here is what is LightGBM's.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import pathlib
-import time
-from typing import Any, NamedTuple
-
 import lightgbm as lgb
 import numpy as np
-import numpy.typing as npt
+import rare_events
+from pollution import Part
 
-import scorewise as sw
 from scorewise.lightgbm import metric, objective, probabilities
 
-DATA = pathlib.Path(__file__).resolve().parents[1] / "data" / "PRSA_data_2010.1.1-2014.12.31.csv.gz"
-WIND = {"NE": 0, "NW": 1, "SE": 2, "cv": 3}
-SCORES = ("csi", "tss", "f1")
-DEPTHS = (2, 3, 4)
-PRIORS = ("cosine:0.5,0.1", "cosine:0.5,0.5")
-ROUNDS = 200
-PATIENCE = 50
-WEEK = 24 * 7  # hours follow each other, so the bootstrap draws whole weeks
-DRAWS = 400
 
-Floats = npt.NDArray[np.float64]
+class Trees:
+    """A booster; where the objective is not LightGBM's own, it predicts margins."""
 
+    def __init__(self, booster: lgb.Booster, margins: bool) -> None:
+        self.booster, self.margins = booster, margins
 
-class Year(NamedTuple):
-    """Some years of hours, and whether smog followed."""
-
-    features: Floats
-    labels: npt.NDArray[np.bool_]
+    def forecast(self, x: np.ndarray, rounds: int) -> np.ndarray:
+        found = np.asarray(self.booster.predict(x, num_iteration=rounds))
+        return probabilities(found) if self.margins else found
 
 
-class Choice(NamedTuple):
-    """What 2013 chose: the score it had there, and what is needed to forecast 2014."""
+class LightGBM:
+    """How LightGBM is asked."""
 
-    tuned: float
-    booster: lgb.Booster
-    rounds: int
-    threshold: float
-    margins: bool
-    words: str
+    @staticmethod
+    def parameters(depth: int, chosen: object) -> dict[str, object]:
+        return {
+            "objective": chosen, "metric": "None", "max_depth": depth, "num_leaves": 2**depth, "learning_rate": 0.1, "verbose": -1,
+            # One thread and no sampling: the same numbers every time.
+            "num_threads": 1, "deterministic": True, "force_row_wise": True, "seed": 0,
+        }  # fmt: skip
 
+    def train(self, depth: int, train: Part) -> Trees:
+        return Trees(lgb.train(self.parameters(depth, "binary"), lgb.Dataset(*train), rare_events.ROUNDS), margins=False)
 
-class Tested(NamedTuple):
-    """A score of 2014, and of 2014 with its weeks drawn anew, the same draws for every way."""
-
-    value: float
-    drawn: Floats
-
-
-def read() -> tuple[Year, Year, Year]:
-    """Eight measurements of each hour, and whether PM2.5 was above 400 in the next: 2010 to 2012, 2013, 2014."""
-    with gzip.open(DATA, "rt") as lines:
-        # The first day has no PM2.5; elsewhere what is missing counts as 0.
-        rows = list(csv.DictReader(lines))[24:]
-    smog = np.array([0.0 if row["pm2.5"] == "NA" else float(row["pm2.5"]) for row in rows])
-    others = np.array([[float(row[name]) for name in ("DEWP", "TEMP", "PRES", "Iws", "Is", "Ir")] for row in rows])
-    wind = np.array([WIND[row["cbwd"]] for row in rows], dtype=float)
-    features = np.column_stack([smog, others, wind])[:-1]
-    labels = smog[1:] > 400
-    year = np.array([int(row["year"]) for row in rows])[:-1]
-    parts = [(year <= 2012), (year == 2013), (year == 2014)]
-    train, tune, test = (Year(features[part], labels[part]) for part in parts)
-    return train, tune, test
-
-
-def train_with(chosen: Any, depth: int, train: Year, tune: Year | None = None, judge: Any = None) -> lgb.Booster:
-    """Trained for an objective; with a judge, stopped where 2013 was best."""
-    parameters = {
-        "objective": chosen, "metric": "None", "max_depth": depth, "num_leaves": 2**depth, "learning_rate": 0.1, "verbose": -1,
-        # One thread and no sampling: the same numbers every time.
-        "num_threads": 1, "deterministic": True, "force_row_wise": True, "seed": 0,
-    }  # fmt: skip
-    data = lgb.Dataset(train.features, train.labels)
-    if tune is None:
-        return lgb.train(parameters, data, ROUNDS)
-    return lgb.train(
-        parameters, data, ROUNDS, valid_sets=[lgb.Dataset(tune.features, tune.labels, reference=data)], valid_names=["2013"], feval=judge,
-        callbacks=[lgb.early_stopping(PATIENCE, verbose=False)],
-    )  # fmt: skip
-
-
-def forecast(booster: lgb.Booster, year: Year, rounds: int, margins: bool) -> Floats:
-    """Probabilities; where the objective is not LightGBM's own, it predicts margins."""
-    found = booster.predict(year.features, num_iteration=rounds)
-    return probabilities(found) if margins else np.asarray(found)
-
-
-def at_a_half(score: str, train: Year, tune: Year, depth: int, prior: str | None) -> Choice:
-    """Trained for log-loss, or for the score where a prior is given; stopped at the best score at 0.5 in 2013."""
-    chosen = "binary" if prior is None else objective(score, prior)
-    booster = train_with(chosen, depth, train, tune, metric(score, margins=prior is not None))
-    rounds, tuned = booster.best_iteration, booster.best_score["2013"][score]
-    return Choice(tuned, booster, rounds, 0.5, prior is not None, f"depth {depth}, rounds {rounds}" + (f", {prior}" if prior else ""))
-
-
-def at_the_best(score: str, tune: Year, depth: int, booster: lgb.Booster) -> Choice:
-    """Trained for log-loss; rounds and threshold are the best of all in 2013."""
-    best: Choice | None = None
-    for rounds in range(5, ROUNDS + 1, 5):
-        found = sw.sweep(tune.labels, forecast(booster, tune, rounds, False)).best(score)
-        if best is None or found.value > best.tuned:
-            words = f"depth {depth}, rounds {rounds}, threshold {found.threshold:.3f}"
-            best = Choice(found.value, booster, rounds, found.threshold, False, words)
-    assert best is not None, "there are rounds"
-    return best
-
-
-def tested(score: str, test: Year, choice: Choice) -> Tested:
-    p = forecast(choice.booster, test, choice.rounds, choice.margins)
-    judge = metric(score, choice.threshold, margins=False)
-    weeks = np.arange(len(test.labels)) // WEEK
-    random = np.random.default_rng(0)
-    drawn = []
-    for _ in range(DRAWS):
-        times = np.bincount(random.integers(weeks[-1] + 1, size=weeks[-1] + 1), minlength=weeks[-1] + 1)
-        drawn.append(judge.value(test.labels, p, times[weeks]))
-    return Tested(judge.value(test.labels, p), np.array(drawn))
-
-
-def interval(values: Floats, form: str) -> str:
-    low, high = np.quantile(values, [0.025, 0.975])
-    return f"{low:{form}} to {high:{form}}"
-
-
-def main() -> None:
-    began = time.perf_counter()
-    train, tune, test = read()
-    for name, part in (("2010-2012", train), ("2013", tune), ("2014", test)):
-        print(f"{name:9}  {len(part.labels):5} hours, {int(part.labels.sum()):3} before smog")
-    likely = {depth: train_with("binary", depth, train) for depth in DEPTHS}
-    print(f"\n{'score':5}  {'way':24}  {'2013':>5}  {'2014':>5}  {'95 % of 2014':14}  chosen in 2013")
-    verdicts = []
-    for score in SCORES:
-        ways = {
-            "log-loss, 0.5": [at_a_half(score, train, tune, depth, None) for depth in DEPTHS],
-            "log-loss, best threshold": [at_the_best(score, tune, depth, likely[depth]) for depth in DEPTHS],
-            "the score, 0.5": [at_a_half(score, train, tune, depth, prior) for prior in PRIORS for depth in DEPTHS],
-        }
-        found = {}
-        for way, choices in ways.items():
-            choice = max(choices, key=lambda choice: choice.tuned)  # the first of equals, which is the shallowest
-            found[way] = tested(score, test, choice)
-            value, drawn = found[way]
-            print(f"{score:5}  {way:24}  {choice.tuned:5.3f}  {value:5.3f}  {interval(drawn, '.3f')}  {choice.words}")
-        *others, ours = found.items()
-        for way, other in others:
-            gain, sure = ours[1].value - other.value, interval(ours[1].drawn - other.drawn, "+.3f")
-            verdicts.append(f"{score:5}  {gain:+.3f}  ({sure})  against {way}")
-    print("\nWhat the score as the objective gains in 2014, with 95 % intervals; one that holds 0 decides nothing")
-    print("\n".join(verdicts))
-    print(f"\n{time.perf_counter() - began:.0f} s")
+    def train_and_stop(self, depth: int, train: Part, tune: Part, score: str, prior: str | None) -> tuple[Trees, int, float]:
+        chosen = objective(score, prior) if prior else "binary"
+        data = lgb.Dataset(*train)
+        booster = lgb.train(
+            self.parameters(depth, chosen), data, rare_events.ROUNDS, valid_sets=[lgb.Dataset(*tune, reference=data)],
+            valid_names=["2013"], feval=metric(score, margins=prior is not None),
+            callbacks=[lgb.early_stopping(rare_events.PATIENCE, verbose=False)],
+        )  # fmt: skip
+        return Trees(booster, prior is not None), booster.best_iteration, booster.best_score["2013"][score]
 
 
 if __name__ == "__main__":
-    main()
+    rare_events.compare(LightGBM())

@@ -25,10 +25,14 @@ def network(inputs: int) -> torch.nn.Sequential:
     )
 
 
-def train(loss: torch.nn.Module, model: torch.nn.Module, data: pollution.Parts, epochs: int = 800) -> torch.nn.Module:
+def tensors(part: pollution.Part) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.from_numpy(part.x.astype(np.float32)), torch.from_numpy(part.y.astype(np.float32))
+
+
+def fit(loss: torch.nn.Module, model: torch.nn.Module, train: pollution.Part, tune: pollution.Part, epochs: int = 800) -> torch.nn.Module:
     """Full batches; the weights of the lowest validation loss are kept."""
     optimizer = torch.optim.AdamW(model.parameters(), 3e-3, weight_decay=0.01)
-    x, y, validation_x, validation_y = (torch.from_numpy(part) for part in (data.x, data.y, data.validation_x, data.validation_y))
+    (x, y), (validation_x, validation_y) = (tensors(part) for part in (train, tune))
     lowest, kept = np.inf, model.state_dict()
     for _ in range(epochs):
         optimizer.zero_grad()
@@ -44,27 +48,27 @@ def train(loss: torch.nn.Module, model: torch.nn.Module, data: pollution.Parts, 
 
 def main() -> None:
     torch.set_num_threads(1)
-    data = pollution.read()
-    plain = train(torch.nn.BCEWithLogitsLoss(), network(data.x.shape[1]), data)
-    model = init_output_layer(network(data.x.shape[1]), PRIOR, torch.from_numpy(data.x))
-    scored = train(ScoreLoss("tss", PRIOR), model, data)
+    train, tune, test = pollution.read(scaled=True)
+    inputs = train.x.shape[1]
+    plain = fit(torch.nn.BCEWithLogitsLoss(), network(inputs), train, tune)
+    scored = fit(ScoreLoss("tss", PRIOR), init_output_layer(network(inputs), PRIOR, tensors(train)[0]), train, tune)
 
-    def forecast(model: torch.nn.Module, x: np.ndarray) -> np.ndarray:
+    def forecast(model: torch.nn.Module, part: pollution.Part) -> np.ndarray:
         with torch.no_grad():
-            return torch.sigmoid(model(torch.from_numpy(x))).numpy()
+            return torch.sigmoid(model(tensors(part)[0])).numpy()
 
-    tuned = sw.sweep(data.validation_y, forecast(plain, data.validation_x)).best("tss").threshold
+    tuned = sw.sweep(tune.y, forecast(plain, tune)).best("tss").threshold
     print(f"{'TSS of the year that was kept away':<44} value     95 %")
     for name, model, threshold in (
         ("cross-entropy at 0.5", plain, 0.5),
         (f"cross-entropy at its best threshold, {tuned:.3f}", plain, tuned),
         ("ScoreLoss at 0.5, untuned", scored, 0.5),
     ):
-        found = sw.score(data.test_y, forecast(model, data.test_x), threshold, scores="tss", block=48).scores["tss"]
+        found = sw.score(test.y, forecast(model, test), threshold, scores="tss", block=48).scores["tss"]
         print(f"{name:<44} {found['value']:.3f}  {found['low']:.3f} to {found['high']:.3f}")
 
     # A batch in eight parts: count first, then add gradients up.
-    loss, x, y = ScoreLoss("tss", PRIOR), torch.from_numpy(data.x), torch.from_numpy(data.y)
+    loss, (x, y) = ScoreLoss("tss", PRIOR), tensors(train)
     whole = loss.accumulate()
     parts = list(zip(x.tensor_split(8), y.tensor_split(8), strict=True))
     with torch.no_grad():

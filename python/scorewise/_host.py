@@ -7,9 +7,11 @@ that is added to the Rust crates is here at once.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any
 
 from . import _scorewise
 
@@ -17,27 +19,15 @@ AVERAGES = ("macro", "weighted", "micro")
 TASKS = ("binary", "multilabel", "multiclass")
 
 
-class Operations(Protocol):
-    """The few functions of a framework that a loss is made of."""
-
-    def where(self, condition: Any, yes: Any, no: Any) -> Any: ...
-    def sqrt(self, x: Any) -> Any: ...
-    def log(self, x: Any) -> Any: ...
-    def exp(self, x: Any) -> Any: ...
-    def absolute(self, x: Any) -> Any: ...
-    def minimum(self, a: Any, b: Any) -> Any: ...
-    def maximum(self, a: Any, b: Any) -> Any: ...
-    def sum(self, x: Any) -> Any: ...
-
-
 class Guards:
-    """The functions of a formula with the core's conventions: x/0 := 0, and no slope where a guard gives the value.
+    """The functions of a formula with the core's conventions: x/0 := 0, and no slope where a guard gives the value. ``operations`` is the module
+    of a framework that has ``where sqrt log exp abs minimum maximum sum``: ``torch``, ``keras.ops``.
 
     A mask alone is not enough: the slope of the branch that is not taken would be 0 · ∞. So what a guarded function sees is made
     harmless first, and the result masked after.
     """
 
-    def __init__(self, operations: Operations) -> None:
+    def __init__(self, operations: ModuleType) -> None:
         self.operations = operations
 
     def ratio(self, x: Any, y: Any) -> Any:
@@ -74,7 +64,7 @@ class Guards:
         return math.exp(x) if isinstance(x, float) else self.operations.exp(x)
 
     def absolute(self, x: Any) -> Any:
-        return abs(x) if isinstance(x, float) else self.operations.absolute(x)
+        return abs(x) if isinstance(x, float) else self.operations.abs(x)
 
     def minimum(self, a: Any, b: Any) -> Any:
         return self._extreme(a, b, min, self.operations.minimum)
@@ -96,7 +86,7 @@ class Guards:
 class Formula:
     """A score as a function of tensors."""
 
-    def __init__(self, score: str, operations: Operations) -> None:
+    def __init__(self, score: str, operations: ModuleType) -> None:
         self.text = score
         self.name, self.source, self.aim, _ = _scorewise.score_facts(score)
         self._guards = guards = Guards(operations)
@@ -108,8 +98,9 @@ class Formula:
         # function once, so that compilers of tensor programs see a function and not a text.
         self._function: Callable[..., Any] = eval(f"lambda tn, fp, fn, tp, p, n, total: {self.source}", names)  # noqa: S307
 
-    def __reduce__(self) -> tuple[type[Formula], tuple[str, Operations]]:
-        return Formula, (self.text, self._guards.operations)
+    def __reduce__(self) -> tuple[Callable[[str, str], Formula], tuple[str, str]]:
+        # Neither a module nor a function made of a text can be pickled, but their names can.
+        return _formula, (self.text, self._guards.operations.__name__)
 
     def value(self, tn: Any, fp: Any, fn: Any, tp: Any, p: Any, n: Any) -> Any:
         """The score of confusion matrices, element by element."""
@@ -120,6 +111,10 @@ class Formula:
         if self.aim == math.inf:
             return 1.0 - value
         return value if self.aim == -math.inf else self._guards.absolute(value - self.aim)
+
+
+def _formula(score: str, module: str) -> Formula:
+    return Formula(score, importlib.import_module(module))
 
 
 class Table:

@@ -27,19 +27,6 @@ else:
 __all__ = ["ScoreLoss", "output_bias"]
 
 
-class _Operations:
-    """What a loss is made of, in Keras's words."""
-
-    where = staticmethod(ops.where)
-    sqrt = staticmethod(ops.sqrt)
-    log = staticmethod(ops.log)
-    exp = staticmethod(ops.exp)
-    absolute = staticmethod(ops.absolute)
-    minimum = staticmethod(ops.minimum)
-    maximum = staticmethod(ops.maximum)
-    sum = staticmethod(ops.sum)
-
-
 @keras.saving.register_keras_serializable(package="scorewise")
 class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
     """1 − a score of the expected confusion matrix under a random threshold.
@@ -67,7 +54,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         self.task = _host.check_choice("task", task, _host.TASKS)
         self.average = _host.check_choice("average", average, _host.AVERAGES)
         self.from_logits = from_logits
-        self._formula = _host.Formula(score, _Operations())
+        self._formula = _host.Formula(score, ops)
         self._priors = _host.priors_of(prior, task)
 
     def get_config(self) -> dict[str, Any]:

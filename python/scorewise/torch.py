@@ -29,19 +29,6 @@ else:
 __all__ = ["Accumulation", "ScoreLoss", "TemporalScoreLoss", "init_output_layer"]
 
 
-class _Operations:
-    """What a loss is made of, in PyTorch's words."""
-
-    where = staticmethod(torch.where)
-    sqrt = staticmethod(torch.sqrt)
-    log = staticmethod(torch.log)
-    exp = staticmethod(torch.exp)
-    absolute = staticmethod(torch.abs)
-    minimum = staticmethod(torch.minimum)
-    maximum = staticmethod(torch.maximum)
-    sum = staticmethod(torch.sum)
-
-
 class _Level(torch.autograd.Function):  # type: ignore[misc]
     """F(σ(z)), whose slope was computed beside it."""
 
@@ -95,7 +82,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
 
     def __init__(self, score: str, process_group: Any, averaged: bool) -> None:
         super().__init__()
-        self.formula = _host.Formula(score, _Operations())
+        self.formula = _host.Formula(score, torch)
         self.process_group = process_group
         self.averaged = averaged
 

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from ._classifier import ScoreClassifier
     from ._threshold import ScoreThreshold
 
-__version__ = "0.1.0"
-
 __all__ = [
     "Best",
     "Confusion",
@@ -58,6 +56,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     # scikit-learn takes a second to import; who only sweeps need not wait for it.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("scorewise")
     if name == "ScoreClassifier":
         from ._classifier import ScoreClassifier
 

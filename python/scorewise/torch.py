@@ -90,12 +90,19 @@ class _Loss(nn.Module):  # type: ignore[misc]
         """The sums of all processes: their value, with the slopes of this one's part."""
         if self.process_group is None:
             return sums
-        group = None if self.process_group is True else self.process_group
         everywhere = sums.detach().clone()
-        torch.distributed.all_reduce(everywhere, group=group)
+        torch.distributed.all_reduce(everywhere, group=self._group())
+        return self._with_slopes(everywhere, sums)
+
+    def _with_slopes(self, whole: Any, part: Any) -> Any:
+        """The sums of the whole, with the slopes of a part of it."""
         # DistributedDataParallel divides gradients by the number of ranks; the gradient of the whole batch is their sum.
-        by = torch.distributed.get_world_size(group) if self.averaged else 1
-        return everywhere + by * (sums - sums.detach())
+        distributed = self.process_group is not None and self.averaged
+        by = torch.distributed.get_world_size(self._group()) if distributed else 1
+        return whole + by * (part - part.detach())
+
+    def _group(self) -> Any:
+        return None if self.process_group is True else self.process_group
 
 
 def _wide(tensor: Any) -> Any:
@@ -230,9 +237,7 @@ class Accumulation:
         if self._everywhere is None:
             self._everywhere = self.loss._of_all_ranks(self._sums)
         part = self.loss.sums(logits, targets, weights)
-        ranks = self.loss.process_group is not None and self.loss.averaged
-        by = torch.distributed.get_world_size(None if self.loss.process_group is True else self.loss.process_group) if ranks else 1
-        return self.loss._loss(self._everywhere + by * (part - part.detach()))
+        return self.loss._loss(self.loss._with_slopes(self._everywhere, part))
 
 
 class TemporalScoreLoss(_Loss):

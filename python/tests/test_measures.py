@@ -152,6 +152,13 @@ def test_python_says_what_the_command_says(forecast: tuple[np.ndarray, ...], tmp
     assert said.returncode == 2 and said.stderr.startswith("error: ")
 
 
+def test_one_version() -> None:
+    said = subprocess.run([sys.executable, "-m", "scorewise", "--version"], capture_output=True, text=True, check=True).stdout
+    assert said == f"scorewise {sw.__version__}\n"
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        sw.nonsense  # noqa: B018
+
+
 def test_notebooks_see_tables_and_plots(forecast: tuple[np.ndarray, ...]) -> None:
     import matplotlib
 

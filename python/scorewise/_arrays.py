@@ -63,7 +63,7 @@ def labels(values: Any, positive: Any = None) -> Array:
     if found.dtype == np.bool_:
         return np.ascontiguousarray(found)
     if found.dtype.kind not in "iuf":
-        kinds = ", ".join(map(repr, np.unique(found.astype(str))[:3]))
+        kinds = ", ".join(repr(str(label)) for label in np.unique(found.astype(str))[:3])
         raise ValueError(f"labels are {kinds} …: say which one counts as positive with `positive=`")
     if found.dtype.kind in "iu" and found.size and 0 <= found.min() and found.max() <= 1:
         # A byte that is 0 or 1 is a truth value already.

@@ -158,7 +158,9 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
 
 def priors_of(prior: str | list[str] | tuple[str, ...], task: str) -> list[Table]:
     """One prior for all classes, or one for each."""
-    texts = [prior] if isinstance(prior, str) else list(prior)
+    texts = [prior] if isinstance(prior, str) else list(prior) if isinstance(prior, (list, tuple)) else [None]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"prior must be a text such as 'cosine:0.5,0.1', not {prior!r}")
     if not texts or (task == "binary" and len(texts) != 1):
         raise ValueError(f"prior must be one text{'' if task == 'binary' else ', or one for each class'}, not {len(texts)}")
-    return [Table(text) for text in texts]
+    return [Table(str(text)) for text in texts]

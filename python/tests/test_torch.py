@@ -230,6 +230,8 @@ def test_mistakes_get_a_sentence() -> None:
         ScoreLoss("presicion")
     with pytest.raises(ValueError, match="must lie in"):
         ScoreLoss("f1", "cosine:0.95,0.1")
+    with pytest.raises(ValueError, match="prior must be a text such as 'cosine:0.5,0.1', not 0.5"):
+        ScoreLoss("f1", 0.5)
     with pytest.raises(ValueError, match="task must be binary, multilabel or multiclass"):
         ScoreLoss("f1", task="regression")
     with pytest.raises(ValueError, match="2 priors for 3 classes"):

@@ -434,3 +434,51 @@ fn what_overflows_is_no_optimum_and_satisfies_no_condition() {
     assert_eq!(sweep.best_subject_to(&score("f1"), &overflow), None);
     assert!(sweep.curve(&[score("f1")], usize::MAX).len() <= 5);
 }
+
+#[test]
+fn steps_bins_and_areas_are_those_computed_by_hand() {
+    let probabilities = [0.9, 0.8, 0.8, 0.5, 0.3, 0.3, 0.1, 0.0];
+    let labels = [true, true, false, true, false, true, false, false];
+    let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
+    let step = sweep.step(0.6);
+    assert_eq!((step.thresholds, step.confusion), ((0.5, 0.8), Confusion::new(3.0, 1.0, 2.0, 2.0)));
+    assert_eq!(
+        (step.threshold(), sweep.step(1.0).thresholds, sweep.step(0.0).thresholds),
+        (0.7, (0.9, 1.0), (0.0, 0.1))
+    );
+
+    let bins: Vec<_> = sweep.bins(2).iter().map(|bin| (bin.low, bin.high, bin.positives, bin.negatives)).collect();
+    assert_eq!(bins, [(0.0, 0.5, 1.0, 3.0), (0.5, 1.0, 3.0, 1.0)]); // 0.5 opens the second
+    assert_eq!(sweep.bins(2)[0].mean, Some((0.3 + 0.3 + 0.1) / 4.0));
+    assert_eq!(sweep.bins(10)[6].mean, None);
+
+    // Of 16 pairs of a positive and a negative: above, 0.9 has 4, 0.8 has 3 and a half, 0.5 has 3, 0.3 has 2 and a half.
+    assert_eq!(sweep.areas().roc, Some((4.0 + 3.5 + 3.0 + 2.5) / 16.0));
+    // A quarter of the positives at each step: precision 1/1, 2/3, 3/4, 4/6.
+    assert_eq!(sweep.areas().average_precision, Some((1.0 + 2.0 / 3.0 + 3.0 / 4.0 + 4.0 / 6.0) / 4.0));
+}
+
+#[test]
+fn bins_add_up_to_the_rows_and_steps_hold_their_threshold() {
+    let mut random = Random(91);
+    for shape in 0..4 {
+        let (probabilities, labels) = large(&mut random, 5000, shape);
+        let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
+        let sweep = sweep(&rows).unwrap();
+        for count in [1, 7, 50] {
+            let bins = sweep.bins(count);
+            let positives: f64 = bins.iter().map(|bin| bin.positives).sum();
+            let negatives: f64 = bins.iter().map(|bin| bin.negatives).sum();
+            assert_eq!((positives, negatives), (sweep.counts().positives, sweep.counts().negatives));
+            for bin in bins {
+                assert!(bin.mean.is_none_or(|mean| (bin.low..=bin.high).contains(&mean)), "{bin:?}");
+            }
+        }
+        for k in 0..=40 {
+            let threshold = f64::from(k) / 40.0;
+            let step = sweep.step(threshold);
+            assert_eq!((step.confusion, sweep.at(step.threshold())), (sweep.at(threshold), sweep.at(threshold)));
+            assert!(step.thresholds.0 <= threshold && threshold <= step.thresholds.1);
+        }
+    }
+}

@@ -230,7 +230,7 @@ impl<'a, T: Ranked> Search<'a, T> {
 }
 
 /// The middle of [low, high), which belongs to it also where the two are neighbours.
-fn middle((low, high): (f64, f64)) -> f64 {
+pub(super) fn middle((low, high): (f64, f64)) -> f64 {
     let middle = 0.5 * (low + high);
     if middle < high { middle } else { low }
 }

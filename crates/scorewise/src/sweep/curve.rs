@@ -1,6 +1,6 @@
 //! The curve over the threshold, thinned for a plot without losing an optimum.
 
-use super::best::{best, rank_above};
+use super::best::{best, middle, rank_above};
 use super::ranked::{Ranked, Table};
 use crate::confusion::Confusion;
 use crate::score::Score;
@@ -12,6 +12,26 @@ pub struct CurvePoint {
     pub thresholds: (f64, f64),
     /// The confusion matrix there.
     pub confusion: Confusion,
+}
+
+impl CurvePoint {
+    /// A threshold of this step that is easy to say: the nearest to the middle with as few digits as lead into the step.
+    ///
+    /// ```
+    /// use scorewise::{Confusion, sweep::CurvePoint};
+    ///
+    /// let step = |low, high| CurvePoint { thresholds: (low, high), confusion: Confusion::default() };
+    /// assert_eq!(step(0.518_908, 0.519_171).threshold(), 0.519);
+    /// assert_eq!(step(0.4, 0.6).threshold(), 0.5);
+    /// assert_eq!(step(0.3, 0.3f64.next_up()).threshold(), 0.3); // the first end belongs to the step, the second does not
+    /// ```
+    #[must_use]
+    pub fn threshold(&self) -> f64 {
+        let (low, high) = self.thresholds;
+        let middle = middle(self.thresholds);
+        let near = |digits: usize| format!("{middle:.digits$}").parse::<f64>().ok();
+        (1..=17).filter_map(near).find(|rounded| (low..high).contains(rounded)).unwrap_or(middle)
+    }
 }
 
 /// Steps of the curve in rising order of the threshold.
@@ -26,12 +46,19 @@ pub(crate) fn curve<T: Ranked>(table: &Table<T>, scores: &[Score], points: usize
     let mut ranks: Vec<usize> = by_rank.chain(by_threshold).chain(optima).map(|rank| settled(table, rank)).collect();
     ranks.sort_unstable_by(|a, b| b.cmp(a));
     ranks.dedup();
-    let point = |above: usize| {
-        let (tp, fp) = table.above(above);
-        let thresholds = table.thresholds(above)?;
-        Some(CurvePoint { thresholds, confusion: Confusion::at(tp, fp, &table.counts) })
-    };
-    ranks.into_iter().filter_map(point).collect()
+    ranks.into_iter().filter_map(|above| point(table, above)).collect()
+}
+
+/// The step that a threshold stands on.
+pub(crate) fn step<T: Ranked>(table: &Table<T>, threshold: f64) -> CurvePoint {
+    let above = rank_above(&table.rows, threshold.clamp(0.0, 1.0));
+    point(table, above).expect("a threshold has led to it")
+}
+
+fn point<T: Ranked>(table: &Table<T>, above: usize) -> Option<CurvePoint> {
+    let (tp, fp) = table.above(above);
+    let thresholds = table.thresholds(above)?;
+    Some(CurvePoint { thresholds, confusion: Confusion::at(tp, fp, &table.counts) })
 }
 
 /// The next number of rows at or below `above` that a threshold can have above it: equal predictions pass together.

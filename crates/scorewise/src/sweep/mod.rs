@@ -20,6 +20,8 @@ mod ranked;
 mod condition;
 mod best;
 mod curve;
+mod bins;
+mod areas;
 mod histogram;
 mod runs;
 mod draw;
@@ -28,7 +30,9 @@ mod cells;
 mod bootstrap;
 mod paired;
 
+pub use areas::Areas;
 pub use best::Best;
+pub use bins::Bin;
 pub use bootstrap::{BestDistribution, Bootstrap, Resampling};
 pub use cells::confusion;
 pub use condition::Condition;
@@ -40,8 +44,10 @@ pub(crate) use ranked::{Run, Table};
 pub use runs::Runs;
 pub(crate) use sort::order_descending;
 
+use areas::areas;
 use best::{best, rank_above};
-use curve::curve;
+use bins::bins;
+use curve::{curve, step};
 use ranked::Ranked;
 use sort::each_part;
 
@@ -143,6 +149,24 @@ impl Sweep {
     #[must_use]
     pub fn curve(&self, scores: &[Score], points: usize) -> Vec<CurvePoint> {
         each_kind!(&self.sorted, table => curve(table, scores, points))
+    }
+
+    /// The step of the curve that a threshold stands on: all thresholds with the same matrix, and the matrix.
+    #[must_use]
+    pub fn step(&self, threshold: f64) -> CurvePoint {
+        each_kind!(&self.sorted, table => step(table, threshold))
+    }
+
+    /// The predictions in so many equal bins.
+    #[must_use]
+    pub fn bins(&self, count: usize) -> Vec<Bin> {
+        each_kind!(&self.sorted, table => bins(table, count))
+    }
+
+    /// The area under the ROC curve and the average precision.
+    #[must_use]
+    pub fn areas(&self) -> Areas {
+        each_kind!(&self.sorted, table => areas(table))
     }
 
     /// Two sweeps of the same kind (f32 or f64, with or without weights) as one: what two machines sorted, merged.

@@ -2,12 +2,16 @@
 
 use scorewise::sweep::{Paired, confusion, sweep};
 use scorewise::{Direction, Probabilities, Real, Rows, Score};
+use scorewise_report::document::{self, Document, Kind, Point};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
 use crate::predictions::{self, Columns, Numbers, Predictions};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
 use crate::score::{note_classes, threshold};
+use crate::showing;
+use crate::showing::forecast::points;
+use crate::showing::provenance::{data, provenance};
 use crate::table::{aligned, pretty, short, shown};
 
 /// What `scorewise compare` takes.
@@ -41,6 +45,8 @@ pub struct Arguments {
     tuned: bool,
     #[command(flatten)]
     resampling: resampling::Options,
+    #[command(flatten)]
+    showing: showing::Options,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -53,12 +59,14 @@ struct Comparison {
     values: [Option<f64>; 2],
     paired: Paired,
     replicates: usize,
+    points: Option<[Vec<Point>; 2]>,
 }
 
 /// Compares the forecasts of one table or two.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let score = Score::parse(&arguments.score)?;
     let (predictions, names) = read(arguments)?;
+    let places = arguments.showing.places()?;
     let found = match predictions.forecasts.as_slice() {
         [Numbers::Narrow(first), Numbers::Narrow(second)] => {
             let weights = predictions.weights.as_ref().map(|numbers| match numbers {
@@ -78,8 +86,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     };
     note_classes(&predictions);
     let found = Comparison { names, ..found };
-    let text = if arguments.json { pretty(&found.json(arguments, &score, &predictions)) } else { found.text(&score) };
-    Ok(text.into())
+    let document = found.json(arguments, &score, &predictions);
+    arguments.showing.write(places, || {
+        let provenance = provenance(Some(arguments.resampling.seed), vec![data(&predictions)]);
+        let comparison = Some(found.view(&score));
+        Ok(Document { comparison, ..Document::new(Kind::Compare, provenance, document.clone()) })
+    })?;
+    Ok(if arguments.json { pretty(&document) } else { found.text(&score) }.into())
 }
 
 /// The two forecasts, and what to call them.
@@ -153,7 +166,16 @@ fn compare<R: Real>(
         let mut paired = bootstrap.paired(&rows[0], second, (given[0], given[1]), scores)?;
         paired.swap_remove(0)
     };
-    Ok(Comparison { names: Default::default(), thresholds, values, paired, replicates: bootstrap.replicates })
+    let over_thresholds = |rows| -> Result<Vec<Point>, scorewise::Error> {
+        let marks: Vec<f64> = thresholds.iter().flatten().copied().collect();
+        Ok(points(&sweep(rows)?, &marks))
+    };
+    let points = match arguments.showing.are_used() {
+        true => Some([over_thresholds(&rows[0])?, over_thresholds(&rows[1])?]),
+        false => None,
+    };
+    let names = Default::default();
+    Ok(Comparison { names, thresholds, values, paired, replicates: bootstrap.replicates, points })
 }
 
 impl Comparison {
@@ -197,6 +219,22 @@ impl Comparison {
                 format!("{} is better by {name} ({words}); the rows leave little doubt.", self.names[better])
             }
             None => format!("By {name} ({words}) the rows do not tell which is better."),
+        }
+    }
+
+    /// For a page.
+    fn view(&self, score: &Score) -> document::Comparison {
+        let mut differences = self.paired.difference.values().to_vec();
+        differences.sort_by(f64::total_cmp);
+        document::Comparison {
+            score: score.name().into(),
+            names: self.names.clone(),
+            thresholds: self.thresholds,
+            points: self.points.clone().unwrap_or_default(),
+            verdict: self.verdict(score),
+            difference: self.difference(),
+            interval: self.paired.difference.interval(0.95),
+            differences,
         }
     }
 

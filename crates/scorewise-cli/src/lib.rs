@@ -9,11 +9,13 @@ mod train;
 mod predict;
 mod export;
 mod resampling;
+mod showing;
 mod score;
 mod tune;
 mod compare;
 mod theory;
 mod reproduce;
+mod report;
 mod scores;
 mod priors;
 mod completions;
@@ -49,6 +51,8 @@ enum Command {
     Theory(theory::Arguments),
     /// The paper's experiments, beside its own numbers, and beyond them
     Reproduce(reproduce::Arguments),
+    /// A page, or pictures, from the data of a result
+    Report(report::Arguments),
     /// A model as an ONNX file
     Export(export::Arguments),
     /// The scores: formulas, aliases, ranges; one in detail; all on a confusion matrix
@@ -61,6 +65,8 @@ enum Command {
 
 /// Runs the command with these arguments, the program's own name first, and returns its exit code.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    showing::provenance::remember(&arguments);
     let command = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments.command,
         Err(fault) => {
@@ -82,6 +88,7 @@ fn perform(command: &Command) -> Result<Outcome, Failure> {
         Command::Compare(arguments) => compare::run(arguments),
         Command::Theory(arguments) => theory::run(arguments),
         Command::Reproduce(arguments) => reproduce::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Scores(arguments) => scores::run(arguments),
         Command::Priors(arguments) => priors::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -1,13 +1,17 @@
 //! `scorewise score`: every score of a forecast at a threshold, with intervals.
 
-use scorewise::sweep::{Bootstrap, Distribution, confusion};
+use scorewise::sweep::{Bootstrap, Distribution, confusion, sweep};
 use scorewise::{Confusion, Probabilities, Real, Rows, Score};
+use scorewise_report::document::{Document, Kind};
 use serde_json::{Map, Value, json};
 
 use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{Forecast, Predictions, with_rows};
 use crate::resampling;
 use crate::scores::best;
+use crate::showing::forecast::{Question, forecast};
+use crate::showing::provenance::{data, provenance};
+use crate::showing;
 use crate::table::{aligned, confusion_json, facts, matrix, pretty, short, shown};
 
 /// What `scorewise score` takes.
@@ -28,6 +32,8 @@ pub struct Arguments {
     score: Vec<String>,
     #[command(flatten)]
     resampling: resampling::Options,
+    #[command(flatten)]
+    showing: showing::Options,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -59,18 +65,23 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let scores = read_scores(&arguments.score)?;
     let predictions = arguments.forecast.read()?;
     let bootstrap = arguments.resampling.bootstrap();
+    let judge = if arguments.score.is_empty() { Score::parse("tss")? } else { scores[0].clone() };
+    let places = arguments.showing.places()?;
     let summary = with_rows!(&predictions, 0, rows => Summary::new(&rows, arguments.threshold, scores, &bootstrap)?);
+    let mut document = summary.json();
+    document["replicates"] = json!(bootstrap.replicates);
+    document["seed"] = json!(bootstrap.seed);
+    arguments.showing.write(places, || {
+        let question = Question { score: &judge, threshold: arguments.threshold, chosen: "as given".into(), summary: Some(&summary), ..Question::default() };
+        let forecast = with_rows!(&predictions, 0, rows => forecast(&sweep(&rows)?, &question));
+        let provenance = provenance(Some(bootstrap.seed), vec![data(&predictions)]);
+        Ok(Document { forecast: Some(forecast), ..Document::new(Kind::Score, provenance, document.clone()) })
+    })?;
     note_classes(&predictions);
     if summary.confusion.fp + summary.confusion.fn_ == 0.0 && summary.positives > 0 {
         note("not one forecast is wrong; is the label what happened, or the forecast's own decision?");
     }
-    if arguments.json {
-        let mut document = summary.json();
-        document["replicates"] = json!(bootstrap.replicates);
-        document["seed"] = json!(bootstrap.seed);
-        return Ok(pretty(&document).into());
-    }
-    Ok(summary.text().into())
+    Ok(if arguments.json { pretty(&document) } else { summary.text() }.into())
 }
 
 /// A threshold as it is given on the command line.

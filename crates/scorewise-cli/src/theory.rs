@@ -1,12 +1,17 @@
 //! `scorewise theory`: a score under a random threshold, exactly, beside the bounds of the paper.
 
-use scorewise::theory::{self, FRACTIONS, Theory};
+use scorewise::sweep::sweep;
+use scorewise::theory::{self, FRACTIONS, Law, Theory};
 use scorewise::{Prior, Score};
+use scorewise_report::document::{Document, Kind};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
 use crate::predictions::{Forecast, with_rows};
 use crate::score::note_classes;
+use crate::showing;
+use crate::showing::forecast::{Question, forecast, theory as shown};
+use crate::showing::provenance::{data, provenance};
 use crate::table::{aligned, confusion_json, facts, matrix, pretty, short};
 
 /// What `scorewise theory` takes.
@@ -23,6 +28,8 @@ pub struct Arguments {
     /// The prior of the threshold
     #[arg(long, default_value = "cosine:0.5,0.1")]
     prior: String,
+    #[command(flatten)]
+    showing: showing::Options,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -33,9 +40,28 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let score = Score::parse(&arguments.score)?;
     let prior: Prior = arguments.prior.parse()?;
     let predictions = arguments.forecast.read()?;
+    let places = arguments.showing.places()?;
     let found = with_rows!(&predictions, 0, rows => theory::report(&score, &prior, &rows, &FRACTIONS, None)?);
     note_classes(&predictions);
-    Ok(if arguments.json { pretty(&json(&score, &prior, &found)) } else { text(&score, &prior, &found) }.into())
+    let document = json(&score, &prior, &found);
+    arguments.showing.write(places, || {
+        let (law, sweep) = with_rows!(&predictions, 0, rows => (Law::new(&score, &prior, &rows)?, sweep(&rows)?));
+        let best = sweep.best(&score);
+        let question = Question {
+            score: &score,
+            threshold: best.as_ref().map_or(0.5, |best| best.threshold),
+            chosen: format!("best {score} on these rows"),
+            interval: best.map(|best| best.interval),
+            prior: Some(&prior),
+            ..Question::default()
+        };
+        Ok(Document {
+            forecast: Some(forecast(&sweep, &question)),
+            theory: Some(shown(&score, &prior, &found, &law)),
+            ..Document::new(Kind::Theory, provenance(None, vec![data(&predictions)]), document.clone())
+        })
+    })?;
+    Ok(if arguments.json { pretty(&document) } else { text(&score, &prior, &found) }.into())
 }
 
 fn text(score: &Score, prior: &Prior, found: &Theory) -> String {

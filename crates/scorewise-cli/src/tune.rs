@@ -2,12 +2,16 @@
 
 use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep, sweep};
 use scorewise::{Probabilities, Real, Rows, Score};
+use scorewise_report::document::{self, Document, Kind};
 use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
 use crate::predictions::{Forecast, with_rows};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
+use crate::showing;
+use crate::showing::forecast::{Question, forecast};
+use crate::showing::provenance::{data, provenance};
 use crate::table::{blocks, confusion_json, ends, facts, matrix, pretty, short, with_interval};
 
 /// What `scorewise tune` takes.
@@ -28,6 +32,8 @@ pub struct Arguments {
     subject_to: Vec<String>,
     #[command(flatten)]
     resampling: resampling::Options,
+    #[command(flatten)]
+    showing: showing::Options,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -38,6 +44,7 @@ struct Tuned {
     best: Best,
     spread: BestDistribution,
     picture: Vec<Option<f64>>,
+    forecast: Option<document::Forecast>,
 }
 
 /// The best threshold of the predictions of a table.
@@ -48,12 +55,17 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         conditions.extend(Condition::parse(text)?);
     }
     let predictions = arguments.forecast.read()?;
+    let places = arguments.showing.places()?;
     let tuned = with_rows!(&predictions, 0, rows => tune(arguments, &rows, &score, &conditions)?);
     match tuned {
-        Ok(tuned) if arguments.json => {
-            Ok(pretty(&json(&score, &conditions, &tuned, &arguments.resampling.bootstrap())).into())
+        Ok(tuned) => {
+            let document = json(&score, &conditions, &tuned, &arguments.resampling.bootstrap());
+            arguments.showing.write(places, || {
+                let provenance = provenance(Some(arguments.resampling.seed), vec![data(&predictions)]);
+                Ok(Document { forecast: tuned.forecast.clone(), ..Document::new(Kind::Tune, provenance, document.clone()) })
+            })?;
+            Ok(if arguments.json { pretty(&document) } else { text(&score, &conditions, &tuned) }.into())
         }
-        Ok(tuned) => Ok(text(&score, &conditions, &tuned).into()),
         Err(sentence) => {
             let empty = json!({
                 "score": score.name(), "threshold": null, "interval": null, "value": null, "confusion": null, "bootstrap": null,
@@ -83,7 +95,20 @@ fn tune<R: Real>(
     }
     let spread = spread(rows, &sweep, score, conditions, &arguments.resampling.bootstrap())?;
     let picture = (0..PLACES).map(|k| score.checked(&sweep.at((f64::from(k) + 0.5) / f64::from(PLACES)))).collect();
-    Ok(Ok(Tuned { best, spread, picture }))
+    let question = || Question {
+        score,
+        threshold: best.threshold,
+        chosen: match conditions {
+            [] => format!("best {score} on these rows"),
+            _ => format!("best {score} on these rows that satisfies the conditions"),
+        },
+        interval: Some(best.interval),
+        spread: spread.threshold.interval(0.95),
+        conditions,
+        ..Question::default()
+    };
+    let forecast = arguments.showing.are_used().then(|| forecast(&sweep, &question()));
+    Ok(Ok(Tuned { best, spread, picture, forecast }))
 }
 
 const PLACES: u32 = 60;

@@ -113,7 +113,7 @@ fn plan(settings: &Value) -> scorewise_train::Result<Plan> {
     let number = |name: &str| settings[name].as_f64();
     let whole = |name: &str| settings[name].as_u64().map(|value| value as usize);
     let refuse = |what: &str, problem: String, hint: &str| Err(Error::setting(what, problem, hint));
-    let mut recipe = match text("recipe") {
+    let recipe = match text("recipe") {
         None | Some("plain") => Recipe::PLAIN,
         Some("strong") => Recipe::STRONG,
         Some(other) => return refuse("recipe", format!("there is no `{other}`"), "plain or strong"),
@@ -131,13 +131,7 @@ fn plan(settings: &Value) -> scorewise_train::Result<Plan> {
         Some("one-versus-rest") => Manner::OneVersusRest,
         Some(other) => return refuse("multiclass", format!("there is no `{other}`"), "simplex or one-versus-rest"),
     };
-    recipe.warm_start = match settings["warm_start"].as_bool() {
-        Some(asked) => asked.then(|| recipe.warm_start.unwrap_or_default()),
-        None => recipe.warm_start.filter(|_| plan.has_prior()),
-    };
-    if recipe.cut == Cut::Centre && recipe.warm_start.is_none() {
-        recipe.cut = Cut::Tuned; // nothing has moved the best threshold to the centre
-    }
+    let recipe = recipe.warm_start(settings["warm_start"].as_bool(), plan.has_prior());
     plan.prior = text("prior").unwrap_or(recipe.prior).into();
     plan.cut = match &settings["threshold"] {
         Value::Null => recipe.cut,

@@ -37,6 +37,8 @@
 //!
 //! The font's licence (Bitstream Vera, free to use, embed and sell as part of software) is part of the embedded file.
 
+mod number;
+pub mod document;
 mod histogram;
 mod curve;
 mod simplify;
@@ -51,6 +53,7 @@ mod priors;
 mod thresholds;
 mod error;
 
+pub use number::{counted, ends, short, shown, spoken};
 pub use error::{Error, Result};
 pub use picture::Picture;
 pub use priors::{NamedPrior, PriorRow, figure_priors};

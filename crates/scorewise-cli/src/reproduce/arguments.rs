@@ -8,6 +8,7 @@ use scorewise_train::Error;
 use scorewise_train::reproduce::{Contender, Experiment};
 
 use crate::outcome::Failure;
+use crate::showing;
 
 /// Arguments of `scorewise reproduce`.
 #[derive(clap::Args)]
@@ -42,6 +43,8 @@ pub struct Arguments {
     /// The file with a line for each training, from which an interrupted run goes on [default: trainings.csv in the folder]
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub showing: showing::Options,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,

@@ -31,6 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         let place = Place::file(&chosen.out.display().to_string());
         Error::data(place, error.to_string(), "name another folder with `--out`")
     })?;
+    let places = arguments.showing.places()?;
     let tasks = chosen.experiment.tasks(&chosen.scores, &chosen.contenders, chosen.repeats, &chosen.cures);
     let Some(trials) = trained(&chosen, &tasks, arguments.seed, threads, &journal)? else {
         let done = tasks.iter().filter(|task| journal.find(task).is_some()).count();
@@ -45,8 +46,19 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if !arguments.beyond {
         figures::write(&chosen, &trials)?;
     }
+    let document = results.json();
+    arguments.showing.write(places, || {
+        let provenance = provenance(Some(arguments.seed), Vec::new());
+        let reproduction = Reproduction {
+            tables: results.grids(),
+            remarks: results.remarks(),
+            priors: if arguments.beyond { Vec::new() } else { figures::priors() },
+            thresholds: figures::thresholds(&chosen, &trials),
+        };
+        Ok(Document { reproduction: Some(reproduction), ..Document::new(Kind::Reproduce, provenance, document.clone()) })
+    })?;
     note(format!("tables, figures and a line for each training are in {}", chosen.out.display()));
-    Ok(if arguments.json { pretty(&results.json()) } else { results.text() }.into())
+    Ok(if arguments.json { pretty(&document) } else { results.text() }.into())
 }
 
 /// All trainings, with a bar; nothing where the user stopped them.

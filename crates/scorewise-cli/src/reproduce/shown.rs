@@ -1,6 +1,7 @@
 //! The tables: ours beside the paper's, as text, as Markdown and as JSON.
 
 use scorewise::Spread;
+use scorewise_report::document::Grid;
 use scorewise_train::reproduce::{Contender, Difference, Experiment, Line, Trial, WINDOWS, paper};
 use scorewise_train::reproduce::{MEMBERS, STEP, TEST};
 use serde_json::{Value, json};
@@ -26,13 +27,6 @@ pub struct Results {
 
 /// What stands in a column of a line; nothing where the line has no such thing.
 type Cell = fn(&Line) -> String;
-
-/// A table: its heading and rows.
-struct Grid {
-    title: String,
-    heading: Vec<String>,
-    rows: Vec<Vec<String>>,
-}
 
 impl Results {
     pub fn new(chosen: &Chosen, trials: &[Trial], arguments: &Arguments, seconds: f64) -> Self {
@@ -124,7 +118,8 @@ impl Results {
         document
     }
 
-    fn grids(&self) -> Vec<Grid> {
+    /// The tables, one for each score.
+    pub fn grids(&self) -> Vec<Grid> {
         let mut scores: Vec<&str> = self.lines.iter().map(|line| line.score.as_str()).collect();
         scores.dedup();
         scores.into_iter().map(|score| self.grid(score)).collect()
@@ -186,7 +181,8 @@ impl Results {
         self.lines.iter().find(same).is_some_and(|first| first.cured == line.cured)
     }
 
-    fn remarks(&self) -> Vec<String> {
+    /// What else there is to say.
+    pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         for (score, difference) in &self.differences {
             let Difference { mean, interval: (low, high), in_blocks: (wide_low, wide_high), block } = difference;

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::outcome::note;
+use crate::showing;
+
 /// What `scorewise train` takes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
@@ -127,9 +130,35 @@ pub struct Arguments {
     /// Where the model goes
     #[arg(short, long, value_name = "FILE", default_value = "model.scorewise", help_heading = "Output")]
     pub output: PathBuf,
+    /// The report, one HTML page with a threshold to move (or, named .json, its data for `scorewise report`); none for none
+    /// [default: report.html beside the model]
+    #[arg(long, value_name = "FILE.html|none", help_heading = "Output")]
+    pub report: Option<PathBuf>,
+    /// Every figure of the report as SVG and PNG, into this folder
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub plots: Option<PathBuf>,
     /// One JSON document on standard output
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+}
+
+impl Arguments {
+    /// Where the result is shown. A report that nobody named takes no other file's place.
+    pub fn showing(&self) -> showing::Options {
+        let usual = || self.output.with_file_name("report.html");
+        let report = match &self.report {
+            Some(path) if path.as_os_str() == "none" => None,
+            Some(path) => Some(path.clone()),
+            None => Some(usual()).filter(|path| {
+                let is_free = showing::is_free(path);
+                if !is_free {
+                    note(format!("{} is no report of ours and is left alone; --report names another", path.display()));
+                }
+                is_free
+            }),
+        };
+        showing::Options { report, plots: self.plots.clone() }
+    }
 }
 
 /// How text files are read, where it is not recognised by itself.

@@ -197,22 +197,14 @@ impl Inputs {
 
 /// The recipe that was asked for, or the table's own; with what was said of cross-entropy before it.
 fn recipe(arguments: &Arguments, purpose: Option<&Purpose>, has_prior: bool) -> Recipe {
-    let mut recipe = match (arguments.recipe, purpose) {
+    let recipe = match (arguments.recipe, purpose) {
         (Some(arguments::Recipe::Plain), _) | (None, None) => Recipe::PLAIN,
         (Some(arguments::Recipe::Strong), _) => Recipe::STRONG,
         (None, Some(purpose)) => purpose.recipe,
     };
     // Where a loss was asked for, nothing is put before it that was not.
     let is_own = arguments.recipe.is_some() || arguments.loss.is_none();
-    recipe.warm_start = match arguments.warm_start {
-        Some(asked) => asked.then(|| recipe.warm_start.unwrap_or_default()),
-        None => recipe.warm_start.filter(|_| is_own && has_prior && !arguments.no_cure),
-    };
-    if recipe.cut == Cut::Centre && recipe.warm_start.is_none() {
-        // Nothing has moved the best threshold to the centre.
-        recipe.cut = Cut::Tuned;
-    }
-    recipe
+    recipe.warm_start(arguments.warm_start, is_own && has_prior && !arguments.no_cure)
 }
 
 /// How text files are read.

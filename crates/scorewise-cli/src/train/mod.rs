@@ -3,6 +3,7 @@
 mod arguments;
 mod defaults;
 mod shown;
+mod looked;
 mod watch;
 
 use std::time::Instant;
@@ -37,6 +38,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let plan = inputs.plan(arguments)?;
     // That the model can be written is found out before the work is done for it.
     let file = SafeFile::create(&arguments.output)?;
+    let showing = arguments.showing();
+    let places = showing.places()?;
     let table = whole(&inputs.table, &inputs.reading)?;
     let test = inputs.test.as_ref().map(|source| whole(source, &inputs.test_reading(&table, &plan))).transpose()?;
     let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;
@@ -44,8 +47,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let judged = judge(&finished.trained, &plan, arguments)?;
     finished.trained.model.results = judged.json();
     write(file, &finished.trained.model)?;
+    let results = document(&finished, &judged, &plan, arguments)?;
+    showing.write(places, || looked::document(&finished, &judged, &plan, &table, arguments, results.clone()))?;
     let text = if arguments.json {
-        pretty(&document(&finished, &judged, &plan, arguments)?)
+        pretty(&results)
     } else {
         shown::text(&finished.trained, finished.folds.as_deref(), &judged, &plan, arguments, finished.seconds)?
     };

@@ -3,6 +3,7 @@
 use scorewise::multiclass::{MultiConfusion, MultiScore};
 use scorewise::sweep::{Bootstrap, Resampling};
 use scorewise::{Probabilities, Rows, Score, Spread};
+use scorewise_report::document::USUAL;
 use scorewise_train::model::{Decision, Model};
 use scorewise_train::train::{Answers, Fold, Plan, Trained};
 use serde_json::{Value, json};
@@ -12,8 +13,6 @@ use crate::outcome::Failure;
 use crate::score::{Scored, Summary};
 use crate::table::{aligned, facts, short, shown};
 
-/// The scores that are shown beside the one that was trained for: what readers of a forecast ask for first.
-const USUAL: [&str; 8] = ["f1", "precision", "recall", "tss", "csi", "hss", "mcc", "accuracy"];
 
 /// Name, value and interval of a score.
 type Line = (String, Option<f64>, Option<(f64, f64)>);
@@ -64,15 +63,13 @@ fn part(
         return Ok(Part::Multi(Multi::new(answers, decision, classes, plan)?));
     };
     let mut scores = vec![plan.binary_score()?];
-    let usual: Vec<Score> = if arguments.json {
-        Score::all().collect()
-    } else {
-        USUAL.iter().map(|name| Score::parse(name)).collect::<Result<_, _>>()?
-    };
-    scores.extend(usual.into_iter().filter(|score| score.name() != scores[0].name()).collect::<Vec<_>>());
-    // Neighbours in time are alike: rows are drawn in blocks, or the intervals would be too narrow.
-    let resampling = if plan.lead > 0 || plan.choice.lags > 0 { Resampling::Blocks(48) } else { Resampling::Poisson };
-    let bootstrap = Bootstrap { resampling, replicates: arguments.replicates.max(1), seed: plan.seed };
+    for name in USUAL {
+        scores.push(Score::parse(name)?);
+    }
+    scores.extend(Score::all());
+    let mut known: Vec<String> = Vec::new();
+    scores.retain(|score| !known.contains(&score.name().to_string()) && { known.push(score.name().into()); true });
+    let bootstrap = bootstrap(plan, arguments);
     let labels = answers.positives();
     let rows = Rows::new(Probabilities(&answers.probabilities), &labels)?;
     let rows = match &answers.weights {
@@ -80,6 +77,12 @@ fn part(
         None => rows,
     };
     Ok(Part::Binary(Summary::new(&rows, threshold, scores, &bootstrap)?))
+}
+
+/// Neighbours in time are alike: rows are drawn in blocks, or the intervals would be too narrow.
+pub fn bootstrap(plan: &Plan, arguments: &Arguments) -> Bootstrap {
+    let resampling = if plan.lead > 0 || plan.choice.lags > 0 { Resampling::Blocks(48) } else { Resampling::Poisson };
+    Bootstrap { resampling, replicates: arguments.replicates.max(1), seed: plan.seed }
 }
 
 impl Part {
@@ -91,11 +94,14 @@ impl Part {
         }
     }
 
+    /// The score that was trained for, and those that readers of a forecast ask for first.
     fn scores(&self) -> Vec<Line> {
         match self {
             Part::Binary(summary) => {
                 let one = |scored: &Scored| (scored.score.name().to_string(), scored.value, scored.interval);
-                summary.scores.iter().map(one).collect()
+                let is_usual = |scored: &&Scored| USUAL.contains(&scored.score.name());
+                let first = summary.scores.iter().take(1);
+                first.chain(summary.scores.iter().skip(1).filter(is_usual)).map(one).collect()
             }
             Part::Multi(multi) => multi.scores.iter().map(|(score, value)| (score.to_string(), *value, None)).collect(),
         }

@@ -37,12 +37,12 @@ impl Fingerprint {
                 Values::Number(values) => hash.word(1).numbers(values),
                 Values::Category(values) => {
                     let hash = hash.word(2).texts(&values.levels);
-                    hash.list(values.codes.len(), values.codes.iter().map(|code| u64::from(*code)))
+                    hash.bits(values.codes.len(), values.codes.iter().map(|code| u64::from(*code)))
                 }
                 Values::Boolean(values) => {
-                    hash.word(3).list(values.len(), values.iter().map(|value| value.map_or(2, u64::from)))
+                    hash.word(3).bits(values.len(), values.iter().map(|value| value.map_or(2, u64::from)))
                 }
-                Values::Time(values) => hash.word(4).list(values.len(), values.iter().map(|value| *value as u64)),
+                Values::Time(values) => hash.word(4).bits(values.len(), values.iter().map(|value| *value as u64)),
             }
         })
     }
@@ -52,13 +52,13 @@ impl Fingerprint {
     pub fn numbers(self, values: &[f64]) -> Self {
         // Adding 0 turns −0 into 0.
         let bits = |value: &f64| if value.is_nan() { f64::NAN.to_bits() } else { (value + 0.0).to_bits() };
-        self.list(values.len(), values.iter().map(bits))
+        self.bits(values.len(), values.iter().map(bits))
     }
 
     /// And labels.
     #[must_use]
     pub fn labels(self, values: &[u32]) -> Self {
-        self.list(values.len(), values.iter().map(|value| u64::from(*value)))
+        self.bits(values.len(), values.iter().map(|value| u64::from(*value)))
     }
 
     /// And texts.
@@ -71,7 +71,7 @@ impl Fingerprint {
     #[must_use]
     pub fn text(self, text: &str) -> Self {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        self.list(text.len(), text.as_bytes().chunks(8).map(word))
+        self.bits(text.len(), text.as_bytes().chunks(8).map(word))
     }
 
     /// As it stands in a model file: 16 hexadecimal digits.
@@ -80,7 +80,9 @@ impl Fingerprint {
         format!("{:016x}", self.state)
     }
 
-    fn list(self, len: usize, words: impl Iterator<Item = u64>) -> Self {
+    /// And so many words.
+    #[must_use]
+    pub fn bits(self, len: usize, words: impl Iterator<Item = u64>) -> Self {
         words.fold(self.word(len as u64), Fingerprint::word)
     }
 

@@ -57,6 +57,8 @@ pub struct Answers {
     pub probabilities: Vec<f64>,
     /// One a row, where there are any.
     pub weights: Option<Vec<f64>>,
+    /// With a lead and two classes, whether the row's own value is positive: what persistence forecasts.
+    pub persistence: Option<Vec<bool>>,
 }
 
 /// A table whose rows have labels.
@@ -65,6 +67,7 @@ struct Labelled<'a> {
     target: Target,
     labels: Labels,
     weights: Option<Vec<f32>>,
+    persistence: Option<Vec<bool>>,
     notes: Vec<Note>,
 }
 
@@ -104,8 +107,18 @@ impl<'a> Labelled<'a> {
             return Err(Error::data(place, problem, "compare with another value"));
         }
         let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
-        Ok(Labelled { table, target, labels, weights, notes })
+        let persistence = persistence(&target, table, &neighbours)?;
+        Ok(Labelled { table, target, labels, weights, persistence, notes })
     }
+}
+
+/// With a lead, the forecast that what is will stay; where nothing is known of a row, that nothing happens.
+fn persistence(target: &Target, table: &Table, neighbours: &Neighbours) -> Result<Option<Vec<bool>>> {
+    if target.lead == 0 || target.classes().len() != 2 {
+        return Ok(None);
+    }
+    let (now, _) = Target { lead: 0, ..target.clone() }.labels(table, neighbours)?;
+    Ok(Some(now.positives()))
 }
 
 /// Sample weights: numbers, 0 or above, in every row.
@@ -132,7 +145,7 @@ fn part(
     plan: &Plan,
     watch: impl Fn(usize, usize, &Epoch) -> ControlFlow<()> + Sync,
 ) -> Result<Trained> {
-    let Labelled { table, target, labels, weights, notes } = labelled;
+    let Labelled { table, target, labels, weights, persistence, notes } = labelled;
     let mut notes = notes.clone();
     if parts.validation.is_empty() {
         let hint = "give a share such as 0.33";
@@ -168,9 +181,11 @@ fn part(
     if left_out > 0 {
         notes.push(Note::new(format!("{left_out} of {} members got stuck and are left out", trained.fits.len())));
     }
-    let answers = |rows: &[u32]| Answers::new(&sample, rows, trained.ensemble.probabilities(sample.matrix, rows));
+    let answers = |rows: &[u32]| {
+        Answers::new(&sample, rows, trained.ensemble.probabilities(sample.matrix, rows)).persisting(persistence.as_deref(), rows)
+    };
     let (held_out, probabilities) = trained.held_out(&samples);
-    let validation = Answers::new(&sample, &held_out, probabilities);
+    let validation = Answers::new(&sample, &held_out, probabilities).persisting(persistence.as_deref(), &held_out);
     let decision = plan.decide(&validation, classes.len())?;
     let model = Model {
         version: VERSION.into(),
@@ -216,7 +231,8 @@ fn answers_of(model: &Model, table: &Table, plan: &Plan, notes: &mut Vec<Note>) 
     };
     let rows = labels.rows();
     let probabilities = Ensemble::new(model.members.clone())?.probabilities(sample.matrix, &rows);
-    Ok(Answers::new(&sample, &rows, probabilities))
+    let persistence = persistence(&model.target, table, &neighbours)?;
+    Ok(Answers::new(&sample, &rows, probabilities).persisting(persistence.as_deref(), &rows))
 }
 
 impl Answers {
@@ -226,7 +242,14 @@ impl Answers {
             labels: rows.iter().map(|row| sample.labels[at(row)]).collect(),
             probabilities,
             weights: sample.weights.map(|weights| rows.iter().map(|row| f64::from(weights[at(row)])).collect()),
+            persistence: None,
         }
+    }
+
+    /// With what persistence says of these rows.
+    fn persisting(self, persistence: Option<&[bool]>, rows: &[u32]) -> Self {
+        let now = |positive: &[bool]| rows.iter().map(|row| positive[*row as usize]).collect();
+        Answers { persistence: persistence.map(now), ..self }
     }
 
     /// Of two classes: which rows are positive.
@@ -241,6 +264,9 @@ impl Answers {
         self.probabilities.extend(further.probabilities);
         if let (Some(weights), Some(more)) = (&mut self.weights, further.weights) {
             weights.extend(more);
+        }
+        if let (Some(known), Some(more)) = (&mut self.persistence, further.persistence) {
+            known.extend(more);
         }
     }
 

@@ -48,9 +48,37 @@ impl Recipe {
         cut: Cut::Centre,
     };
 
+    /// The recipe with cross-entropy first, or without it, where that was asked for; else its own way, where that `suits`.
+    ///
+    /// Without it nothing moves the best threshold to the centre of the prior, so the threshold is then looked for.
+    #[must_use]
+    pub fn warm_start(self, asked: Option<bool>, suits: bool) -> Self {
+        let warm_start = match asked {
+            Some(asked) => asked.then(|| self.warm_start.unwrap_or_default()),
+            None => self.warm_start.filter(|_| suits),
+        };
+        let cut = if self.cut == Cut::Centre && warm_start.is_none() { Cut::Tuned } else { self.cut };
+        Recipe { warm_start, cut, ..self }
+    }
+
     /// These settings with the recipe's.
     #[must_use]
     pub fn settings(&self, settings: Settings) -> Settings {
         Settings { batch: self.batch, weight_decay: self.weight_decay, warm_start: self.warm_start, ..settings }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_cross_entropy_first_the_threshold_is_looked_for() {
+        assert_eq!(Recipe::STRONG.warm_start(None, true), Recipe::STRONG);
+        let cold = Recipe::STRONG.warm_start(None, false);
+        assert_eq!((cold.warm_start, cold.cut), (None, Cut::Tuned));
+        assert_eq!(Recipe::STRONG.warm_start(Some(false), true), cold);
+        let warm = Recipe::PLAIN.warm_start(Some(true), false);
+        assert_eq!((warm.warm_start, warm.cut), (Some(WarmStart::default()), Cut::Tuned));
     }
 }

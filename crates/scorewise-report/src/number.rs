@@ -1,0 +1,79 @@
+//! Numbers as people read them: the same on the terminal, on a page and in a notebook.
+
+/// At most six digits after the point, without trailing zeros.
+///
+/// ```
+/// use scorewise_report::short;
+/// assert_eq!([0.25, 1.0, -0.0, 1e-7, 2.0 / 3.0].map(short), ["0.25", "1", "0", "1.000e-7", "0.666667"]);
+/// ```
+#[must_use]
+pub fn short(value: f64) -> String {
+    if value != 0.0 && value.abs() < 5e-5 {
+        return format!("{value:.3e}");
+    }
+    let text = format!("{value:.6}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.into() }
+}
+
+/// Two ends with as many digits as tell them apart.
+///
+/// ```
+/// use scorewise_report::ends;
+/// assert_eq!(ends(0.25, 0.5), ("0.25".into(), "0.5".into()));
+/// assert_eq!(ends(0.123_456_781, 0.123_456_784), ("0.123456781".into(), "0.123456784".into()));
+/// ```
+#[must_use]
+pub fn ends(low: f64, high: f64) -> (String, String) {
+    let (few_low, few_high) = (short(low), short(high));
+    if few_low != few_high || low == high {
+        return (few_low, few_high);
+    }
+    let exact = |digits: &usize| (format!("{low:.digits$}"), format!("{high:.digits$}"));
+    (7..=17).map(|digits| exact(&digits)).find(|(low, high)| low != high).unwrap_or((low.to_string(), high.to_string()))
+}
+
+/// A number, or that there is none.
+#[must_use]
+pub fn shown(value: Option<f64>) -> String {
+    value.map_or("undefined".into(), short)
+}
+
+/// Three digits after the point, for sentences; fewer where they are zeros.
+///
+/// ```
+/// use scorewise_report::spoken;
+/// assert_eq!([0.519_039, 0.5, 1.0, 0.000_12].map(spoken), ["0.519", "0.5", "1", "0.00012"]);
+/// ```
+#[must_use]
+pub fn spoken(value: f64) -> String {
+    if value != 0.0 && value.abs() < 5e-3 {
+        return short(value);
+    }
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.into() }
+}
+
+/// A count with a thin gap between thousands; weights, which need not be whole, with one digit.
+///
+/// ```
+/// use scorewise_report::counted;
+/// assert_eq!([0.0, 999.0, 1234567.0, 2.5].map(counted), ["0", "999", "1\u{202f}234\u{202f}567", "2.5"]);
+/// ```
+#[must_use]
+pub fn counted(value: f64) -> String {
+    if value.fract() != 0.0 {
+        return format!("{value:.1}");
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        let left = digits.len() - at;
+        if at > 0 && left % 3 == 0 && digit.is_ascii_digit() && !text.ends_with('-') {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}

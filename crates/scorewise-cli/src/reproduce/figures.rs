@@ -35,8 +35,8 @@ pub fn write(chosen: &Chosen, trials: &[Trial]) -> Result<(), Failure> {
 }
 
 fn save(chosen: &Chosen, name: &str, picture: &Picture) -> Result<(), Failure> {
-    write_safely(&chosen.out.join(format!("{name}.svg")), picture.svg.as_bytes())?;
-    Ok(write_safely(&chosen.out.join(format!("{name}.png")), &picture.png)?)
+    write_safely(&chosen.out.join(format!("{name}.svg")), picture.svg()?.as_bytes())?;
+    Ok(write_safely(&chosen.out.join(format!("{name}.png")), &picture.png()?)?)
 }
 
 /// As the paper writes it: `cosine:0.5,0.1` is a raised cosine with μ = 0.5 and δ = 0.1.

@@ -16,9 +16,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn write(folder: &Path, name: &str, picture: &Picture) -> std::io::Result<()> {
-    std::fs::write(folder.join(name).with_extension("svg"), &picture.svg)?;
-    std::fs::write(folder.join(name).with_extension("png"), &picture.png)
+fn write(folder: &Path, name: &str, picture: &Picture) -> Result<(), Box<dyn Error>> {
+    std::fs::write(folder.join(name).with_extension("svg"), picture.svg()?)?;
+    Ok(std::fs::write(folder.join(name).with_extension("png"), picture.png()?)?)
 }
 
 fn named(name: &str, prior: &str) -> Result<NamedPrior, scorewise::Error> {

@@ -1,13 +1,15 @@
 //! A strip of keys outside the data, so that it covers none: a sample of each mark and its name, centred, in as many rows as needed.
 
-use plotters::element::Rectangle;
+use plotters::element::{Circle, Rectangle};
 use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters::style::{Color, RGBColor};
 
-use crate::axes::Stroke;
 use crate::error::Result;
+use crate::palette::PAPER;
+use crate::panel::{HATCHING, WHISKER_END};
 use crate::picture::{Area, Scale};
+use crate::stroke::Stroke;
 use crate::text::{SMALL, fitted, text, width};
 
 /// A mark as it is seen in the panels.
@@ -16,14 +18,22 @@ pub(crate) enum Mark {
     Line(Stroke),
     /// A filled bar with an outline of the same colour.
     Bar(RGBColor),
+    /// A filled area without an outline, and how much it covers.
+    Band(RGBColor, f64),
+    /// A hatched area.
+    Hatch,
+    /// A dot.
+    Dot(RGBColor),
+    /// A line through dots.
+    Beads(Stroke),
     /// A mean with its deviation to both sides.
     Whisker(Stroke),
 }
 
 /// How much of a bar's colour covers what is behind it.
 pub(crate) const BAR_COVER: f64 = 0.35;
-/// Half of the height of a whisker's ends, in pixels.
-pub(crate) const WHISKER_END: f64 = 4.0;
+/// The radius of a dot in pixels.
+pub(crate) const DOT: f64 = 4.5;
 
 const SAMPLE: f64 = 28.0;
 const BETWEEN_SAMPLE_AND_NAME: f64 = 7.0;
@@ -31,12 +41,12 @@ const BETWEEN_KEYS: f64 = 22.0;
 const ROW: f64 = 20.0;
 
 /// The keys of a figure, and the width in pixels that they may take.
-pub(crate) struct Legend<'a> {
-    pub keys: Vec<(Mark, &'a str)>,
+pub(crate) struct Legend {
+    pub keys: Vec<(Mark, String)>,
     pub width: f64,
 }
 
-impl Legend<'_> {
+impl Legend {
     /// The height in pixels that the keys need.
     pub fn height(&self) -> f64 {
         self.keys.len().div_ceil(self.keys_a_row()) as f64 * ROW
@@ -104,6 +114,22 @@ impl Mark {
                 let outline = vec![(left, bottom), (left, top), (right, top), (right, bottom), (left, bottom)];
                 Stroke::solid(colour, 0.75).draw_on(area, outline, scale)?;
             }
+            Mark::Band(colour, cover) => {
+                let high = scale.units(6.0);
+                area.draw(&Rectangle::new([(x, y - high), (end, y + high)], colour.mix(cover).filled()))?;
+            }
+            Mark::Hatch => {
+                let (step, high) = (scale.units(7.0), scale.units(6.0));
+                for number in 0..3 {
+                    let start = x + scale.units(1.0) + number * step;
+                    HATCHING.draw_on(area, vec![(start, y + high), (start + 2 * high, y - high)], scale)?;
+                }
+            }
+            Mark::Dot(colour) => draw_dot(area, colour, (middle, y), scale)?,
+            Mark::Beads(stroke) => {
+                stroke.draw_on(area, vec![(x, y), (end, y)], scale)?;
+                draw_dot(area, stroke.colour, (middle, y), scale)?;
+            }
             Mark::Whisker(stroke) => {
                 stroke.draw_on(area, vec![(x, y), (end, y)], scale)?;
                 for x in [x, middle, end] {
@@ -116,6 +142,13 @@ impl Mark {
     }
 }
 
+fn draw_dot<DB: DrawingBackend>(area: &Area<DB>, colour: RGBColor, place: (i32, i32), scale: Scale) -> Result<()> {
+    for (colour, radius) in [(PAPER, DOT + 1.25), (colour, DOT)] {
+        area.draw(&Circle::new(place, scale.units(radius), colour.filled()))?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,7 +156,7 @@ mod tests {
 
     fn rows(keys: usize, width: f64) -> (usize, f64) {
         crate::text::make_font_known().unwrap();
-        let legend = Legend { keys: vec![(Mark::Line(Stroke::solid(BLUE, 2.0)), "a name"); keys], width };
+        let legend = Legend { keys: vec![(Mark::Line(Stroke::solid(BLUE, 2.0)), "a name".into()); keys], width };
         (legend.keys_a_row(), legend.height())
     }
 

@@ -1,7 +1,7 @@
 //! Showing: results in, pictures out.
 //!
-//! Two figures of the paper so far, and the base on which the others will stand. A figure is drawn twice by the same code, as
-//! SVG and as PNG; both come back in memory as a [`Picture`]. This crate prints nothing and writes no files.
+//! A figure's data become a [`Picture`], which the same code draws as SVG or as PNG, in memory and when asked. This crate
+//! prints nothing and writes no files.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 //!
@@ -15,17 +15,19 @@
 //!     thresholds: vec![0.48, 0.5, 0.55],
 //! };
 //! let picture = figure_thresholds(&[panel])?;
-//! assert!(picture.svg.contains("mean 0.51, deviation 0.04"));
-//! assert!(picture.png.starts_with(b"\x89PNG"));
+//! assert!(picture.svg()?.contains("mean 0.51, deviation 0.04"));
+//! assert!(picture.png()?.starts_with(b"\x89PNG"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `histogram` | values in [0, 1] as bars of area 1 |
-//! | `curve`, `simplify` | a prior's f and F as points, and as few of them as are seen |
-//! | `palette`, `text` | colours for every eye; the one font |
-//! | `axes`, `legend`, `layout` | what figures share: a panel, a strip of keys, panels in rows |
+//! | `curve`, `clip`, `simplify` | a prior's f and F as points; of a line what is inside, and as few points as are seen |
+//! | `palette`, `text`, `stroke` | colours for every eye; the one font; how a line is drawn |
+//! | `ticks`, `axes`, `panel` | round numbers, what stands around the data, and the data's own rectangle |
+//! | `legend`, `layout`, `sheet` | a strip of keys, panels in rows, a panel above its keys |
+//! | `lines` | lines with names |
 //! | `bitmap`, `picture` | a figure as SVG and PNG |
 //! | `priors`, `thresholds` | the figures, one a file |
 //!
@@ -41,12 +43,18 @@ mod number;
 pub mod document;
 mod histogram;
 mod curve;
+mod clip;
 mod simplify;
 mod palette;
 mod text;
+mod stroke;
+mod ticks;
 mod axes;
+mod panel;
 mod legend;
 mod layout;
+mod sheet;
+mod lines;
 mod bitmap;
 mod picture;
 mod priors;
@@ -55,6 +63,8 @@ mod error;
 
 pub use number::{counted, ends, short, shown, spoken};
 pub use error::{Error, Result};
-pub use picture::Picture;
+pub use lines::NamedLine;
+pub use palette::palette;
+pub use picture::{Frame, Picture};
 pub use priors::{NamedPrior, PriorRow, figure_priors};
 pub use thresholds::{Thresholds, figure_thresholds};

@@ -7,19 +7,86 @@
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
 use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
-use plotters::style::WHITE;
 
 use crate::bitmap::Bitmap;
 use crate::error::{Error, Result};
+use crate::palette::PAPER;
 use crate::text::make_font_known;
 
-/// One figure in both forms, to be written beside each other: `picture.svg`, `picture.png`.
-#[derive(Clone, Debug, PartialEq)]
+/// A figure whose data were checked. It is drawn when it is asked for: a page needs no PNG, which takes the most time.
 pub struct Picture {
-    /// The whole SVG document.
-    pub svg: String,
+    figure: Box<dyn Drawable>,
+}
+
+impl Picture {
+    /// Of a figure whose data were checked.
+    pub(crate) fn of(figure: impl Figure + 'static) -> Result<Self> {
+        // Legends are measured, so even the size depends on the font.
+        make_font_known()?;
+        Ok(Picture { figure: Box::new(figure) })
+    }
+
+    /// The whole SVG document. It begins with `<svg`, has a `viewBox` and no ids, so it can stand inside a page as it is.
+    pub fn svg(&self) -> Result<String> {
+        self.figure.svg()
+    }
+
     /// The whole PNG file, two dots a pixel of the SVG.
-    pub png: Vec<u8>,
+    pub fn png(&self) -> Result<Vec<u8>> {
+        self.figure.png()
+    }
+
+    /// Width and height in pixels, as the SVG's `width` and `height` say them.
+    pub fn size(&self) -> (u32, u32) {
+        self.figure.size()
+    }
+
+    /// Where the data lie, panel by panel, so that a page can lay a moving mark over them.
+    pub fn frames(&self) -> Vec<Frame> {
+        self.figure.frames()
+    }
+}
+
+impl std::fmt::Debug for Picture {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Picture").field("size", &self.size()).field("frames", &self.frames()).finish()
+    }
+}
+
+/// The rectangle between the axes of one panel, in pixels of [`Picture::size`] from the upper left corner.
+///
+/// The SVG's `viewBox` counts in tenths of these pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// From the picture's left edge to the y axis.
+    pub left: f64,
+    /// From the picture's upper edge to the upper end of the y axis.
+    pub top: f64,
+    /// The length of the x axis.
+    pub width: f64,
+    /// The length of the y axis.
+    pub height: f64,
+    /// The numbers at the left and right end of the x axis.
+    pub x: (f64, f64),
+    /// The numbers at the lower and upper end of the y axis. It need not be linear: its label says so.
+    pub y: (f64, f64),
+}
+
+/// A rectangle of a figure, in pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Place {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+impl Place {
+    /// The same rectangle to draw in.
+    pub fn on<DB: DrawingBackend>(self, area: &Area<DB>, scale: Scale) -> Area<DB> {
+        let units = |pixels: f64| scale.units(pixels).max(0);
+        area.clone().shrink((units(self.left), units(self.top)), (units(self.width), units(self.height)))
+    }
 }
 
 /// Drawing units in a pixel of the figure.
@@ -47,9 +114,11 @@ impl Scale {
 pub(crate) type Area<DB> = DrawingArea<DB, Shift>;
 
 /// What can be drawn.
-pub(crate) trait Figure {
+pub(crate) trait Figure: Send + Sync {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
+    /// Where its data lie.
+    fn frames(&self) -> Vec<Frame>;
     /// Draws on a white area of that size.
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()>;
 }
@@ -60,22 +129,39 @@ const DOTS_A_PIXEL: u32 = 2;
 /// 96 pixels an inch, in dots a metre.
 const DOTS_A_METRE: u32 = (96.0 * DOTS_A_PIXEL as f64 / 0.0254) as u32;
 
-/// Draws a figure in both forms.
-pub(crate) fn render(figure: &impl Figure) -> Result<Picture> {
-    make_font_known()?;
-    Ok(Picture { svg: svg(figure)?, png: png(figure)? })
+/// A figure without its type: what a picture asks of it.
+trait Drawable: Send + Sync {
+    fn size(&self) -> (u32, u32);
+    fn frames(&self) -> Vec<Frame>;
+    fn svg(&self) -> Result<String>;
+    fn png(&self) -> Result<Vec<u8>>;
+}
+
+impl<F: Figure> Drawable for F {
+    fn size(&self) -> (u32, u32) {
+        Figure::size(self)
+    }
+    fn frames(&self) -> Vec<Frame> {
+        Figure::frames(self)
+    }
+    fn svg(&self) -> Result<String> {
+        svg(self)
+    }
+    fn png(&self) -> Result<Vec<u8>> {
+        png(self)
+    }
 }
 
 fn draw<DB: DrawingBackend>(figure: &impl Figure, backend: DB, scale: Scale) -> Result<()> {
     let area = backend.into_drawing_area();
-    area.fill(&WHITE)?;
+    area.fill(&PAPER)?;
     figure.draw(&area, scale)?;
     area.present()?;
     Ok(())
 }
 
 fn svg(figure: &impl Figure) -> Result<String> {
-    let (width, height) = figure.size();
+    let (width, height) = Figure::size(figure);
     let (wide, high) = (width * SVG_SCALE.0, height * SVG_SCALE.0);
     let mut text = String::new();
     draw(figure, SVGBackend::with_string(&mut text, (wide, high)), SVG_SCALE)?;
@@ -87,7 +173,7 @@ fn svg(figure: &impl Figure) -> Result<String> {
 }
 
 fn png(figure: &impl Figure) -> Result<Vec<u8>> {
-    let (width, height) = figure.size();
+    let (width, height) = Figure::size(figure);
     let (wide, high) = (width * PNG_SCALE.0, height * PNG_SCALE.0);
     let mut fine = vec![0; 3 * wide as usize * high as usize];
     draw(figure, Bitmap(BitMapBackend::with_buffer(&mut fine, (wide, high))), PNG_SCALE)?;

@@ -3,12 +3,12 @@
 use plotters::prelude::DrawingBackend;
 use scorewise::Prior;
 
-use crate::axes::{Axes, Stroke};
+use crate::axes::{Axes, Axis};
 use crate::curve::{cumulative, density_below, peak};
 use crate::error::{Error, Result};
 use crate::legend::{Legend, Mark};
-use crate::palette::LINES;
-use crate::picture::{Area, Figure, Picture, Scale, render};
+use crate::picture::{Area, Figure, Frame, Picture, Place, Scale};
+use crate::stroke::Stroke;
 
 /// A prior and what the legend calls it.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,82 +36,95 @@ pub fn figure_priors(rows: &[PriorRow]) -> Result<Picture> {
     if let Some(row) = rows.iter().find(|row| row.priors.is_empty()) {
         return Err(Error::NoPrior { panel: row.title.clone() });
     }
-    render(&Priors { rows })
+    Picture::of(Priors { rows: rows.to_vec() })
 }
 
-struct Priors<'a> {
-    rows: &'a [PriorRow],
+struct Priors {
+    rows: Vec<PriorRow>,
 }
 
-const WIDTH: u32 = 840;
+const WIDTH: f64 = 840.0;
 const PANEL_HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 8.0;
 /// Above the highest value, as a share of it.
 const HEADROOM: f64 = 0.08;
 
-impl Figure for Priors<'_> {
+impl Figure for Priors {
     fn size(&self) -> (u32, u32) {
         let rows: f64 = self.rows.iter().map(row_height).sum();
-        (WIDTH, (rows + 2.0 * MARGIN) as u32)
+        (WIDTH as u32, (rows + 2.0 * MARGIN) as u32)
+    }
+
+    fn frames(&self) -> Vec<Frame> {
+        let both =
+            |(row, [left, right]): (&PriorRow, [Place; 2])| [densities(row).frame(left), cumulatives(row).frame(right)];
+        self.rows.iter().zip(self.places()).flat_map(both).collect()
     }
 
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
-        let mut rest = area.margin(scale.units(MARGIN), scale.units(MARGIN), 0, 0);
-        for row in self.rows {
-            let (mut panels, below) = rest.split_vertically(scale.units(row_height(row)));
+        for (row, [left, right]) in self.rows.iter().zip(self.places()) {
+            draw_densities(row, area, left, scale)?;
+            draw_cumulatives(row, area, right, scale)?;
             if let Some(legend) = legend(row) {
-                let (above, strip) = panels.split_vertically(scale.units(PANEL_HEIGHT));
-                let strip = strip.margin(scale.units(0.5 * MARGIN), 0, 0, 0);
-                legend.draw(&strip, scale)?;
-                panels = above;
+                let top = left.top + PANEL_HEIGHT + 0.5 * MARGIN;
+                let strip = Place { left: MARGIN, top, width: WIDTH - 2.0 * MARGIN, height: legend.height() };
+                legend.draw(&strip.on(area, scale), scale)?;
             }
-            let (left, right) = panels.split_horizontally(panels.dim_in_pixel().0 as i32 / 2);
-            draw_densities(row, &left, scale)?;
-            draw_cumulatives(row, &right, scale)?;
-            rest = below;
         }
         Ok(())
     }
 }
 
-fn legend(row: &PriorRow) -> Option<Legend<'_>> {
-    (row.priors.len() > 1).then(|| Legend {
-        keys: row.priors.iter().enumerate().map(|(number, prior)| (Mark::Line(stroke(number)), &*prior.name)).collect(),
-        width: f64::from(WIDTH) - 2.0 * MARGIN,
-    })
+impl Priors {
+    /// The places of f and F, row by row.
+    fn places(&self) -> Vec<[Place; 2]> {
+        let (width, mut top) = (0.5 * WIDTH, MARGIN);
+        let mut places = Vec::new();
+        for row in &self.rows {
+            places.push([0.0, width].map(|left| Place { left, top, width, height: PANEL_HEIGHT }));
+            top += row_height(row);
+        }
+        places
+    }
+}
+
+fn legend(row: &PriorRow) -> Option<Legend> {
+    let key = |(number, prior): (usize, &NamedPrior)| (Mark::Line(Stroke::of_line(number)), prior.name.clone());
+    let keys = row.priors.iter().enumerate().map(key).collect();
+    (row.priors.len() > 1).then_some(Legend { keys, width: WIDTH - 2.0 * MARGIN })
 }
 
 fn row_height(row: &PriorRow) -> f64 {
     PANEL_HEIGHT + legend(row).map_or(0.0, |legend| legend.height() + MARGIN)
 }
 
-/// Seven colours; beyond them the same again in dashes.
-fn stroke(number: usize) -> Stroke {
-    let solid = Stroke::solid(LINES[number % LINES.len()], 2.0);
-    match number / LINES.len() {
-        0 => solid,
-        1 => solid.dashed(7.0, 4.0),
-        _ => solid.dashed(2.0, 3.0),
-    }
+fn densities(row: &PriorRow) -> Axes<'_> {
+    let peak = row.priors.iter().map(|named| peak(&named.prior)).fold(0.0, f64::max);
+    let y = Axis::new("density f(τ)", 0.0, peak * (1.0 + HEADROOM));
+    Axes { title: &row.title, x: Axis::unit("threshold τ"), y, flags: false }
 }
 
-fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, scale: Scale) -> Result<()> {
-    let peak = row.priors.iter().map(|named| peak(&named.prior)).fold(0.0, f64::max);
-    let top = peak * (1.0 + HEADROOM);
-    let panel = Axes { title: &row.title, x: "threshold τ", y: "density f(τ)", top }.draw(area, scale)?;
+fn cumulatives(row: &PriorRow) -> Axes<'_> {
+    let y = Axis::new("probability F(τ)", 0.0, 1.0 + HEADROOM);
+    Axes { title: &row.title, x: Axis::unit("threshold τ"), y, flags: false }
+}
+
+fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, place: Place, scale: Scale) -> Result<()> {
+    let axes = densities(row);
+    let panel = axes.draw(area, place, scale)?;
     for (number, named) in row.priors.iter().enumerate() {
-        for line in density_below(&named.prior, top) {
-            stroke(number).draw(&panel, &line, scale)?;
+        for line in density_below(&named.prior, axes.y.to) {
+            panel.line(Stroke::of_line(number), &line)?;
         }
     }
     Ok(())
 }
 
-fn draw_cumulatives<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, scale: Scale) -> Result<()> {
-    let top = 1.0 + HEADROOM;
-    let panel = Axes { title: &row.title, x: "threshold τ", y: "probability F(τ)", top }.draw(area, scale)?;
+fn draw_cumulatives<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, place: Place, scale: Scale) -> Result<()> {
+    let axes = cumulatives(row);
+    let panel = axes.draw(area, place, scale)?;
     for (number, named) in row.priors.iter().enumerate() {
-        stroke(number).draw(&panel, &cumulative(&named.prior), scale)?;
+        panel.line(Stroke::of_line(number), &cumulative(&named.prior))?;
     }
     Ok(())
 }

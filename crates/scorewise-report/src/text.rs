@@ -11,6 +11,8 @@ use crate::picture::Scale;
 
 /// Numbers and words beside the data.
 pub(crate) const SMALL: f64 = 12.0;
+/// Numbers among the data, where there is little room.
+pub(crate) const TINY: f64 = 10.5;
 /// Titles.
 pub(crate) const LARGE: f64 = 13.5;
 

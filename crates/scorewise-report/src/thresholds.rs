@@ -1,20 +1,19 @@
 //! The paper's Figure 2: where the best thresholds of many trainings fell, under the prior they were trained with.
 
-use plotters::element::Rectangle;
 use plotters::prelude::DrawingBackend;
-use plotters::style::text_anchor::{HPos, VPos};
-use plotters::style::{Color, WHITE};
 use scorewise::{Prior, Spread};
 
-use crate::axes::{Axes, Panel, Stroke};
+use crate::axes::{Axes, Axis};
 use crate::curve::{density_below, peak};
 use crate::error::{Error, Result};
 use crate::histogram::{Histogram, bars_for};
 use crate::layout;
-use crate::legend::{BAR_COVER, Legend, Mark, WHISKER_END};
+use crate::legend::{BAR_COVER, Legend, Mark};
 use crate::palette::{BLUE, VERMILLION};
-use crate::picture::{Area, Figure, Picture, Scale, render};
-use crate::text::{SMALL, text, width};
+use crate::panel::{Panel, WHISKER_END};
+use crate::picture::{Area, Figure, Frame, Picture, Place, Scale};
+use crate::sheet::{draw_strip, legend, strip};
+use crate::stroke::Stroke;
 
 /// One panel: a prior, and the best threshold of every training with it that succeeded.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,102 +40,104 @@ pub fn figure_thresholds(panels: &[Thresholds]) -> Result<Picture> {
             return Err(Error::Threshold { panel: panel.title.clone(), row, value });
         }
     }
-    render(&Panels { panels })
+    Picture::of(Panels { panels: panels.to_vec() })
 }
 
-struct Panels<'a> {
-    panels: &'a [Thresholds],
+struct Panels {
+    panels: Vec<Thresholds>,
 }
 
-const PANEL: (u32, u32) = (320, 250);
-const MARGIN: f64 = 8.0;
-const PRIOR: Stroke = Stroke { colour: BLUE, width: 2.0, dash: Some((6.0, 3.5)) };
-const MEAN: Stroke = Stroke { colour: VERMILLION, width: 2.0, dash: None };
+const PANEL: (f64, f64) = (320.0, 250.0);
+const PRIOR: Stroke = Stroke::solid(BLUE, 2.0).dashed(6.0, 3.5);
+const MEAN: Stroke = Stroke::solid(VERMILLION, 2.0);
 /// Of the panel's height, from below: the data, the whisker above it, and above that the numbers.
 const DATA: f64 = 0.76;
 const WHISKER: f64 = 0.82;
 
-impl Panels<'_> {
-    fn legend(&self) -> Legend<'static> {
-        Legend {
-            keys: vec![
-                (Mark::Line(PRIOR), "prior density f"),
-                (Mark::Bar(VERMILLION), "best thresholds τ*"),
-                (Mark::Whisker(MEAN), "mean ± deviation"),
-            ],
-            width: f64::from(self.width()) - 2.0 * MARGIN,
-        }
+impl Panels {
+    fn legend(&self) -> Legend {
+        let keys = vec![
+            (Mark::Line(PRIOR), "prior density f".into()),
+            (Mark::Bar(VERMILLION), "best thresholds τ*".into()),
+            (Mark::Whisker(MEAN), "mean ± deviation".into()),
+        ];
+        legend(keys, self.width())
     }
 
-    fn width(&self) -> u32 {
-        PANEL.0 * layout::columns(self.panels.len()) as u32
+    fn width(&self) -> f64 {
+        PANEL.0 * layout::columns(self.panels.len()) as f64
+    }
+
+    /// Of all panels together.
+    fn height(&self) -> f64 {
+        PANEL.1 * layout::rows(self.panels.len()) as f64
+    }
+
+    fn places(&self) -> impl Iterator<Item = (&Thresholds, Place)> {
+        let place = |(row, half_column): (usize, usize)| Place {
+            left: 0.5 * half_column as f64 * PANEL.0,
+            top: row as f64 * PANEL.1,
+            width: PANEL.0,
+            height: PANEL.1,
+        };
+        self.panels.iter().zip(layout::places(self.panels.len()).map(place))
     }
 }
 
-impl Figure for Panels<'_> {
+impl Figure for Panels {
     fn size(&self) -> (u32, u32) {
-        let strip = self.legend().height() + 2.0 * MARGIN;
-        (self.width(), PANEL.1 * layout::rows(self.panels.len()) as u32 + strip as u32)
+        (self.width() as u32, (self.height() + strip(&self.legend())) as u32)
+    }
+
+    fn frames(&self) -> Vec<Frame> {
+        self.places().map(|(panel, place)| panel.axes().frame(place)).collect()
     }
 
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
-        let (wide, high) = (PANEL.0 * scale.0, PANEL.1 * scale.0);
-        for (panel, (row, half_column)) in self.panels.iter().zip(layout::places(self.panels.len())) {
-            let (left, top) = (half_column as i32 * wide as i32 / 2, row as i32 * high as i32);
-            panel.draw(&area.clone().shrink((left, top), (wide, high)), scale)?;
+        for (panel, place) in self.places() {
+            panel.draw(area, place, scale)?;
         }
-        let bottom = high as i32 * layout::rows(self.panels.len()) as i32;
-        let strip = area.clone().shrink((0, bottom + scale.units(MARGIN)), area.dim_in_pixel());
-        self.legend().draw(&strip, scale)
+        draw_strip(&self.legend(), area, self.height(), scale)
     }
 }
 
 impl Thresholds {
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
-        let histogram = Histogram::of(&self.thresholds, bars_for(&self.thresholds));
-        let top = histogram.peak().max(peak(&self.prior)) / DATA;
-        let panel = Axes { title: &self.title, x: "threshold τ", y: "density", top }.draw(area, scale)?;
+    fn histogram(&self) -> Histogram {
+        Histogram::of(&self.thresholds, bars_for(&self.thresholds))
+    }
 
-        for (low, high, height) in histogram.bars() {
-            let bar = Rectangle::new([(low, height), (high, 0.0)], VERMILLION.mix(BAR_COVER).filled());
-            panel.plotting_area().draw(&bar)?;
+    fn axes(&self) -> Axes<'_> {
+        let y = Axis::new("density", 0.0, self.histogram().peak().max(peak(&self.prior)) / DATA);
+        Axes { title: &self.title, x: Axis::unit("threshold τ"), y, flags: false }
+    }
+
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, place: Place, scale: Scale) -> Result<()> {
+        let axes = self.axes();
+        let (panel, top) = (axes.draw(area, place, scale)?, axes.y.to);
+        for (low, high, height) in self.histogram().bars() {
+            panel.bar(VERMILLION, BAR_COVER, ((low, 0.0), (high, height)))?;
             let outline = [(low, 0.0), (low, height), (high, height), (high, 0.0)];
-            Stroke::solid(VERMILLION, 0.75).draw(&panel, &outline, scale)?;
+            panel.line(Stroke::solid(VERMILLION, 0.75), &outline)?;
         }
         for line in density_below(&self.prior, DATA * top) {
-            PRIOR.draw(&panel, &line, scale)?;
+            panel.line(PRIOR, &line)?;
         }
         let spread = Spread::of(&self.thresholds);
         if let Some(spread) = spread {
-            draw_spread(spread, &panel, top, scale)?;
+            draw_spread(spread, &panel, top)?;
         }
-        write_corner(&in_words(spread), &panel.plotting_area().strip_coord_spec(), scale)
+        panel.corner(&in_words(spread))
     }
 }
 
-/// The mean as an upright line, the deviation as a whisker to both sides, which ends without its bar where it leaves [0, 1].
-fn draw_spread<DB: DrawingBackend>(spread: Spread, panel: &Panel<'_, DB>, top: f64, scale: Scale) -> Result<()> {
+/// The mean as an upright line, the deviation as a whisker to both sides.
+fn draw_spread<DB: DrawingBackend>(spread: Spread, panel: &Panel<'_, DB>, top: f64) -> Result<()> {
     let (mean, y) = (spread.mean, WHISKER * top);
-    let high = panel.plotting_area().dim_in_pixel().1;
-    let half = WHISKER_END * scale.factor() * top / f64::from(high);
-    MEAN.draw(panel, &[(mean, 0.0), (mean, y + half)], scale)?;
-    let Some(deviation) = spread.deviation else { return Ok(()) };
-    let (low, high) = (mean - deviation, mean + deviation);
-    MEAN.draw(panel, &[(low.max(0.0), y), (high.min(1.0), y)], scale)?;
-    for end in [low, high].into_iter().filter(|end| (0.0..=1.0).contains(end)) {
-        MEAN.draw(panel, &[(end, y - half), (end, y + half)], scale)?;
+    panel.line(MEAN, &[(mean, 0.0), (mean, y + WHISKER_END * panel.pixel().1)])?;
+    match spread.deviation {
+        Some(deviation) => panel.whisker(MEAN, y, (mean - deviation, mean + deviation)),
+        None => Ok(()),
     }
-    Ok(())
-}
-
-/// Words in the upper left corner, where the axes leave room above the data; the grid stops behind them.
-fn write_corner<DB: DrawingBackend>(words: &str, area: &Area<DB>, scale: Scale) -> Result<()> {
-    let style = text(scale, SMALL, HPos::Left, VPos::Center);
-    let (left, middle, half) = (scale.units(6.0), scale.units(10.0), scale.units(8.0));
-    let right = left + width(&style, words) + scale.units(3.0);
-    area.draw(&Rectangle::new([(scale.units(3.0), middle - half), (right, middle + half)], WHITE.filled()))?;
-    area.draw_text(words, &style, (left, middle))?;
-    Ok(())
 }
 
 fn in_words(spread: Option<Spread>) -> String {

@@ -29,7 +29,7 @@ const END: f64 = 8400.0;
 fn density_is_on_the_left_and_cumulative_on_the_right() {
     for text in ["cosine:0.5,0.2", "beta:2,5", "normal:0.5,0.1"] {
         let prior: Prior = text.parse().unwrap();
-        let tags = tags(&figure_priors(&[row("A row", &[text])]).unwrap().svg);
+        let tags = tags(&figure_priors(&[row("A row", &[text])]).unwrap().svg().unwrap());
         for (from, to, is_density) in [(0.0, HALF, true), (HALF, END, false)] {
             let ruler = Ruler::of(&tags, from, to);
             let points = line(&tags, "#0072B2", from, to);
@@ -51,7 +51,7 @@ fn density_is_on_the_left_and_cumulative_on_the_right() {
 
 #[test]
 fn the_uniform_prior_is_two_straight_lines() {
-    let tags = tags(&figure_priors(&[row("Uniform", &["uniform"])]).unwrap().svg);
+    let tags = tags(&figure_priors(&[row("Uniform", &["uniform"])]).unwrap().svg().unwrap());
     for (from, to, expected) in [(0.0, HALF, [(0.0, 1.0), (1.0, 1.0)]), (HALF, END, [(0.0, 0.0), (1.0, 1.0)])] {
         let ruler = Ruler::of(&tags, from, to);
         let points = line(&tags, "#0072B2", from, to);
@@ -66,7 +66,7 @@ fn the_uniform_prior_is_two_straight_lines() {
 #[test]
 fn several_priors_get_a_legend_below_their_axes_and_one_gets_none() {
     let names = |priors: &[&str]| {
-        let tags = tags(&figure_priors(&[row("A row", priors)]).unwrap().svg);
+        let tags = tags(&figure_priors(&[row("A row", priors)]).unwrap().svg().unwrap());
         let axes = tags.iter().filter(|tag| tag.text == "threshold τ").map(|tag| tag.number("y")).fold(0.0, f64::max);
         let keys: Vec<f64> =
             tags.iter().filter(|tag| tag.text.starts_with("prior ")).map(|tag| tag.number("y")).collect();
@@ -84,9 +84,9 @@ fn a_row_is_added_below_and_both_forms_have_one_size() {
     let rows = [row("Uniform", &["uniform"]), row("Raised cosine: μ = 0.5, δ = 0.2", &["cosine:0.5,0.2"])];
     let (one, two) = (figure_priors(&rows[..1]).unwrap(), figure_priors(&rows).unwrap());
     let height = |svg: &str| tags(svg)[0].number("height");
-    assert!(height(&two.svg) > 1.9 * height(&one.svg));
-    let png = dots(&two.png);
-    assert_eq!((f64::from(png.width), f64::from(png.height)), (2.0 * 840.0, 2.0 * height(&two.svg)));
+    assert!(height(&two.svg().unwrap()) > 1.9 * height(&one.svg().unwrap()));
+    let png = dots(&two.png().unwrap());
+    assert_eq!((f64::from(png.width), f64::from(png.height)), (2.0 * 840.0, 2.0 * height(&two.svg().unwrap())));
     assert!(png.ink(0..png.width, 0..png.height) > 2000, "titles and numbers");
 }
 
@@ -102,13 +102,13 @@ fn priors_at_their_limits_can_be_drawn() {
     ];
     for text in limits {
         let picture = figure_priors(&[row("A row", &[text])]).unwrap();
-        assert!(!picture.svg.contains("NaN") && !picture.svg.contains("2147483647"), "{text}");
+        assert!(!picture.svg().unwrap().contains("NaN") && !picture.svg().unwrap().contains("2147483647"), "{text}");
     }
 }
 
 #[test]
 fn bad_input_is_named() {
-    assert_eq!(figure_priors(&[]), Err(Error::Empty));
+    assert_eq!(figure_priors(&[]).unwrap_err(), Error::Empty);
     let error = figure_priors(&[row("Uniform", &[])]).unwrap_err();
     assert_eq!(error.to_string(), "panel `Uniform` has no prior; give at least one");
 }

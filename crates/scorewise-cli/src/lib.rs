@@ -4,6 +4,7 @@
 mod outcome;
 mod interrupt;
 mod table;
+mod plot;
 mod predictions;
 mod train;
 mod predict;

@@ -6,12 +6,13 @@ use scorewise_report::document::{Document, Kind};
 use serde_json::{Map, Value, json};
 
 use crate::outcome::{Failure, Outcome, note};
+use crate::plot::Plot;
 use crate::predictions::{Forecast, Predictions, with_rows};
 use crate::resampling;
 use crate::scores::best;
-use crate::showing::forecast::{Question, forecast};
-use crate::showing::provenance::{data, provenance};
 use crate::showing;
+use crate::showing::forecast::{Question, forecast, intervals};
+use crate::showing::provenance::{data, provenance};
 use crate::table::{aligned, confusion_json, facts, matrix, pretty, short, shown};
 
 /// What `scorewise score` takes.
@@ -72,7 +73,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     document["replicates"] = json!(bootstrap.replicates);
     document["seed"] = json!(bootstrap.seed);
     arguments.showing.write(places, || {
-        let question = Question { score: &judge, threshold: arguments.threshold, chosen: "as given".into(), summary: Some(&summary), ..Question::default() };
+        let question = Question {
+            score: &judge,
+            threshold: arguments.threshold,
+            chosen: "as given".into(),
+            intervals: intervals(&summary),
+            ..Question::default()
+        };
         let forecast = with_rows!(&predictions, 0, rows => forecast(&sweep(&rows)?, &question));
         let provenance = provenance(Some(bootstrap.seed), vec![data(&predictions)]);
         Ok(Document { forecast: Some(forecast), ..Document::new(Kind::Score, provenance, document.clone()) })
@@ -81,7 +88,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if summary.confusion.fp + summary.confusion.fn_ == 0.0 && summary.positives > 0 {
         note("not one forecast is wrong; is the label what happened, or the forecast's own decision?");
     }
-    Ok(if arguments.json { pretty(&document) } else { summary.text() }.into())
+    if arguments.json {
+        return Ok(pretty(&document).into());
+    }
+    let plot = with_rows!(&predictions, 0, rows => Plot::new(&sweep(&rows)?, &judge, arguments.threshold, None));
+    Ok(format!("{}\n{}", summary.text(), plot.text(&judge)).into())
 }
 
 /// A threshold as it is given on the command line.

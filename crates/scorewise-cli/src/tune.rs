@@ -7,12 +7,13 @@ use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
+use crate::plot::Plot;
 use crate::predictions::{Forecast, with_rows};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
 use crate::showing;
 use crate::showing::forecast::{Question, forecast};
 use crate::showing::provenance::{data, provenance};
-use crate::table::{blocks, confusion_json, ends, facts, matrix, pretty, short, with_interval};
+use crate::table::{confusion_json, ends, facts, matrix, pretty, short, with_interval};
 
 /// What `scorewise tune` takes.
 #[derive(clap::Args)]
@@ -39,11 +40,11 @@ pub struct Arguments {
     json: bool,
 }
 
-/// The best threshold, and the score in sixty places for a picture.
+/// The best threshold, and what there is to look at.
 struct Tuned {
     best: Best,
     spread: BestDistribution,
-    picture: Vec<Option<f64>>,
+    plot: Plot,
     forecast: Option<document::Forecast>,
 }
 
@@ -62,7 +63,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             let document = json(&score, &conditions, &tuned, &arguments.resampling.bootstrap());
             arguments.showing.write(places, || {
                 let provenance = provenance(Some(arguments.resampling.seed), vec![data(&predictions)]);
-                Ok(Document { forecast: tuned.forecast.clone(), ..Document::new(Kind::Tune, provenance, document.clone()) })
+                Ok(Document {
+                    forecast: tuned.forecast.clone(),
+                    ..Document::new(Kind::Tune, provenance, document.clone())
+                })
             })?;
             Ok(if arguments.json { pretty(&document) } else { text(&score, &conditions, &tuned) }.into())
         }
@@ -94,7 +98,7 @@ fn tune<R: Real>(
         resampling::note_runs(rows.len());
     }
     let spread = spread(rows, &sweep, score, conditions, &arguments.resampling.bootstrap())?;
-    let picture = (0..PLACES).map(|k| score.checked(&sweep.at((f64::from(k) + 0.5) / f64::from(PLACES)))).collect();
+    let plot = Plot::new(&sweep, score, best.threshold, spread.threshold.interval(0.95));
     let question = || Question {
         score,
         threshold: best.threshold,
@@ -105,13 +109,15 @@ fn tune<R: Real>(
         interval: Some(best.interval),
         spread: spread.threshold.interval(0.95),
         conditions,
+        intervals: spread
+            .value
+            .interval(0.95)
+            .map_or(Vec::new(), |(low, high)| vec![document::Interval { score: score.name().into(), low, high }]),
         ..Question::default()
     };
     let forecast = arguments.showing.are_used().then(|| forecast(&sweep, &question()));
-    Ok(Ok(Tuned { best, spread, picture, forecast }))
+    Ok(Ok(Tuned { best, spread, plot, forecast }))
 }
-
-const PLACES: u32 = 60;
 
 /// The best threshold of each replicate: of all rows, or of runs of them where there are very many.
 pub fn spread<R: Real>(
@@ -177,36 +183,7 @@ fn text(score: &Score, conditions: &[Condition], tuned: &Tuned) -> String {
         ("interval", format!("{low} {end} {high}{others}")),
         ("value", with_interval(best.value, tuned.spread.value.interval(0.95))),
     ]);
-    format!("{lines}\n{}\n{}", matrix(&best.confusion), picture(score, tuned))
-}
-
-/// The score over the threshold, from its lowest value to its highest.
-fn picture(score: &Score, tuned: &Tuned) -> String {
-    let defined = || tuned.picture.iter().flatten().copied();
-    let (low, high) = (defined().fold(f64::INFINITY, f64::min), defined().fold(f64::NEG_INFINITY, f64::max));
-    if low >= high {
-        return String::new();
-    }
-    // The lowest one is a line and not a blank: a blank is undefined.
-    let height = |value: &Option<f64>| value.map_or(0.0, |value| 1.0 + 7.0 * (value - low) / (high - low));
-    let heights: Vec<f64> = tuned.picture.iter().map(height).collect();
-    let mark = ((tuned.best.threshold * f64::from(PLACES)) as usize).min(PLACES as usize - 1);
-    let scale: String = (0..PLACES as usize)
-        .map(|k| match k {
-            _ if k == mark => '▲',
-            0 => '0',
-            _ if k + 1 == PLACES as usize => '1',
-            _ => ' ',
-        })
-        .collect();
-    format!(
-        "{} over the threshold, {} to {}\n  {}\n  {}\n",
-        score.name(),
-        short(low),
-        short(high),
-        blocks(&heights).trim_end(),
-        scale.trim_end()
-    )
+    format!("{lines}\n{}\n{}", matrix(&best.confusion), tuned.plot.text(score))
 }
 
 /// The best threshold by the names that stay.

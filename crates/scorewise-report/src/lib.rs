@@ -61,9 +61,9 @@ mod priors;
 mod thresholds;
 mod error;
 
-pub use number::{counted, ends, short, shown, spoken};
 pub use error::{Error, Result};
 pub use lines::NamedLine;
+pub use number::{counted, ends, short, shown, spoken};
 pub use palette::palette;
 pub use picture::{Frame, Picture};
 pub use priors::{NamedPrior, PriorRow, figure_priors};

@@ -7,6 +7,7 @@ mod shown;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use scorewise_report::document::{Document, Kind, Reproduction};
 use scorewise_train::model::write_safely;
 use scorewise_train::reproduce::{Journal, Stage, Task, Trial, perform};
 use scorewise_train::{Error, Place};
@@ -17,6 +18,7 @@ use shown::Results;
 
 use crate::interrupt;
 use crate::outcome::{Failure, Outcome, note};
+use crate::showing::provenance::provenance;
 use crate::table::pretty;
 use crate::train::threads;
 
@@ -55,7 +57,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             priors: if arguments.beyond { Vec::new() } else { figures::priors() },
             thresholds: figures::thresholds(&chosen, &trials),
         };
-        Ok(Document { reproduction: Some(reproduction), ..Document::new(Kind::Reproduce, provenance, document.clone()) })
+        Ok(Document {
+            reproduction: Some(reproduction),
+            ..Document::new(Kind::Reproduce, provenance, document.clone())
+        })
     })?;
     note(format!("tables, figures and a line for each training are in {}", chosen.out.display()));
     Ok(if arguments.json { pretty(&document) } else { results.text() }.into())

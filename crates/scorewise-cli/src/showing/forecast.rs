@@ -34,8 +34,8 @@ pub struct Question<'a> {
     pub prior: Option<&'a Prior>,
     /// What a threshold must satisfy.
     pub conditions: &'a [Condition],
-    /// Scores at the threshold with their intervals.
-    pub summary: Option<&'a Summary>,
+    /// 95 % intervals of scores at the threshold.
+    pub intervals: Vec<Interval>,
     /// The matrix of persistence, where there is a lead.
     pub persistence: Option<Confusion>,
 }
@@ -54,7 +54,7 @@ impl Default for Question<'_> {
             spread: None,
             prior: None,
             conditions: &[],
-            summary: None,
+            intervals: Vec::new(),
             persistence: None,
         }
     }
@@ -80,7 +80,7 @@ pub fn forecast(sweep: &Sweep, question: &Question<'_>) -> Forecast {
         points: Vec::new(),
         bins: bins(sweep),
         optima: Vec::new(),
-        intervals: question.summary.map_or(Vec::new(), intervals),
+        intervals: question.intervals.clone(),
         yardsticks: yardsticks(sweep, question),
         roc_area: None,
         average_precision: None,
@@ -137,7 +137,8 @@ fn bins(sweep: &Sweep) -> Vec<document::Bin> {
     sweep.bins(BINS).into_iter().map(bin).collect()
 }
 
-fn intervals(summary: &Summary) -> Vec<Interval> {
+/// The intervals of a summary.
+pub fn intervals(summary: &Summary) -> Vec<Interval> {
     let one = |scored: &crate::score::Scored| {
         let (low, high) = scored.interval?;
         Some(Interval { score: scored.score.name().into(), low, high })

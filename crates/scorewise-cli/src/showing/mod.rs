@@ -39,9 +39,8 @@ impl Options {
 
     /// That there is a place for the page and the figures is found out before the work is done for them.
     pub fn places(&self) -> Result<Places, Failure> {
-        let report = self.report.as_ref().map(|path| -> Result<_, Failure> {
-            Ok((path.clone(), SafeFile::create(path)?))
-        });
+        let report =
+            self.report.as_ref().map(|path| -> Result<_, Failure> { Ok((path.clone(), SafeFile::create(path)?)) });
         let report = report.transpose()?;
         if let Some(folder) = &self.plots {
             create(folder)?;

@@ -47,7 +47,8 @@ fn now() -> String {
 
 /// The table of predictions.
 pub fn data(predictions: &Predictions) -> Data {
-    let mut hash = Fingerprint::new().bits(predictions.labels.len(), predictions.labels.iter().map(|label| u64::from(*label)));
+    let mut hash =
+        Fingerprint::new().bits(predictions.labels.len(), predictions.labels.iter().map(|label| u64::from(*label)));
     for numbers in predictions.forecasts.iter().chain(&predictions.weights) {
         // Equal numbers have equal fingerprints, however wide they are kept.
         hash = match numbers {

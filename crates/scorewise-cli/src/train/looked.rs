@@ -13,9 +13,19 @@ use serde_json::Value;
 use super::shown::{Judged, Part, bootstrap};
 use super::{Arguments, Finished};
 use crate::outcome::Failure;
-use crate::showing::forecast::{Question, forecast, theory as shown};
+use crate::plot::Plot;
+use crate::showing::forecast::{Question, forecast, intervals, theory as shown};
 use crate::showing::provenance::provenance;
 use crate::tune;
+
+/// The score over the threshold for the terminal, on the rows that judge the model; nothing with more than two classes.
+pub fn plot(finished: &Finished, plan: &Plan) -> Result<String, Failure> {
+    let trained = &finished.trained;
+    let Some(threshold) = trained.model.decision.threshold() else { return Ok(String::new()) };
+    let score = plan.binary_score()?;
+    let answers = trained.test.as_ref().unwrap_or(&trained.validation);
+    with_answers(answers, |rows| Ok(Plot::new(&sweep(rows)?, &score, threshold, None).text(&score)))
+}
 
 /// The data of the page.
 pub fn document(
@@ -59,7 +69,7 @@ pub fn document(
         spread,
         prior: prior.as_ref(),
         conditions: &[],
-        summary: Some(summary),
+        intervals: intervals(summary),
         persistence,
     };
     with_answers(answers, |rows| {
@@ -122,6 +132,7 @@ fn training(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> Training {
         success: fit.success,
         restarts: fit.restarts,
     };
-    let loss = if plan.has_prior() { format!("{} of {}", plan.loss.name(), plan.score) } else { plan.loss.name().into() };
+    let loss =
+        if plan.has_prior() { format!("{} of {}", plan.loss.name(), plan.score) } else { plan.loss.name().into() };
     Training { loss, score: score.map(|score| score.name().into()), members: fits.iter().map(member).collect() }
 }

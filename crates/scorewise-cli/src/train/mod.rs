@@ -52,9 +52,18 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let text = if arguments.json {
         pretty(&results)
     } else {
-        shown::text(&finished.trained, finished.folds.as_deref(), &judged, &plan, arguments, finished.seconds)?
+        let text =
+            shown::text(&finished.trained, finished.folds.as_deref(), &judged, &plan, arguments, finished.seconds)?;
+        format!("{text}{}", closing(&finished, &plan, arguments)?)
     };
     Ok(text.into())
+}
+
+/// The last words: a picture, and where the model is.
+fn closing(finished: &Finished, plan: &Plan, arguments: &Arguments) -> Result<String, Failure> {
+    let plot = looked::plot(finished, plan)?;
+    let gap = if plot.is_empty() { "" } else { "\n" };
+    Ok(format!("{gap}{plot}\nmodel written to {}\n", arguments.output.display()))
 }
 
 /// Reads a table and says what was recognised in it.

@@ -13,7 +13,6 @@ use crate::outcome::Failure;
 use crate::score::{Scored, Summary};
 use crate::table::{aligned, facts, short, shown};
 
-
 /// Name, value and interval of a score.
 type Line = (String, Option<f64>, Option<(f64, f64)>);
 
@@ -68,7 +67,12 @@ fn part(
     }
     scores.extend(Score::all());
     let mut known: Vec<String> = Vec::new();
-    scores.retain(|score| !known.contains(&score.name().to_string()) && { known.push(score.name().into()); true });
+    scores.retain(|score| {
+        !known.contains(&score.name().to_string()) && {
+            known.push(score.name().into());
+            true
+        }
+    });
     let bootstrap = bootstrap(plan, arguments);
     let labels = answers.positives();
     let rows = Rows::new(Probabilities(&answers.probabilities), &labels)?;
@@ -179,7 +183,6 @@ pub fn text(
     if let Some(folds) = folds {
         text.push_str(&format!("\n{}", folds_text(folds, plan, arguments)?));
     }
-    text.push_str(&format!("\nmodel written to {}\n", arguments.output.display()));
     Ok(text)
 }
 

@@ -182,7 +182,8 @@ fn part(
         notes.push(Note::new(format!("{left_out} of {} members got stuck and are left out", trained.fits.len())));
     }
     let answers = |rows: &[u32]| {
-        Answers::new(&sample, rows, trained.ensemble.probabilities(sample.matrix, rows)).persisting(persistence.as_deref(), rows)
+        Answers::new(&sample, rows, trained.ensemble.probabilities(sample.matrix, rows))
+            .persisting(persistence.as_deref(), rows)
     };
     let (held_out, probabilities) = trained.held_out(&samples);
     let validation = Answers::new(&sample, &held_out, probabilities).persisting(persistence.as_deref(), &held_out);

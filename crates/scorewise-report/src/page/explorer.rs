@@ -1,0 +1,164 @@
+//! The threshold to move, and what moves with it.
+
+use std::fmt::Write as _;
+
+use scorewise::{Direction, Score};
+
+use super::html::escaped;
+use super::lookup::said;
+use super::sections::figure;
+use crate::document::{Forecast, USUAL};
+use crate::drawn::{Drawn, feasible};
+use crate::error::Result;
+use crate::number::{ends, short, shown, spoken};
+
+pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
+    let (Some(at), Some(curve)) = (
+        forecast.points.iter().position(|point| point.threshold == forecast.threshold),
+        figures.iter().find(|drawn| drawn.name == "scores"),
+    ) else {
+        return Ok(String::new());
+    };
+    let point = &forecast.points[at];
+    let frame = curve.picture.frames().into_iter().next();
+    let whole = f64::from(curve.picture.size().0);
+    // The slider lies under the data of the curve: its ends are the ends of the axis, give or take half a thumb.
+    let margins = frame.map_or(String::new(), |frame| {
+        let (left, right) = (frame.left / whole, 1.0 - (frame.left + frame.width) / whole);
+        format!("margin-left:calc({:.3}% - 8px);margin-right:calc({:.3}% - 8px)", 100.0 * left, 100.0 * right)
+    });
+    let (low, high) = ends(point.low, point.high);
+    let scores = forecast.scores();
+    let place = |threshold: f64| forecast.points.iter().position(|point| point.threshold == threshold);
+    let mut body = String::from("<p class=\"screen\">Move the threshold, or touch the curve: all numbers below follow. Arrow keys go step by step.</p>\n");
+    let _ = write!(
+        body,
+        "<div class=\"explorer\">\n<div>\n{}<div class=\"track screen\" style=\"{margins}\">\
+         <input type=\"range\" id=\"threshold\" min=\"0\" max=\"1\" step=\"any\" value=\"{}\" aria-label=\"threshold\"></div>\n",
+        figure(curve, true)?,
+        forecast.threshold
+    );
+    let _ = write!(
+        body,
+        "<div class=\"controls\">\n<label>threshold<input type=\"text\" id=\"typed\" inputmode=\"decimal\" value=\"{}\"></label>\n\
+         <span class=\"field\"><span id=\"step-words\">one step</span><span><button type=\"button\" data-step=\"-1\" aria-label=\"one step down\">−</button> \
+         <button type=\"button\" data-step=\"1\" aria-label=\"one step up\">+</button></span></span>\n\
+         <button type=\"button\" class=\"main\" data-place=\"{at}\">back to {}</button>\n",
+        said(point),
+        spoken(forecast.threshold),
+    );
+    if let Some(half) = place(0.5).filter(|half| *half != at) {
+        let _ = writeln!(body, "<button type=\"button\" data-place=\"{half}\">0.5</button>");
+    }
+    let optima: Vec<_> = scores
+        .iter()
+        .filter_map(|score| {
+            let best = forecast.optima.iter().find(|optimum| optimum.score == score.name())?;
+            Some((score, best, place(best.threshold)?))
+        })
+        .collect();
+    body += "<label>jump to the best<select id=\"jump\"><option value=\"\">score…</option>\n";
+    for (score, best, at) in &optima {
+        let _ = writeln!(body, "<option value=\"{at}\">{}: {} at {}</option>", escaped(score.name()), spoken(best.value), spoken(best.threshold));
+    }
+    body += "</select></label>\n<label>show one more curve<select id=\"more\"><option value=\"\">none</option>\n";
+    for score in scores.iter().filter(|score| can_be_drawn(score)) {
+        let _ = writeln!(body, "<option>{}</option>", escaped(score.name()));
+    }
+    body += "</select></label>\n</div>\n</div>\n<div>\n";
+    let _ = write!(
+        body,
+        "<p class=\"now\">At threshold <output id=\"now\" for=\"threshold\" data-exact=\"{}\">{}</output> \
+         <span class=\"faint\">(the same from <span id=\"same\">{low} to {high}</span>)</span></p>\n",
+        forecast.threshold,
+        said(point),
+    );
+    if !forecast.conditions.is_empty() {
+        let words = if feasible(forecast)?[at] { "The conditions are met." } else { "A condition is not met here." };
+        let _ = writeln!(body, "<p class=\"unmet\" id=\"feasible\" aria-live=\"polite\">{words}</p>");
+    }
+    body += &matrix(forecast, point.cells);
+    let looked_up = |name: &str| {
+        let value = Score::parse(name).ok().and_then(|score| score.checked(&point.confusion()));
+        format!("<b data-score=\"{name}\">{}</b>", shown(value))
+    };
+    let _ = write!(
+        body,
+        "<p>Alarms per event: {}. Share of events missed: {}. Share of alarms that are false: {}.</p>\n</div>\n</div>\n",
+        looked_up("frequency_bias"),
+        looked_up("miss_rate"),
+        looked_up("far"),
+    );
+    let usual = 1 + scores.iter().skip(1).filter(|score| USUAL.contains(&score.name())).count();
+    body += &table(forecast, &scores[..usual], "The scores that are asked for most", true);
+    let rest = table(forecast, &scores[usual..], "All other scores", false);
+    let _ = write!(body, "<details><summary>All other scores ({})</summary>\n{rest}</details>\n", scores.len() - usual);
+    body += "<div class=\"controls\"><button type=\"button\" id=\"save-csv\">download CSV of all thresholds</button></div>\n";
+    Ok(super::html::section("explore", "Move the threshold", &body))
+}
+
+/// Whether a score's values can stand on the axis of the curve.
+fn can_be_drawn(score: &Score) -> bool {
+    score.row().is_none_or(|row| row.range.0 >= -1.0 && row.range.1 <= 1.0)
+}
+
+fn matrix(forecast: &Forecast, cells: [f64; 4]) -> String {
+    let [negative, positive] = &forecast.classes;
+    let cell = |class: &str, name: &str, count: f64, words: &str| {
+        format!("<td class=\"{class}\"><b data-cell=\"{name}\">{}</b><small>{words}</small></td>", short(count))
+    };
+    format!(
+        "<table class=\"matrix\"><caption>The confusion matrix</caption>\n<thead><tr><td></td><th scope=\"col\">forecast no</th><th scope=\"col\">forecast yes</th></tr></thead>\n\
+         <tbody><tr><th scope=\"row\">{}</th>{}{}</tr>\n<tr><th scope=\"row\">{}</th>{}{}</tr></tbody></table>\n",
+        escaped(negative),
+        cell("right", "tn", cells[0], "quiet and right (tn)"),
+        cell("wrong", "fp", cells[1], "false alarms (fp)"),
+        escaped(positive),
+        cell("wrong", "fn", cells[2], "missed events (fn)"),
+        cell("right", "tp", cells[3], "hits (tp)"),
+    )
+}
+
+/// Scores now, with their interval at the threshold in use, and their best.
+fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_lead: bool) -> String {
+    let Some(point) = forecast.point() else { return String::new() };
+    let has_intervals = scores.iter().any(|score| interval(forecast, score).is_some());
+    let heading = if has_intervals {
+        format!("<th scope=\"col\">95 % at {}</th>", spoken(forecast.threshold))
+    } else {
+        String::new()
+    };
+    let mut text = format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\n\
+         <thead><tr><th scope=\"col\">score</th><th scope=\"col\">now</th>{heading}<th scope=\"col\">better is</th><th scope=\"col\">best</th><th scope=\"col\">at threshold</th></tr></thead>\n<tbody>\n"
+    );
+    for (number, score) in scores.iter().enumerate() {
+        let best = forecast.optima.iter().find(|optimum| optimum.score == score.name());
+        let place = best.and_then(|best| forecast.points.iter().position(|point| point.threshold == best.threshold));
+        let class = if has_lead && number == 0 { " class=\"lead-score\"" } else { "" };
+        let name = escaped(score.name());
+        let better = match score.direction() {
+            Direction::Higher => "higher".to_string(),
+            Direction::Lower => "lower".into(),
+            Direction::Toward(ideal) => format!("near {}", short(ideal)),
+        };
+        let _ = write!(text, "<tr{class}><th scope=\"row\">{name}</th><td data-score=\"{name}\">{}</td>", shown(score.checked(&point.confusion())));
+        if has_intervals {
+            let ends = interval(forecast, score).map_or(String::new(), |(low, high)| format!("{} to {}", short(low), short(high)));
+            let _ = write!(text, "<td>{ends}</td>");
+        }
+        let _ = write!(text, "<td>{better}</td><td>{}</td>", best.map_or(String::new(), |best| short(best.value)));
+        match (best, place) {
+            (Some(best), Some(place)) => {
+                let _ = writeln!(text, "<td><button type=\"button\" data-place=\"{place}\" aria-label=\"go to the best {name}\">{}</button></td></tr>", short(best.threshold));
+            }
+            _ => text += "<td></td></tr>\n",
+        }
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn interval(forecast: &Forecast, score: &Score) -> Option<(f64, f64)> {
+    let found = forecast.intervals.iter().find(|interval| interval.score == score.name())?;
+    Some((found.low, found.high))
+}

@@ -1,0 +1,176 @@
+//! What a reader wants to know first: which threshold, what it costs, how sure that is.
+
+use std::fmt::Write as _;
+
+use scorewise::Score;
+use serde_json::Value;
+
+use super::html::escaped;
+use crate::document::{Document, Forecast, Kind, matrix};
+use crate::number::{counted, short, shown, spoken};
+
+/// The top of a page.
+pub(super) struct Headline {
+    /// Of the window.
+    pub title: String,
+    /// What was done to what.
+    pub kind: String,
+    /// The result in a few words.
+    pub heading: String,
+    /// The result in a sentence, as HTML.
+    pub lead: String,
+    /// Cards, as HTML.
+    pub html: String,
+}
+
+pub(super) fn headline(document: &Document) -> Headline {
+    let data: Vec<&str> = document.provenance.data.iter().map(|data| data.name.as_str()).collect();
+    let command = match document.kind {
+        Kind::Train => "train",
+        Kind::Score => "score",
+        Kind::Tune => "tune",
+        Kind::Compare => "compare",
+        Kind::Theory => "theory",
+        Kind::Reproduce => "reproduce",
+    };
+    let kind = format!("scorewise {command} {}", data.join(", ")).trim().to_string();
+    let (heading, lead, html) = match &document.forecast {
+        Some(forecast) => of_forecast(document, forecast),
+        None => without_forecast(document),
+    };
+    Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html }
+}
+
+fn without_forecast(document: &Document) -> (String, String, String) {
+    if let Some(comparison) = &document.comparison {
+        return (comparison.verdict.trim_end_matches('.').to_string(), String::new(), String::new());
+    }
+    let text = |name: &str| document.result.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
+    let number = |name: &str| document.result.get(name).and_then(Value::as_f64);
+    let heading = match document.kind {
+        Kind::Reproduce => match text("experiment").as_str() {
+            "adult" => "The paper's Table 1, beside our own".to_string(),
+            _ => "The paper's Table 2, beside our own".into(),
+        },
+        Kind::Train => format!("A model for {}", text("target")),
+        Kind::Compare => format!("Two forecasts compared by {}", text("score")),
+        Kind::Theory => format!("{} under a random threshold", text("score")),
+        Kind::Tune => match number("threshold") {
+            Some(threshold) => format!("Say yes above {}", spoken(threshold)),
+            None => "No threshold satisfies the conditions".into(),
+        },
+        Kind::Score => format!("Scores at threshold {}", number("threshold").map_or(String::new(), spoken)),
+    };
+    (heading, String::new(), String::new())
+}
+
+fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, String) {
+    let Some(score) = forecast.scores().into_iter().next() else { return Default::default() };
+    let cells = forecast.point().map_or([0.0; 4], |point| point.cells);
+    let value = score.checked(&matrix(cells));
+    let interval = forecast.intervals.iter().find(|interval| interval.score == score.name());
+    let threshold = spoken(forecast.threshold);
+    let heading = match (document.kind, &document.theory) {
+        (Kind::Theory, Some(theory)) => {
+            format!("{} is {} on average when the threshold is random", score.name(), spoken(theory.expected_score))
+        }
+        (Kind::Score, _) => format!("{} is {} at threshold {threshold}", score.name(), value.map_or("undefined".into(), spoken)),
+        _ => format!("Say yes above {threshold}"),
+    };
+    let sure = interval.map_or(String::new(), |interval| format!(" (95 % {} to {})", spoken(interval.low), spoken(interval.high)));
+    let rows: f64 = cells.iter().sum();
+    let lead = format!(
+        "<p class=\"lead\">At that threshold <b>{name}</b> is <b>{value}</b>{sure}, on {rows} {part}.</p>\n",
+        name = escaped(score.name()),
+        value = value.map_or("undefined".into(), spoken),
+        rows = counted(rows),
+        part = escaped(&forecast.part),
+    );
+    let mut html = String::from("<div class=\"cards\">\n");
+    html += &which(forecast);
+    html += &costs(cells);
+    html += &yardsticks(forecast, &score, value, interval.map(|interval| (interval.low, interval.high)));
+    html += "</div>\n";
+    if !document.notes.is_empty() {
+        let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", escaped(note))).collect();
+        html += &format!("<details><summary>{} notes on the data</summary><ul>\n{notes}</ul></details>\n", document.notes.len());
+    }
+    (heading, lead, html)
+}
+
+fn which(forecast: &Forecast) -> String {
+    let mut text = format!(
+        "<section class=\"card\" aria-label=\"Which threshold\"><h3>Which threshold?</h3>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
+        short(forecast.threshold),
+        escaped(&capital(&forecast.chosen))
+    );
+    if let Some((low, high)) = forecast.interval {
+        let (low, high) = crate::number::ends(low, high);
+        let _ = writeln!(text, "<p>On the rows that chose it, every threshold from {low} to {high} is as good.</p>");
+    }
+    if let Some((low, high)) = forecast.spread {
+        let _ = writeln!(
+            text,
+            "<p>With other rows of the same kind the best one would lie between <b>{}</b> and <b>{}</b> (95 %).</p>",
+            spoken(low),
+            spoken(high)
+        );
+    }
+    for condition in &forecast.conditions {
+        let _ = writeln!(text, "<p>Subject to <code>{}</code>.</p>", escaped(condition));
+    }
+    text + "</section>\n"
+}
+
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn costs([_, fp, fn_, tp]: [f64; 4]) -> String {
+    let (events, alarms) = (tp + fn_, tp + fp);
+    let share = |part: f64, whole: f64| if whole > 0.0 { format!(" ({:.0} %)", 100.0 * part / whole) } else { String::new() };
+    format!(
+        "<section class=\"card\" aria-label=\"What it costs\"><h3>What does it cost?</h3>\n\
+         <p><span class=\"big\">{missed}</span> of {events} events are missed{missed_share}.</p>\n\
+         <p><span class=\"big\">{false_alarms}</span> of {alarms} alarms are false{false_share}.</p>\n\
+         <p>{caught} events are caught, with {ratio} alarms per event.</p>\n</section>\n",
+        missed = counted(fn_),
+        events = counted(events),
+        missed_share = share(fn_, events),
+        false_alarms = counted(fp),
+        alarms = counted(alarms),
+        false_share = share(fp, alarms),
+        caught = counted(tp),
+        ratio = if events > 0.0 { format!("{:.2}", alarms / events) } else { "undefined".into() },
+    )
+}
+
+/// The score beside those of forecasts that anyone could make.
+fn yardsticks(forecast: &Forecast, score: &Score, value: Option<f64>, interval: Option<(f64, f64)>) -> String {
+    let mut rows = vec![("this forecast".to_string(), value, true)];
+    if forecast.threshold != 0.5 {
+        let at_half = forecast.points.iter().find(|point| point.threshold == 0.5);
+        rows.extend(at_half.map(|point| ("the same at 0.5".into(), score.checked(&point.confusion()), false)));
+    }
+    rows.extend(forecast.yardsticks.iter().map(|other| (other.name.clone(), score.checked(&matrix(other.cells)), false)));
+    // Bars are for scores between 0 and 1, or between −1 and 1, of which the part below 0 shows as nothing.
+    let has_bars = score.row().is_some_and(|row| row.range.1 == 1.0 && row.perfect == Some(1.0));
+    let mut text = format!(
+        "<section class=\"card\" aria-label=\"How good and how sure\"><h3>How good, and how sure?</h3>\n<p><span class=\"big\">{}</span> {}{}</p>\n<div class=\"bars\">\n",
+        value.map_or("undefined".into(), spoken),
+        escaped(score.name()),
+        interval.map_or(String::new(), |(low, high)| format!(", 95 % between <b>{}</b> and <b>{}</b>", spoken(low), spoken(high)))
+    );
+    for (name, value, is_ours) in rows {
+        let bar = match value {
+            Some(value) if has_bars => {
+                let class = if is_ours { " class=\"ours\"" } else { "" };
+                format!("<span class=\"bar\"><i{class} style=\"width:{:.1}%\"></i></span>", 100.0 * value.clamp(0.0, 1.0))
+            }
+            _ => "<span></span>".into(),
+        };
+        let _ = writeln!(text, "<span>{}</span>{bar}<span class=\"number\">{}</span>", escaped(&name), value.map_or(shown(None), spoken));
+    }
+    text + "</div>\n</section>\n"
+}

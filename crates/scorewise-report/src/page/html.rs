@@ -1,0 +1,73 @@
+//! Words into HTML.
+
+use std::fmt::Write as _;
+
+/// Text between tags or inside quotes.
+pub(super) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// JSON that can stand inside a script: no `</script>`, no `<!--`.
+pub(super) fn data(id: &str, json: &str) -> String {
+    format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", json.replace('<', "\\u003c"))
+}
+
+/// A section with its heading; nothing where it would be empty.
+pub(super) fn section(id: &str, heading: &str, body: &str) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
+    format!("<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{}</h2>\n{body}</section>\n", escaped(heading))
+}
+
+/// A table that can be scrolled sideways where it is too wide. Cells are text; from the second column on they are numbers.
+pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> String {
+    let mut text = format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>{0}</caption>\n<thead><tr>", escaped(caption));
+    for name in heading {
+        let _ = write!(text, "{}", if name.is_empty() { "<td></td>".into() } else { format!("<th scope=\"col\">{}</th>", escaped(name)) });
+    }
+    text.push_str("</tr></thead>\n<tbody>\n");
+    for row in rows {
+        text.push_str("<tr>");
+        for (at, cell) in row.iter().enumerate() {
+            match at {
+                0 if !cell.is_empty() => { let _ = write!(text, "<th scope=\"row\">{}</th>", escaped(cell)); }
+                _ => { let _ = write!(text, "<td>{}</td>", escaped(cell)); }
+            }
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</tbody></table></div>\n");
+    text
+}
+
+/// Facts with their names; empty ones are left out.
+pub(super) fn facts(facts: &[(&str, String)]) -> String {
+    let mut text = String::from("<dl class=\"facts\">\n");
+    for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
+        let _ = writeln!(text, "<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(fact));
+    }
+    text + "</dl>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_a_user_named_becomes_markup() {
+        assert_eq!(escaped("<b a='1'>&\"</b>"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;&lt;/b&gt;");
+        assert!(!data("x", "{\"file\":\"</script><script>alert(1)\"}")[30..].contains("<script>"));
+    }
+}

@@ -1,0 +1,85 @@
+//! The table that the page's script looks numbers up in: every score at every point, computed here by the core.
+
+use scorewise::Score;
+use serde_json::{Value, json};
+
+use crate::document::{Forecast, Point};
+use crate::drawn::feasible;
+use crate::error::Result;
+use crate::number::{ends, short};
+
+/// The columns of the table, and what the script needs to know of the scores.
+pub(super) fn table(forecast: &Forecast) -> Result<Value> {
+    let scores = forecast.scores();
+    let points = &forecast.points;
+    let place = |threshold: f64| points.iter().position(|point| point.threshold == threshold);
+    let column = |score: &Score| -> Vec<Value> { points.iter().map(|point| number(score.checked(&point.confusion()))).collect() };
+    let described = scores.iter().map(|score| {
+        let best = forecast.optima.iter().find(|optimum| optimum.score == score.name());
+        json!({ "name": score.name(), "best": best.and_then(|best| place(best.threshold)), "values": column(score) })
+    });
+    let cells = |at: usize| -> Vec<Value> { points.iter().map(|point| number(Some(point.cells[at]))).collect() };
+    let exact: Vec<f64> = points.iter().map(|point| point.threshold).collect();
+    let (low, high): (Vec<String>, Vec<String>) = points.iter().map(|point| ends(point.low, point.high)).unzip();
+    let mut table = json!({
+        "threshold": exact,
+        "said": points.iter().map(said).collect::<Vec<_>>(),
+        "low": low,
+        "high": high,
+        "tn": cells(0),
+        "fp": cells(1),
+        "fn": cells(2),
+        "tp": cells(3),
+        "scores": described.collect::<Vec<_>>(),
+        "chosen": place(forecast.threshold),
+        "half": place(0.5),
+        "shown": crate::drawn::shown_scores(forecast).iter().map(Score::name).collect::<Vec<_>>(),
+    });
+    if !forecast.conditions.is_empty() {
+        table["feasible"] = json!(feasible(forecast)?.iter().map(|holds| u8::from(*holds)).collect::<Vec<_>>());
+    }
+    Ok(table)
+}
+
+/// A threshold with six digits, or as many more as still lead into its step.
+pub(super) fn said(point: &Point) -> String {
+    let leads = |text: &String| {
+        let inside = |value: f64| point.low <= value && (value < point.high || value == point.threshold);
+        text.parse().is_ok_and(inside)
+    };
+    let more = (7..=17).map(|digits| format!("{:.digits$}", point.threshold));
+    std::iter::once(short(point.threshold)).chain(more).find(leads).unwrap_or_else(|| point.threshold.to_string())
+}
+
+/// A number as it is shown. Where a script would write it in another way it goes there as text.
+fn number(value: Option<f64>) -> Value {
+    let Some(value) = value else { return Value::Null };
+    let text = short(value);
+    let is_plain = value == 0.0 || (5e-5..1e15).contains(&value.abs());
+    match text.parse::<f64>() {
+        Ok(read) if is_plain && read.fract() == 0.0 => json!(read as i64),
+        Ok(read) if is_plain => json!(read),
+        _ => json!(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_as_they_are_shown() {
+        let text = |value: f64| number(Some(value)).to_string();
+        assert_eq!([text(2.0 / 3.0), text(1.0), text(-0.0), text(-0.25)], ["0.666667", "1", "0", "-0.25"]);
+        assert_eq!([text(1e-7), text(2e18)], ["\"1.000e-7\"", "\"2000000000000000000\""]);
+        assert_eq!(number(None), Value::Null);
+    }
+
+    #[test]
+    fn a_threshold_as_said_leads_to_the_same_matrix() {
+        let point = |threshold, low, high| Point { threshold, low, high, cells: [0.0; 4] };
+        assert_eq!(said(&point(0.519_039_2, 0.518, 0.520)), "0.519039");
+        assert_eq!(said(&point(0.123_456_785, 0.123_456_78, 0.123_456_79)), "0.123456785");
+        assert_eq!(said(&point(1.0, 0.9, 1.0)), "1");
+    }
+}

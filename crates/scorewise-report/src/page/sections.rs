@@ -1,0 +1,232 @@
+//! The other parts of a page: figures, training, theory, comparison, tables, provenance.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::html::{escaped, facts, section, table};
+use crate::document::{Document, Member};
+use crate::drawn::{Drawn, Moving};
+use crate::error::Result;
+use crate::number::{short, shown};
+
+/// A figure with its caption, and over it what moves with the threshold.
+pub(super) fn figure(drawn: &Drawn, is_wide: bool) -> Result<String> {
+    let (wide, high) = drawn.picture.size();
+    let svg = drawn.picture.svg()?;
+    let label = escaped(&format!("{}. {}", drawn.title, drawn.caption));
+    // A reader that cannot see it hears what it is; the numbers stand in the tables.
+    let svg = svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
+    let frame = drawn.picture.frames().into_iter().next();
+    let over = match (drawn.moving, frame) {
+        (Moving::Still, _) | (_, None) => String::new(),
+        (moving, Some(frame)) => {
+            let numbers = [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
+            let numbers = numbers.map(|number| format!("{}", (number * 1e6).round() / 1e6)).join(",");
+            let (attributes, mark) = match moving {
+                Moving::Dot(across, up) => {
+                    (format!(" data-across=\"{across}\" data-up=\"{up}\""), "<circle r=\"5.5\"/>".to_string())
+                }
+                _ => {
+                    let ends = format!("y1=\"{}\" y2=\"{}\"", frame.top, frame.top + frame.height);
+                    let extra = if drawn.name == "scores" { "<path d=\"\"/>" } else { "" };
+                    (String::new(), format!("<line x1=\"-10\" x2=\"-10\" {ends}/>{extra}"))
+                }
+            };
+            format!("<svg class=\"over\" viewBox=\"0 0 {wide} {high}\" aria-hidden=\"true\" data-frame=\"{numbers}\"{attributes}>{mark}</svg>")
+        }
+    };
+    let touch = if drawn.name == "scores" && !over.is_empty() { " touch" } else { "" };
+    let class = if is_wide { " class=\"wide\"" } else { "" };
+    Ok(format!(
+        "<figure{class} id=\"figure-{}\"><div class=\"picture{touch}\" data-width=\"{wide}\">{svg}{over}</div>\n<figcaption><b>{}.</b> {}</figcaption></figure>\n",
+        escaped(&drawn.name),
+        escaped(&drawn.title),
+        escaped(&drawn.caption)
+    ))
+}
+
+fn some(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
+    let mut text = String::new();
+    for drawn in figures.iter().filter(|drawn| wanted(&drawn.name)) {
+        text += &figure(drawn, drawn.picture.size().0 > 600)?;
+    }
+    Ok(if text.is_empty() { text } else { format!("<div class=\"figures\">\n{text}</div>\n") })
+}
+
+/// The figures of a forecast; the curve stands beside the threshold already.
+pub(super) fn figures(document: &Document, figures: &[Drawn]) -> Result<String> {
+    let elsewhere = ["training", "law"];
+    let wanted = |name: &str| {
+        let is_curve = name == "scores" && document.forecast.is_some();
+        !elsewhere.contains(&name) && !is_curve && !name.starts_with("figure-")
+    };
+    let body = some(figures, wanted)?;
+    Ok(section("figures", if document.comparison.is_some() { "The two forecasts" } else { "The forecast in pictures" }, &body))
+}
+
+pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String> {
+    let Some(training) = &document.training else { return Ok(String::new()) };
+    let row = |(number, member): (usize, &Member)| {
+        let all = member.warm_up.len() + member.epochs.len();
+        let kept = member.kept.map_or("before them".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
+        let last = member.kept.and_then(|epoch| member.epochs.get(epoch)).or(member.epochs.last());
+        vec![
+            (number + 1).to_string(),
+            if member.success { "yes".into() } else { "nothing".into() },
+            all.to_string(),
+            member.warm_up.len().to_string(),
+            kept,
+            last.map_or(String::new(), |epoch| short(epoch.validation)),
+            last.map_or(String::new(), |epoch| short(epoch.coverage)),
+            member.restarts.to_string(),
+            member.end.clone(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = training.members.iter().enumerate().map(row).collect();
+    let heading =
+        ["member", "learnt", "epochs", "of them first", "kept", "validation loss", "in the support", "new starts", "end"];
+    let caption = format!("Minimised: {}. Epochs of cross-entropy first, then of the loss; the weights of the epoch `kept` are in the model.", training.loss);
+    let body = some(figures, |name| name == "training")? + &table(&caption, &heading, &rows);
+    Ok(section("training", "How it was trained", &body))
+}
+
+pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
+    let Some(theory) = &document.theory else { return Ok(String::new()) };
+    let [tn, fp, fn_, tp] = theory.expected.map(short);
+    let mut body = format!(
+        "<p>Training takes the threshold as random, drawn from <code>{}</code>. This is what that means for these predictions, exactly.</p>\n",
+        escaped(&theory.prior)
+    );
+    body += &facts(&[
+        ("E[s], the expected score", format!("{}, exactly, of {}", short(theory.expected_score), theory.score)),
+        ("s(E[CM]), what the loss sees", short(theory.score_of_expectation)),
+        ("Jensen gap, their difference", short(theory.jensen_gap)),
+        ("deviation of s over the threshold", short(theory.deviation)),
+        ("threshold of a calibrated forecast", theory.calibrated_threshold.map_or(String::new(), short)),
+    ]);
+    body += &table(
+        "E[CM], the expected confusion matrix",
+        &["", "forecast no", "forecast yes"],
+        &[vec!["negative".into(), tn, fp], vec!["positive".into(), fn_, tp]],
+    );
+    body += &some(figures, |name| name == "law")?;
+    let rows: Vec<Vec<String>> =
+        theory.bounds.iter().map(|bound| vec![bound.name.clone(), shown(bound.exact), bound.bound.map_or("∞".into(), short)]).collect();
+    body += &table("The paper's bounds, corrected, beside the exact values", &["bound of", "exact", "bound"], &rows);
+    Ok(section("theory", "The theory, on these predictions", &body))
+}
+
+pub(super) fn comparison(document: &Document) -> String {
+    let Some(comparison) = &document.comparison else { return String::new() };
+    let part = |name: &str| document.result.get(name).cloned().unwrap_or_default();
+    let cell = |value: &Value, name: &str| value.get(name).and_then(Value::as_f64).map_or(String::new(), short);
+    let row = |name: &str, value: &Value, is_forecast: bool| {
+        let better = value.get("better").and_then(Value::as_f64).map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
+        let shown = value.get("value").and_then(Value::as_f64);
+        vec![
+            name.into(),
+            crate::number::shown(shown),
+            cell(value, "low"),
+            cell(value, "high"),
+            if is_forecast { cell(value, "threshold") } else { String::new() },
+            better,
+        ]
+    };
+    let rows = [
+        row(&comparison.names[0], &part("first"), true),
+        row(&comparison.names[1], &part("second"), true),
+        row("difference", &part("difference"), false),
+    ];
+    let heading = ["forecast", &comparison.score, "low", "high", "threshold", "better in"];
+    let caption = format!("{} of both, with 95 % intervals; `better in` is the share of resampled rows in which it is the better one", comparison.score);
+    section("comparison", "The comparison", &table(&caption, &heading, &rows))
+}
+
+pub(super) fn reproduction(document: &Document, figures: &[Drawn]) -> Result<String> {
+    let Some(reproduction) = &document.reproduction else { return Ok(String::new()) };
+    let mut body = String::new();
+    for grid in &reproduction.tables {
+        let heading: Vec<&str> = grid.heading.iter().map(String::as_str).collect();
+        body += &table(&grid.title, &heading, &grid.rows);
+    }
+    let remarks: String = reproduction.remarks.iter().map(|remark| format!("<li>{}</li>\n", escaped(remark))).collect();
+    body += &format!("<ul>\n{remarks}</ul>\n");
+    body += &some(figures, |name| name.starts_with("figure-"))?;
+    Ok(section("reproduction", "Ours beside the paper's", &body))
+}
+
+/// What a result has when nothing else shows it: every fact by its name.
+pub(super) fn plain(document: &Document) -> String {
+    let is_shown = document.forecast.is_some() || document.comparison.is_some() || document.reproduction.is_some();
+    if is_shown {
+        return String::new();
+    }
+    let mut body = String::new();
+    if let Value::Object(fields) = &document.result {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        let mut tables = String::new();
+        for (name, value) in fields {
+            fact(name, value, &mut lines, &mut tables);
+        }
+        let lines: Vec<(&str, String)> = lines.iter().map(|(name, fact)| (name.as_str(), fact.clone())).collect();
+        let _ = write!(body, "{}{tables}", facts(&lines));
+    }
+    if document.training.is_none() {
+        body += "<p class=\"faint\">This is what <code>--json</code> has. For a threshold to move, write the result with <code>--report results.json</code>, or the page itself with <code>--report page.html</code>.</p>\n";
+    }
+    section("result", "The result", &body)
+}
+
+fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &mut String) {
+    match value {
+        Value::Object(fields) if fields.values().all(|field| field.get("value").is_some()) && !fields.is_empty() => {
+            let cell = |field: &Value, name: &str| field.get(name).and_then(Value::as_f64);
+            let row = |(name, field): (&String, &Value)| {
+                let end = |name: &str| cell(field, name).map_or(String::new(), short);
+                vec![name.clone(), shown(cell(field, "value")), end("low"), end("high")]
+            };
+            let rows: Vec<Vec<String>> = fields.iter().map(row).collect();
+            *tables += &table(name, &["score", "value", "low", "high"], &rows);
+        }
+        Value::Object(fields) => fields.iter().for_each(|(inner, value)| fact(&format!("{name} {inner}"), value, lines, tables)),
+        Value::Array(rows) if rows.iter().all(Value::is_object) && !rows.is_empty() => {
+            for (at, row) in rows.iter().enumerate() {
+                fact(&format!("{name} {}", at + 1), row, lines, tables);
+            }
+        }
+        other => lines.push((name.to_string(), plain_text(other))),
+    }
+}
+
+fn plain_text(value: &Value) -> String {
+    match value {
+        Value::Null => "none".into(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), short),
+        Value::Array(values) => values.iter().map(plain_text).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+pub(super) fn provenance(document: &Document) -> String {
+    let provenance = &document.provenance;
+    let seed = provenance.seed.map_or(String::new(), |seed| seed.to_string());
+    let mut lines = vec![
+        ("command", provenance.command.clone()),
+        ("time", provenance.time.clone()),
+        ("version", format!("scorewise {}", document.scorewise)),
+        ("seed", seed),
+    ];
+    for data in &provenance.data {
+        lines.push(("data", format!("{}, {} rows, fingerprint {}", data.name, data.rows, data.fingerprint)));
+    }
+    for name in ["model", "fingerprint"] {
+        let known = document.result.get(name).and_then(Value::as_str).filter(|_| name == "model");
+        lines.extend(known.map(|text| (name, text.to_string())));
+    }
+    let body = facts(&lines)
+        + "<div class=\"controls\"><button type=\"button\" id=\"copy-json\">copy the result as JSON</button></div>\n\
+           <p id=\"said\" class=\"toast\" role=\"status\"></p>\n";
+    section("provenance", "Where it comes from", &body)
+}

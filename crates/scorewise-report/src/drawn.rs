@@ -81,7 +81,8 @@ pub fn figures(document: &Document) -> Result<Vec<Drawn>> {
                 _ => format!("figure-2-{}", file_name(&figure.score)),
             };
             let title = format!("Figure 2: best thresholds, {}", figure.score);
-            let caption = "Where the best thresholds of the trainings fell, under the prior that they were trained with.";
+            let caption =
+                "Where the best thresholds of the trainings fell, under the prior that they were trained with.";
             found.push(drawn(name, &title, caption, paper_thresholds(figure)?));
         }
     }
@@ -97,7 +98,8 @@ pub fn file_name(score: &str) -> String {
 /// The scores over the threshold, the figure that says the most about a forecast.
 pub fn figure_of_scores(forecast: &Forecast) -> Result<Drawn> {
     let scores: Vec<Score> = shown_scores(forecast);
-    let curve = |score: &Score| NamedLine { name: score.name().into(), points: over_thresholds(&forecast.points, score) };
+    let curve =
+        |score: &Score| NamedLine { name: score.name().into(), points: over_thresholds(&forecast.points, score) };
     let picture = figure_scores(ScoreCurves {
         title: "Scores over the threshold".into(),
         lines: scores.iter().map(curve).collect(),
@@ -204,6 +206,17 @@ fn of_forecast(forecast: &Forecast) -> Result<Vec<Drawn>> {
         ),
     ];
     if let Some(base_rate) = base_rate {
+        // After the predictions, which are as high: figures stand in pairs.
+        found.insert(
+            2,
+            drawn(
+                "decision",
+                "Decision curve",
+                "Net benefit: hits less false alarms, weighed by what they cost. At p, a miss costs (1 − p)/p as much as a false alarm. Where the forecast lies above both other lines, using it pays.",
+                Moving::Line,
+                decision(forecast)?,
+            ),
+        );
         let picture = figure_reliability(Reliability {
             title: "Reliability".into(),
             bins: reliability(&forecast.bins),
@@ -211,13 +224,6 @@ fn of_forecast(forecast: &Forecast) -> Result<Vec<Drawn>> {
         })?;
         let caption = "How often the event came where the forecast said so many per cent. On the diagonal a forecast is calibrated; bars are 95 % intervals (Wilson). A model trained for a score need not be calibrated: it is made for its threshold.";
         found.push(drawn("reliability", "Reliability diagram", caption, Moving::Still, picture));
-        found.push(drawn(
-            "decision",
-            "Decision curve",
-            "Net benefit: hits less false alarms, weighed by what they cost. At p, a miss costs (1 − p)/p as much as a false alarm. Where the forecast lies above both other lines, using it pays.",
-            Moving::Line,
-            decision(forecast)?,
-        ));
     }
     Ok(found)
 }
@@ -334,10 +340,10 @@ fn of_training(training: &Training) -> Result<Drawn> {
         kept: member.kept,
     };
     let told = |member: &crate::document::Member| member.epochs.iter().filter_map(|epoch| epoch.score).collect();
-    let score = training.score.as_ref().map(|name| ScoreByEpoch {
-        name: name.clone(),
-        values: training.members.iter().map(told).collect(),
-    });
+    let score = training
+        .score
+        .as_ref()
+        .map(|name| ScoreByEpoch { name: name.clone(), values: training.members.iter().map(told).collect() });
     let picture = figure_training(TrainingCurves {
         members: training.members.iter().map(member).collect(),
         loss: training.loss.clone(),
@@ -347,7 +353,13 @@ fn of_training(training: &Training) -> Result<Drawn> {
         1 => "Loss, score and the share of predictions inside the prior's support, epoch by epoch; a mark where the weights were kept.".into(),
         members => format!("{members} networks: the median as a line, all of them as a band. Marks where weights were kept. Where no prediction lies inside the prior's support, nothing is learnt."),
     };
-    Ok(Drawn { name: "training".into(), title: "Training, epoch by epoch".into(), caption, moving: Moving::Still, picture })
+    Ok(Drawn {
+        name: "training".into(),
+        title: "Training, epoch by epoch".into(),
+        caption,
+        moving: Moving::Still,
+        picture,
+    })
 }
 
 fn of_theory(theory: &Theory) -> Result<Drawn> {
@@ -362,7 +374,13 @@ fn of_theory(theory: &Theory) -> Result<Drawn> {
         "The probability that {} is at most so high while the threshold is drawn from {}. The steeper the line, the less the threshold matters.",
         theory.score, theory.prior
     );
-    Ok(Drawn { name: "law".into(), title: "The score under a random threshold".into(), caption, moving: Moving::Still, picture })
+    Ok(Drawn {
+        name: "law".into(),
+        title: "The score under a random threshold".into(),
+        caption,
+        moving: Moving::Still,
+        picture,
+    })
 }
 
 fn of_comparison(comparison: &Comparison) -> Result<Vec<Drawn>> {
@@ -381,7 +399,9 @@ fn of_comparison(comparison: &Comparison) -> Result<Vec<Drawn>> {
         let title = format!("{} over the threshold", comparison.score);
         let picture = figure_scores(ScoreCurves {
             title: title.clone(),
-            lines: both().map(|(name, points)| NamedLine { name: name.clone(), points: over_thresholds(points, &score) }).collect(),
+            lines: both()
+                .map(|(name, points)| NamedLine { name: name.clone(), points: over_thresholds(points, &score) })
+                .collect(),
             prior: None,
             mark: comparison.thresholds[0].filter(|_| comparison.thresholds[0] == comparison.thresholds[1]),
             interval: None,
@@ -393,8 +413,16 @@ fn of_comparison(comparison: &Comparison) -> Result<Vec<Drawn>> {
             let matrix = point.confusion();
             pofd.checked(&matrix).map(|across| (across, recall.checked(&matrix)))
         };
-        let line = |(name, points): (&String, &Vec<Point>)| NamedLine { name: name.clone(), points: points.iter().filter_map(pair).collect() };
-        let picture = figure_roc(Roc { title: "ROC curves".into(), lines: both().map(line).collect(), areas: vec![None; 2], mark: None })?;
+        let line = |(name, points): (&String, &Vec<Point>)| NamedLine {
+            name: name.clone(),
+            points: points.iter().filter_map(pair).collect(),
+        };
+        let picture = figure_roc(Roc {
+            title: "ROC curves".into(),
+            lines: both().map(line).collect(),
+            areas: vec![None; 2],
+            mark: None,
+        })?;
         found.push(drawn("roc", "ROC curves".into(), "Events caught against false alarms among quiet cases.", picture));
     }
     if let (Some(mean), Some(interval)) = (comparison.difference, comparison.interval)
@@ -410,7 +438,9 @@ fn of_comparison(comparison: &Comparison) -> Result<Vec<Drawn>> {
         let title = format!("Difference of {}", comparison.score);
         let caption = format!(
             "The difference in resampled rows, first less second: {} (95 % {} to {}). Where all of it lies on one side of 0, the rows leave little doubt.",
-            spoken(mean), spoken(interval.0), spoken(interval.1)
+            spoken(mean),
+            spoken(interval.0),
+            spoken(interval.1)
         );
         found.push(drawn("difference", title, &caption, picture));
     }
@@ -463,7 +493,13 @@ mod tests {
 
     #[test]
     fn reliability_bins_are_weighted_means_of_five() {
-        let bin = |low: f64, mean: f64, positives: f64, negatives: f64| Bin { low, high: low + 0.02, mean: Some(mean), positives, negatives };
+        let bin = |low: f64, mean: f64, positives: f64, negatives: f64| Bin {
+            low,
+            high: low + 0.02,
+            mean: Some(mean),
+            positives,
+            negatives,
+        };
         let empty = |low: f64| Bin { low, high: low + 0.02, mean: None, positives: 0.0, negatives: 0.0 };
         let mut bins = vec![bin(0.0, 0.01, 1.0, 9.0), bin(0.02, 0.03, 2.0, 3.0)];
         bins.extend((2..50).map(|k| empty(0.02 * f64::from(k))));

@@ -27,17 +27,19 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
         let (left, right) = (frame.left / whole, 1.0 - (frame.left + frame.width) / whole);
         format!("margin-left:calc({:.3}% - 8px);margin-right:calc({:.3}% - 8px)", 100.0 * left, 100.0 * right)
     });
+    let slider = format!(
+        "<div class=\"track screen\" style=\"{margins}\"><input type=\"range\" id=\"threshold\" min=\"0\" max=\"1\" step=\"any\" \
+         value=\"{}\" aria-label=\"threshold\"></div>\n",
+        forecast.threshold
+    );
     let (low, high) = ends(point.low, point.high);
     let scores = forecast.scores();
     let place = |threshold: f64| forecast.points.iter().position(|point| point.threshold == threshold);
-    let mut body = String::from("<p class=\"screen\">Move the threshold, or touch the curve: all numbers below follow. Arrow keys go step by step.</p>\n");
-    let _ = write!(
-        body,
-        "<div class=\"explorer\">\n<div>\n{}<div class=\"track screen\" style=\"{margins}\">\
-         <input type=\"range\" id=\"threshold\" min=\"0\" max=\"1\" step=\"any\" value=\"{}\" aria-label=\"threshold\"></div>\n",
-        figure(curve, true)?,
-        forecast.threshold
+    let mut body = String::from(
+        "<p class=\"screen\">Move the threshold, or touch the curve: all numbers below follow. Arrow keys go step by step.</p>\n",
     );
+    let curve = figure(curve, true)?.replacen("<figcaption>", &format!("{slider}<figcaption>"), 1);
+    let _ = write!(body, "<div class=\"explorer\">\n<div>\n{curve}");
     let _ = write!(
         body,
         "<div class=\"controls\">\n<label>threshold<input type=\"text\" id=\"typed\" inputmode=\"decimal\" value=\"{}\"></label>\n\
@@ -59,17 +61,23 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
         .collect();
     body += "<label>jump to the best<select id=\"jump\"><option value=\"\">score…</option>\n";
     for (score, best, at) in &optima {
-        let _ = writeln!(body, "<option value=\"{at}\">{}: {} at {}</option>", escaped(score.name()), spoken(best.value), spoken(best.threshold));
+        let _ = writeln!(
+            body,
+            "<option value=\"{at}\">{}: {} at {}</option>",
+            escaped(score.name()),
+            spoken(best.value),
+            spoken(best.threshold)
+        );
     }
     body += "</select></label>\n<label>show one more curve<select id=\"more\"><option value=\"\">none</option>\n";
     for score in scores.iter().filter(|score| can_be_drawn(score)) {
         let _ = writeln!(body, "<option>{}</option>", escaped(score.name()));
     }
     body += "</select></label>\n</div>\n</div>\n<div>\n";
-    let _ = write!(
+    let _ = writeln!(
         body,
         "<p class=\"now\">At threshold <output id=\"now\" for=\"threshold\" data-exact=\"{}\">{}</output> \
-         <span class=\"faint\">(the same from <span id=\"same\">{low} to {high}</span>)</span></p>\n",
+         <span class=\"faint\">(the same from <span id=\"same\">{low} to {high}</span>)</span></p>",
         forecast.threshold,
         said(point),
     );
@@ -142,15 +150,24 @@ fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_lead: bool) -
             Direction::Lower => "lower".into(),
             Direction::Toward(ideal) => format!("near {}", short(ideal)),
         };
-        let _ = write!(text, "<tr{class}><th scope=\"row\">{name}</th><td data-score=\"{name}\">{}</td>", shown(score.checked(&point.confusion())));
+        let _ = write!(
+            text,
+            "<tr{class}><th scope=\"row\">{name}</th><td data-score=\"{name}\">{}</td>",
+            shown(score.checked(&point.confusion()))
+        );
         if has_intervals {
-            let ends = interval(forecast, score).map_or(String::new(), |(low, high)| format!("{} to {}", short(low), short(high)));
+            let ends = interval(forecast, score)
+                .map_or(String::new(), |(low, high)| format!("{} to {}", short(low), short(high)));
             let _ = write!(text, "<td>{ends}</td>");
         }
         let _ = write!(text, "<td>{better}</td><td>{}</td>", best.map_or(String::new(), |best| short(best.value)));
         match (best, place) {
             (Some(best), Some(place)) => {
-                let _ = writeln!(text, "<td><button type=\"button\" data-place=\"{place}\" aria-label=\"go to the best {name}\">{}</button></td></tr>", short(best.threshold));
+                let _ = writeln!(
+                    text,
+                    "<td><button type=\"button\" data-place=\"{place}\" aria-label=\"go to the best {name}\">{}</button></td></tr>",
+                    short(best.threshold)
+                );
             }
             _ => text += "<td></td></tr>\n",
         }

@@ -74,10 +74,13 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
         (Kind::Theory, Some(theory)) => {
             format!("{} is {} on average when the threshold is random", score.name(), spoken(theory.expected_score))
         }
-        (Kind::Score, _) => format!("{} is {} at threshold {threshold}", score.name(), value.map_or("undefined".into(), spoken)),
+        (Kind::Score, _) => {
+            format!("{} is {} at threshold {threshold}", score.name(), value.map_or("undefined".into(), spoken))
+        }
         _ => format!("Say yes above {threshold}"),
     };
-    let sure = interval.map_or(String::new(), |interval| format!(" (95 % {} to {})", spoken(interval.low), spoken(interval.high)));
+    let sure = interval
+        .map_or(String::new(), |interval| format!(" (95 % {} to {})", spoken(interval.low), spoken(interval.high)));
     let rows: f64 = cells.iter().sum();
     let lead = format!(
         "<p class=\"lead\">At that threshold <b>{name}</b> is <b>{value}</b>{sure}, on {rows} {part}.</p>\n",
@@ -93,7 +96,10 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
     html += "</div>\n";
     if !document.notes.is_empty() {
         let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", escaped(note))).collect();
-        html += &format!("<details><summary>{} notes on the data</summary><ul>\n{notes}</ul></details>\n", document.notes.len());
+        html += &format!(
+            "<details><summary>{} notes on the data</summary><ul>\n{notes}</ul></details>\n",
+            document.notes.len()
+        );
     }
     (heading, lead, html)
 }
@@ -129,7 +135,8 @@ fn capital(words: &str) -> String {
 
 fn costs([_, fp, fn_, tp]: [f64; 4]) -> String {
     let (events, alarms) = (tp + fn_, tp + fp);
-    let share = |part: f64, whole: f64| if whole > 0.0 { format!(" ({:.0} %)", 100.0 * part / whole) } else { String::new() };
+    let share =
+        |part: f64, whole: f64| if whole > 0.0 { format!(" ({:.0} %)", 100.0 * part / whole) } else { String::new() };
     format!(
         "<section class=\"card\" aria-label=\"What it costs\"><h3>What does it cost?</h3>\n\
          <p><span class=\"big\">{missed}</span> of {events} events are missed{missed_share}.</p>\n\
@@ -153,24 +160,38 @@ fn yardsticks(forecast: &Forecast, score: &Score, value: Option<f64>, interval: 
         let at_half = forecast.points.iter().find(|point| point.threshold == 0.5);
         rows.extend(at_half.map(|point| ("the same at 0.5".into(), score.checked(&point.confusion()), false)));
     }
-    rows.extend(forecast.yardsticks.iter().map(|other| (other.name.clone(), score.checked(&matrix(other.cells)), false)));
+    rows.extend(
+        forecast.yardsticks.iter().map(|other| (other.name.clone(), score.checked(&matrix(other.cells)), false)),
+    );
     // Bars are for scores between 0 and 1, or between −1 and 1, of which the part below 0 shows as nothing.
     let has_bars = score.row().is_some_and(|row| row.range.1 == 1.0 && row.perfect == Some(1.0));
     let mut text = format!(
         "<section class=\"card\" aria-label=\"How good and how sure\"><h3>How good, and how sure?</h3>\n<p><span class=\"big\">{}</span> {}{}</p>\n<div class=\"bars\">\n",
         value.map_or("undefined".into(), spoken),
         escaped(score.name()),
-        interval.map_or(String::new(), |(low, high)| format!(", 95 % between <b>{}</b> and <b>{}</b>", spoken(low), spoken(high)))
+        interval.map_or(String::new(), |(low, high)| format!(
+            ", 95 % between <b>{}</b> and <b>{}</b>",
+            spoken(low),
+            spoken(high)
+        ))
     );
     for (name, value, is_ours) in rows {
         let bar = match value {
             Some(value) if has_bars => {
                 let class = if is_ours { " class=\"ours\"" } else { "" };
-                format!("<span class=\"bar\"><i{class} style=\"width:{:.1}%\"></i></span>", 100.0 * value.clamp(0.0, 1.0))
+                format!(
+                    "<span class=\"bar\"><i{class} style=\"width:{:.1}%\"></i></span>",
+                    100.0 * value.clamp(0.0, 1.0)
+                )
             }
             _ => "<span></span>".into(),
         };
-        let _ = writeln!(text, "<span>{}</span>{bar}<span class=\"number\">{}</span>", escaped(&name), value.map_or(shown(None), spoken));
+        let _ = writeln!(
+            text,
+            "<span>{}</span>{bar}<span class=\"number\">{}</span>",
+            escaped(&name),
+            value.map_or(shown(None), spoken)
+        );
     }
     text + "</div>\n</section>\n"
 }

@@ -28,22 +28,36 @@ pub(super) fn section(id: &str, heading: &str, body: &str) -> String {
     if body.is_empty() {
         return String::new();
     }
-    format!("<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{}</h2>\n{body}</section>\n", escaped(heading))
+    format!(
+        "<section id=\"{id}\" aria-labelledby=\"{id}-heading\">\n<h2 id=\"{id}-heading\">{}</h2>\n{body}</section>\n",
+        escaped(heading)
+    )
 }
 
 /// A table that can be scrolled sideways where it is too wide. Cells are text; from the second column on they are numbers.
 pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> String {
-    let mut text = format!("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>{0}</caption>\n<thead><tr>", escaped(caption));
+    let mut text = format!(
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>{0}</caption>\n<thead><tr>",
+        escaped(caption)
+    );
     for name in heading {
-        let _ = write!(text, "{}", if name.is_empty() { "<td></td>".into() } else { format!("<th scope=\"col\">{}</th>", escaped(name)) });
+        let _ = write!(
+            text,
+            "{}",
+            if name.is_empty() { "<td></td>".into() } else { format!("<th scope=\"col\">{}</th>", escaped(name)) }
+        );
     }
     text.push_str("</tr></thead>\n<tbody>\n");
     for row in rows {
         text.push_str("<tr>");
         for (at, cell) in row.iter().enumerate() {
             match at {
-                0 if !cell.is_empty() => { let _ = write!(text, "<th scope=\"row\">{}</th>", escaped(cell)); }
-                _ => { let _ = write!(text, "<td>{}</td>", escaped(cell)); }
+                0 if !cell.is_empty() => {
+                    let _ = write!(text, "<th scope=\"row\">{}</th>", escaped(cell));
+                }
+                _ => {
+                    let _ = write!(text, "<td>{}</td>", escaped(cell));
+                }
             }
         }
         text.push_str("</tr>\n");

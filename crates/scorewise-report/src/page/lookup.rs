@@ -13,7 +13,9 @@ pub(super) fn table(forecast: &Forecast) -> Result<Value> {
     let scores = forecast.scores();
     let points = &forecast.points;
     let place = |threshold: f64| points.iter().position(|point| point.threshold == threshold);
-    let column = |score: &Score| -> Vec<Value> { points.iter().map(|point| number(score.checked(&point.confusion()))).collect() };
+    let column = |score: &Score| -> Vec<Value> {
+        points.iter().map(|point| number(score.checked(&point.confusion()))).collect()
+    };
     let described = scores.iter().map(|score| {
         let best = forecast.optima.iter().find(|optimum| optimum.score == score.name());
         json!({ "name": score.name(), "best": best.and_then(|best| place(best.threshold)), "values": column(score) })

@@ -21,7 +21,8 @@ pub(super) fn figure(drawn: &Drawn, is_wide: bool) -> Result<String> {
     let over = match (drawn.moving, frame) {
         (Moving::Still, _) | (_, None) => String::new(),
         (moving, Some(frame)) => {
-            let numbers = [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
+            let numbers =
+                [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
             let numbers = numbers.map(|number| format!("{}", (number * 1e6).round() / 1e6)).join(",");
             let (attributes, mark) = match moving {
                 Moving::Dot(across, up) => {
@@ -33,24 +34,31 @@ pub(super) fn figure(drawn: &Drawn, is_wide: bool) -> Result<String> {
                     (String::new(), format!("<line x1=\"-10\" x2=\"-10\" {ends}/>{extra}"))
                 }
             };
-            format!("<svg class=\"over\" viewBox=\"0 0 {wide} {high}\" aria-hidden=\"true\" data-frame=\"{numbers}\"{attributes}>{mark}</svg>")
+            format!(
+                "<svg class=\"over\" viewBox=\"0 0 {wide} {high}\" aria-hidden=\"true\" data-frame=\"{numbers}\"{attributes}>{mark}</svg>"
+            )
         }
     };
     let touch = if drawn.name == "scores" && !over.is_empty() { " touch" } else { "" };
     let class = if is_wide { " class=\"wide\"" } else { "" };
     Ok(format!(
-        "<figure{class} id=\"figure-{}\"><div class=\"picture{touch}\" data-width=\"{wide}\">{svg}{over}</div>\n<figcaption><b>{}.</b> {}</figcaption></figure>\n",
+        "<figure{class} style=\"--wide:{wide}px\" id=\"figure-{}\"><div class=\"picture{touch}\" data-width=\"{wide}\">{svg}{over}</div>\n<figcaption><b>{}.</b> {}</figcaption></figure>\n",
         escaped(&drawn.name),
         escaped(&drawn.title),
         escaped(&drawn.caption)
     ))
 }
 
-fn some(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
+fn each(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let mut text = String::new();
     for drawn in figures.iter().filter(|drawn| wanted(&drawn.name)) {
         text += &figure(drawn, drawn.picture.size().0 > 600)?;
     }
+    Ok(text)
+}
+
+fn some(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
+    let text = each(figures, wanted)?;
     Ok(if text.is_empty() { text } else { format!("<div class=\"figures\">\n{text}</div>\n") })
 }
 
@@ -62,14 +70,18 @@ pub(super) fn figures(document: &Document, figures: &[Drawn]) -> Result<String> 
         !elsewhere.contains(&name) && !is_curve && !name.starts_with("figure-")
     };
     let body = some(figures, wanted)?;
-    Ok(section("figures", if document.comparison.is_some() { "The two forecasts" } else { "The forecast in pictures" }, &body))
+    Ok(section(
+        "figures",
+        if document.comparison.is_some() { "The two forecasts" } else { "The forecast in pictures" },
+        &body,
+    ))
 }
 
 pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String> {
     let Some(training) = &document.training else { return Ok(String::new()) };
     let row = |(number, member): (usize, &Member)| {
         let all = member.warm_up.len() + member.epochs.len();
-        let kept = member.kept.map_or("before them".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
+        let kept = member.kept.map_or("of the warm-up".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
         let last = member.kept.and_then(|epoch| member.epochs.get(epoch)).or(member.epochs.last());
         vec![
             (number + 1).to_string(),
@@ -85,8 +97,11 @@ pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String>
     };
     let rows: Vec<Vec<String>> = training.members.iter().enumerate().map(row).collect();
     let heading =
-        ["member", "learnt", "epochs", "of them first", "kept", "validation loss", "in the support", "new starts", "end"];
-    let caption = format!("Minimised: {}. Epochs of cross-entropy first, then of the loss; the weights of the epoch `kept` are in the model.", training.loss);
+        ["member", "learnt", "epochs", "warm-up", "kept", "validation loss", "in the support", "new starts", "end"];
+    let caption = format!(
+        "Minimised: {}. Epochs of cross-entropy first, then of the loss; the weights of the epoch `kept` are in the model.",
+        training.loss
+    );
     let body = some(figures, |name| name == "training")? + &table(&caption, &heading, &rows);
     Ok(section("training", "How it was trained", &body))
 }
@@ -110,10 +125,14 @@ pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
         &["", "forecast no", "forecast yes"],
         &[vec!["negative".into(), tn, fp], vec!["positive".into(), fn_, tp]],
     );
-    body += &some(figures, |name| name == "law")?;
-    let rows: Vec<Vec<String>> =
-        theory.bounds.iter().map(|bound| vec![bound.name.clone(), shown(bound.exact), bound.bound.map_or("∞".into(), short)]).collect();
-    body += &table("The paper's bounds, corrected, beside the exact values", &["bound of", "exact", "bound"], &rows);
+    let rows: Vec<Vec<String>> = theory
+        .bounds
+        .iter()
+        .map(|bound| vec![bound.name.clone(), shown(bound.exact), bound.bound.map_or("∞".into(), short)])
+        .collect();
+    let bounds =
+        table("The paper's bounds, corrected, beside the exact values", &["bound of", "exact", "bound"], &rows);
+    body += &format!("<div class=\"figures\">\n{}<div>{bounds}</div>\n</div>\n", each(figures, |name| name == "law")?);
     Ok(section("theory", "The theory, on these predictions", &body))
 }
 
@@ -122,7 +141,10 @@ pub(super) fn comparison(document: &Document) -> String {
     let part = |name: &str| document.result.get(name).cloned().unwrap_or_default();
     let cell = |value: &Value, name: &str| value.get(name).and_then(Value::as_f64).map_or(String::new(), short);
     let row = |name: &str, value: &Value, is_forecast: bool| {
-        let better = value.get("better").and_then(Value::as_f64).map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
+        let better = value
+            .get("better")
+            .and_then(Value::as_f64)
+            .map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
         let shown = value.get("value").and_then(Value::as_f64);
         vec![
             name.into(),
@@ -139,7 +161,10 @@ pub(super) fn comparison(document: &Document) -> String {
         row("difference", &part("difference"), false),
     ];
     let heading = ["forecast", &comparison.score, "low", "high", "threshold", "better in"];
-    let caption = format!("{} of both, with 95 % intervals; `better in` is the share of resampled rows in which it is the better one", comparison.score);
+    let caption = format!(
+        "{} of both, with 95 % intervals; `better in` is the share of resampled rows in which it is the better one",
+        comparison.score
+    );
     section("comparison", "The comparison", &table(&caption, &heading, &rows))
 }
 
@@ -189,7 +214,11 @@ fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &m
             let rows: Vec<Vec<String>> = fields.iter().map(row).collect();
             *tables += &table(name, &["score", "value", "low", "high"], &rows);
         }
-        Value::Object(fields) => fields.iter().for_each(|(inner, value)| fact(&format!("{name} {inner}"), value, lines, tables)),
+        Value::Object(fields) => {
+            for (inner, value) in fields {
+                fact(&format!("{name} {inner}"), value, lines, tables);
+            }
+        }
         Value::Array(rows) if rows.iter().all(Value::is_object) && !rows.is_empty() => {
             for (at, row) in rows.iter().enumerate() {
                 fact(&format!("{name} {}", at + 1), row, lines, tables);

@@ -1,7 +1,10 @@
 //! plotters' bitmap, with its text where it belongs.
 //!
 //! plotters centres a line of text by a box that is not the glyphs' own: with `ab_glyph` they come out a fifth of a line too
-//! high, beside their ticks. Here they are moved down, along the text where it is turned. All else goes to plotters as it is.
+//! high, beside their ticks. Here they are moved down, along the text where it is turned.
+//!
+//! It also runs the edges of a thick line to where they meet, however far that is: where a line turns back, a spike stands out
+//! that no data have. Here lines have round joins, as the SVG has. All else goes to plotters as it is.
 
 use plotters::prelude::{BitMapBackend, DrawingBackend};
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingErrorKind};
@@ -35,6 +38,17 @@ impl<'a> DrawingBackend for Bitmap<'a> {
     }
     fn draw_rect<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S, fill: bool) -> Drawn<'a> {
         self.0.draw_rect(from, to, style, fill)
+    }
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Drawn<'a> {
+        let mut places: Vec<BackendCoord> = path.into_iter().collect();
+        places.dedup();
+        for pair in places.windows(2) {
+            self.0.draw_line(pair[0], pair[1], style)?;
+        }
+        for joint in places.iter().skip(1).rev().skip(1) {
+            self.0.draw_circle(*joint, style.stroke_width() / 2, style, true)?;
+        }
+        Ok(())
     }
     fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, place: BackendCoord) -> Drawn<'a> {
         let (x, y) = style.transform().transform(0, (DOWN * style.size()).round() as i32);

@@ -73,6 +73,12 @@ pub(crate) fn density_below(prior: &Prior, ceiling: f64) -> Vec<Vec<Point>> {
     lines
 }
 
+/// The area under f, with a flat roof where f is above the ceiling.
+pub(crate) fn area_below(prior: &Prior, ceiling: f64) -> Vec<Point> {
+    let roofed = density(prior).into_iter().map(|(x, f)| (x, f.min(ceiling)));
+    [(0.0, 0.0)].into_iter().chain(roofed).chain([(1.0, 0.0)]).collect()
+}
+
 /// The greatest f worth showing: the maximum, or where f is infinite at 0 or 1, the greatest a hundredth away from them.
 pub(crate) fn peak(prior: &Prior) -> f64 {
     let points = density(prior);

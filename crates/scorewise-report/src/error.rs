@@ -6,8 +6,8 @@ use plotters::drawing::DrawingAreaErrorKind;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A figure without panels.
-    #[error("there is nothing to draw; give at least one panel")]
+    /// A figure without panels, or without a single number that can be shown.
+    #[error("there is nothing to draw; give at least one panel with data")]
     Empty,
     /// A panel that needs a curve and has none.
     #[error("panel `{panel}` has no prior; give at least one")]

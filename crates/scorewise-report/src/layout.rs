@@ -1,6 +1,8 @@
 //! Panels in rows. Where they do not fill the last row, it is the first that is short, and centred, as in the paper: the
 //! uniform prior alone on top, the raised cosines in a square below.
 
+use crate::picture::Place;
+
 /// How many panels stand side by side.
 pub(crate) fn columns(panels: usize) -> usize {
     match panels {
@@ -24,6 +26,16 @@ pub(crate) fn places(panels: usize) -> impl Iterator<Item = (usize, usize)> {
         let seat = panel + missing;
         let row = seat / columns;
         if row == 0 { (0, 2 * panel + missing) } else { (row, 2 * (seat % columns)) }
+    })
+}
+
+/// The same as rectangles, for panels of this width and height.
+pub(crate) fn places_of(panels: usize, (width, height): (f64, f64)) -> impl Iterator<Item = Place> {
+    places(panels).map(move |(row, half_column)| Place {
+        left: 0.5 * half_column as f64 * width,
+        top: row as f64 * height,
+        width,
+        height,
     })
 }
 

@@ -52,18 +52,14 @@ impl Legend {
         self.keys.len().div_ceil(self.keys_a_row()) as f64 * ROW
     }
 
-    /// All keys side by side where they fit, otherwise rows as equal as they can be. Always measured at one scale, so that SVG
-    /// and PNG break alike.
+    /// As many keys side by side as fit, in rows as equal as they can be. Always measured at one scale, so that SVG and PNG
+    /// break alike.
     fn keys_a_row(&self) -> usize {
         let scale = Scale(10);
-        let (room, between) = (scale.units(self.width), scale.units(BETWEEN_KEYS));
-        let widths: Vec<i32> = self.keys(scale).map(|(_, _, width)| width + between).collect();
-        if widths.iter().sum::<i32>() <= room + between {
-            return widths.len().max(1);
-        }
-        let widest = widths.iter().copied().max().unwrap_or(1);
-        let most = ((room + between) / widest).max(1) as usize;
-        widths.len().div_ceil(widths.len().div_ceil(most))
+        let widths: Vec<i32> = self.keys(scale).map(|(_, _, width)| width).collect();
+        let equal = |most: usize| widths.len().div_ceil(widths.len().div_ceil(most));
+        let fits = |keys: &usize| length(&columns(&widths, *keys), scale) <= scale.units(self.width);
+        (1..=widths.len()).rev().map(equal).find(fits).unwrap_or(1)
     }
 
     /// Each key with its name, shortened where it must be, and its width.
@@ -80,26 +76,33 @@ impl Legend {
     /// Draws the keys from the top of the area, centred; several rows stand in columns.
     pub fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
         let style = text(scale, SMALL, HPos::Left, VPos::Center);
+        let keys: Vec<_> = self.keys(scale).collect();
         let keys_a_row = self.keys_a_row();
-        let mut keys: Vec<_> = self.keys(scale).collect();
-        if keys.len() > keys_a_row {
-            let widest = keys.iter().map(|(_, _, width)| *width).max().unwrap_or(0);
-            keys.iter_mut().for_each(|(_, _, width)| *width = widest);
-        }
-        let between = scale.units(BETWEEN_KEYS);
-        let length: i32 = keys.iter().take(keys_a_row).map(|(_, _, width)| width + between).sum();
-        let left = (area.dim_in_pixel().0 as i32 - (length - between)) / 2;
+        let widths: Vec<i32> = keys.iter().map(|(_, _, width)| *width).collect();
+        let columns = columns(&widths, keys_a_row);
+        let left = (area.dim_in_pixel().0 as i32 - length(&columns, scale)) / 2;
         for (number, row) in keys.chunks(keys_a_row).enumerate() {
             let y = scale.units(ROW * (number as f64 + 0.5));
             let mut x = left;
-            for (mark, name, width) in row {
+            for ((mark, name, _), width) in row.iter().zip(&columns) {
                 mark.draw(area, (x, y), scale)?;
                 area.draw_text(name, &style, (x + scale.units(SAMPLE + BETWEEN_SAMPLE_AND_NAME), y))?;
-                x += width + between;
+                x += width + scale.units(BETWEEN_KEYS);
             }
         }
         Ok(())
     }
+}
+
+/// The width of every column, if so many keys stand in a row.
+fn columns(widths: &[i32], keys_a_row: usize) -> Vec<i32> {
+    let widest = |column: usize| widths.iter().skip(column).step_by(keys_a_row).copied().max().unwrap_or(0);
+    (0..keys_a_row.min(widths.len())).map(widest).collect()
+}
+
+/// Of columns side by side.
+fn length(columns: &[i32], scale: Scale) -> i32 {
+    columns.iter().sum::<i32>() + scale.units(BETWEEN_KEYS) * (columns.len() as i32 - 1).max(0)
 }
 
 impl Mark {
@@ -166,6 +169,13 @@ mod tests {
         // About a hundred pixels a key, of which five would fit: three and three look better than five and one.
         assert_eq!(rows(6, 510.0), (3, 2.0 * ROW));
         assert_eq!(rows(10, 510.0), (5, 2.0 * ROW));
+    }
+
+    #[test]
+    fn a_column_is_as_wide_as_its_widest_key() {
+        assert_eq!(columns(&[10, 20, 30, 40, 5], 2), [30, 40]);
+        assert_eq!(columns(&[10, 20], 5), [10, 20]);
+        assert_eq!(length(&[30, 40], Scale(10)), 70 + 220);
     }
 
     #[test]

@@ -29,7 +29,7 @@
 //! | `legend`, `layout`, `sheet` | a strip of keys, panels in rows, a panel above its keys |
 //! | `lines` | lines with names |
 //! | `bitmap`, `picture` | a figure as SVG and PNG |
-//! | `priors`, `thresholds` | the figures, one a file |
+//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `law`, `difference` | the figures, one a file |
 //!
 //! # Text without fonts
 //!
@@ -57,11 +57,31 @@ mod bitmap;
 mod picture;
 mod priors;
 mod thresholds;
+mod scores;
+mod classes;
+mod roc;
+mod precision_recall;
+mod performance;
+mod reliability;
+mod decision;
+mod training;
+mod law;
+mod difference;
 mod error;
 
+pub use classes::{ClassBin, Classes, figure_classes};
+pub use decision::{DecisionCurve, figure_decision};
+pub use difference::{Differences, figure_difference};
 pub use error::{Error, Result};
+pub use law::{ScoreLaw, figure_law};
 pub use lines::NamedLine;
 pub use palette::palette;
+pub use performance::{Performance, figure_performance};
 pub use picture::{Frame, Picture};
+pub use precision_recall::{PrecisionRecall, figure_precision_recall};
 pub use priors::{NamedPrior, PriorRow, figure_priors};
+pub use reliability::{Reliability, ReliabilityBin, figure_reliability};
+pub use roc::{Roc, figure_roc};
+pub use scores::{ScoreCurves, figure_scores};
 pub use thresholds::{Thresholds, figure_thresholds};
+pub use training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};

@@ -9,6 +9,7 @@ use crate::axes::Axis;
 use crate::clip::clipped;
 use crate::curve::Point;
 use crate::error::Result;
+use crate::legend::DOT;
 use crate::palette::{FRAME, INK, PAPER};
 use crate::picture::{Area, Frame, Scale};
 use crate::simplify::simplified;
@@ -30,7 +31,12 @@ pub(crate) const WHISKER_END: f64 = 4.0;
 /// From one line of a hatching to the next, in pixels.
 const HATCH: f64 = 7.0;
 /// The lines of a hatching.
-pub(crate) const HATCHING: Stroke = Stroke::solid(FRAME, 0.6);
+pub(crate) const HATCHING: Stroke = Stroke::solid(FRAME, 0.75).covering(0.6);
+
+/// The line at a chosen threshold.
+pub(crate) const CHOSEN: Stroke = Stroke::solid(INK, 1.5);
+/// What to compare with: no skill, or a perfect match.
+pub(crate) const REFERENCE: Stroke = Stroke::solid(FRAME, 1.25).dashed(5.0, 4.0);
 
 impl<'a, DB: DrawingBackend> Panel<'a, DB> {
     /// Over this frame of a figure.
@@ -48,13 +54,13 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
 
     /// Height of a pixel, and width of one, in numbers of the axes, where these are linear.
     pub fn pixel(&self) -> (f64, f64) {
-        let (x, y) = self.axes;
+        let (x, y) = &self.axes;
         ((x.to - x.from) / self.frame.width, (y.to - y.from) / self.frame.height)
     }
 
     /// Corners of the frame in drawing units: left and top, right and bottom.
     fn corners(&self) -> (Point, Point) {
-        let (x, y) = self.axes;
+        let (x, y) = &self.axes;
         (self.place((x.from, y.to)), self.place((x.to, y.from)))
     }
 
@@ -97,7 +103,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
 
     /// A band over the whole height.
     pub fn band(&self, colour: RGBColor, cover: f64, (from, to): (f64, f64)) -> Result<()> {
-        let y = self.axes.1;
+        let y = &self.axes.1;
         self.bar(colour, cover, ((from, y.from), (to, y.to)))
     }
 
@@ -163,7 +169,19 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Words above the frame at this x, moved where they would stand out to the side; see [`crate::axes::Axes::flags`].
+    /// The chosen threshold, with its number above.
+    pub fn chosen(&self, threshold: Option<f64>) -> Result<()> {
+        let Some(threshold) = threshold.filter(|threshold| threshold.is_finite()) else { return Ok(()) };
+        self.upright(CHOSEN, threshold)?;
+        self.flag(&format!("{threshold:.3}"), threshold)
+    }
+
+    /// The chosen threshold in a panel whose axes are not the threshold's.
+    pub fn chosen_point(&self, point: Option<Point>) -> Result<()> {
+        point.map_or(Ok(()), |point| self.dot(INK, DOT, point))
+    }
+
+    /// Words above the frame at this x, moved where they would stand out to the side; see [`crate::axes::Axes::with_flags`].
     pub fn flag(&self, words: &str, x: f64) -> Result<()> {
         let style = text(self.scale, SMALL, HPos::Center, VPos::Center);
         let ((left, top), (right, _)) = self.corners();
@@ -173,15 +191,22 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Words with their middle at a point, moved by pixels to the right and down; the grid stops behind them.
-    pub fn words(&self, words: &str, em: f64, point: Point, (right, down): (f64, f64)) -> Result<()> {
+    /// Words with their middle at a point, moved by pixels to the right and down.
+    pub fn beside(&self, words: &str, em: f64, point: Point, (right, down): (f64, f64)) -> Result<()> {
         let style = text(self.scale, em, HPos::Center, VPos::Center);
         let (x, y) = self.place(point);
-        let (x, y) = rounded((x + right * self.scale.factor(), y + down * self.scale.factor()));
+        let factor = self.scale.factor();
+        self.area.draw_text(words, &style, rounded((x + right * factor, y + down * factor)))?;
+        Ok(())
+    }
+
+    /// Words with their middle at a point, on paper of their own: lines stop behind them.
+    pub fn words(&self, words: &str, em: f64, point: Point) -> Result<()> {
+        let style = text(self.scale, em, HPos::Center, VPos::Center);
+        let (x, y) = rounded(self.place(point));
         let (half, high) = (width(&style, words) / 2 + self.scale.units(1.5), self.scale.units(0.55 * em));
         self.area.draw(&Rectangle::new([(x - half, y - high), (x + half, y + high)], PAPER.filled()))?;
-        self.area.draw_text(words, &style, (x, y))?;
-        Ok(())
+        self.beside(words, em, point, (0.0, 0.0))
     }
 
     /// Words in the upper left corner; the grid stops behind them.
@@ -196,9 +221,6 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 }
-
-/// The line at a chosen threshold.
-pub(crate) const CHOSEN: Stroke = Stroke::solid(INK, 1.5);
 
 fn rounded((x, y): Point) -> (i32, i32) {
     (x.round() as i32, y.round() as i32)

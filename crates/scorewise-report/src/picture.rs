@@ -169,7 +169,8 @@ fn svg(figure: &impl Figure) -> Result<String> {
     if !text.starts_with(&drawn) {
         return Err(Error::Drawing("the SVG does not begin with its size".into()));
     }
-    Ok(text.replacen(&drawn, &format!("<svg width=\"{width}\" height=\"{height}\""), 1))
+    // Round joins, since where a line turns back a pointed one would stand out.
+    Ok(text.replacen(&drawn, &format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
 }
 
 fn png(figure: &impl Figure) -> Result<Vec<u8>> {

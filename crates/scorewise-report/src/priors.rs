@@ -101,12 +101,12 @@ fn row_height(row: &PriorRow) -> f64 {
 fn densities(row: &PriorRow) -> Axes<'_> {
     let peak = row.priors.iter().map(|named| peak(&named.prior)).fold(0.0, f64::max);
     let y = Axis::new("density f(τ)", 0.0, peak * (1.0 + HEADROOM));
-    Axes { title: &row.title, x: Axis::unit("threshold τ"), y, flags: false }
+    Axes::new(&row.title, Axis::unit("threshold τ"), y)
 }
 
 fn cumulatives(row: &PriorRow) -> Axes<'_> {
     let y = Axis::new("probability F(τ)", 0.0, 1.0 + HEADROOM);
-    Axes { title: &row.title, x: Axis::unit("threshold τ"), y, flags: false }
+    Axes::new(&row.title, Axis::unit("threshold τ"), y)
 }
 
 fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, place: Place, scale: Scale) -> Result<()> {

@@ -21,6 +21,9 @@ pub(crate) trait Sheet: Send + Sync {
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()>;
 }
 
+/// A panel whose data are a square.
+pub(crate) const SQUARE: (f64, f64) = (424.0, 428.0);
+
 const MARGIN: f64 = 8.0;
 
 /// The legend of a figure of this width.

@@ -74,13 +74,7 @@ impl Panels {
     }
 
     fn places(&self) -> impl Iterator<Item = (&Thresholds, Place)> {
-        let place = |(row, half_column): (usize, usize)| Place {
-            left: 0.5 * half_column as f64 * PANEL.0,
-            top: row as f64 * PANEL.1,
-            width: PANEL.0,
-            height: PANEL.1,
-        };
-        self.panels.iter().zip(layout::places(self.panels.len()).map(place))
+        self.panels.iter().zip(layout::places_of(self.panels.len(), PANEL))
     }
 }
 
@@ -108,7 +102,7 @@ impl Thresholds {
 
     fn axes(&self) -> Axes<'_> {
         let y = Axis::new("density", 0.0, self.histogram().peak().max(peak(&self.prior)) / DATA);
-        Axes { title: &self.title, x: Axis::unit("threshold τ"), y, flags: false }
+        Axes::new(&self.title, Axis::unit("threshold τ"), y)
     }
 
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, place: Place, scale: Scale) -> Result<()> {

@@ -25,7 +25,7 @@ fn linear(axis: &Axis<'_>, most: f64) -> Vec<(f64, String)> {
     let (first, last) = ((axis.from / step - slack).ceil(), (axis.to / step + slack).floor());
     let mut places: Vec<f64> = (0..=(last - first) as usize).map(|number| (first + number as f64) * step).collect();
     // Epochs begin with 1, and a reader wants to see it.
-    if axis.kind == Kind::Whole && places.first().is_some_and(|place| place - axis.from > 0.6 * step) {
+    if axis.kind == Kind::Whole && places.first().is_some_and(|place| place - axis.from > 0.45 * step) {
         places.insert(0, axis.from);
     }
     let greatest = axis.from.abs().max(axis.to.abs());
@@ -52,7 +52,9 @@ fn thinned(axis: &Axis<'_>, length: f64, room: f64) -> Vec<(f64, String)> {
             places.push(place);
         }
     }
-    places.into_iter().map(|place| (place, number(place, leading(place), axis.to))).collect()
+    // Each number has a step of its own; the long ones are written by powers.
+    let written = |place: f64| number(place, leading(place), if place >= 1e4 { f64::INFINITY } else { place });
+    places.into_iter().map(|place| (place, written(place))).collect()
 }
 
 /// The power of ten of a number's first digit.
@@ -100,6 +102,7 @@ mod tests {
     fn epochs_are_whole_and_begin_with_1() {
         let epochs = |to: f64| Axis::new("", 1.0, to).whole();
         assert_eq!(words(&epochs(3.0), 300.0, 40.0), ["1", "2", "3"]);
+        assert_eq!(words(&epochs(10.0), 230.0, 45.0), ["1", "2", "4", "6", "8", "10"]);
         assert_eq!(words(&epochs(20.0), 200.0, 40.0), ["1", "5", "10", "15", "20"]);
         assert_eq!(words(&epochs(400.0), 200.0, 40.0), ["1", "100", "200", "300", "400"]);
     }
@@ -110,6 +113,10 @@ mod tests {
         // √(0.2/32) is 0.08 of the axis, √(0.1/32) only 0.056.
         assert_eq!(words(&root, 300.0, 20.0), ["0", "0.2", "1", "2", "5", "10", "20"]);
         assert_eq!(words(&Axis::new("", 0.8, 3000.0).log(), 100.0, 16.0), ["1", "10", "100", "1000"]);
+        assert_eq!(
+            words(&Axis::new("", 300.0, 30000.0).log(), 200.0, 16.0),
+            ["500", "1000", "2000", "5000", "1e4", "2e4"]
+        );
         assert_eq!(words(&Axis::new("", 0.8, 12.0).log(), 100.0, 16.0), ["1", "2", "5", "10"]);
     }
 

@@ -1,0 +1,62 @@
+//! Receiver operating characteristic: hits against false alarms, threshold by threshold.
+//!
+//! Fawcett, T. (2006). An introduction to ROC analysis. Pattern Recognition Letters 27, 861–874.
+//! doi:10.1016/j.patrec.2005.10.010
+
+use plotters::prelude::DrawingBackend;
+
+use crate::axes::{Axes, Axis};
+use crate::error::{Error, Result};
+use crate::legend::Mark;
+use crate::lines::{NamedLine, draw_lines, line_keys};
+use crate::palette::INK;
+use crate::panel::{Panel, REFERENCE};
+use crate::picture::Picture;
+use crate::sheet::{SQUARE, Sheet};
+
+/// Curves of forecasts to be compared.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Roc {
+    /// Such as `Receiver operating characteristic`.
+    pub title: String,
+    /// False-alarm rate fp/(fp + tn) and recall tp/(tp + fn).
+    pub lines: Vec<NamedLine>,
+    /// The area under each line, in their order, where it is to be shown.
+    pub areas: Vec<Option<f64>>,
+    /// False-alarm rate and recall at the chosen threshold.
+    pub mark: Option<(f64, f64)>,
+}
+
+/// Draws the curves, with the diagonal of forecasts without skill.
+pub fn figure_roc(roc: Roc) -> Result<Picture> {
+    if roc.mark.is_none() && roc.lines.iter().all(|line| line.stretches().is_empty()) {
+        return Err(Error::Empty);
+    }
+    Picture::of(roc)
+}
+
+impl Sheet for Roc {
+    const SIZE: (f64, f64) = SQUARE;
+
+    fn axes(&self) -> Axes<'_> {
+        Axes::new(&self.title, Axis::unit("false-alarm rate (1 − specificity)"), Axis::unit("recall (hit rate)"))
+    }
+
+    fn keys(&self) -> Vec<(Mark, String)> {
+        let mut keys = line_keys(&self.lines);
+        for ((_, name), area) in keys.iter_mut().zip(&self.areas) {
+            if let Some(area) = area {
+                *name = format!("{name} (area {area:.3})");
+            }
+        }
+        keys.push((Mark::Line(REFERENCE), "no skill".into()));
+        keys.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));
+        keys
+    }
+
+    fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
+        panel.line(REFERENCE, &[(0.0, 0.0), (1.0, 1.0)])?;
+        draw_lines(&self.lines, panel)?;
+        panel.chosen_point(self.mark)
+    }
+}

@@ -25,9 +25,9 @@ pub struct ScoreLaw {
     pub score: String,
     /// Values of the score in rising order, each with the probability of this value or less.
     pub steps: Vec<(f64, f64)>,
-    /// E[s].
+    /// The score's expectation, `E[s]`.
     pub expected_score: f64,
-    /// s(E[CM]).
+    /// The score of the expected confusion, `s(E[CM])`.
     pub score_of_expectation: f64,
 }
 

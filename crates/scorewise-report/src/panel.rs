@@ -52,7 +52,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         (across * self.scale.factor(), down * self.scale.factor())
     }
 
-    /// Height of a pixel, and width of one, in numbers of the axes, where these are linear.
+    /// Width and height of a pixel in numbers of the axes, where these are linear.
     pub fn pixel(&self) -> (f64, f64) {
         let (x, y) = &self.axes;
         ((x.to - x.from) / self.frame.width, (y.to - y.from) / self.frame.height)

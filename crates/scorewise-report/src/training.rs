@@ -115,7 +115,10 @@ impl TrainingCurves {
                 title: score.name.clone(),
                 label: "score",
                 range: None,
-                series: vec![Series { stroke: SCORE, members: score.values.clone() }],
+                series: vec![Series {
+                    stroke: SCORE,
+                    members: score.values.iter().take(self.members.len()).cloned().collect(),
+                }],
                 kept: self.kept_of(|number, at| score.values.get(number)?.get(at).copied()),
             });
         }

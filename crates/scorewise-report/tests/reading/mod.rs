@@ -1,6 +1,30 @@
 //! Reads a picture back: tags of the SVG, numbers through its own axes, dots of the PNG.
+#![allow(dead_code)] // every test file reads what it needs
 
 use std::collections::HashMap;
+
+use scorewise_report::{Frame, Picture};
+
+pub const BLUE: &str = "#0072B2";
+pub const VERMILLION: &str = "#D55E00";
+pub const GREEN: &str = "#009E73";
+pub const PURPLE: &str = "#CC79A7";
+pub const SKY: &str = "#56B4E9";
+pub const INK: &str = "#222222";
+pub const FRAME: &str = "#808080";
+
+pub type Point = (f64, f64);
+
+pub fn close(got: f64, expected: f64, tolerance: f64) {
+    assert!((got - expected).abs() <= tolerance, "{got} instead of {expected}");
+}
+
+/// The same points in the same order.
+pub fn same(got: &[Point], expected: &[Point], tolerance: f64) {
+    let near =
+        |(one, other): (&Point, &Point)| (one.0 - other.0).abs() <= tolerance && (one.1 - other.1).abs() <= tolerance;
+    assert!(got.len() == expected.len() && got.iter().zip(expected).all(near), "{got:?} instead of {expected:?}");
+}
 
 /// One SVG element.
 pub struct Tag {
@@ -67,9 +91,132 @@ impl Ruler {
         Ruler { x: line(numbers("middle", "x")), y: line(numbers("end", "y")) }
     }
 
+    /// Of one panel of a picture; `bend` makes numbers of the y axis proportional to their places.
+    pub fn beside(tags: &[Tag], frame: &Frame, bend: fn(f64) -> f64) -> Self {
+        let near = |anchor: &str, (left, top): Point, (right, bottom): Point| -> Vec<(f64, Point)> {
+            tags.iter()
+                .filter(|tag| tag.name == "text" && tag.has("text-anchor", anchor))
+                .map(|tag| (tag, (tag.number("x") / 10.0, tag.number("y") / 10.0)))
+                .filter(|(_, (x, y))| (left..=right).contains(x) && (top..=bottom).contains(y))
+                .filter_map(|(tag, place)| Some((tag.text.replace('−', "-").parse().ok()?, place)))
+                .collect()
+        };
+        let line = |numbers: Vec<Point>| {
+            assert!(numbers.len() >= 2, "an axis needs two numbers: {numbers:?}");
+            let ((low, start), (high, end)) = (numbers[0], numbers[numbers.len() - 1]);
+            let slope = (high - low) / (end - start);
+            (low - slope * start, slope / 10.0)
+        };
+        let (right, bottom) = (frame.left + frame.width, frame.top + frame.height);
+        let below = near("middle", (frame.left - 1.0, bottom), (right + 1.0, bottom + 25.0));
+        let beside = near("end", (frame.left - 20.0, frame.top - 1.0), (frame.left, bottom + 1.0));
+        Ruler {
+            x: line(below.into_iter().map(|(number, place)| (number, place.0)).collect()),
+            y: line(beside.into_iter().map(|(number, place)| (bend(number), place.1)).collect()),
+        }
+    }
+
     /// Place to number.
     pub fn read(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.x.0 + self.x.1 * x, self.y.0 + self.y.1 * y)
+    }
+}
+
+/// A picture read back through the axes of its panels, which have numbers from 0 (the first panel) on.
+pub struct Seen {
+    pub tags: Vec<Tag>,
+    pub frames: Vec<Frame>,
+    rulers: Vec<Ruler>,
+    unbend: Vec<fn(f64) -> f64>,
+}
+
+impl Seen {
+    pub fn of(picture: &Picture) -> Self {
+        Seen::bent(picture, usize::MAX, |y| y, |y| y)
+    }
+
+    /// With one panel whose y axis is linear after `bend`, which `unbend` turns back.
+    pub fn bent(picture: &Picture, panel: usize, bend: fn(f64) -> f64, unbend: fn(f64) -> f64) -> Self {
+        let (tags, frames) = (tags(&picture.svg().unwrap()), picture.frames());
+        let straight: fn(f64) -> f64 = |y| y;
+        let choose = |chosen: fn(f64) -> f64| -> Vec<fn(f64) -> f64> {
+            (0..frames.len()).map(|number| if number == panel { chosen } else { straight }).collect()
+        };
+        let (bend, unbend) = (choose(bend), choose(unbend));
+        let ruler = |(frame, bend): (&Frame, &fn(f64) -> f64)| {
+            let ruler = Ruler::beside(&tags, frame, *bend);
+            let corner = |x: f64, y: f64| ruler.read((10.0 * (frame.left + x), 10.0 * (frame.top + y)));
+            let (low, high) = (corner(0.0, frame.height), corner(frame.width, 0.0));
+            let (x, y) = (frame.x.1 - frame.x.0, bend(frame.y.1) - bend(frame.y.0));
+            close(low.0, frame.x.0, 2e-3 * x);
+            close(high.0, frame.x.1, 2e-3 * x);
+            close(low.1, bend(frame.y.0), 5e-3 * y);
+            close(high.1, bend(frame.y.1), 5e-3 * y);
+            ruler
+        };
+        let rulers = frames.iter().zip(&bend).map(ruler).collect();
+        Seen { tags, frames, rulers, unbend }
+    }
+
+    fn read(&self, panel: usize, place: Point) -> Point {
+        let (x, y) = self.rulers[panel].read(place);
+        (x, self.unbend[panel](y))
+    }
+
+    /// Whether a place in drawing units lies in a panel or at its border.
+    fn inside(&self, panel: usize, (x, y): Point) -> bool {
+        let frame = &self.frames[panel];
+        let (x, y) = (x / 10.0 - frame.left, y / 10.0 - frame.top);
+        (-0.1..=frame.width + 0.1).contains(&x) && (-0.1..=frame.height + 0.1).contains(&y)
+    }
+
+    fn shapes(&self, panel: usize, name: &str, paint: &str, colour: &str) -> Vec<Vec<Point>> {
+        let fits = |tag: &&Tag| tag.name == name && tag.has(paint, colour);
+        let places = self.tags.iter().filter(fits).map(Tag::points);
+        let inside = |places: &Vec<Point>| places.iter().all(|place| self.inside(panel, *place));
+        let read = |places: Vec<Point>| places.into_iter().map(|place| self.read(panel, place)).collect();
+        places.filter(inside).map(read).collect()
+    }
+
+    /// Lines of a colour; each dash is one.
+    pub fn lines(&self, panel: usize, colour: &str) -> Vec<Vec<Point>> {
+        self.shapes(panel, "polyline", "stroke", colour)
+    }
+
+    /// Filled shapes of a colour.
+    pub fn areas(&self, panel: usize, colour: &str) -> Vec<Vec<Point>> {
+        self.shapes(panel, "polygon", "fill", colour)
+    }
+
+    /// Filled rectangles of a colour: lower left and upper right corner.
+    pub fn bars(&self, panel: usize, colour: &str) -> Vec<(Point, Point)> {
+        let corners = |tag: &Tag| {
+            let (left, top) = (tag.number("x"), tag.number("y"));
+            ((left, top + tag.number("height")), (left + tag.number("width"), top))
+        };
+        let places = self.tags.iter().filter(|tag| tag.name == "rect" && tag.has("fill", colour)).map(corners);
+        places
+            .filter(|(low, high)| self.inside(panel, *low) && self.inside(panel, *high))
+            .map(|(low, high)| (self.read(panel, low), self.read(panel, high)))
+            .collect()
+    }
+
+    /// Dots of a colour.
+    pub fn dots(&self, panel: usize, colour: &str) -> Vec<Point> {
+        let places = self.tags.iter().filter(|tag| tag.name == "circle" && tag.has("fill", colour));
+        let places = places.map(|tag| (tag.number("cx"), tag.number("cy")));
+        places.filter(|place| self.inside(panel, *place)).map(|place| self.read(panel, place)).collect()
+    }
+
+    /// Where words stand, through the axes of a panel.
+    pub fn words(&self, panel: usize, words: &str) -> Vec<Point> {
+        let texts = self.tags.iter().filter(|tag| tag.name == "text" && tag.text == words);
+        texts.map(|tag| self.read(panel, (tag.number("x"), tag.number("y")))).collect()
+    }
+
+    /// Whether the picture has these words somewhere.
+    pub fn says(&self, words: &str) -> bool {
+        self.tags.iter().any(|tag| tag.name == "text" && tag.text == words)
     }
 }
 

@@ -1,0 +1,213 @@
+//! What all pictures have in common.
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+mod reading;
+
+use reading::{dots, tags};
+use scorewise_report::{
+    ClassBin, Classes, DecisionCurve, Differences, EpochValues, MemberCurves, NamedLine, NamedPrior, Performance,
+    Picture, PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves, ScoreLaw,
+    Thresholds, TrainingCurves, figure_classes, figure_decision, figure_difference, figure_law, figure_performance,
+    figure_precision_recall, figure_priors, figure_reliability, figure_roc, figure_scores, figure_thresholds,
+    figure_training, palette,
+};
+
+/// Every figure with these points in its lines, and with this number wherever it takes one.
+fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str, Picture)> {
+    let prior: scorewise::Prior = "cosine:0.5,0.2".parse().unwrap();
+    let title = || "A title <&>".to_string();
+    // More lines than colours.
+    let lines: Vec<NamedLine> =
+        (0..9).map(|number| NamedLine { name: format!("line {number}"), points: points.into() }).collect();
+    let named = NamedPrior { name: "a prior".into(), prior: prior.clone() };
+    let bins = vec![
+        ClassBin { low: 0.0, high: 0.5, positives: 1.0, negatives: 2.0 },
+        ClassBin { low: 0.5, high: number, positives: number, negatives: number },
+    ];
+    let reliable = ReliabilityBin { mean: 0.5, frequency: 0.5, low: number, high: number, weight: 3.0 };
+    let odd = ReliabilityBin { mean: number, frequency: number, low: number, high: number, weight: number };
+    let epoch = EpochValues { training: number, validation: 0.5, coverage: number };
+    let member = MemberCurves { warm_up: vec![epoch; 2], main: vec![epoch], kept: Some(7) };
+    vec![
+        ("priors", figure_priors(&[PriorRow { title: title(), priors: vec![named; 2] }])),
+        (
+            "thresholds",
+            figure_thresholds(&[Thresholds { title: title(), prior: prior.clone(), thresholds: vec![0.5] }]),
+        ),
+        (
+            "scores",
+            figure_scores(ScoreCurves {
+                title: title(),
+                lines: lines.clone(),
+                prior: Some(prior.clone()),
+                mark: Some(number),
+                interval: Some((number, number)),
+                spread: Some((0.2, number)),
+                infeasible: vec![(number, 0.3), (0.3, 0.3)],
+            }),
+        ),
+        (
+            "classes",
+            figure_classes(Classes {
+                title: title(),
+                bins,
+                prior: Some(prior),
+                mark: Some(number),
+                names: ["no".into(), "yes".into()],
+            }),
+        ),
+        (
+            "roc",
+            figure_roc(Roc {
+                title: title(),
+                lines: lines.clone(),
+                areas: vec![Some(number)],
+                mark: Some((number, 0.5)),
+            }),
+        ),
+        (
+            "precision and recall",
+            figure_precision_recall(PrecisionRecall {
+                title: title(),
+                lines: lines.clone(),
+                base_rate: Some(number),
+                mark: Some((0.5, number)),
+            }),
+        ),
+        (
+            "performance",
+            figure_performance(Performance {
+                title: title(),
+                lines: lines.clone(),
+                mark: Some((0.5, 0.5)),
+                whiskers: Some(((number, 0.6), (0.4, number))),
+            }),
+        ),
+        (
+            "reliability",
+            figure_reliability(Reliability { title: title(), bins: vec![reliable, odd], base_rate: number }),
+        ),
+        ("decision", figure_decision(DecisionCurve { title: title(), lines, mark: Some(number) })),
+        (
+            "training",
+            figure_training(TrainingCurves {
+                members: vec![member; 2],
+                loss: "a loss".into(),
+                score: Some(ScoreByEpoch { name: "a score".into(), values: vec![vec![number], vec![0.5]] }),
+            }),
+        ),
+        (
+            "law",
+            figure_law(ScoreLaw {
+                title: title(),
+                score: "a score".into(),
+                steps: vec![(0.5, 0.5), (number, number)],
+                expected_score: number,
+                score_of_expectation: 0.5,
+            }),
+        ),
+        (
+            "difference",
+            figure_difference(Differences {
+                title: title(),
+                score: "a score".into(),
+                values: vec![0.1, number],
+                mean: number,
+                interval: (0.0, number),
+            }),
+        ),
+    ]
+    .into_iter()
+    .map(|(name, picture)| (name, picture.unwrap()))
+    .collect()
+}
+
+fn usual() -> Vec<(&'static str, Picture)> {
+    every_figure(&[(0.0, Some(0.2)), (0.4, Some(0.9)), (0.6, None), (0.7, Some(0.4)), (1.0, Some(0.1))], 0.75)
+}
+
+#[test]
+fn an_svg_can_stand_inside_a_page() {
+    for (name, picture) in usual() {
+        let (svg, (width, height)) = (picture.svg().unwrap(), picture.size());
+        let root = format!(
+            "<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\" viewBox=\"0 0 {}0 {}0\" xmlns=",
+            width, height
+        );
+        assert!(svg.starts_with(&root), "{name}: {}", &svg[..100]);
+        assert!(!svg.contains(" id=") && !svg.contains("<?xml") && !svg.contains("<style"), "{name}");
+        assert!(svg.contains("A title &lt;&amp;&gt;") || name == "training", "{name}");
+    }
+}
+
+#[test]
+fn every_colour_is_one_of_the_palette_and_every_word_is_ink() {
+    let colours = palette();
+    let ink = &colours.iter().find(|(name, _)| *name == "ink").unwrap().1;
+    for (name, picture) in usual() {
+        for tag in tags(&picture.svg().unwrap()) {
+            for paint in ["fill", "stroke"] {
+                let Some(colour) = tag.attributes.get(paint) else { continue };
+                assert!(colour == "none" || colours.iter().any(|(_, known)| known == colour), "{name}: {colour}");
+                assert!(tag.name != "text" || colour == ink, "{name}: {}", tag.text);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_png_has_two_dots_a_pixel() {
+    for (name, picture) in usual() {
+        let (bytes, (width, height)) = (picture.png().unwrap(), picture.size());
+        assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
+        let png = dots(&bytes);
+        assert_eq!((png.width, png.height), (2 * width, 2 * height), "{name}");
+        assert!(png.ink(0..png.width, 0..png.height) > 500, "{name}");
+    }
+}
+
+#[test]
+fn frames_and_words_lie_inside_the_picture() {
+    for (name, picture) in usual() {
+        let (width, height) = picture.size();
+        let (width, height) = (f64::from(width), f64::from(height));
+        assert!(!picture.frames().is_empty(), "{name}");
+        for frame in picture.frames() {
+            assert!(frame.left > 30.0 && frame.left + frame.width < width - 8.0, "{name}: {frame:?}");
+            assert!(frame.top > 0.0 && frame.top + frame.height < height - 8.0, "{name}: {frame:?}");
+            assert!(frame.width > 200.0 && frame.height > 60.0 && frame.x.0 < frame.x.1 && frame.y.0 < frame.y.1);
+        }
+        for tag in tags(&picture.svg().unwrap()).iter().filter(|tag| tag.name == "text") {
+            let (x, y) = (tag.number("x") / 10.0, tag.number("y") / 10.0);
+            assert!((0.0..width).contains(&x) && (5.0..height - 4.0).contains(&y), "{name}: {}", tag.text);
+        }
+    }
+}
+
+#[test]
+fn odd_numbers_never_stop_a_picture() {
+    let alone = [(0.5, Some(0.5))];
+    let wild =
+        [(f64::NAN, Some(0.5)), (0.1, Some(f64::INFINITY)), (0.5, Some(0.5)), (0.6, Some(-1e300)), (0.7, Some(1e9))];
+    for points in [&alone[..], &wild] {
+        for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -3.0, 0.0, 0.5, 1e12] {
+            for (name, picture) in every_figure(points, number) {
+                let svg = picture.svg().unwrap();
+                let faults = ["NaN,", ",NaN", "2147483647", "2147483648"];
+                assert!(faults.iter().all(|fault| !svg.contains(fault)), "{name} with {number}");
+                for frame in picture.frames() {
+                    let all =
+                        [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
+                    assert!(all.iter().all(|number| number.is_finite()), "{name} with {number}: {frame:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_picture_can_wait_on_another_thread() {
+    let pictures = usual();
+    let (one, again) = (pictures[2].1.svg(), std::thread::spawn(move || pictures[2].1.svg()).join().unwrap());
+    assert_eq!(one, again);
+}

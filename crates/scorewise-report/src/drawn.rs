@@ -96,7 +96,7 @@ pub fn file_name(score: &str) -> String {
 }
 
 /// The scores over the threshold, the figure that says the most about a forecast.
-pub fn figure_of_scores(forecast: &Forecast) -> Result<Drawn> {
+pub fn figure_of_scores(forecast: &Forecast, is_narrow: bool) -> Result<Drawn> {
     let scores: Vec<Score> = shown_scores(forecast);
     let curve =
         |score: &Score| NamedLine { name: score.name().into(), points: over_thresholds(&forecast.points, score) };
@@ -108,6 +108,7 @@ pub fn figure_of_scores(forecast: &Forecast) -> Result<Drawn> {
         interval: forecast.interval,
         spread: forecast.spread,
         infeasible: infeasible(forecast)?,
+        is_narrow,
     })?;
     Ok(Drawn {
         name: "scores".into(),
@@ -154,7 +155,7 @@ fn of_forecast(forecast: &Forecast) -> Result<Vec<Drawn>> {
         picture,
     };
     let mut found = vec![
-        figure_of_scores(forecast)?,
+        figure_of_scores(forecast, false)?,
         drawn(
             "predictions",
             "Predictions by class",
@@ -407,6 +408,7 @@ fn of_comparison(comparison: &Comparison) -> Result<Vec<Drawn>> {
             interval: None,
             spread: None,
             infeasible: Vec::new(),
+            is_narrow: false,
         })?;
         found.push(drawn("scores", title, "Each forecast at every threshold.", picture));
         let pair = |point: &Point| {

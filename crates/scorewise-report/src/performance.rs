@@ -91,7 +91,9 @@ fn draw_isolines<DB: DrawingBackend>(panel: &Panel<'_, DB>) -> Result<()> {
 }
 
 impl Sheet for Performance {
-    const SIZE: (f64, f64) = (438.0, 436.0);
+    fn panel(&self) -> (f64, f64) {
+        (438.0, 436.0)
+    }
 
     fn axes(&self) -> Axes<'_> {
         let (x, y) = (Axis::unit("success ratio (precision)"), Axis::unit("probability of detection (recall)"));

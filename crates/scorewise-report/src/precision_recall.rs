@@ -36,7 +36,9 @@ pub fn figure_precision_recall(curves: PrecisionRecall) -> Result<Picture> {
 }
 
 impl Sheet for PrecisionRecall {
-    const SIZE: (f64, f64) = SQUARE;
+    fn panel(&self) -> (f64, f64) {
+        SQUARE
+    }
 
     fn axes(&self) -> Axes<'_> {
         Axes::new(&self.title, Axis::unit("recall"), Axis::unit("precision"))

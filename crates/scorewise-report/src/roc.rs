@@ -36,7 +36,9 @@ pub fn figure_roc(roc: Roc) -> Result<Picture> {
 }
 
 impl Sheet for Roc {
-    const SIZE: (f64, f64) = SQUARE;
+    fn panel(&self) -> (f64, f64) {
+        SQUARE
+    }
 
     fn axes(&self) -> Axes<'_> {
         Axes::new(&self.title, Axis::unit("false-alarm rate (1 − specificity)"), Axis::unit("recall (hit rate)"))

@@ -30,6 +30,8 @@ pub struct ScoreCurves {
     pub spread: Option<(f64, f64)>,
     /// Ranges of thresholds at which a condition is broken.
     pub infeasible: Vec<(f64, f64)>,
+    /// Half as wide, so that its words can be read on a phone or in one column of a paper.
+    pub is_narrow: bool,
 }
 
 /// Draws scores over the threshold, at least from 0 to 1 and never from below −1; what lies outside is cut.
@@ -59,7 +61,9 @@ impl ScoreCurves {
 }
 
 impl Sheet for ScoreCurves {
-    const SIZE: (f64, f64) = (760.0, 380.0);
+    fn panel(&self) -> (f64, f64) {
+        if self.is_narrow { (380.0, 320.0) } else { (760.0, 380.0) }
+    }
 
     fn axes(&self) -> Axes<'_> {
         let (low, high) = self.range();

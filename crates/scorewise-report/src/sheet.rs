@@ -11,7 +11,9 @@ use crate::picture::{Area, Figure, Frame, Place, Scale};
 /// A figure of one panel.
 pub(crate) trait Sheet: Send + Sync {
     /// Width and height of the panel with its axes, in pixels.
-    const SIZE: (f64, f64) = (460.0, 380.0);
+    fn panel(&self) -> (f64, f64) {
+        (460.0, 380.0)
+    }
 
     /// What stands around the data.
     fn axes(&self) -> Axes<'_>;
@@ -43,22 +45,25 @@ pub(crate) fn draw_strip<DB: DrawingBackend>(legend: &Legend, area: &Area<DB>, t
     legend.draw(&place.on(area, scale), scale)
 }
 
-fn place<S: Sheet>() -> Place {
-    Place { left: 0.0, top: 0.0, width: S::SIZE.0, height: S::SIZE.1 }
+fn place(sheet: &impl Sheet) -> Place {
+    let (width, height) = sheet.panel();
+    Place { left: 0.0, top: 0.0, width, height }
 }
 
 impl<S: Sheet> Figure for S {
     fn size(&self) -> (u32, u32) {
-        (S::SIZE.0 as u32, (S::SIZE.1 + strip(&legend(self.keys(), S::SIZE.0))) as u32)
+        let (width, height) = self.panel();
+        (width as u32, (height + strip(&legend(self.keys(), width))) as u32)
     }
 
     fn frames(&self) -> Vec<Frame> {
-        vec![self.axes().frame(place::<S>())]
+        vec![self.axes().frame(place(self))]
     }
 
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
         let axes = self.axes();
-        self.draw_data(&axes.draw(area, place::<S>(), scale)?)?;
-        draw_strip(&legend(self.keys(), S::SIZE.0), area, S::SIZE.1, scale)
+        self.draw_data(&axes.draw(area, place(self), scale)?)?;
+        let (width, height) = self.panel();
+        draw_strip(&legend(self.keys(), width), area, height, scale)
     }
 }

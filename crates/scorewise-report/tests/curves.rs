@@ -57,6 +57,7 @@ fn bands_prior_and_mark_lie_where_they_were_put() {
         interval: Some((0.5, 0.53)),
         spread: Some((0.25, 0.55)),
         infeasible: vec![(0.9, 1.0)],
+        is_narrow: false,
     };
     let seen = Seen::of(&figure_scores(curves).unwrap());
     let edges = |bars: Vec<(Point, Point)>| {
@@ -92,6 +93,20 @@ fn bands_prior_and_mark_lie_where_they_were_put() {
         let place = seen.words(0, words);
         assert!(place.len() == 1 && place[0].1 < 0.0, "{words} below the data");
     }
+}
+
+#[test]
+fn a_narrow_picture_has_the_same_data() {
+    let curves = |is_narrow| ScoreCurves {
+        lines: vec![line("tss", &tss())],
+        mark: Some(0.4),
+        is_narrow,
+        ..ScoreCurves::default()
+    };
+    let (wide, narrow) = (figure_scores(curves(false)).unwrap(), figure_scores(curves(true)).unwrap());
+    assert_eq!(2 * narrow.size().0, wide.size().0);
+    let (wide, narrow) = (Seen::of(&wide).lines(0, INK), Seen::of(&narrow).lines(0, INK));
+    same(&wide[0], &narrow[0], 4e-3);
 }
 
 #[test]

@@ -44,6 +44,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
                 interval: Some((number, number)),
                 spread: Some((0.2, number)),
                 infeasible: vec![(number, 0.3), (0.3, 0.3)],
+                is_narrow: false,
             }),
         ),
         (

@@ -6,9 +6,9 @@ use scorewise::{Direction, Score};
 
 use super::html::escaped;
 use super::lookup::said;
-use super::sections::figure;
+use super::sections::picture;
 use crate::document::{Forecast, USUAL};
-use crate::drawn::{Drawn, feasible};
+use crate::drawn::{Drawn, feasible, figure_of_scores};
 use crate::error::Result;
 use crate::number::{ends, short, shown, spoken};
 
@@ -20,16 +20,20 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
         return Ok(String::new());
     };
     let point = &forecast.points[at];
-    let frame = curve.picture.frames().into_iter().next();
-    let whole = f64::from(curve.picture.size().0);
+    let narrow = figure_of_scores(forecast, true)?;
     // The slider lies under the data of the curve: its ends are the ends of the axis, give or take half a thumb.
-    let margins = frame.map_or(String::new(), |frame| {
-        let (left, right) = (frame.left / whole, 1.0 - (frame.left + frame.width) / whole);
-        format!("margin-left:calc({:.3}% - 8px);margin-right:calc({:.3}% - 8px)", 100.0 * left, 100.0 * right)
-    });
+    let margins = |drawn: &Drawn, name: &str| {
+        let whole = f64::from(drawn.picture.size().0);
+        drawn.picture.frames().first().map_or(String::new(), |frame| {
+            let (left, right) = (frame.left / whole, 1.0 - (frame.left + frame.width) / whole);
+            format!("--{name}left:{:.3}%;--{name}right:{:.3}%;", 100.0 * left, 100.0 * right)
+        })
+    };
     let slider = format!(
-        "<div class=\"track screen\" style=\"{margins}\"><input type=\"range\" id=\"threshold\" min=\"0\" max=\"1\" step=\"any\" \
-         value=\"{}\" aria-label=\"threshold\"></div>\n",
+        "<div class=\"track screen\" style=\"{}{}\"><input type=\"range\" id=\"threshold\" min=\"0\" max=\"1\" step=\"any\" \
+         value=\"{}\" aria-label=\"threshold\"></div>",
+        margins(curve, ""),
+        margins(&narrow, "narrow-"),
         forecast.threshold
     );
     let (low, high) = ends(point.low, point.high);
@@ -38,8 +42,14 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
     let mut body = String::from(
         "<p class=\"screen\">Move the threshold, or touch the curve: all numbers below follow. Arrow keys go step by step.</p>\n",
     );
-    let curve = figure(curve, true)?.replacen("<figcaption>", &format!("{slider}<figcaption>"), 1);
-    let _ = write!(body, "<div class=\"explorer\">\n<div>\n{curve}");
+    let _ = writeln!(
+        body,
+        "<div class=\"explorer\">\n<div>\n<figure class=\"wide\" id=\"figure-scores\">{}\n{}\n{slider}\n<figcaption><b>{}.</b> {}</figcaption></figure>",
+        picture(curve, " touch on-wide")?,
+        picture(&narrow, " touch on-narrow")?,
+        escaped(&curve.title),
+        escaped(&curve.caption),
+    );
     let _ = write!(
         body,
         "<div class=\"controls\">\n<label>threshold<input type=\"text\" id=\"typed\" inputmode=\"decimal\" value=\"{}\"></label>\n\

@@ -120,8 +120,7 @@
   jump.addEventListener("change", () => { if (jump.value !== "") show(Number(jump.value), true); });
 
   // A finger or a mouse on the curve moves the threshold as well.
-  const curve = one(".picture.touch");
-  if (curve) {
+  for (const curve of all(".picture.touch")) {
     const [left, , width] = curve.querySelector("svg.over").dataset.frame.split(",").map(Number);
     const whole = Number(curve.dataset.width);
     const follow = (event) => {
@@ -136,17 +135,16 @@
   // One more score over the threshold.
   const more = one("#more");
   more.addEventListener("change", () => {
-    const mark = marks.find((each) => each.extra);
     const score = scores.get(more.value);
-    let line = "";
-    let isBroken = true;
-    if (score) {
-      score.values.forEach((value, at) => {
+    for (const mark of marks.filter((each) => each.extra)) {
+      let line = "";
+      let isBroken = true;
+      for (const [at, value] of score ? score.values.entries() : []) {
         if (value !== null) line += `${isBroken ? "M" : "L"}${mark.x(table.threshold[at]).toFixed(1)} ${mark.y(Number(value)).toFixed(1)}`;
         isBroken = value === null;
-      });
+      }
+      mark.extra.setAttribute("d", line);
     }
-    mark.extra.setAttribute("d", line);
   });
 
   one("#save-csv").addEventListener("click", () => {

@@ -10,15 +10,26 @@ use crate::drawn::{Drawn, Moving};
 use crate::error::Result;
 use crate::number::{short, shown};
 
-/// A figure with its caption, and over it what moves with the threshold.
+/// A figure with its caption.
 pub(super) fn figure(drawn: &Drawn, is_wide: bool) -> Result<String> {
+    let class = if is_wide { " class=\"wide\"" } else { "" };
+    Ok(format!(
+        "<figure{class} style=\"--wide:{}px\" id=\"figure-{}\">{}\n<figcaption><b>{}.</b> {}</figcaption></figure>\n",
+        drawn.picture.size().0,
+        escaped(&drawn.name),
+        picture(drawn, "")?,
+        escaped(&drawn.title),
+        escaped(&drawn.caption)
+    ))
+}
+
+/// The picture itself, and over it what moves with the threshold.
+pub(super) fn picture(drawn: &Drawn, class: &str) -> Result<String> {
     let (wide, high) = drawn.picture.size();
-    let svg = drawn.picture.svg()?;
     let label = escaped(&format!("{}. {}", drawn.title, drawn.caption));
     // A reader that cannot see it hears what it is; the numbers stand in the tables.
-    let svg = svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
-    let frame = drawn.picture.frames().into_iter().next();
-    let over = match (drawn.moving, frame) {
+    let svg = drawn.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
+    let over = match (drawn.moving, drawn.picture.frames().first()) {
         (Moving::Still, _) | (_, None) => String::new(),
         (moving, Some(frame)) => {
             let numbers =
@@ -39,14 +50,7 @@ pub(super) fn figure(drawn: &Drawn, is_wide: bool) -> Result<String> {
             )
         }
     };
-    let touch = if drawn.name == "scores" && !over.is_empty() { " touch" } else { "" };
-    let class = if is_wide { " class=\"wide\"" } else { "" };
-    Ok(format!(
-        "<figure{class} style=\"--wide:{wide}px\" id=\"figure-{}\"><div class=\"picture{touch}\" data-width=\"{wide}\">{svg}{over}</div>\n<figcaption><b>{}.</b> {}</figcaption></figure>\n",
-        escaped(&drawn.name),
-        escaped(&drawn.title),
-        escaped(&drawn.caption)
-    ))
+    Ok(format!("<div class=\"picture{class}\" data-width=\"{wide}\">{svg}{over}</div>"))
 }
 
 fn each(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {

@@ -31,6 +31,7 @@ from ._measures import (
     sweep,
     theory,
 )
+from ._report import Figure, Report, report
 
 if TYPE_CHECKING:
     from ._classifier import ScoreClassifier
@@ -40,6 +41,8 @@ __all__ = [
     "Best",
     "Confusion",
     "Document",
+    "Figure",
+    "Report",
     "ScoreClassifier",
     "ScoreThreshold",
     "Sweep",
@@ -47,6 +50,7 @@ __all__ = [
     "loss",
     "loss_and_gradient",
     "priors",
+    "report",
     "score",
     "scores",
     "sweep",

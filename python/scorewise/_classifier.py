@@ -7,7 +7,6 @@ import importlib
 import json
 import math
 import os
-import secrets
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
@@ -18,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _arrays, _checks, _scorewise
 from ._arrays import Array, Column
+from ._files import write_safely
 from ._judged import Judged
+from ._report import Report, report_of
 
 
 class ScoreClassifier(Judged):
@@ -199,17 +200,32 @@ class ScoreClassifier(Judged):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file that the command ``scorewise predict`` reads. A file that is there already is replaced at the end, in one
         step."""
-        content = self.model_bytes_
-        target = os.path.abspath(os.fspath(path))
-        beside = f"{target}.{secrets.token_hex(4)}"
-        try:
-            with open(beside, "xb") as file:
-                file.write(content)
-            os.replace(beside, target)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(beside)
-            raise
+        write_safely(path, self.model_bytes_)
+
+    def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
+        """How good the model is on these rows, over all thresholds, and how it was trained: a page and its figures. Give rows that it has
+        not learnt from. For two classes."""
+        check_is_fitted(self, "_model")
+        if self.threshold_ is None:
+            raise ValueError(f"a report is about one threshold between two classes, and there are {len(self.classes_)} classes")
+        known = _checks.labels(y, None)
+        answers = self.predict_proba(X)[:, 1]
+        return report_of(
+            known == self.classes_[1],
+            answers,
+            self._score(),
+            threshold=self.threshold_,
+            chosen="the model's own",
+            prior=json.loads(self._model.description())["prior"],
+            subject_to=None,
+            weights=_checks.weights(sample_weight, len(known)),
+            positive=None,
+            classes=[str(name) for name in self.classes_.tolist()],
+            training=getattr(self, "_training", None),
+            replicates=replicates,
+            seed=0,
+            block=block,
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ScoreClassifier:
@@ -251,6 +267,7 @@ class ScoreClassifier(Judged):
         self.validation_curve_ = _curves([member["validation"] for member in members])
         self.notes_ = facts["notes"]
         self.best_score_ = facts["value"]
+        self._training = facts["report"]
 
     def _probabilities(self, X: Any) -> Array:
         check_is_fitted(self, "_model")

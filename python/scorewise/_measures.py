@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _arrays, _scorewise
 from ._arrays import Array
+from ._report import Report, report
 
 
 class Confusion(NamedTuple):
@@ -95,10 +96,8 @@ class Curve(NamedTuple):
         return ax
 
     def _repr_html_(self) -> str:
-        names = list(self.scores)
-        step = max(1, len(self.threshold) // 20)
-        rows: list[list[Any]] = [[self.threshold[at], *(self.scores[name][at] for name in names)] for at in range(0, len(self.threshold), step)]
-        return _html_table(["threshold", *names], rows)
+        lines = [np.ascontiguousarray(values) for values in self.scores.values()]
+        return _scorewise.curves_svg(list(self.scores), np.ascontiguousarray(self.threshold), lines, None)
 
 
 class Sweep:
@@ -156,9 +155,35 @@ class Sweep:
         )
         return Document(json.loads(found))
 
+    def report(
+        self,
+        score: str = "tss",
+        *,
+        threshold: float | None = None,
+        prior: str | None = None,
+        subject_to: str | Sequence[str] | None = None,
+        replicates: int = 1000,
+        seed: int = 0,
+        block: int | None = None,
+    ) -> Report:
+        """A page to look at, and figures: see :func:`scorewise.report`."""
+        return report(
+            self._labels,
+            self._probabilities,
+            score,
+            threshold=threshold,
+            prior=prior,
+            subject_to=subject_to,
+            weights=self._weights,
+            replicates=replicates,
+            seed=seed,
+            block=block,
+        )
+
     def _repr_html_(self) -> str:
         positives, negatives = self.counts
-        return _html_table(["rows", "positives", "negatives"], [[len(self), positives, negatives]])
+        table = _html_table(["rows", "positives", "negatives"], [[len(self), positives, negatives]])
+        return table + self.curve(["tss", "f1", "csi", "precision", "recall"])._repr_html_()
 
 
 def sweep(labels: Any, probabilities: Any, weights: Any = None, *, positive: Any = None) -> Sweep:

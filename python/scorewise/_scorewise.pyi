@@ -5,7 +5,7 @@ What Rust computes for the package `scorewise`. Not for users: names and shapes 
 from _typeshed import Incomplete, SupportsGetItem
 from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Model", "Sweep", "boosting", "class_loss", "class_score", "command", "confusion", "expected_confusion", "loss", "pieces", "prior_facts", "priors", "score", "score_facts", "scores", "temporal_loss", "theory", "train"]
+__all__ = ["Model", "Sweep", "boosting", "class_loss", "class_score", "command", "confusion", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train"]
 
 @final
 class Model:
@@ -115,14 +115,34 @@ def confusion(labels: Incomplete, probabilities: Incomplete, weights: Incomplete
     tn, fp, fn, tp at a threshold.
     """
 
+def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values: SupportsGetItem[int, Incomplete], mark: SupportsFloat | SupportsIndex | None) -> str:
+    """
+    Scores over the threshold as SVG: names, thresholds in rising order, and one row of values for each threshold (NaN where undefined).
+    """
+
 def expected_confusion(labels: Incomplete, predictions: Incomplete, weights: Incomplete | None, prior: str, from_logits: bool) -> list[float]:
     """
     The expected tn, fp, fn, tp.
     """
 
+def figure_png(document: str, name: str) -> bytes:
+    """
+    One figure of a report as PNG.
+    """
+
+def figures(document: str) -> list[tuple[str, str, str, str]]:
+    """
+    Name, title, caption and SVG of each figure of a report.
+    """
+
 def loss(labels: Incomplete, predictions: Incomplete, weights: Incomplete | None, score: str, prior: str, exact: bool, from_logits: bool, gradient: bool) -> tuple[float, Incomplete | None]:
     """
     The loss of two classes, and its gradient by the logits where it is asked for.
+    """
+
+def page(document: str) -> str:
+    """
+    The page of a report.
     """
 
 def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
@@ -139,6 +159,11 @@ def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[floa
 def priors() -> str:
     """
     The families of priors, as JSON.
+    """
+
+def report(labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, score: str, threshold: SupportsFloat | SupportsIndex | None, prior: str | None, subject_to: SupportsGetItem[int, str], replicates: SupportsIndex, seed: SupportsIndex, block: SupportsIndex | None, facts: str) -> str:
+    """
+    A forecast as a page shows it, as JSON. `facts` are JSON too: `chosen`, `classes`, `training`, `provenance`.
     """
 
 def score(labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, threshold: SupportsFloat | SupportsIndex, scores: SupportsGetItem[int, str] | None, replicates: SupportsIndex, seed: SupportsIndex, block: SupportsIndex | None) -> str:

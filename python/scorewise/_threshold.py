@@ -24,6 +24,7 @@ from . import _checks, _measures
 from ._arrays import Array
 from ._judged import Judged
 from ._measures import Confusion
+from ._report import Report, report_of
 
 
 def _has(method: str) -> Callable[[Any], bool]:
@@ -181,6 +182,29 @@ class ScoreThreshold(MetaEstimatorMixin, Judged):  # type: ignore[misc] # scikit
     def decision_function(self, X: Any) -> Array:
         """How far the estimator's answer is above the threshold: above 0 where the positive class is predicted."""
         return np.asarray(self._answer(X) - self.threshold_)
+
+    def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
+        """How good the estimator is on these rows, over all thresholds: a page and its figures. Give rows that it has not learnt from."""
+        check_is_fitted(self, "threshold_")
+        if self.method_ != "predict_proba":
+            raise ValueError("a report is about probabilities, and the estimator has none: its answers come from decision_function")
+        known = _checks.labels(y, None)
+        return report_of(
+            known == self.classes_[1],
+            self._answer(X),
+            self._score(),
+            threshold=self.threshold_,
+            chosen=f"best {self._score()} in cross-validation",
+            prior=None,
+            subject_to=self.subject_to,
+            weights=_checks.weights(sample_weight, len(known)),
+            positive=None,
+            classes=[str(name) for name in self.classes_.tolist()],
+            training=None,
+            replicates=replicates,
+            seed=0,
+            block=block,
+        )
 
     @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:

@@ -46,7 +46,7 @@ pub struct Arguments {
     #[command(flatten)]
     resampling: resampling::Options,
     #[command(flatten)]
-    showing: showing::Options,
+    showing: showing::Looking,
     /// One JSON document
     #[arg(long)]
     json: bool,

@@ -44,6 +44,6 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         (None, Some(_)) => None,
         (output, _) => Some(output.clone().unwrap_or_else(usual)),
     };
-    showing::Options { report, plots: arguments.plots.clone() }.places()?.write(&document)?;
+    showing::Looking { report, plots: arguments.plots.clone() }.places()?.write(&document)?;
     Ok(Outcome::default())
 }

@@ -34,7 +34,7 @@ pub struct Arguments {
     #[command(flatten)]
     resampling: resampling::Options,
     #[command(flatten)]
-    showing: showing::Options,
+    showing: showing::Looking,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -92,7 +92,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         return Ok(pretty(&document).into());
     }
     let plot = with_rows!(&predictions, 0, rows => Plot::new(&sweep(&rows)?, &judge, arguments.threshold, None));
-    Ok(format!("{}\n{}", summary.text(), plot.text(&judge)).into())
+    let plot = plot.text(&judge);
+    let gap = if plot.is_empty() { "" } else { "\n" };
+    Ok(format!("{}{gap}{plot}", summary.text()).into())
 }
 
 /// A threshold as it is given on the command line.

@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long, default_value = "cosine:0.5,0.1")]
     prior: String,
     #[command(flatten)]
-    showing: showing::Options,
+    showing: showing::Looking,
     /// One JSON document
     #[arg(long)]
     json: bool,

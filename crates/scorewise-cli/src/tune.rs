@@ -34,7 +34,7 @@ pub struct Arguments {
     #[command(flatten)]
     resampling: resampling::Options,
     #[command(flatten)]
-    showing: showing::Options,
+    showing: showing::Looking,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -99,23 +99,11 @@ fn tune<R: Real>(
     }
     let spread = spread(rows, &sweep, score, conditions, &arguments.resampling.bootstrap())?;
     let plot = Plot::new(&sweep, score, best.threshold, spread.threshold.interval(0.95));
-    let question = || Question {
-        score,
-        threshold: best.threshold,
-        chosen: match conditions {
-            [] => format!("best {score} on these rows"),
-            _ => format!("best {score} on these rows that satisfies the conditions"),
-        },
-        interval: Some(best.interval),
-        spread: spread.threshold.interval(0.95),
-        conditions,
-        intervals: spread
-            .value
-            .interval(0.95)
-            .map_or(Vec::new(), |(low, high)| vec![document::Interval { score: score.name().into(), low, high }]),
-        ..Question::default()
-    };
-    let forecast = arguments.showing.are_used().then(|| forecast(&sweep, &question()));
+    let forecast = arguments.showing.are_used().then(|| {
+        let mut question = Question { score, conditions, ..Question::default() };
+        question.tuned(&best, &spread);
+        forecast(&sweep, &question)
+    });
     Ok(Ok(Tuned { best, spread, plot, forecast }))
 }
 

@@ -299,8 +299,9 @@ fn models_that_are_damaged() {
         &["predict", "none.scorewise", "t.csv"],
         "error: none.scorewise: there is no such file\nhint: name a file that `scorewise train` has written",
     );
-    let text = String::from_utf8_lossy(&model);
-    let at = text.find("\\\"format\\\":1").expect("the header says its format") + "\\\"format\\\":".len();
+    let said = br#"\"format\":"#;
+    let at =
+        model.windows(said.len()).position(|bytes| bytes == said).expect("the header says its format") + said.len();
     let mut newer = model.clone();
     newer[at] = b'7';
     folder.write("newer.scorewise", newer);

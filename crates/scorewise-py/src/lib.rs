@@ -13,6 +13,7 @@ mod losses;
 mod hosts;
 mod table;
 mod model;
+mod pages;
 
 /// What Rust computes for the package `scorewise`. Not for users: names and shapes may change.
 #[pyo3::pymodule]
@@ -25,4 +26,6 @@ mod _scorewise {
     use crate::measures::{Sweep, class_score, confusion, priors, score, scores, theory};
     #[pymodule_export]
     use crate::model::{Model, command, train};
+    #[pymodule_export]
+    use crate::pages::{curves_svg, figure_png, figures, page, report};
 }

@@ -11,7 +11,7 @@ use scorewise_train::train::Plan;
 use crate::arrays::{Numbers, slice, with_rows};
 use crate::fault::fault;
 
-fn read_score(text: &str) -> PyResult<Score> {
+pub fn read_score(text: &str) -> PyResult<Score> {
     Score::parse(text).map_err(fault)
 }
 
@@ -22,7 +22,7 @@ fn read_scores(texts: Option<Vec<String>>) -> PyResult<Vec<Score>> {
     }
 }
 
-fn read_conditions(texts: &[String]) -> PyResult<Vec<Condition>> {
+pub fn read_conditions(texts: &[String]) -> PyResult<Vec<Condition>> {
     let mut conditions = Vec::new();
     for text in texts {
         conditions.extend(Condition::parse(text).map_err(fault)?);
@@ -30,7 +30,7 @@ fn read_conditions(texts: &[String]) -> PyResult<Vec<Condition>> {
     Ok(conditions)
 }
 
-fn bootstrap(replicates: usize, seed: u64, block: Option<usize>) -> PyResult<Bootstrap> {
+pub fn bootstrap(replicates: usize, seed: u64, block: Option<usize>) -> PyResult<Bootstrap> {
     if replicates == 0 || block == Some(0) {
         return Err(fault("replicates and block must be at least 1, not 0"));
     }

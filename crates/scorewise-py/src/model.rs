@@ -13,6 +13,7 @@ use pyo3::types::PyBytes;
 use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::confusion;
 use scorewise::{Probabilities, Rows};
+use scorewise_cli::documents;
 use scorewise_train::encode::Choice;
 use scorewise_train::fit::{Epoch, Fit, Keep, Method, Settings};
 use scorewise_train::model::{self, Predictor};
@@ -83,7 +84,9 @@ fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
             "validation": losses(fit, |epoch| epoch.validation),
         })
     };
+    let binary = (trained.model.classes.len() == 2).then(|| plan.binary_score()).transpose()?;
     Ok(json!({
+        "report": documents::training(&trained.fits, plan, binary.as_ref()),
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
         "notes": trained.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "value": value(&trained.model, plan, &trained.validation)?,

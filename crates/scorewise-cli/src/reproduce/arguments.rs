@@ -44,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     #[command(flatten)]
-    pub showing: showing::Options,
+    pub showing: showing::Looking,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,

@@ -1,6 +1,6 @@
 //! A forecast over all thresholds, as data for a page: the exact sweep, thinned without losing an optimum.
 
-use scorewise::sweep::{Condition, Sweep};
+use scorewise::sweep::{Best, BestDistribution, Condition, Sweep};
 use scorewise::theory::{Law, Theory};
 use scorewise::{Confusion, Prior, Score};
 use scorewise_report::document::{self, Bound, Forecast, Interval, Optimum, Point, Yardstick};
@@ -57,6 +57,27 @@ impl Default for Question<'_> {
             intervals: Vec::new(),
             persistence: None,
         }
+    }
+}
+
+impl Question<'_> {
+    /// At the best threshold, and how sure that is.
+    pub fn tuned(&mut self, best: &Best, spread: &BestDistribution) {
+        self.threshold = best.threshold;
+        self.interval = Some(best.interval);
+        self.spread = spread.threshold.interval(0.95);
+        self.chosen = match self.conditions {
+            [] => format!("best {} on these rows", self.score),
+            _ => format!("best {} on these rows that satisfies the conditions", self.score),
+        };
+        let interval = |(low, high): (f64, f64)| Interval { score: self.score.name().into(), low, high };
+        self.intervals = spread.value.interval(0.95).map(interval).into_iter().collect();
+    }
+
+    /// The score that it is judged by, and all others.
+    pub fn scores(&self) -> Vec<Score> {
+        let others = Score::all().filter(|score| score.name() != self.score.name());
+        std::iter::once(self.score.clone()).chain(others).collect()
     }
 }
 

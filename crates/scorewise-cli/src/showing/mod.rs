@@ -15,7 +15,7 @@ use crate::outcome::{Failure, note};
 
 /// The options of every command whose result can be looked at.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct Options {
+pub struct Looking {
     /// The result as a page with a threshold to move, one HTML file; or, named .json, as data for `scorewise report`
     #[arg(long, value_name = "FILE.html", help_heading = "Looking")]
     pub report: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub struct Places {
     plots: Option<PathBuf>,
 }
 
-impl Options {
+impl Looking {
     /// Whether there is anything to show.
     pub fn are_used(&self) -> bool {
         self.report.is_some() || self.plots.is_some()

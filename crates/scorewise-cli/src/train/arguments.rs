@@ -144,7 +144,7 @@ pub struct Arguments {
 
 impl Arguments {
     /// Where the result is shown. A report that nobody named takes no other file's place.
-    pub fn showing(&self) -> showing::Options {
+    pub fn showing(&self) -> showing::Looking {
         let usual = || self.output.with_file_name("report.html");
         let report = match &self.report {
             Some(path) if path.as_os_str() == "none" => None,
@@ -157,7 +157,7 @@ impl Arguments {
                 is_free
             }),
         };
-        showing::Options { report, plots: self.plots.clone() }
+        showing::Looking { report, plots: self.plots.clone() }
     }
 }
 

@@ -102,7 +102,8 @@ fn persistence(forecast: &[bool], answers: &Answers) -> Result<Confusion, Failur
     with_answers(&said, |rows| confusion(rows, 0.5))
 }
 
-fn training(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> Training {
+/// How each member came about.
+pub fn training(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> Training {
     let score = score.filter(|_| plan.has_prior());
     // The loss of a score is 1 less the score, or the score itself where lower is better: so it tells the score.
     let told = |loss: f64| match score?.direction() {

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 pub use arguments::{Arguments, Reading};
 use defaults::Inputs;
 pub use defaults::{reading, threads};
+pub use looked::training;
 use shown::{Judged, folds_json, judge};
 use watch::Watch;
 

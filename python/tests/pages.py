@@ -1,0 +1,223 @@
+"""Pages of every command, made by the command itself, and what the tests of pages need to look at them."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import dataclasses
+import functools
+import http.server
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMAND = pathlib.Path(os.environ.get("SCOREWISE", ROOT / "target" / "debug" / "scorewise")).resolve()
+# The same bytes from the same command: what a page says of its time is given.
+ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+
+# A name that becomes an element, a dialogue or a broken attribute wherever it is not taken as text.
+HOSTILE = "<script>document.title='taken'</script>\"'><img src=x onerror=document.title='taken'>&amp;"
+HOSTILE_FILE = "a\"'<script>document.title='taken'<&.csv"
+
+
+def chromium() -> str | None:
+    """The browser: the one in CHROMIUM, or the system's."""
+    names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+
+
+def flags() -> list[str]:
+    """Chromium has no sandbox for root, and says so by not starting."""
+    return ["--no-sandbox"] if os.geteuid() == 0 else []
+
+
+def command(folder: pathlib.Path, *arguments: object, given: str | None = None) -> str:
+    """What the command prints."""
+    words = [COMMAND, *map(str, arguments)]
+    done = subprocess.run(words, cwd=folder, env=ENVIRONMENT, input=given, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, f"{shlex.join(map(str, words))}\n{done.stderr}"
+    return done.stdout
+
+
+# Numbers as they are written. The same rules as in crates/scorewise-report/src/number.rs, written a second time on purpose.
+
+
+def short(value: float | None) -> str:
+    """Six digits after the point at the most; the smallest numbers by powers of ten."""
+    if value is None:
+        return "undefined"
+    if value != 0 and abs(value) < 0.00005:
+        digits, power = f"{value:.3e}".split("e")
+        return f"{digits}e{int(power)}"
+    return without_zeros(f"{value:.6f}")
+
+
+def spoken(value: float | None) -> str:
+    """Three digits after the point, as sentences have them."""
+    if value is None:
+        return "undefined"
+    return short(value) if value != 0 and abs(value) < 0.005 else without_zeros(f"{value:.3f}")
+
+
+def counted(value: float) -> str:
+    """A narrow gap between thousands; weights, which need not be whole, have one digit after the point."""
+    return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else f"{value:.1f}"
+
+
+def without_zeros(text: str) -> str:
+    whole, _, rest = text.partition(".")
+    text = f"{whole}.{rest.rstrip('0')}".rstrip(".")
+    return "0" if text == "-0" else text
+
+
+@dataclasses.dataclass
+class Made:
+    """A page, and what its command said."""
+
+    name: str
+    path: pathlib.Path
+    # What the command printed with `--json`.
+    result: Any
+    # What `score` and `tune` have to be asked for the same rows.
+    rows: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> pathlib.Path:
+        return self.path.parent
+
+    @functools.cached_property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    def score(self, threshold: float | str) -> Any:
+        """What the command says at a threshold. Intervals are not asked for, so one replicate does."""
+        return json.loads(command(self.folder, "score", *self.rows, "--threshold", threshold, "--replicates", 1, "--json"))
+
+    def tune(self, score: str) -> Any:
+        return json.loads(command(self.folder, "tune", *self.rows, "--score", score, "--replicates", 1, "--json"))
+
+
+def write_tables(folder: pathlib.Path) -> None:
+    """Forecasts of a rare event, with ties, weights and odd names, and rows of three classes."""
+    random = numpy.random.default_rng(20261115)
+    n_rows = 3000
+    truth = (random.random(n_rows) < 0.06).astype(int)
+    signal = 1.4 * truth + random.normal(size=n_rows) - 2.2
+    probability = 1 / (1 + numpy.exp(-signal))
+    # Every fifth forecast has two digits only: ties, and thresholds that lie on forecasts.
+    probability[::5] = probability[::5].round(2)
+    other = 1 / (1 + numpy.exp(-(0.8 * truth + random.normal(size=n_rows) - 2.2)))
+    weight = random.gamma(2.0, 0.7, n_rows).round(3)
+    weight[::50] = 0
+
+    def write(name: str, columns: dict[str, Any]) -> None:
+        lines = [",".join(columns)] + [",".join(map(str, row)) for row in zip(*columns.values())]
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    write("p.csv", {"truth": truth, "probability": probability})
+    write("b.csv", {"truth": truth, "probability": other})
+    write("weighted.csv", {"truth": truth, "probability": probability, "w": weight})
+    write("quiet.csv", {"truth": numpy.zeros(200, int), "probability": probability[:200]})
+    write("tiny.csv", {"truth": [0, 1, 0], "probability": [0.2, 0.9, 0.3]})
+    write(HOSTILE_FILE, {"truth": truth[:400], "probability": probability[:400]})
+    inputs = random.normal(size=(600, 2))
+    kind = numpy.where(inputs[:, 0] > 0.8, "storm", numpy.where(inputs[:, 1] > 0, "rain", "dry"))
+    write("kinds.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": kind})
+    quoted = '"' + HOSTILE.replace('"', '""') + '"'
+    named = numpy.where(inputs[:, 0] + 0.5 * random.normal(size=600) > 0.9, quoted, "no")
+    write("named.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": named})
+
+
+# Each page: its name, what is asked for, and what tells `score` and `tune` its rows.
+CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
+    "train": (["train", "adult", "-o", "adult.scorewise"], ("test.csv",)),
+    "score": (["score", "p.csv", "--threshold", "0.31"], ("p.csv",)),
+    "tune": (["tune", "p.csv", "--score", "csi", "--subject-to", "precision >= 0.3"], ("p.csv",)),
+    "cost": (["tune", "p.csv", "--score", "cost(fp=1, fn=10)"], ("p.csv",)),
+    "weighted": (["score", "weighted.csv", "--weight", "w", "--threshold", "0.2"], ("weighted.csv", "--weight", "w")),
+    "theory": (["theory", "p.csv", "--score", "f1", "--prior", "cosine:0.5,0.1"], ("p.csv",)),
+    "compare": (["compare", "p.csv", "b.csv", "--score", "tss"], ()),
+    "reproduce": (["reproduce", "adult", "--repeats", "1", "--priors", "uniform,cosine:0.5,0.1", "--cure", "off", "--out", "table-1"], ()),
+    "lead": (["train", "pollution", "--epochs", "5", "--ensemble", "1", "-o", "pollution.scorewise"], ("lead.csv",)),
+    "classes": (["train", "kinds.csv", "--target", "kind", "--epochs", "5", "-o", "kinds.scorewise"], ()),
+    "names": (["train", "named.csv", "--target", "kind", "--positive", HOSTILE, "--epochs", "20", "-o", "named.scorewise"], ()),
+    "file": (["tune", HOSTILE_FILE], (HOSTILE_FILE,)),
+    "files": (["compare", HOSTILE_FILE, HOSTILE_FILE, "--replicates", "100"], ()),
+    "quiet": (["score", "quiet.csv"], ("quiet.csv",)),
+    "tiny": (["tune", "tiny.csv"], ("tiny.csv",)),
+    # Made from what `score --json` prints.
+    "plain": ([], ()),
+}
+# Those with a threshold to move.
+MOVING = ["train", "score", "tune", "cost", "weighted", "theory", "lead", "names", "file", "quiet", "tiny"]
+
+
+class Workshop:
+    """A folder in which each page is made once, by the real command, when it is first asked for."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.folder = folder
+        self.made: dict[str, Made] = {}
+        write_tables(folder)
+
+    def __getitem__(self, name: str) -> Made:
+        if name not in self.made:
+            self.made[name] = self.make(name)
+        return self.made[name]
+
+    def make(self, name: str) -> Made:
+        words, rows = CASES[name]
+        path = self.folder / f"{name}.html"
+        if name == "plain":
+            said = command(self.folder, "score", "p.csv", "--json")
+            command(self.folder, "report", "-", "-o", path.name, given=said)
+        else:
+            said = command(self.folder, *words, "--report", path.name, "--json")
+        result = json.loads(said)
+        if name == "train":
+            command(self.folder, "predict", "adult.scorewise", "adult-test", "-o", rows[0])
+        if name == "lead":
+            self.write_lead(result["test"]["rows"])
+        return Made(name, path, result, rows)
+
+    def write_lead(self, n_rows: int) -> None:
+        """The last rows of the air of Beijing: the model's forecast and persistence beside what came an hour later."""
+        found = csv.DictReader(command(self.folder, "predict", "pollution.scorewise", "pollution", "--with", "pm2.5").splitlines())
+        rows = [(row["probability"], float(row["pm2.5"]) if row["pm2.5"] else None) for row in found]
+        pairs = [(now, later[1]) for now, later in zip(rows, rows[1:]) if later[1] is not None][-n_rows:]
+        lines = [f"{probability},{float(dust is not None and dust > 400)},{int(later > 400)}" for (probability, dust), later in pairs]
+        (self.folder / "lead.csv").write_text("\n".join(["probability,persistence,truth", *lines]) + "\n", encoding="utf-8")
+
+    def document(self, name: str) -> Any:
+        """The data of a page, by the same command with another name behind `--report`."""
+        words, _ = CASES[name]
+        command(self.folder, *words, "--report", f"{name}.json")
+        return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@contextlib.contextmanager
+def served(folder: pathlib.Path) -> Iterator[str]:
+    """The folder on this machine alone, at the address that is given."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,127 @@
+"""Reports from Python: the same data, pages and figures as the command's."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scorewise as sw
+
+COMMAND = os.environ.get("SCOREWISE")
+
+
+@pytest.fixture(scope="module")
+def forecast() -> tuple[Any, Any]:
+    random = np.random.default_rng(7)
+    truth = random.random(2000) < 0.08
+    probability = np.clip(np.round(random.normal(0.25 + 0.35 * truth, 0.15), 3), 0, 1)
+    return truth.astype(int), probability
+
+
+def written(forecast: tuple[Any, Any], folder: Path) -> Path:
+    table = folder / "p.csv"
+    rows = [f"{label},{probability!r}" for label, probability in zip(*(column.tolist() for column in forecast), strict=True)]
+    table.write_text("label,probability\n" + "\n".join(rows) + "\n")
+    return table
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (["tune", "--score", "csi", "--subject-to", "precision >= 0.3"], {"score": "csi", "subject_to": "precision >= 0.3"}),
+        (["tune", "--score", "f1", "--block", "50", "--seed", "3"], {"score": "f1", "block": 50, "seed": 3}),
+        (["score", "--score", "hss", "--threshold", "0.31"], {"score": "hss", "threshold": 0.31}),
+    ],
+)
+def test_a_report_is_the_one_of_the_command(
+    forecast: tuple[Any, Any], tmp_path: Path, arguments: list[str], options: dict[str, Any]
+) -> None:
+    command = COMMAND or pytest.fail("SCOREWISE names the command")
+    table, results = written(forecast, tmp_path), tmp_path / "results.json"
+    asked = [command, arguments[0], str(table), *arguments[1:], "--replicates", "50", "--report", str(results)]
+    subprocess.run(asked, check=True, capture_output=True)
+    expected = json.loads(results.read_text())["forecast"]
+    found = sw.report(*forecast, replicates=50, **options).document["forecast"]
+    if arguments[0] == "score":
+        # The command has the intervals of the scores that were asked for, a report from Python those of all.
+        found["intervals"] = [interval for interval in found["intervals"] if interval["score"] == options["score"]]
+    assert found == expected
+
+
+def test_a_saved_report_is_the_page_that_the_command_draws(forecast: tuple[Any, Any], tmp_path: Path) -> None:
+    command = COMMAND or pytest.fail("SCOREWISE names the command")
+    report = sw.sweep(*forecast).report("tss", prior="cosine:0.5,0.1", replicates=20)
+    report.save(tmp_path / "page.html")
+    report.save(tmp_path / "data.json")
+    subprocess.run([command, "report", str(tmp_path / "data.json"), "-o", str(tmp_path / "again.html")], check=True, capture_output=True)
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "again.html").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.html", "data.json", "page.html"], "nothing is left beside them"
+
+
+def test_plots_are_the_figures_as_svg_and_png(forecast: tuple[Any, Any], tmp_path: Path) -> None:
+    report = sw.report(*forecast, "f1", replicates=5)
+    paths = report.plots(tmp_path / "new" / "folder")
+    assert {path.name for path in paths} == {f"{name}.{ending}" for name in report.figures for ending in ("svg", "png")}
+    for path in paths:
+        content = path.read_bytes()
+        if path.suffix == ".svg":
+            assert content.decode() == report.figures[path.stem].svg
+        else:
+            width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
+            size = re.match(r'<svg width="(\d+)" height="(\d+)"', report.figures[path.stem].svg)
+            assert content[:8] == b"\x89PNG\r\n\x1a\n" and size and (width, height) == (2 * int(size[1]), 2 * int(size[2]))
+
+
+def test_a_notebook_shows_the_same_figures(forecast: tuple[Any, Any]) -> None:
+    report = sw.report(*forecast, "f1", replicates=5)
+    shown = report._repr_html_()
+    for figure in report.figures.values():
+        body = figure.svg.split(">", 1)[1]
+        assert body in shown and figure._repr_svg_() == figure.svg
+    swept = sw.sweep(*forecast)
+    curve = swept.curve(["f1", "tss"])
+    assert curve._repr_html_().startswith("<svg") and ">f1<" in re.sub(r"\s", "", curve._repr_html_())
+    assert "<svg" in swept._repr_html_() and "2000" in swept._repr_html_()
+
+
+def test_estimators_report_on_rows_of_ones_choice() -> None:
+    from sklearn.datasets import make_classification
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    X, y = make_classification(900, weights=[0.8], random_state=1)
+    names = np.array(["calm", "storm"])[y]
+    model = sw.ScoreClassifier("f1", epochs=15, ensemble=2).fit(X[:600], names[:600])
+    document = model.report(X[600:], names[600:], replicates=20).document
+    cells = sw.sweep(names[600:], model.predict_proba(X[600:])[:, 1], positive="storm").at(model.threshold_)
+    assert document["result"]["confusion"] == {name: int(count) for name, count in zip(cells._fields, cells, strict=True)}
+    assert document["forecast"]["classes"] == ["calm", "storm"] and document["forecast"]["threshold"] == model.threshold_
+    assert [len(member["warm_up"]) + len(member["epochs"]) for member in document["training"]["members"]] == [15, 15]
+    assert document["theory"]["prior"] == "cosine:0.5,0.1"
+
+    tuned = sw.ScoreThreshold(LogisticRegression(), "csi").fit(X[:600], names[:600])
+    forecast = tuned.report(X[600:], names[600:], replicates=20).document["forecast"]
+    assert forecast["threshold"] == tuned.threshold_ and forecast["chosen"] == "best csi in cross-validation"
+    with pytest.raises(ValueError, match="probabilities"):
+        sw.ScoreThreshold(LinearSVC(), "csi").fit(X, y).report(X, y)
+    many = sw.ScoreClassifier("f1", epochs=3).fit(X, np.arange(900) % 3)
+    with pytest.raises(ValueError, match="3 classes"):
+        many.report(X, np.arange(900) % 3)
+
+
+def test_bad_input_gets_a_sentence(forecast: tuple[Any, Any], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        sw.report(*forecast, threshold=1.5)
+    with pytest.raises(ValueError, match="two names"):
+        sw.report(*forecast, classes=["a"])
+    with pytest.raises(ValueError, match="no threshold satisfies `precision > 2`"):
+        sw.report(*forecast, subject_to="precision > 2")
+    with pytest.raises(FileNotFoundError):
+        sw.report(*forecast, replicates=2).save(tmp_path / "none" / "page.html")
+    assert list(tmp_path.iterdir()) == []

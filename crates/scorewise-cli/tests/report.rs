@@ -1,0 +1,201 @@
+//! Pages and pictures through the command: what they say, where they go, and what goes wrong.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::fs;
+
+use serde_json::Value;
+
+mod folder;
+
+use folder::Folder;
+
+/// Sixty hours, every fifth with a storm, which the forecast sees more or less.
+fn predictions(folder: &Folder) {
+    let row = |hour: u32| {
+        let storm = hour % 5 == 0;
+        let probability = f64::from((hour * 37) % 50 + if storm { 45 } else { 0 }) / 100.0;
+        format!("{},{probability},{}\n", u8::from(storm), 1 + hour % 3)
+    };
+    let rows: String = (0..60).map(row).collect();
+    fs::write(folder.0.join("p.csv"), format!("label,probability,hours\n{rows}")).unwrap();
+}
+
+fn names(folder: &Folder) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn text(folder: &Folder, name: &str) -> String {
+    String::from_utf8(folder.bytes(name)).unwrap()
+}
+
+/// The table that a page's script looks numbers up in.
+fn table(page: &str) -> Value {
+    let start = page.find("id=\"table\">").unwrap() + "id=\"table\">".len();
+    serde_json::from_str(&page[start..start + page[start..].find("</script>").unwrap()]).unwrap()
+}
+
+#[test]
+fn every_command_has_its_page() {
+    let folder = Folder::new("report-commands");
+    predictions(&folder);
+    let commands: [(&str, &[&str], &[&str]); 4] = [
+        ("score.html", &["score", "p.csv", "--threshold", "0.62"], &["tss is ", "at threshold 0.62", "always yes"]),
+        ("tune.html", &["tune", "p.csv", "--score", "f1"], &["Say yes above ", "Best f1 on these rows"]),
+        ("theory.html", &["theory", "p.csv", "--score", "f1"], &["when the threshold is random", "Jensen gap"]),
+        ("compare.html", &["compare", "p.csv", "--probability", "probability,probability"], &["the rows do not tell"]),
+    ];
+    for (page, command, words) in commands {
+        let mut all = command.to_vec();
+        all.extend(["--report", page]);
+        folder.run(&all);
+        let page = text(&folder, page);
+        assert!(page.starts_with("<!doctype html>") && page.len() < 1_500_000);
+        for word in words {
+            assert!(page.contains(word), "{word} in the page of {command:?}");
+        }
+        assert!(page.contains(&format!("scorewise {}", command.join(" "))), "what was typed");
+        assert!(
+            !page.contains("http://") || page.matches("http://").count() == page.matches("http://www.w3.org").count()
+        );
+    }
+}
+
+#[test]
+fn a_page_holds_the_best_threshold_of_every_score() {
+    let folder = Folder::new("report-optima");
+    predictions(&folder);
+    folder.run(&["tune", "p.csv", "--score", "csi", "--weight", "hours", "--report", "page.html"]);
+    let table = table(&text(&folder, "page.html"));
+    let thresholds: Vec<f64> =
+        table["threshold"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
+    assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]), "in rising order");
+    let mut optima = 0;
+    for score in table["scores"].as_array().unwrap() {
+        let Some(place) = score["best"].as_u64() else { continue };
+        let name = score["name"].as_str().unwrap();
+        let best = folder.json(&["tune", "p.csv", "--score", name, "--weight", "hours", "--json", "--replicates", "1"]);
+        assert_eq!(best["threshold"].as_f64().unwrap(), thresholds[place as usize], "{name}");
+        optima += 1;
+    }
+    assert!(optima > 45, "{optima}");
+    assert!(thresholds.contains(&0.5));
+}
+
+#[test]
+fn results_are_kept_as_data_and_drawn_later() {
+    let folder = Folder::new("report-data");
+    predictions(&folder);
+    let told = folder.json(&["tune", "p.csv", "--score", "f1", "--json", "--report", "tuned.json"]);
+    let kept: Value = serde_json::from_slice(&folder.bytes("tuned.json")).unwrap();
+    assert_eq!(kept["result"], told, "what the command prints");
+    folder.run(&["report", "tuned.json"]);
+    folder.run(&["report", "tuned.json", "-o", "again.html"]);
+    assert_eq!(folder.bytes("tuned.html"), folder.bytes("again.html"));
+    folder.run(&["report", "tuned.json", "--plots", "figures"]);
+    let mut figures: Vec<String> = fs::read_dir(folder.0.join("figures"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    figures.sort();
+    let stems = ["decision", "performance", "precision-recall", "predictions", "reliability", "roc", "scores"];
+    let expected: Vec<String> = stems.iter().flat_map(|stem| [format!("{stem}.png"), format!("{stem}.svg")]).collect();
+    assert_eq!(figures, expected);
+
+    // Of what `--json` has there is a page too.
+    fs::write(folder.0.join("plain.json"), folder.run(&["score", "p.csv", "--json"])).unwrap();
+    folder.run(&["report", "plain.json"]);
+    let scores = folder.json(&["score", "p.csv", "--json"]);
+    let f1 = scores["scores"]["f1"]["value"].as_f64().unwrap();
+    assert!(
+        text(&folder, "plain.html")
+            .contains(&format!("<th scope=\"row\">f1</th><td>{}</td>", scorewise_report::short(f1)))
+    );
+}
+
+#[test]
+fn training_leaves_a_report_but_takes_no_other_files_place() {
+    let folder = Folder::new("report-train");
+    let row = |k: u32| format!("{},{},{}\n", k % 97, (k * 31) % 17, u8::from((k * 7) % 97 > 70));
+    let rows: String = (0..400).map(row).collect();
+    fs::write(folder.0.join("t.csv"), format!("a,b,y\n{rows}")).unwrap();
+    let train = ["train", "t.csv", "--target", "y", "--score", "f1", "--epochs", "3", "--replicates", "20"];
+    folder.run(&train);
+    assert_eq!(names(&folder), ["model.scorewise", "report.html", "t.csv"]);
+    assert!(text(&folder, "report.html").contains("How it was trained"));
+    // An older report of ours is replaced, another's page is not.
+    fs::write(folder.0.join("report.html"), "<html>my own</html>").unwrap();
+    let output = folder.command(&train).output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(text(&folder, "report.html"), "<html>my own</html>");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("note: report.html is no report of ours and is left alone")
+    );
+    let mut named = train.to_vec();
+    named.extend(["--report", "report.html"]);
+    folder.run(&named);
+    assert!(text(&folder, "report.html").contains("How it was trained"));
+    fs::remove_file(folder.0.join("report.html")).unwrap();
+    let mut none = train.to_vec();
+    none.extend(["--report", "none"]);
+    folder.run(&none);
+    assert_eq!(names(&folder), ["model.scorewise", "t.csv"]);
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_the_work() {
+    let folder = Folder::new("report-nowhere");
+    predictions(&folder);
+    fs::write(folder.0.join("file"), "").unwrap();
+    let refused = |arguments: &[&str], words: &str, code: i32| {
+        let before = names(&folder);
+        let output = folder.command(arguments).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{errors}");
+        assert!(errors.contains(words), "{errors}");
+        assert_eq!(names(&folder), before, "nothing is left behind");
+    };
+    refused(&["score", "p.csv", "--report", "nowhere/page.html"], "nowhere", 2);
+    refused(&["score", "p.csv", "--plots", "file/figures"], "file/figures", 2);
+    refused(&["tune", "p.csv", "--subject-to", "precision > 2", "--report", "page.html"], "no threshold satisfies", 1);
+    fs::write(folder.0.join("broken.json"), "{\"scorewise\": \"0.1.0\", \"result\": {}}").unwrap();
+    refused(&["report", "broken.json"], "error: broken.json: is a result of another version, or changed since", 2);
+    refused(&["report", "p.csv"], "error: p.csv: is no JSON", 2);
+    fs::write(folder.0.join("other.json"), "{\"a\": 1}").unwrap();
+    refused(&["report", "other.json"], "error: other.json: is no result of scorewise", 2);
+    refused(&["report", "none.json"], "error: none.json: ", 2);
+}
+
+#[test]
+fn persistence_is_a_yardstick_where_there_is_a_lead() {
+    let folder = Folder::new("report-lead");
+    // A storm lasts four hours of ten: what is now is also next in eight of ten.
+    let rows: String = (0..600).map(|hour| format!("{},{}\n", hour % 10, u8::from(hour % 10 < 4))).collect();
+    fs::write(folder.0.join("t.csv"), format!("phase,storm\n{rows}")).unwrap();
+    folder.run(&[
+        "train",
+        "t.csv",
+        "--target",
+        "storm > 0",
+        "--lead",
+        "1",
+        "--epochs",
+        "2",
+        "--replicates",
+        "20",
+        "--report",
+        "r.json",
+    ]);
+    let results: Value = serde_json::from_slice(&folder.bytes("r.json")).unwrap();
+    let found = results["forecast"]["yardsticks"].as_array().unwrap().iter().find(|each| each["name"] == "persistence");
+    let cells: Vec<f64> =
+        found.unwrap()["cells"].as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap()).collect();
+    let rows = cells.iter().sum::<f64>();
+    // In each ten hours: five quiet ones before a quiet one, a false alarm at the end, a miss at the beginning, three hits.
+    for (cell, share) in cells.iter().zip([5.0, 1.0, 1.0, 3.0]) {
+        assert!((cell - share * rows / 10.0).abs() <= 1.0, "{cells:?}");
+    }
+}

@@ -80,6 +80,7 @@ def opened(browser, where, **options):
     context = browser.new_context(**{"viewport": DESK, **options})
     try:
         page = context.new_page()
+        page.set_default_timeout(5000)
         faults = []
         page.on("console", lambda said: said.type in ("error", "warning") and faults.append(f"{said.type}: {said.text}"))
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
@@ -87,8 +88,8 @@ def opened(browser, where, **options):
         address = where if isinstance(where, str) else where.path.as_uri()
         page.goto(address)
         yield page
-        # What the page does goes through its events first.
-        page.evaluate("new Promise((done) => setTimeout(done))")
+        # An answer comes after everything that was said before it.
+        page.evaluate("0")
         assert faults == []
     finally:
         context.close()

@@ -1,0 +1,250 @@
+//! From a result to its figures and its page, for six rows that can be counted by hand.
+//!
+//! ```text
+//! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
+//! ```
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+mod reading;
+
+use reading::{BLUE, FRAME, GREEN, INK, Seen, VERMILLION, same};
+use scorewise_report::document::{
+    Bin, Bound, Comparison, Document, Epoch, Forecast, Interval, Kind, Member, Optimum, Point, Provenance, Theory,
+    Training, Yardstick,
+};
+use scorewise_report::{figures, page};
+use serde_json::{Value, json};
+
+const TOLERANCE: f64 = 1e-3;
+
+fn forecast() -> Forecast {
+    // Thresholds between the predictions, with tn, fp, fn, tp counted by hand.
+    let steps = [
+        (0.0, 0.1, [0.0, 3.0, 0.0, 3.0]),
+        (0.1, 0.3, [1.0, 2.0, 0.0, 3.0]),
+        (0.3, 0.4, [2.0, 1.0, 0.0, 3.0]),
+        (0.4, 0.6, [2.0, 1.0, 1.0, 2.0]),
+        (0.6, 0.8, [2.0, 1.0, 2.0, 1.0]),
+        (0.8, 0.9, [3.0, 0.0, 2.0, 1.0]),
+        (0.9, 1.0, [3.0, 0.0, 3.0, 0.0]),
+    ];
+    let middle = |low: f64, high: f64| ((low + high) * 50.0_f64).round() / 100.0;
+    let point = |(low, high, cells): (f64, f64, [f64; 4])| Point { threshold: middle(low, high), low, high, cells };
+    let rows = [(0.9, true), (0.8, false), (0.6, true), (0.4, true), (0.3, false), (0.1, false)];
+    let bin = |number: usize| {
+        let (low, high) = (number as f64 / 10.0, (number + 1) as f64 / 10.0);
+        let found = rows.iter().find(|(p, _)| (p * 10.0_f64).round() as usize == number);
+        let count = |label: bool| f64::from(u8::from(found.is_some_and(|row| row.1 == label)));
+        Bin { low, high, mean: found.map(|row| row.0), positives: count(true), negatives: count(false) }
+    };
+    Forecast {
+        part: "rows".into(),
+        classes: ["calm".into(), "<storm>".into()],
+        score: "f1".into(),
+        threshold: 0.35,
+        chosen: "best f1 on these rows".into(),
+        interval: Some((0.3, 0.4)),
+        spread: Some((0.2, 0.85)),
+        prior: Some("cosine:0.5,0.2".into()),
+        conditions: vec!["precision >= 0.7".into()],
+        points: steps.into_iter().map(point).collect(),
+        bins: (0..10).map(bin).collect(),
+        optima: vec![
+            Optimum { score: "f1".into(), threshold: 0.35, value: 6.0 / 7.0, interval: (0.3, 0.4) },
+            Optimum { score: "precision".into(), threshold: 0.85, value: 1.0, interval: (0.8, 0.9) },
+        ],
+        intervals: vec![Interval { score: "f1".into(), low: 0.4, high: 1.0 }],
+        yardsticks: vec![Yardstick { name: "always yes".into(), cells: [0.0, 3.0, 0.0, 3.0] }],
+        roc_area: Some(7.0 / 9.0),
+        average_precision: Some(0.75),
+    }
+}
+
+fn document() -> Document {
+    let epoch = |loss: f64| Epoch { training: loss, validation: loss + 0.1, coverage: 0.5, score: Some(0.9 - loss) };
+    let member = |first: f64| Member {
+        warm_up: vec![],
+        epochs: vec![epoch(first), epoch(0.3)],
+        kept: Some(1),
+        end: "all epochs were run".into(),
+        success: true,
+        restarts: 0,
+    };
+    Document {
+        forecast: Some(forecast()),
+        training: Some(Training {
+            loss: "sol of f1".into(),
+            score: Some("f1".into()),
+            members: vec![member(0.5), member(0.7)],
+        }),
+        theory: Some(Theory {
+            score: "f1".into(),
+            prior: "cosine:0.5,0.2".into(),
+            expected: [2.0, 1.0, 1.0, 2.0],
+            score_of_expectation: 2.0 / 3.0,
+            expected_score: 0.65,
+            jensen_gap: 0.65 - 2.0 / 3.0,
+            deviation: 0.1,
+            calibrated_threshold: Some(3.0 / 7.0),
+            bounds: vec![Bound { name: "E|s − s(E[CM])|".into(), exact: Some(0.1), bound: None }],
+            law: vec![(0.4, 0.25), (2.0 / 3.0, 0.75), (6.0 / 7.0, 1.0)],
+        }),
+        ..Document::new(
+            Kind::Tune,
+            Provenance { command: "scorewise tune 'a <b>.csv'".into(), seed: Some(7), ..Provenance::default() },
+            json!({ "score": "f1", "file": "</script><script>alert(1)</script>" }),
+        )
+    }
+}
+
+fn drawn(name: &str) -> Seen {
+    let found = figures(&document()).unwrap().into_iter().find(|figure| figure.name == name);
+    Seen::of(&found.unwrap().picture)
+}
+
+#[test]
+fn roc_precision_recall_and_performance_are_those_of_the_counts() {
+    let thirds = |x: f64| x / 3.0;
+    let roc = [(3.0, 3.0), (2.0, 3.0), (1.0, 3.0), (1.0, 2.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
+    let seen = drawn("roc");
+    // Points on a straight stretch may be left out.
+    let corners = [roc[0], roc[2], roc[4], roc[5], roc[6]].map(|(x, y)| (thirds(x), thirds(y)));
+    same(&seen.lines(0, BLUE)[0], &corners, TOLERANCE);
+    assert!(seen.says("forecast (area 0.778)"));
+    // At 0.35: recall 3/3, precision 3/4, one false alarm of three.
+    same(&seen.dots(0, INK), &[(1.0 / 3.0, 1.0)], TOLERANCE);
+    let precision = [3.0 / 6.0, 3.0 / 5.0, 3.0 / 4.0, 2.0 / 3.0, 1.0 / 2.0, 1.0];
+    let recall = [1.0, 1.0, 1.0, 2.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0];
+    let line = drawn("precision-recall").lines(0, BLUE).remove(0);
+    for place in [2, 3, 4, 5] {
+        let near = line.iter().any(|(x, y)| (x - recall[place]).abs() < 2e-3 && (y - precision[place]).abs() < 2e-3);
+        assert!(near, "{place}: {line:?}");
+    }
+    assert!(drawn("precision-recall").says("base rate 0.500"));
+    same(&drawn("performance").dots(0, INK), &[(3.0 / 4.0, 1.0)], TOLERANCE);
+}
+
+#[test]
+fn scores_are_steps_and_conditions_veil_what_breaks_them() {
+    let seen = drawn("scores");
+    // f1 = 2tp/(2tp + fp + fn): 6/9, 6/8, 6/7, 4/6, 2/5, 2/4, 0/3.
+    let f1 = [6.0 / 9.0, 6.0 / 8.0, 6.0 / 7.0, 4.0 / 6.0, 2.0 / 5.0, 2.0 / 4.0, 0.0];
+    let edges = [0.0, 0.1, 0.3, 0.4, 0.6, 0.8, 0.9, 1.0];
+    let steps: Vec<(f64, f64)> = (0..7).flat_map(|k| [(edges[k], f1[k]), (edges[k + 1], f1[k])]).collect();
+    same(&seen.lines(0, BLUE)[0], &steps, 2e-3);
+    // Precision is at least 0.7 from 0.3 to 0.4 and from 0.8 to 0.9; it is undefined above.
+    let slanting = seen.lines(0, FRAME).into_iter().filter(|line| line[0].0 != line[1].0 && line[0].1 != line[1].1);
+    let hatched: Vec<f64> = slanting.flatten().map(|(x, _)| x).collect();
+    assert!(hatched.len() > 40);
+    let is_open = |x: &f64| (0.302..0.398).contains(x) || (0.802..0.898).contains(x);
+    assert!(!hatched.iter().any(is_open), "no veil where the condition holds");
+}
+
+#[test]
+fn net_benefit_reliability_and_classes_are_those_of_the_counts() {
+    let seen = drawn("decision");
+    // tp/6 − fp/6 · p/(1 − p) at the thresholds of the points; always yes has three of each.
+    let benefit = |tp: f64, fp: f64, p: f64| tp / 6.0 - fp / 6.0 * p / (1.0 - p);
+    let line = &seen.lines(0, BLUE)[0];
+    assert!(line.iter().any(|(x, y)| (x - 0.35).abs() < 2e-3 && (y - benefit(3.0, 1.0, 0.35)).abs() < 2e-3));
+    same(&seen.lines(0, VERMILLION)[0][..1], &[(0.05, benefit(3.0, 3.0, 0.05))], 2e-3);
+    same(&seen.lines(0, GREEN)[0], &[(0.05, 0.0), (0.95, 0.0)], 2e-3);
+
+    // One row a bin: it came or it did not.
+    let found = figures(&document()).unwrap().into_iter().find(|figure| figure.name == "reliability").unwrap();
+    let dots = Seen::bent(&found.picture, 1, f64::log10, |power| 10f64.powf(power)).dots(0, BLUE);
+    let expected = [(0.1, 0.0), (0.3, 0.0), (0.4, 1.0), (0.6, 1.0), (0.8, 0.0), (0.9, 1.0)];
+    same(&dots, &expected, 2e-3);
+}
+
+#[test]
+fn training_and_law_show_what_the_document_says() {
+    let seen = drawn("training");
+    // Two members: the median of 0.5 and 0.7, then 0.3.
+    same(&seen.lines(0, BLUE)[0], &[(1.0, 0.6), (2.0, 0.3)], 4e-3);
+    same(&seen.lines(0, VERMILLION)[0], &[(1.0, 0.7), (2.0, 0.4)], 4e-3);
+    let law = drawn("law");
+    let steps = law.lines(0, BLUE).remove(0);
+    for corner in [(0.4, 0.25), (2.0 / 3.0, 0.75), (6.0 / 7.0, 1.0)] {
+        assert!(steps.iter().any(|(x, y)| (x - corner.0).abs() < 2e-3 && (y - corner.1).abs() < 4e-3), "{corner:?}");
+    }
+}
+
+#[test]
+fn two_forecasts_are_drawn_together() {
+    let points = forecast().points;
+    let comparison = Comparison {
+        score: "f1".into(),
+        names: ["new".into(), "old".into()],
+        thresholds: [Some(0.35), Some(0.35)],
+        points: [points.clone(), points],
+        verdict: "By f1 (higher is better) the rows do not tell which is better.".into(),
+        difference: Some(0.0),
+        interval: Some((-0.1, 0.1)),
+        differences: vec![-0.1, 0.0, 0.1],
+    };
+    let document = Document {
+        comparison: Some(comparison),
+        ..Document::new(
+            Kind::Compare,
+            Provenance::default(),
+            json!({ "first": { "value": 0.5 }, "second": {}, "difference": {} }),
+        )
+    };
+    let names: Vec<String> = figures(&document).unwrap().into_iter().map(|figure| figure.name).collect();
+    assert_eq!(names, ["scores", "roc", "difference"]);
+    let page = page(&document).unwrap();
+    assert!(page.contains("<h1>By f1 (higher is better) the rows do not tell which is better</h1>"));
+}
+
+/// The table of a page.
+fn table(page: &str) -> Value {
+    let start = page.find("id=\"table\">").unwrap() + "id=\"table\">".len();
+    serde_json::from_str(&page[start..start + page[start..].find("</script>").unwrap()]).unwrap()
+}
+
+#[test]
+fn the_page_says_the_threshold_its_costs_and_how_sure_it_is() {
+    let page = page(&document()).unwrap();
+    for words in [
+        "<h1>Say yes above 0.35</h1>",
+        "<b>f1</b> is <b>0.857</b> (95 % 0.4 to 1), on 6 rows",
+        "every threshold from 0.3 to 0.4 is as good",
+        "between <b>0.2</b> and <b>0.85</b> (95 %)",
+        "<span class=\"big\">0</span> of 3 events are missed (0 %)",
+        "<span class=\"big\">1</span> of 4 alarms are false (25 %)",
+        "with 1.33 alarms per event",
+        "<code>precision &gt;= 0.7</code>",
+        "<b data-cell=\"tp\">3</b>",
+        "<td data-score=\"f1\">0.857143</td>",
+        "The conditions are met.",
+        "-0.016667", // the Jensen gap, 0.65 − 2/3
+        "scorewise tune &#39;a &lt;b&gt;.csv&#39;",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    let table = table(&page);
+    assert_eq!(table["chosen"], 2);
+    assert_eq!(table["scores"][0]["name"], "f1");
+    assert_eq!(table["scores"][0]["values"], json!([0.666667, 0.75, 0.857143, 0.666667, 0.4, 0.5, 0]));
+    assert_eq!(table["feasible"], json!([0, 0, 1, 0, 0, 1, 0]));
+    let precision = table["scores"].as_array().unwrap().iter().find(|score| score["name"] == "precision").unwrap();
+    assert_eq!((precision["values"][6].clone(), precision["best"].clone()), (Value::Null, json!(5)));
+}
+
+#[test]
+fn nothing_a_user_named_becomes_part_of_the_page() {
+    let page = page(&document()).unwrap();
+    assert!(!page.contains("<storm>") && page.contains("&lt;storm&gt;"));
+    assert!(!page.contains("<script>alert") && !page.contains("</script><script>"));
+    let scripts = page.matches("<script").count();
+    assert_eq!(scripts, 3, "the result, the table, and the one that looks up");
+}
+
+#[test]
+fn a_document_survives_being_written() {
+    let document = document();
+    assert_eq!(Document::read(&document.write()).unwrap(), document);
+    let fault = Document::read("{\"a\": 1}").unwrap_err().to_string();
+    assert_eq!(fault, "is no result of scorewise");
+}

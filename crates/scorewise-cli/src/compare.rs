@@ -88,7 +88,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let found = Comparison { names, ..found };
     let document = found.json(arguments, &score, &predictions);
     arguments.showing.write(places, || {
-        let provenance = provenance(Some(arguments.resampling.seed), vec![data(&predictions)]);
+        let mut both = data(&predictions);
+        if let Some(second) = &arguments.second {
+            both.name = format!("{}, {second}", both.name);
+        }
+        let provenance = provenance(Some(arguments.resampling.seed), vec![both]);
         let comparison = Some(found.view(&score));
         Ok(Document { comparison, ..Document::new(Kind::Compare, provenance, document.clone()) })
     })?;

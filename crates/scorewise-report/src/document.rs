@@ -8,6 +8,8 @@ use scorewise::{Confusion, Score};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::number::short;
+
 /// The result of one command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
@@ -139,6 +141,29 @@ pub struct Point {
 }
 
 impl Point {
+    /// The threshold with at least so many digits, and as many more as still lead to the same matrix.
+    ///
+    /// ```
+    /// use scorewise_report::document::Point;
+    ///
+    /// let point = Point { threshold: 0.519_039_2, low: 0.518_908, high: 0.519_171, cells: [0.0; 4] };
+    /// assert_eq!((point.said(3), point.said(6)), ("0.519".into(), "0.519039".into()));
+    /// let point = Point { threshold: 0.5245, low: 0.5241, high: 0.525, cells: [0.0; 4] };
+    /// assert_eq!(point.said(3), "0.5245"); // 0.524 would be another
+    /// ```
+    #[must_use]
+    pub fn said(&self, digits: usize) -> String {
+        let leads = |text: &String| {
+            let inside = |value: f64| self.low <= value && (value < self.high || value == self.threshold);
+            text.parse().is_ok_and(inside)
+        };
+        let rounded = |digits: usize| {
+            let text = format!("{:.digits$}", self.threshold);
+            text.trim_end_matches('0').trim_end_matches('.').to_string()
+        };
+        (digits..=17).map(rounded).find(leads).unwrap_or_else(|| self.threshold.to_string())
+    }
+
     /// The matrix.
     #[must_use]
     pub fn confusion(&self) -> Confusion {
@@ -344,6 +369,12 @@ impl Forecast {
             }
         }
         scores
+    }
+
+    /// The threshold in use, easy to say.
+    #[must_use]
+    pub fn said(&self) -> String {
+        self.point().map_or_else(|| short(self.threshold), |point| point.said(3))
     }
 
     /// The point of the threshold in use.

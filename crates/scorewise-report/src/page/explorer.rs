@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use scorewise::{Direction, Score};
 
 use super::html::escaped;
-use super::lookup::said;
 use super::sections::picture;
 use crate::document::{Forecast, USUAL};
 use crate::drawn::{Drawn, feasible, figure_of_scores};
@@ -56,8 +55,8 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
          <span class=\"field\"><span id=\"step-words\">one step</span><span><button type=\"button\" data-step=\"-1\" aria-label=\"one step down\">−</button> \
          <button type=\"button\" data-step=\"1\" aria-label=\"one step up\">+</button></span></span>\n\
          <button type=\"button\" class=\"main\" data-place=\"{at}\">back to {}</button>\n",
-        said(point),
-        spoken(forecast.threshold),
+        point.said(6),
+        forecast.said(),
     );
     if let Some(half) = place(0.5).filter(|half| *half != at) {
         let _ = writeln!(body, "<button type=\"button\" data-place=\"{half}\">0.5</button>");
@@ -89,7 +88,7 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
         "<p class=\"now\">At threshold <output id=\"now\" for=\"threshold\" data-exact=\"{}\">{}</output> \
          <span class=\"faint\">(the same from <span id=\"same\">{low} to {high}</span>)</span></p>",
         forecast.threshold,
-        said(point),
+        point.said(6),
     );
     if !forecast.conditions.is_empty() {
         let words = if feasible(forecast)?[at] { "The conditions are met." } else { "A condition is not met here." };
@@ -140,12 +139,10 @@ fn matrix(forecast: &Forecast, cells: [f64; 4]) -> String {
 /// Scores now, with their interval at the threshold in use, and their best.
 fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_lead: bool) -> String {
     let Some(point) = forecast.point() else { return String::new() };
-    let has_intervals = scores.iter().any(|score| interval(forecast, score).is_some());
-    let heading = if has_intervals {
-        format!("<th scope=\"col\">95 % at {}</th>", spoken(forecast.threshold))
-    } else {
-        String::new()
-    };
+    // One alone stands at the top of the page already.
+    let has_intervals = scores.iter().filter(|score| interval(forecast, score).is_some()).count() > 1;
+    let heading =
+        if has_intervals { format!("<th scope=\"col\">95 % at {}</th>", forecast.said()) } else { String::new() };
     let mut text = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\n\
          <thead><tr><th scope=\"col\">score</th><th scope=\"col\">now</th>{heading}<th scope=\"col\">better is</th><th scope=\"col\">best</th><th scope=\"col\">at threshold</th></tr></thead>\n<tbody>\n"

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use scorewise::Score;
 use serde_json::Value;
 
-use super::html::escaped;
+use super::html::{escaped, prose};
 use crate::document::{Document, Forecast, Kind, matrix};
 use crate::number::{counted, short, shown, spoken};
 
@@ -33,7 +33,8 @@ pub(super) fn headline(document: &Document) -> Headline {
         Kind::Theory => "theory",
         Kind::Reproduce => "reproduce",
     };
-    let kind = format!("scorewise {command} {}", data.join(", ")).trim().to_string();
+    let experiment = document.result.get("experiment").and_then(Value::as_str).unwrap_or_default();
+    let kind = format!("scorewise {command} {}{experiment}", data.join(", ")).trim().to_string();
     let (heading, lead, html) = match &document.forecast {
         Some(forecast) => of_forecast(document, forecast),
         None => without_forecast(document),
@@ -69,7 +70,7 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
     let cells = forecast.point().map_or([0.0; 4], |point| point.cells);
     let value = score.checked(&matrix(cells));
     let interval = forecast.intervals.iter().find(|interval| interval.score == score.name());
-    let threshold = spoken(forecast.threshold);
+    let threshold = forecast.said();
     let heading = match (document.kind, &document.theory) {
         (Kind::Theory, Some(theory)) => {
             format!("{} is {} on average when the threshold is random", score.name(), spoken(theory.expected_score))
@@ -79,8 +80,9 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
         }
         _ => format!("Say yes above {threshold}"),
     };
-    let sure = interval
-        .map_or(String::new(), |interval| format!(" (95 % {} to {})", spoken(interval.low), spoken(interval.high)));
+    let sure = interval.map_or(String::new(), |interval| {
+        format!(" (95\u{a0}% {} to {})", spoken(interval.low), spoken(interval.high))
+    });
     let rows: f64 = cells.iter().sum();
     let lead = format!(
         "<p class=\"lead\">At that threshold <b>{name}</b> is <b>{value}</b>{sure}, on {rows} {part}.</p>\n",
@@ -95,7 +97,7 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
     html += &yardsticks(forecast, &score, value, interval.map(|interval| (interval.low, interval.high)));
     html += "</div>\n";
     if !document.notes.is_empty() {
-        let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", escaped(note))).collect();
+        let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose(note))).collect();
         html += &format!(
             "<details><summary>{} notes on the data</summary><ul>\n{notes}</ul></details>\n",
             document.notes.len()
@@ -117,7 +119,7 @@ fn which(forecast: &Forecast) -> String {
     if let Some((low, high)) = forecast.spread {
         let _ = writeln!(
             text,
-            "<p>With other rows of the same kind the best one would lie between <b>{}</b> and <b>{}</b> (95 %).</p>",
+            "<p>With other rows of the same kind the best one would lie between <b>{}</b> and <b>{}</b> (95\u{a0}%).</p>",
             spoken(low),
             spoken(high)
         );
@@ -135,8 +137,9 @@ fn capital(words: &str) -> String {
 
 fn costs([_, fp, fn_, tp]: [f64; 4]) -> String {
     let (events, alarms) = (tp + fn_, tp + fp);
-    let share =
-        |part: f64, whole: f64| if whole > 0.0 { format!(" ({:.0} %)", 100.0 * part / whole) } else { String::new() };
+    let share = |part: f64, whole: f64| {
+        if whole > 0.0 { format!(" ({:.0}\u{a0}%)", 100.0 * part / whole) } else { String::new() }
+    };
     format!(
         "<section class=\"card\" aria-label=\"What it costs\"><h3>What does it cost?</h3>\n\
          <p><span class=\"big\">{missed}</span> of {events} events are missed{missed_share}.</p>\n\

@@ -18,6 +18,16 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
+/// Prose, in which `words like these` are set as code.
+pub(super) fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let part = |(number, part): (usize, &str)| match number % 2 {
+        1 => format!("<code>{}</code>", escaped(part)),
+        _ => escaped(part),
+    };
+    if text.matches('`').count().is_multiple_of(2) { parts.map(part).collect() } else { escaped(text) }
+}
+
 /// JSON that can stand inside a script: no `</script>`, no `<!--`.
 pub(super) fn data(id: &str, json: &str) -> String {
     format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", json.replace('<', "\\u003c"))
@@ -37,8 +47,9 @@ pub(super) fn section(id: &str, heading: &str, body: &str) -> String {
 /// A table that can be scrolled sideways where it is too wide. Cells are text; from the second column on they are numbers.
 pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>{0}</caption>\n<thead><tr>",
-        escaped(caption)
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>{}</caption>\n<thead><tr>",
+        escaped(&caption.replace('`', "")),
+        prose(caption)
     );
     for name in heading {
         let _ = write!(
@@ -78,6 +89,12 @@ pub(super) fn facts(facts: &[(&str, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_between_backticks_are_code() {
+        assert_eq!(prose("the `kept` <one>"), "the <code>kept</code> &lt;one&gt;");
+        assert_eq!(prose("a lone ` stays"), "a lone ` stays");
+    }
 
     #[test]
     fn nothing_a_user_named_becomes_markup() {

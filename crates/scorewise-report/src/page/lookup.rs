@@ -3,7 +3,7 @@
 use scorewise::Score;
 use serde_json::{Value, json};
 
-use crate::document::{Forecast, Point};
+use crate::document::Forecast;
 use crate::drawn::feasible;
 use crate::error::Result;
 use crate::number::{ends, short};
@@ -25,7 +25,7 @@ pub(super) fn table(forecast: &Forecast) -> Result<Value> {
     let (low, high): (Vec<String>, Vec<String>) = points.iter().map(|point| ends(point.low, point.high)).unzip();
     let mut table = json!({
         "threshold": exact,
-        "said": points.iter().map(said).collect::<Vec<_>>(),
+        "said": points.iter().map(|point| point.said(6)).collect::<Vec<_>>(),
         "low": low,
         "high": high,
         "tn": cells(0),
@@ -41,16 +41,6 @@ pub(super) fn table(forecast: &Forecast) -> Result<Value> {
         table["feasible"] = json!(feasible(forecast)?.iter().map(|holds| u8::from(*holds)).collect::<Vec<_>>());
     }
     Ok(table)
-}
-
-/// A threshold with six digits, or as many more as still lead into its step.
-pub(super) fn said(point: &Point) -> String {
-    let leads = |text: &String| {
-        let inside = |value: f64| point.low <= value && (value < point.high || value == point.threshold);
-        text.parse().is_ok_and(inside)
-    };
-    let more = (7..=17).map(|digits| format!("{:.digits$}", point.threshold));
-    std::iter::once(short(point.threshold)).chain(more).find(leads).unwrap_or_else(|| point.threshold.to_string())
 }
 
 /// A number as it is shown. Where a script would write it in another way it goes there as text.
@@ -75,13 +65,5 @@ mod tests {
         assert_eq!([text(2.0 / 3.0), text(1.0), text(-0.0), text(-0.25)], ["0.666667", "1", "0", "-0.25"]);
         assert_eq!([text(1e-7), text(2e18)], ["\"1.000e-7\"", "\"2000000000000000000\""]);
         assert_eq!(number(None), Value::Null);
-    }
-
-    #[test]
-    fn a_threshold_as_said_leads_to_the_same_matrix() {
-        let point = |threshold, low, high| Point { threshold, low, high, cells: [0.0; 4] };
-        assert_eq!(said(&point(0.519_039_2, 0.518, 0.520)), "0.519039");
-        assert_eq!(said(&point(0.123_456_785, 0.123_456_782, 0.123_456_788)), "0.123456785");
-        assert_eq!(said(&point(1.0, 0.9, 1.0)), "1");
     }
 }

@@ -49,6 +49,7 @@ pub fn page(document: &Document) -> Result<String> {
     body += &sections::comparison(document);
     body += &sections::reproduction(document, &figures)?;
     body += &sections::figures(document, &figures)?;
+    body += &sections::folds(document);
     body += &sections::training(document, &figures)?;
     body += &sections::theory(document, &figures)?;
     body += &sections::plain(document);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::html::{escaped, facts, section, table};
+use super::html::{escaped, facts, prose, section, table};
 use crate::document::{Document, Member};
 use crate::drawn::{Drawn, Moving};
 use crate::error::Result;
@@ -110,6 +110,31 @@ pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String>
     Ok(section("training", "How it was trained", &body))
 }
 
+/// What each fold of a cross-validation found on the rows that it never saw.
+pub(super) fn folds(document: &Document) -> String {
+    let Some(folds) = document.result.get("folds") else { return String::new() };
+    let score = document.result.get("score").and_then(Value::as_str).unwrap_or("score");
+    let number = |value: Option<&Value>| value.and_then(Value::as_f64).map_or(String::new(), short);
+    let row = |fold: &Value| {
+        let test = fold.get("test");
+        let value = test.and_then(|test| test.get("scores")?.get(score)?.get("value"));
+        let mut row: Vec<String> = ["repeat", "fold"].map(|name| number(fold.get(name))).to_vec();
+        row.push(number(test.and_then(|test| test.get("rows"))));
+        row.extend(["epochs", "threshold"].map(|name| number(fold.get(name))));
+        row.push(number(value));
+        row
+    };
+    let rows: Vec<Vec<String>> =
+        folds.get("each").and_then(Value::as_array).map_or(Vec::new(), |each| each.iter().map(row).collect());
+    let spread = [number(folds.get("mean")), number(folds.get("deviation"))];
+    let caption = match spread.iter().all(|text| !text.is_empty()) {
+        true => format!("{score} over the folds: {} ± {}", spread[0], spread[1]),
+        false => format!("{score} over the folds"),
+    };
+    let heading = ["repeat", "fold", "test rows", "epochs", "threshold", score];
+    section("folds", "Cross-validation", &table(&caption, &heading, &rows))
+}
+
 pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
     let Some(theory) = &document.theory else { return Ok(String::new()) };
     let [tn, fp, fn_, tp] = theory.expected.map(short);
@@ -179,7 +204,7 @@ pub(super) fn reproduction(document: &Document, figures: &[Drawn]) -> Result<Str
         let heading: Vec<&str> = grid.heading.iter().map(String::as_str).collect();
         body += &table(&grid.title, &heading, &grid.rows);
     }
-    let remarks: String = reproduction.remarks.iter().map(|remark| format!("<li>{}</li>\n", escaped(remark))).collect();
+    let remarks: String = reproduction.remarks.iter().map(|remark| format!("<li>{}</li>\n", prose(remark))).collect();
     body += &format!("<ul>\n{remarks}</ul>\n");
     body += &some(figures, |name| name.starts_with("figure-"))?;
     Ok(section("reproduction", "Ours beside the paper's", &body))

@@ -13,7 +13,7 @@ use folder::Folder;
 /// Sixty hours, every fifth with a storm, which the forecast sees more or less.
 fn predictions(folder: &Folder) {
     let row = |hour: u32| {
-        let storm = hour % 5 == 0;
+        let storm = hour.is_multiple_of(5);
         let probability = f64::from((hour * 37) % 50 + if storm { 45 } else { 0 }) / 100.0;
         format!("{},{probability},{}\n", u8::from(storm), 1 + hour % 3)
     };

@@ -20,4 +20,5 @@ def main(file: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    for file in sys.argv[1:]:
+        main(file)

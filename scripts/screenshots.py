@@ -4,7 +4,7 @@ Usage: python scripts/screenshots.py path/to/scorewise [FOLDER]
 
 Trains on the built-in census data, tunes the predictions of its test rows, and looks at both pages in Chromium. Writes report-light.png and
 report-phone.png (the training) and report-dark.png (the tuning) into FOLDER, by default docs. Needs playwright, and Chromium: the system's, or
-the one that the variable CHROMIUM names. With the same command and browser the pictures are the same again.
+the one that the variable SCOREWISE_BROWSER names. With the same command and browser the pictures are the same again.
 """
 
 import os
@@ -40,9 +40,9 @@ def make_pages(command: pathlib.Path, folder: pathlib.Path) -> None:
 
 def take_pictures(pages: pathlib.Path, folder: pathlib.Path) -> None:
     """The tops of the pages, one picture each."""
-    program = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    program = os.environ.get("SCOREWISE_BROWSER") or shutil.which("chromium")
     if program is None:
-        sys.exit("no Chromium: install it (Debian: apt-get install chromium), or name it in CHROMIUM")
+        sys.exit("no Chromium: install it (Debian: apt-get install chromium), or name it in SCOREWISE_BROWSER")
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         # Chromium has no sandbox for root, and says so by not starting.

@@ -30,9 +30,9 @@ HOSTILE_FILE = "a\"'<script>document.title='taken'<&.csv"
 
 
 def chromium() -> str | None:
-    """The browser: the one in CHROMIUM, or the system's."""
+    """The browser: the one that `./check` found, or the system's."""
     names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    return os.environ.get("SCOREWISE_BROWSER") or next(filter(None, map(shutil.which, names)), None)
 
 
 def flags() -> list[str]:
@@ -101,6 +101,12 @@ class Made:
     def score(self, threshold: float | str) -> Any:
         """What the command says at a threshold. Intervals are not asked for, so one replicate does."""
         return json.loads(command(self.folder, "score", *self.rows, "--threshold", threshold, "--replicates", 1, "--json"))
+
+    def said(self, threshold: float) -> str:
+        """The threshold with three digits, or as many more as it takes to be above the same rows."""
+        exact = self.score(threshold)["confusion"]
+        texts = (without_zeros(f"{threshold:.{digits}f}") for digits in range(3, 18))
+        return next(text for text in texts if self.score(text)["confusion"] == exact)
 
     def tune(self, score: str) -> Any:
         return json.loads(command(self.folder, "tune", *self.rows, "--score", score, "--replicates", 1, "--json"))

@@ -248,3 +248,25 @@ fn a_document_survives_being_written() {
     let fault = Document::read("{\"a\": 1}").unwrap_err().to_string();
     assert_eq!(fault, "is no result of scorewise");
 }
+
+#[test]
+fn many_classes_have_a_matrix_and_no_threshold() {
+    let part = |value: f64, matrix: Value| {
+        json!({ "rows": 9, "classes": ["low", "mid", "<high>"], "confusion": matrix,
+                "scores": { "macro(f1)": { "value": value }, "mcc": { "value": null } } })
+    };
+    let matrix = json!([[3, 0, 0], [1, 2, 0], [0, 0, 3]]);
+    let result = json!({ "model": "m", "decision": { "rule": "greatest" }, "target": "kind", "seed": 0,
+                         "train": part(0.9, matrix.clone()), "validation": part(0.8, matrix.clone()), "test": part(0.75, matrix) });
+    let page = page(&Document::read(&result.to_string()).unwrap()).unwrap();
+    for words in [
+        "<h1>macro(f1) is 0.75 on 9 test rows, which it has never seen</h1>",
+        "<th scope=\"row\">macro(f1)</th><td>0.9</td><td>0.8</td><td>0.75</td>",
+        "<th scope=\"row\">mcc</th><td>undefined</td>",
+        "<th scope=\"row\">mid</th><td class=\"wrong\"><b>1</b></td><td class=\"right\"><b>2</b></td><td class=\"none\"><b>0</b></td>",
+        "forecast &lt;high&gt;",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("id=\"threshold\""));
+}

@@ -6,6 +6,7 @@ use scorewise::Score;
 use serde_json::Value;
 
 use super::html::{escaped, prose};
+use super::many;
 use crate::document::{Document, Forecast, Kind, matrix};
 use crate::number::{counted, short, shown, spoken};
 
@@ -53,7 +54,7 @@ fn without_forecast(document: &Document) -> (String, String, String) {
             "adult" => "The paper's Table 1, beside our own".to_string(),
             _ => "The paper's Table 2, beside our own".into(),
         },
-        Kind::Train => format!("A model for {}", text("target")),
+        Kind::Train => many::heading(document).unwrap_or_else(|| format!("A model for {}", text("target"))),
         Kind::Compare => format!("Two forecasts compared by {}", text("score")),
         Kind::Theory => format!("{} under a random threshold", text("score")),
         Kind::Tune => match number("threshold") {

@@ -9,12 +9,14 @@
 //! | `headline` | which threshold, what it costs, how sure that is |
 //! | `lookup` | the table behind the threshold |
 //! | `explorer` | the threshold to move, and what moves with it |
+//! | `many` | a model of more than two classes |
 //! | `sections` | figures, training, theory, comparison, tables, provenance |
 
 mod html;
 mod headline;
 mod lookup;
 mod explorer;
+mod many;
 mod sections;
 
 use html::{data, escaped};
@@ -46,13 +48,17 @@ pub fn page(document: &Document) -> Result<String> {
     if let Some(forecast) = &document.forecast {
         body += &explorer::explorer(forecast, &figures)?;
     }
+    let many = many::section_of(document);
+    body += many.as_deref().unwrap_or_default();
     body += &sections::comparison(document);
     body += &sections::reproduction(document, &figures)?;
     body += &sections::figures(document, &figures)?;
     body += &sections::folds(document);
     body += &sections::training(document, &figures)?;
     body += &sections::theory(document, &figures)?;
-    body += &sections::plain(document);
+    if many.is_none() {
+        body += &sections::plain(document);
+    }
     body += &sections::provenance(document);
     let mut scripts = data("result", &format!("{:#}", document.result));
     if let Some(forecast) = &document.forecast {

@@ -345,7 +345,7 @@ fn of_training(training: &Training) -> Result<Drawn> {
         .score
         .as_ref()
         .map(|name| ScoreByEpoch { name: name.clone(), values: training.members.iter().map(told).collect() });
-    let picture = figure_training(TrainingCurves {
+    let picture = figure_training(&TrainingCurves {
         members: training.members.iter().map(member).collect(),
         loss: training.loss.clone(),
         score,

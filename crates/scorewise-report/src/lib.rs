@@ -1,7 +1,7 @@
-//! Showing: results in, pictures out.
+//! Showing: results in, pages and pictures out.
 //!
-//! A figure's data become a [`Picture`], which the same code draws as SVG or as PNG, in memory and when asked. This crate
-//! prints nothing and writes no files.
+//! A result is a [`Document`](document::Document); [`page`] makes one HTML file of it, [`figures`] its figures. A figure's data become a
+//! [`Picture`], which the same code draws as SVG or as PNG, in memory and when asked. This crate prints nothing and writes no files.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 //!
@@ -22,14 +22,18 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `number` | numbers as people read them |
+//! | `document` | a result as data: what a page and its figures are drawn from |
 //! | `histogram` | values in [0, 1] as bars of area 1 |
 //! | `curve`, `clip`, `simplify` | a prior's f and F as points; of a line what is inside, and as few points as are seen |
 //! | `palette`, `text`, `stroke` | colours for every eye; the one font; how a line is drawn |
 //! | `ticks`, `axes`, `panel` | round numbers, what stands around the data, and the data's own rectangle |
-//! | `legend`, `layout`, `sheet` | a strip of keys, panels in rows, a panel above its keys |
+//! | `legend`, `layout`, `sheet`, `panes` | a strip of keys, panels in rows, one panel or several above their keys |
 //! | `lines` | lines with names |
 //! | `bitmap`, `picture` | a figure as SVG and PNG |
 //! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `law`, `difference` | the figures, one a file |
+//! | `drawn` | which figures a result has |
+//! | `page` | a result as one HTML file |
 //!
 //! # Text without fonts
 //!
@@ -54,6 +58,7 @@ mod panel;
 mod legend;
 mod layout;
 mod sheet;
+mod panes;
 mod lines;
 mod bitmap;
 mod picture;

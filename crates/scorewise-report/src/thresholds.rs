@@ -7,12 +7,11 @@ use crate::axes::{Axes, Axis};
 use crate::curve::{density_below, peak};
 use crate::error::{Error, Result};
 use crate::histogram::{Histogram, bars_for};
-use crate::layout;
-use crate::legend::{BAR_COVER, Legend, Mark};
+use crate::legend::{BAR_COVER, Mark};
 use crate::palette::{BLUE, VERMILLION};
 use crate::panel::{Panel, WHISKER_END};
-use crate::picture::{Area, Figure, Frame, Picture, Place, Scale};
-use crate::sheet::{draw_strip, legend, strip};
+use crate::panes::{Pane, Panes};
+use crate::picture::{Area, Picture, Place, Scale};
 use crate::stroke::Stroke;
 
 /// One panel: a prior, and the best threshold of every training with it that succeeded.
@@ -40,11 +39,12 @@ pub fn figure_thresholds(panels: &[Thresholds]) -> Result<Picture> {
             return Err(Error::Threshold { panel: panel.title.clone(), row, value });
         }
     }
-    Picture::of(Panels { panels: panels.to_vec() })
-}
-
-struct Panels {
-    panels: Vec<Thresholds>,
+    let keys = vec![
+        (Mark::Line(PRIOR), "prior density f".into()),
+        (Mark::Bar(VERMILLION), "best thresholds τ*".into()),
+        (Mark::Whisker(MEAN), "mean ± deviation".into()),
+    ];
+    Picture::of(Panes { panes: panels.to_vec(), keys, size: PANEL })
 }
 
 const PANEL: (f64, f64) = (320.0, 250.0);
@@ -54,52 +54,13 @@ const MEAN: Stroke = Stroke::solid(VERMILLION, 2.0);
 const DATA: f64 = 0.76;
 const WHISKER: f64 = 0.82;
 
-impl Panels {
-    fn legend(&self) -> Legend {
-        let keys = vec![
-            (Mark::Line(PRIOR), "prior density f".into()),
-            (Mark::Bar(VERMILLION), "best thresholds τ*".into()),
-            (Mark::Whisker(MEAN), "mean ± deviation".into()),
-        ];
-        legend(keys, self.width())
-    }
-
-    fn width(&self) -> f64 {
-        PANEL.0 * layout::columns(self.panels.len()) as f64
-    }
-
-    /// Of all panels together.
-    fn height(&self) -> f64 {
-        PANEL.1 * layout::rows(self.panels.len()) as f64
-    }
-
-    fn places(&self) -> impl Iterator<Item = (&Thresholds, Place)> {
-        self.panels.iter().zip(layout::places_of(self.panels.len(), PANEL))
-    }
-}
-
-impl Figure for Panels {
-    fn size(&self) -> (u32, u32) {
-        (self.width() as u32, (self.height() + strip(&self.legend())) as u32)
-    }
-
-    fn frames(&self) -> Vec<Frame> {
-        self.places().map(|(panel, place)| panel.axes().frame(place)).collect()
-    }
-
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
-        for (panel, place) in self.places() {
-            panel.draw(area, place, scale)?;
-        }
-        draw_strip(&self.legend(), area, self.height(), scale)
-    }
-}
-
 impl Thresholds {
     fn histogram(&self) -> Histogram {
         Histogram::of(&self.thresholds, bars_for(&self.thresholds))
     }
+}
 
+impl Pane for Thresholds {
     fn axes(&self) -> Axes<'_> {
         let y = Axis::new("density", 0.0, self.histogram().peak().max(peak(&self.prior)) / DATA);
         Axes::new(&self.title, Axis::unit("threshold τ"), y)

@@ -6,12 +6,12 @@ use plotters::prelude::DrawingBackend;
 
 use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
-use crate::layout;
-use crate::legend::{Legend, Mark};
+
+use crate::legend::Mark;
 use crate::palette::{BLUE, GREEN, INK, PURPLE, VERMILLION};
 use crate::panel::Panel;
-use crate::picture::{Area, Figure, Frame, Picture, Place, Scale};
-use crate::sheet::{draw_strip, legend, strip};
+use crate::panes::{Pane, Panes};
+use crate::picture::{Area, Picture, Place, Scale};
 use crate::stroke::Stroke;
 
 /// What was measured after one epoch.
@@ -57,12 +57,13 @@ pub struct TrainingCurves {
 }
 
 /// Draws the losses (warm-up only if there was one), the score if there is one, and the coverage, each in its own panel.
-pub fn figure_training(training: TrainingCurves) -> Result<Picture> {
-    let drawn = Training { panels: training.panels(), curves: training };
-    if drawn.panels.is_empty() {
+pub fn figure_training(training: &TrainingCurves) -> Result<Picture> {
+    let panes = training.panels();
+    if panes.is_empty() {
         return Err(Error::Empty);
     }
-    Picture::of(drawn)
+    let keys = training.keys(&panes);
+    Picture::of(Panes { panes, keys, size: PANEL })
 }
 
 /// A quantity of all members by epoch.
@@ -80,11 +81,6 @@ struct EpochPanel {
     series: Vec<Series>,
     /// Kept epochs, from 0, with the value there.
     kept: Vec<(usize, f64)>,
-}
-
-struct Training {
-    curves: TrainingCurves,
-    panels: Vec<EpochPanel>,
 }
 
 const PANEL: (f64, f64) = (360.0, 270.0);
@@ -208,7 +204,7 @@ impl Series {
     }
 }
 
-impl EpochPanel {
+impl Pane for EpochPanel {
     fn axes(&self) -> Axes<'_> {
         let all: Vec<Summary> = self.series.iter().flat_map(Series::summary).collect();
         let epochs = all.iter().map(|at| at.epoch).fold(1.0, f64::max);
@@ -229,59 +225,25 @@ impl EpochPanel {
     }
 }
 
-impl Training {
-    fn legend(&self) -> Legend {
-        let shown = |stroke: Stroke| self.panels.iter().flat_map(|panel| &panel.series).any(|one| one.stroke == stroke);
+impl TrainingCurves {
+    /// What stands below the panels.
+    fn keys(&self, panels: &[EpochPanel]) -> Vec<(Mark, String)> {
+        let shown = |stroke: Stroke| panels.iter().flat_map(|panel| &panel.series).any(|one| one.stroke == stroke);
         let names = [(TRAINING, "training"), (VALIDATION, "validation"), (SCORE, "score"), (COVERAGE, "coverage")];
         let mut keys: Vec<(Mark, String)> = names
             .into_iter()
             .filter(|(stroke, _)| shown(*stroke))
             .map(|(stroke, name)| {
-                (
-                    Mark::Line(stroke),
-                    if self.curves.members.len() > 1 { format!("{name}, median") } else { name.into() },
-                )
+                (Mark::Line(stroke), if self.members.len() > 1 { format!("{name}, median") } else { name.into() })
             })
             .collect();
-        if self.curves.members.len() > 1 {
+        if self.members.len() > 1 {
             keys.push((Mark::Band(BLUE, BAND_COVER), "lowest to highest member".into()));
         }
-        if self.panels.iter().any(|panel| !panel.kept.is_empty()) {
-            keys.push((
-                Mark::Dot(INK),
-                if self.curves.members.len() > 1 { "epochs kept" } else { "epoch kept" }.into(),
-            ));
+        if panels.iter().any(|panel| !panel.kept.is_empty()) {
+            keys.push((Mark::Dot(INK), if self.members.len() > 1 { "epochs kept" } else { "epoch kept" }.into()));
         }
-        legend(keys, self.width())
-    }
-
-    fn width(&self) -> f64 {
-        PANEL.0 * layout::columns(self.panels.len()) as f64
-    }
-
-    fn height(&self) -> f64 {
-        PANEL.1 * layout::rows(self.panels.len()) as f64
-    }
-
-    fn places(&self) -> impl Iterator<Item = (&EpochPanel, Place)> {
-        self.panels.iter().zip(layout::places_of(self.panels.len(), PANEL))
-    }
-}
-
-impl Figure for Training {
-    fn size(&self) -> (u32, u32) {
-        (self.width() as u32, (self.height() + strip(&self.legend())) as u32)
-    }
-
-    fn frames(&self) -> Vec<Frame> {
-        self.places().map(|(panel, place)| panel.axes().frame(place)).collect()
-    }
-
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
-        for (panel, place) in self.places() {
-            panel.draw(area, place, scale)?;
-        }
-        draw_strip(&self.legend(), area, self.height(), scale)
+        keys
     }
 }
 

@@ -91,7 +91,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
         ("decision", figure_decision(DecisionCurve { title: title(), lines, mark: Some(number) })),
         (
             "training",
-            figure_training(TrainingCurves {
+            figure_training(&TrainingCurves {
                 members: vec![member; 2],
                 loss: "a loss".into(),
                 score: Some(ScoreByEpoch { name: "a score".into(), values: vec![vec![number], vec![0.5]] }),

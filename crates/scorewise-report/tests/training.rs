@@ -32,7 +32,7 @@ fn three() -> TrainingCurves {
 
 #[test]
 fn an_ensemble_is_a_band_and_its_median() {
-    let seen = Seen::of(&figure_training(three()).unwrap());
+    let seen = Seen::of(&figure_training(&three()).unwrap());
     assert_eq!(seen.frames.len(), 3, "loss, score, coverage; no warm-up");
     assert!(seen.frames.iter().all(|frame| frame.x == (1.0, 3.0)));
     // 5, 1, 3; then 4, 2; then 2.
@@ -46,7 +46,7 @@ fn an_ensemble_is_a_band_and_its_median() {
 
 #[test]
 fn kept_epochs_are_dots_on_the_members_own_values() {
-    let seen = Seen::of(&figure_training(three()).unwrap());
+    let seen = Seen::of(&figure_training(&three()).unwrap());
     // Epochs 2 and 1 from 0 are 3 and 2; validation there 2 + 1 and 2 + 1.
     same(&seen.dots(0, INK), &[(3.0, 3.0), (2.0, 3.0)], 0.01);
     same(&seen.dots(1, INK), &[(3.0, 0.5), (2.0, 0.7)], 0.01);
@@ -61,7 +61,7 @@ fn a_warm_up_has_its_own_panel_and_one_member_no_band() {
         kept: Some(1),
     };
     let curves = TrainingCurves { members: vec![member], loss: "1 − hss".into(), score: None };
-    let seen = Seen::of(&figure_training(curves).unwrap());
+    let seen = Seen::of(&figure_training(&curves).unwrap());
     assert_eq!(seen.frames.len(), 3);
     assert!(seen.says("Cross-entropy first") && seen.says("1 − hss") && seen.says("epoch kept"));
     same(&seen.lines(0, BLUE)[0], &[(1.0, 9.0), (2.0, 8.0)], 0.01);
@@ -73,5 +73,5 @@ fn a_warm_up_has_its_own_panel_and_one_member_no_band() {
 #[test]
 fn nothing_to_draw_is_said() {
     let curves = TrainingCurves { members: vec![MemberCurves::default()], ..TrainingCurves::default() };
-    assert_eq!(figure_training(curves).unwrap_err(), Error::Empty);
+    assert_eq!(figure_training(&curves).unwrap_err(), Error::Empty);
 }

@@ -53,27 +53,20 @@ pub fn figures(document: &Document) -> Result<Vec<Drawn>> {
     if let Some(forecast) = &document.forecast {
         found.extend(of_forecast(forecast)?);
     }
-    if let Some(training) = document.training.as_ref().filter(|training| has_epochs(training)) {
-        found.push(of_training(training)?);
+    if let Some(training) = &document.training {
+        found.extend(of_training(training)?);
     }
     if let Some(theory) = &document.theory {
-        found.push(of_theory(theory)?);
+        found.extend(of_theory(theory)?);
     }
     if let Some(comparison) = &document.comparison {
         found.extend(of_comparison(comparison)?);
     }
     if let Some(reproduction) = &document.reproduction {
-        let drawn = |name: String, title: &str, caption: &str, picture| Drawn {
-            name,
-            title: title.into(),
-            caption: caption.into(),
-            moving: Moving::Still,
-            picture,
-        };
         if !reproduction.priors.is_empty() {
             let caption = "Priors of the threshold: the density on the left, the probability of a threshold at most τ on the right.";
-            let picture = paper_priors(&reproduction.priors)?;
-            found.push(drawn("figure-1".into(), "Figure 1: the priors", caption, picture));
+            let picture = paper_priors(&reproduction.priors);
+            found.extend(drawn("figure-1", "Figure 1: the priors", caption, Moving::Still, picture)?);
         }
         for figure in &reproduction.thresholds {
             let name = match reproduction.thresholds.len() {
@@ -83,7 +76,7 @@ pub fn figures(document: &Document) -> Result<Vec<Drawn>> {
             let title = format!("Figure 2: best thresholds, {}", figure.score);
             let caption =
                 "Where the best thresholds of the trainings fell, under the prior that they were trained with.";
-            found.push(drawn(name, &title, caption, paper_thresholds(figure)?));
+            found.extend(drawn(&name, &title, caption, Moving::Still, paper_thresholds(figure))?);
         }
     }
     Ok(found)
@@ -147,86 +140,91 @@ fn of_forecast(forecast: &Forecast) -> Result<Vec<Drawn>> {
         let found = forecast.intervals.iter().find(|interval| interval.score == name)?;
         Some((found.low, found.high))
     };
-    let drawn = |name: &str, title: &str, caption: &str, moving, picture| Drawn {
-        name: name.into(),
-        title: title.into(),
-        caption: caption.into(),
-        moving,
-        picture,
-    };
-    let mut found = vec![
-        figure_of_scores(forecast, false)?,
-        drawn(
-            "predictions",
-            "Predictions by class",
-            "How the predictions of each class are spread. A forecast that tells the classes apart has two heaps with the threshold between them.",
-            Moving::Line,
-            figure_classes(Classes {
-                title: "Predictions by class".into(),
-                bins: forecast.bins.iter().map(class_bin).collect(),
-                prior: prior(forecast)?,
-                mark,
-                names: forecast.classes.clone(),
-            })?,
-        ),
-        drawn(
-            "roc",
-            "ROC curve",
-            "Events caught against false alarms among quiet cases. The diagonal is a forecast by the toss of a coin.",
-            Moving::Dot("pofd", "recall"),
-            figure_roc(Roc {
-                title: "ROC curve".into(),
-                lines: pairs(&pofd, &recall),
-                areas: vec![forecast.roc_area],
-                mark: at_mark(&pofd, &recall),
-            })?,
-        ),
-        drawn(
-            "precision-recall",
-            "Precision and recall",
-            "Of the alarms, how many were right, against how many of the events were caught. The dashed level is an alarm at random.",
-            Moving::Dot("recall", "precision"),
-            figure_precision_recall(PrecisionRecall {
-                title: "Precision and recall".into(),
-                lines: pairs(&recall, &precision),
-                base_rate,
-                mark: at_mark(&recall, &precision),
-            })?,
-        ),
-        drawn(
-            "performance",
-            "Performance diagram",
-            "As forecasters draw it: up and to the right is better. Curves have equal CSI, rays equal frequency bias (alarms per event).",
-            Moving::Dot("precision", "recall"),
-            figure_performance(Performance {
-                title: "Performance diagram".into(),
-                lines: pairs(&precision, &recall),
-                mark: at_mark(&precision, &recall),
-                whiskers: interval("precision").zip(interval("recall")),
-            })?,
-        ),
-    ];
-    if let Some(base_rate) = base_rate {
-        // After the predictions, which are as high: figures stand in pairs.
-        found.insert(
-            2,
-            drawn(
-                "decision",
-                "Decision curve",
-                "Net benefit: hits less false alarms, weighed by what they cost. At p, a miss costs (1 − p)/p as much as a false alarm. Where the forecast lies above both other lines, using it pays.",
-                Moving::Line,
-                decision(forecast)?,
-            ),
-        );
-        let picture = figure_reliability(Reliability {
+    let mut found: Vec<Drawn> = drawable(figure_of_scores(forecast, false))?.into_iter().collect();
+    // Those of equal height follow each other: figures stand in pairs.
+    found.extend(drawn(
+        "predictions",
+        "Predictions by class",
+        "How the predictions of each class are spread. A forecast that tells the classes apart has two heaps with the threshold between them.",
+        Moving::Line,
+        figure_classes(Classes {
+            title: "Predictions by class".into(),
+            bins: forecast.bins.iter().map(class_bin).collect(),
+            prior: prior(forecast)?,
+            mark,
+            names: forecast.classes.clone(),
+        }),
+    )?);
+    found.extend(drawn(
+        "decision",
+        "Decision curve",
+        "Net benefit: hits less false alarms, weighed by what they cost. At p, a miss costs (1 − p)/p as much as a false alarm. Where the forecast lies above both other lines, using it pays.",
+        Moving::Line,
+        decision(forecast),
+    )?);
+    found.extend(drawn(
+        "roc",
+        "ROC curve",
+        "Events caught against false alarms among quiet cases. The diagonal is a forecast by the toss of a coin.",
+        Moving::Dot("pofd", "recall"),
+        figure_roc(Roc {
+            title: "ROC curve".into(),
+            lines: pairs(&pofd, &recall),
+            areas: vec![forecast.roc_area],
+            mark: at_mark(&pofd, &recall),
+        }),
+    )?);
+    found.extend(drawn(
+        "precision-recall",
+        "Precision and recall",
+        "Of the alarms, how many were right, against how many of the events were caught. The dashed level is an alarm at random.",
+        Moving::Dot("recall", "precision"),
+        figure_precision_recall(PrecisionRecall {
+            title: "Precision and recall".into(),
+            lines: pairs(&recall, &precision),
+            base_rate,
+            mark: at_mark(&recall, &precision),
+        }),
+    )?);
+    found.extend(drawn(
+        "performance",
+        "Performance diagram",
+        "As forecasters draw it: up and to the right is better. Curves have equal CSI, rays equal frequency bias (alarms per event).",
+        Moving::Dot("precision", "recall"),
+        figure_performance(Performance {
+            title: "Performance diagram".into(),
+            lines: pairs(&precision, &recall),
+            mark: at_mark(&precision, &recall),
+            whiskers: interval("precision").zip(interval("recall")),
+        }),
+    )?);
+    found.extend(drawn(
+        "reliability",
+        "Reliability diagram",
+        "How often the event came where the forecast said so many per cent. On the diagonal a forecast is calibrated; bars are 95 % intervals (Wilson). A model trained for a score need not be calibrated: it is made for its threshold.",
+        Moving::Still,
+        figure_reliability(Reliability {
             title: "Reliability".into(),
             bins: reliability(&forecast.bins),
-            base_rate,
-        })?;
-        let caption = "How often the event came where the forecast said so many per cent. On the diagonal a forecast is calibrated; bars are 95 % intervals (Wilson). A model trained for a score need not be calibrated: it is made for its threshold.";
-        found.push(drawn("reliability", "Reliability diagram", caption, Moving::Still, picture));
-    }
+            base_rate: base_rate.unwrap_or(0.0),
+        }),
+    )?);
     Ok(found)
+}
+
+/// A figure with its words; nothing where there is nothing to draw, as without a positive row.
+fn drawn(name: &str, title: &str, caption: &str, moving: Moving, picture: Result<Picture>) -> Result<Option<Drawn>> {
+    let with_words =
+        |picture| Drawn { name: name.into(), title: title.into(), caption: caption.into(), moving, picture };
+    Ok(drawable(picture)?.map(with_words))
+}
+
+fn drawable<T>(figure: Result<T>) -> Result<Option<T>> {
+    match figure {
+        Ok(figure) => Ok(Some(figure)),
+        Err(Error::Empty) => Ok(None),
+        Err(other) => Err(other),
+    }
 }
 
 fn prior(forecast: &Forecast) -> Result<Option<Prior>> {
@@ -322,11 +320,7 @@ fn decision(forecast: &Forecast) -> Result<Picture> {
     })
 }
 
-fn has_epochs(training: &Training) -> bool {
-    training.members.iter().any(|member| !member.epochs.is_empty() || !member.warm_up.is_empty())
-}
-
-fn of_training(training: &Training) -> Result<Drawn> {
+fn of_training(training: &Training) -> Result<Option<Drawn>> {
     let values = |epochs: &[crate::document::Epoch]| -> Vec<EpochValues> {
         let value = |epoch: &crate::document::Epoch| EpochValues {
             training: epoch.training,
@@ -349,102 +343,87 @@ fn of_training(training: &Training) -> Result<Drawn> {
         members: training.members.iter().map(member).collect(),
         loss: training.loss.clone(),
         score,
-    })?;
+    });
     let caption = match training.members.len() {
         1 => "Loss, score and the share of predictions inside the prior's support, epoch by epoch; a mark where the weights were kept.".into(),
         members => format!("{members} networks: the median as a line, all of them as a band. Marks where weights were kept. Where no prediction lies inside the prior's support, nothing is learnt."),
     };
-    Ok(Drawn {
-        name: "training".into(),
-        title: "Training, epoch by epoch".into(),
-        caption,
-        moving: Moving::Still,
-        picture,
-    })
+    drawn("training", "Training, epoch by epoch", &caption, Moving::Still, picture)
 }
 
-fn of_theory(theory: &Theory) -> Result<Drawn> {
+fn of_theory(theory: &Theory) -> Result<Option<Drawn>> {
     let picture = figure_law(ScoreLaw {
         title: format!("{} under a random threshold", theory.score),
         score: theory.score.clone(),
         steps: theory.law.clone(),
         expected_score: theory.expected_score,
         score_of_expectation: theory.score_of_expectation,
-    })?;
+    });
     let caption = format!(
         "The probability that {} is at most so high while the threshold is drawn from {}. The steeper the line, the less the threshold matters.",
         theory.score, theory.prior
     );
-    Ok(Drawn {
-        name: "law".into(),
-        title: "The score under a random threshold".into(),
-        caption,
-        moving: Moving::Still,
-        picture,
-    })
+    drawn("law", "The score under a random threshold", &caption, Moving::Still, picture)
 }
 
 fn of_comparison(comparison: &Comparison) -> Result<Vec<Drawn>> {
     let parse = |name: &str| Score::parse(name).map_err(|fault| Error::Drawing(fault.to_string()));
     let (score, pofd, recall) = (parse(&comparison.score)?, parse("pofd")?, parse("recall")?);
-    let mut found = Vec::new();
-    let drawn = |name: &str, title: String, caption: &str, picture| Drawn {
-        name: name.into(),
-        title,
-        caption: caption.into(),
-        moving: Moving::Still,
-        picture,
+    let both = || comparison.names.iter().zip(&comparison.points);
+    let title = format!("{} over the threshold", comparison.score);
+    let curve = |(name, points): (&String, &Vec<Point>)| NamedLine {
+        name: name.clone(),
+        points: over_thresholds(points, &score),
     };
-    if comparison.points.iter().all(|points| !points.is_empty()) {
-        let both = || comparison.names.iter().zip(&comparison.points);
-        let title = format!("{} over the threshold", comparison.score);
-        let picture = figure_scores(ScoreCurves {
+    let mut found = Vec::new();
+    found.extend(drawn(
+        "scores",
+        &title,
+        "Each forecast at every threshold.",
+        Moving::Still,
+        figure_scores(ScoreCurves {
             title: title.clone(),
-            lines: both()
-                .map(|(name, points)| NamedLine { name: name.clone(), points: over_thresholds(points, &score) })
-                .collect(),
-            prior: None,
+            lines: both().map(curve).collect(),
             mark: comparison.thresholds[0].filter(|_| comparison.thresholds[0] == comparison.thresholds[1]),
-            interval: None,
-            spread: None,
-            infeasible: Vec::new(),
-            is_narrow: false,
-        })?;
-        found.push(drawn("scores", title, "Each forecast at every threshold.", picture));
-        let pair = |point: &Point| {
-            let matrix = point.confusion();
-            pofd.checked(&matrix).map(|across| (across, recall.checked(&matrix)))
-        };
-        let line = |(name, points): (&String, &Vec<Point>)| NamedLine {
-            name: name.clone(),
-            points: points.iter().filter_map(pair).collect(),
-        };
-        let picture = figure_roc(Roc {
+            ..ScoreCurves::default()
+        }),
+    )?);
+    let pair = |point: &Point| {
+        let matrix = point.confusion();
+        pofd.checked(&matrix).map(|across| (across, recall.checked(&matrix)))
+    };
+    let line = |(name, points): (&String, &Vec<Point>)| NamedLine {
+        name: name.clone(),
+        points: points.iter().filter_map(pair).collect(),
+    };
+    found.extend(drawn(
+        "roc",
+        "ROC curves",
+        "Events caught against false alarms among quiet cases.",
+        Moving::Still,
+        figure_roc(Roc {
             title: "ROC curves".into(),
             lines: both().map(line).collect(),
             areas: vec![None; 2],
             mark: None,
-        })?;
-        found.push(drawn("roc", "ROC curves".into(), "Events caught against false alarms among quiet cases.", picture));
-    }
-    if let (Some(mean), Some(interval)) = (comparison.difference, comparison.interval)
-        && !comparison.differences.is_empty()
-    {
-        let picture = figure_difference(Differences {
-            title: format!("{} less {}", comparison.names[0], comparison.names[1]),
-            score: comparison.score.clone(),
-            values: comparison.differences.clone(),
-            mean,
-            interval,
-        })?;
-        let title = format!("Difference of {}", comparison.score);
+        }),
+    )?);
+    if let (Some(mean), Some(interval)) = (comparison.difference, comparison.interval) {
         let caption = format!(
             "The difference in resampled rows, first less second: {} (95 % {} to {}). Where all of it lies on one side of 0, the rows leave little doubt.",
             spoken(mean),
             spoken(interval.0),
             spoken(interval.1)
         );
-        found.push(drawn("difference", title, &caption, picture));
+        let picture = figure_difference(Differences {
+            title: format!("{} less {}", comparison.names[0], comparison.names[1]),
+            score: comparison.score.clone(),
+            values: comparison.differences.clone(),
+            mean,
+            interval,
+        });
+        let title = format!("Difference of {}", comparison.score);
+        found.extend(drawn("difference", &title, &caption, Moving::Still, picture)?);
     }
     Ok(found)
 }

@@ -173,7 +173,8 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
     pub fn chosen(&self, threshold: Option<f64>) -> Result<()> {
         let Some(threshold) = threshold.filter(|threshold| threshold.is_finite()) else { return Ok(()) };
         self.upright(CHOSEN, threshold)?;
-        self.flag(&format!("{threshold:.3}"), threshold)
+        let words = format!("{threshold:.4}");
+        self.flag(words.trim_end_matches('0').trim_end_matches('.'), threshold)
     }
 
     /// The chosen threshold in a panel whose axes are not the threshold's.

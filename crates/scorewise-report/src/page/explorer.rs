@@ -12,43 +12,18 @@ use crate::error::Result;
 use crate::number::{ends, short, shown, spoken};
 
 pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
-    let (Some(at), Some(curve)) = (
-        forecast.points.iter().position(|point| point.threshold == forecast.threshold),
-        figures.iter().find(|drawn| drawn.name == "scores"),
-    ) else {
+    let Some(at) = forecast.points.iter().position(|point| point.threshold == forecast.threshold) else {
         return Ok(String::new());
     };
     let point = &forecast.points[at];
-    let narrow = figure_of_scores(forecast, true)?;
-    // The slider lies under the data of the curve: its ends are the ends of the axis, give or take half a thumb.
-    let margins = |drawn: &Drawn, name: &str| {
-        let whole = f64::from(drawn.picture.size().0);
-        drawn.picture.frames().first().map_or(String::new(), |frame| {
-            let (left, right) = (frame.left / whole, 1.0 - (frame.left + frame.width) / whole);
-            format!("--{name}left:{:.3}%;--{name}right:{:.3}%;", 100.0 * left, 100.0 * right)
-        })
-    };
-    let slider = format!(
-        "<div class=\"track screen\" style=\"{}{}\"><input type=\"range\" id=\"threshold\" min=\"0\" max=\"1\" step=\"any\" \
-         value=\"{}\" aria-label=\"threshold\"></div>",
-        margins(curve, ""),
-        margins(&narrow, "narrow-"),
-        forecast.threshold
-    );
     let (low, high) = ends(point.low, point.high);
     let scores = forecast.scores();
     let place = |threshold: f64| forecast.points.iter().position(|point| point.threshold == threshold);
     let mut body = String::from(
         "<p class=\"screen\">Move the threshold, or touch the curve: all numbers below follow. Arrow keys go step by step.</p>\n",
     );
-    let _ = writeln!(
-        body,
-        "<div class=\"explorer\">\n<div>\n<figure class=\"wide\" id=\"figure-scores\">{}\n{}\n{slider}\n<figcaption><b>{}.</b> {}</figcaption></figure>",
-        picture(curve, " touch on-wide")?,
-        picture(&narrow, " touch on-narrow")?,
-        escaped(&curve.title),
-        escaped(&curve.caption),
-    );
+    body += "<div class=\"explorer\">\n<div>\n";
+    body += &curve(forecast, figures)?;
     let _ = write!(
         body,
         "<div class=\"controls\">\n<label>threshold<input type=\"text\" id=\"typed\" inputmode=\"decimal\" value=\"{}\"></label>\n\
@@ -112,6 +87,35 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
     let _ = write!(body, "<details><summary>All other scores ({})</summary>\n{rest}</details>\n", scores.len() - usual);
     body += "<div class=\"controls\"><button type=\"button\" id=\"save-csv\">download CSV of all thresholds</button></div>\n";
     Ok(super::html::section("explore", "Move the threshold", &body))
+}
+
+/// The curve with the slider under it; without a curve, as where every score on it is undefined, the slider alone.
+fn curve(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
+    let slider = |margins: &str| {
+        format!(
+            "<div class=\"track screen\" style=\"{margins}\"><input type=\"range\" id=\"threshold\" min=\"0\" max=\"1\" step=\"any\" \
+             value=\"{}\" aria-label=\"threshold\"></div>\n",
+            forecast.threshold
+        )
+    };
+    let Some(wide) = figures.iter().find(|drawn| drawn.name == "scores") else { return Ok(slider("")) };
+    let narrow = figure_of_scores(forecast, true)?;
+    // The slider lies under the data of the curve: its ends are the ends of the axis, give or take half a thumb.
+    let margins = |drawn: &Drawn, name: &str| {
+        let whole = f64::from(drawn.picture.size().0);
+        drawn.picture.frames().first().map_or(String::new(), |frame| {
+            let (left, right) = (frame.left / whole, 1.0 - (frame.left + frame.width) / whole);
+            format!("--{name}left:{:.3}%;--{name}right:{:.3}%;", 100.0 * left, 100.0 * right)
+        })
+    };
+    Ok(format!(
+        "<figure class=\"wide\" id=\"figure-scores\">{}\n{}\n{}<figcaption><b>{}.</b> {}</figcaption></figure>\n",
+        picture(wide, " touch on-wide")?,
+        picture(&narrow, " touch on-narrow")?,
+        slider(&(margins(wide, "") + &margins(&narrow, "narrow-"))),
+        escaped(&wide.title),
+        escaped(&wide.caption),
+    ))
 }
 
 /// Whether a score's values can stand on the axis of the curve.

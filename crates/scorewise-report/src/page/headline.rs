@@ -86,7 +86,11 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
     });
     let rows: f64 = cells.iter().sum();
     let lead = format!(
-        "<p class=\"lead\">At that threshold <b>{name}</b> is <b>{value}</b>{sure}, on {rows} {part}.</p>\n",
+        "<p class=\"lead\">{place} <b>{name}</b> is <b>{value}</b>{sure}, on {rows} {part}.</p>\n",
+        place = match document.kind {
+            Kind::Theory => format!("At {threshold}, the best threshold of these rows,"),
+            _ => "At that threshold".into(),
+        },
         name = escaped(score.name()),
         value = value.map_or("undefined".into(), spoken),
         rows = counted(rows),
@@ -100,8 +104,8 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
     if !document.notes.is_empty() {
         let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose(note))).collect();
         html += &format!(
-            "<details><summary>{} notes on the data</summary><ul>\n{notes}</ul></details>\n",
-            document.notes.len()
+            "<details><summary>{} on the data</summary><ul>\n{notes}</ul></details>\n",
+            if document.notes.len() == 1 { "1 note".into() } else { format!("{} notes", document.notes.len()) }
         );
     }
     (heading, lead, html)
@@ -109,7 +113,7 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
 
 fn which(forecast: &Forecast) -> String {
     let mut text = format!(
-        "<section class=\"card\" aria-label=\"Which threshold\"><h3>Which threshold?</h3>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
+        "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
         short(forecast.threshold),
         escaped(&capital(&forecast.chosen))
     );
@@ -142,7 +146,7 @@ fn costs([_, fp, fn_, tp]: [f64; 4]) -> String {
         if whole > 0.0 { format!(" ({:.0}\u{a0}%)", 100.0 * part / whole) } else { String::new() }
     };
     format!(
-        "<section class=\"card\" aria-label=\"What it costs\"><h3>What does it cost?</h3>\n\
+        "<section class=\"card\" aria-label=\"What it costs\"><h2>What does it cost?</h2>\n\
          <p><span class=\"big\">{missed}</span> of {events} events are missed{missed_share}.</p>\n\
          <p><span class=\"big\">{false_alarms}</span> of {alarms} alarms are false{false_share}.</p>\n\
          <p>{caught} events are caught, with {ratio} alarms per event.</p>\n</section>\n",
@@ -170,7 +174,7 @@ fn yardsticks(forecast: &Forecast, score: &Score, value: Option<f64>, interval: 
     // Bars are for scores between 0 and 1, or between −1 and 1, of which the part below 0 shows as nothing.
     let has_bars = score.row().is_some_and(|row| row.range.1 == 1.0 && row.perfect == Some(1.0));
     let mut text = format!(
-        "<section class=\"card\" aria-label=\"How good and how sure\"><h3>How good, and how sure?</h3>\n<p><span class=\"big\">{}</span> {}{}</p>\n<div class=\"bars\">\n",
+        "<section class=\"card\" aria-label=\"How good and how sure\"><h2>How good, and how sure?</h2>\n<p><span class=\"big\">{}</span> {}{}</p>\n<div class=\"bars\">\n",
         value.map_or("undefined".into(), spoken),
         escaped(score.name()),
         interval.map_or(String::new(), |(low, high)| format!(

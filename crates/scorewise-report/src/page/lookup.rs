@@ -26,6 +26,8 @@ pub(super) fn table(forecast: &Forecast) -> Result<Value> {
     let mut table = json!({
         "threshold": exact,
         "said": points.iter().map(|point| point.said(6)).collect::<Vec<_>>(),
+        "from": points.iter().map(|point| point.low).collect::<Vec<_>>(),
+        "to": points.iter().map(|point| point.high).collect::<Vec<_>>(),
         "low": low,
         "high": high,
         "tn": cells(0),

@@ -45,7 +45,8 @@
     const [left, top, width, height, x0, x1, y0, y1] = over.dataset.frame.split(",").map(Number);
     return {
       x: (x) => left + (width * (x - x0)) / (x1 - x0),
-      y: (y) => top + height - (height * (Math.min(Math.max(y, y0), y1) - y0)) / (y1 - y0),
+      y: (y) => top + height - (height * (y - y0)) / (y1 - y0),
+      holds: (y) => y >= y0 && y <= y1,
       line: over.querySelector("line"),
       dot: over.querySelector("circle"),
       extra: over.querySelector("path"),
@@ -55,16 +56,18 @@
   });
   let place = table.chosen === null ? 0 : table.chosen;
 
-  // The place of a threshold: the last one at or below it whose step reaches it, or else the nearest.
-  function nearest(threshold) {
+  // The place whose step holds a threshold; where the table was thinned and none does, the nearest.
+  function placeOf(threshold) {
     let low = 0, high = count;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (table.threshold[middle] <= threshold) low = middle + 1; else high = middle;
     }
-    if (low === 0) return 0;
-    if (low === count) return count - 1;
-    return threshold - table.threshold[low - 1] <= table.threshold[low] - threshold ? low - 1 : low;
+    const [before, after] = [low - 1, low];
+    if (before < 0) return 0;
+    if (after === count || threshold < table.to[before]) return before;
+    if (threshold >= table.from[after]) return after;
+    return threshold - table.threshold[before] <= table.threshold[after] - threshold ? before : after;
   }
 
   function show(at, moveSlider) {
@@ -95,7 +98,7 @@
     }
   }
 
-  slider.addEventListener("input", () => show(nearest(Number(slider.value)), false));
+  slider.addEventListener("input", () => show(placeOf(Number(slider.value)), false));
   slider.addEventListener("change", () => show(place, true));
   slider.addEventListener("keydown", (event) => {
     const far = Math.max(1, Math.round(count / 20));
@@ -106,7 +109,7 @@
   });
   typed.addEventListener("change", () => {
     const threshold = Number(typed.value.replace(",", "."));
-    if (typed.value.trim() !== "" && threshold >= 0 && threshold <= 1) show(nearest(threshold), true);
+    if (typed.value.trim() !== "" && threshold >= 0 && threshold <= 1) show(placeOf(threshold), true);
     typed.value = table.said[place];
   });
   for (const button of all("[data-step]")) button.addEventListener("click", () => show(place + Number(button.dataset.step), true));
@@ -117,7 +120,11 @@
     });
   }
   const jump = one("#jump");
-  jump.addEventListener("change", () => { if (jump.value !== "") show(Number(jump.value), true); });
+  jump.addEventListener("change", () => {
+    if (jump.value !== "") show(Number(jump.value), true);
+    one("#said").textContent = `Threshold ${table.said[place]}.`;
+    jump.value = "";
+  });
 
   // A finger or a mouse on the curve moves the threshold as well.
   for (const curve of all(".picture.touch")) {
@@ -126,7 +133,7 @@
     const follow = (event) => {
       const box = curve.getBoundingClientRect();
       const x = ((event.clientX - box.left) / box.width) * whole;
-      show(nearest(Math.min(Math.max((x - left) / width, 0), 1)), true);
+      show(placeOf(Math.min(Math.max((x - left) / width, 0), 1)), true);
     };
     curve.addEventListener("pointerdown", (event) => { curve.setPointerCapture(event.pointerId); follow(event); });
     curve.addEventListener("pointermove", (event) => { if (event.buttons) follow(event); });
@@ -140,8 +147,12 @@
       let line = "";
       let isBroken = true;
       for (const [at, value] of score ? score.values.entries() : []) {
-        if (value !== null) line += `${isBroken ? "M" : "L"}${mark.x(table.threshold[at]).toFixed(1)} ${mark.y(Number(value)).toFixed(1)}`;
-        isBroken = value === null;
+        const isDrawn = value !== null && mark.holds(Number(value));
+        if (isDrawn) {
+          const y = mark.y(Number(value)).toFixed(1);
+          line += `${isBroken ? "M" : "L"}${mark.x(table.from[at]).toFixed(1)} ${y}L${mark.x(table.to[at]).toFixed(1)} ${y}`;
+        }
+        isBroken = !isDrawn;
       }
       mark.extra.setAttribute("d", line);
     }

@@ -229,7 +229,7 @@ pub(super) fn plain(document: &Document) -> String {
     if document.training.is_none() {
         body += "<p class=\"faint\">This is what <code>--json</code> has. For a threshold to move, write the result with <code>--report results.json</code>, or the page itself with <code>--report page.html</code>.</p>\n";
     }
-    section("result", "The result", &body)
+    section("facts", "The result", &body)
 }
 
 fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &mut String) {

@@ -211,7 +211,7 @@ fn the_page_says_the_threshold_its_costs_and_how_sure_it_is() {
         "<b>f1</b> is <b>0.857</b> (95\u{a0}% 0.4 to 1), on 6 rows",
         "every threshold from 0.3 to 0.4 is as good",
         "between <b>0.2</b> and <b>0.85</b> (95\u{a0}%)",
-        "<span class=\"big\">0</span> of 3 events are missed (0\u{a0}%)",
+        "<span class=\"big\">0</span> of 3 events (&lt;storm&gt;) are missed (0\u{a0}%)",
         "<span class=\"big\">1</span> of 4 alarms are false (25\u{a0}%)",
         "with 1.33 alarms per event",
         "<code>precision &gt;= 0.7</code>",

@@ -98,7 +98,7 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
     );
     let mut html = String::from("<div class=\"cards\">\n");
     html += &which(forecast);
-    html += &costs(cells);
+    html += &costs(cells, &forecast.classes[1]);
     html += &yardsticks(forecast, &score, value, interval.map(|interval| (interval.low, interval.high)));
     html += "</div>\n";
     if !document.notes.is_empty() {
@@ -140,14 +140,16 @@ fn capital(words: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn costs([_, fp, fn_, tp]: [f64; 4]) -> String {
+/// Events are what the rows call them, said once.
+fn costs([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
+    let named = if event == "event" { String::new() } else { format!(" ({})", escaped(event)) };
     let (events, alarms) = (tp + fn_, tp + fp);
     let share = |part: f64, whole: f64| {
         if whole > 0.0 { format!(" ({:.0}\u{a0}%)", 100.0 * part / whole) } else { String::new() }
     };
     format!(
         "<section class=\"card\" aria-label=\"What it costs\"><h2>What does it cost?</h2>\n\
-         <p><span class=\"big\">{missed}</span> of {events} events are missed{missed_share}.</p>\n\
+         <p><span class=\"big\">{missed}</span> of {events} events{named} are missed{missed_share}.</p>\n\
          <p><span class=\"big\">{false_alarms}</span> of {alarms} alarms are false{false_share}.</p>\n\
          <p>{caught} events are caught, with {ratio} alarms per event.</p>\n</section>\n",
         missed = counted(fn_),

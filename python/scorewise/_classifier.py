@@ -19,7 +19,7 @@ from . import _arrays, _checks, _scorewise
 from ._arrays import Array, Column
 from ._files import write_safely
 from ._judged import Judged
-from ._report import Report, report_of
+from ._report import Report
 
 
 class ScoreClassifier(Judged):
@@ -208,22 +208,16 @@ class ScoreClassifier(Judged):
         check_is_fitted(self, "_model")
         if self.threshold_ is None:
             raise ValueError(f"a report is about one threshold between two classes, and there are {len(self.classes_)} classes")
-        known = _checks.labels(y, None)
-        answers = self.predict_proba(X)[:, 1]
-        return report_of(
-            known == self.classes_[1],
-            answers,
-            self._score(),
+        return self._reported(
+            y,
+            self.predict_proba(X)[:, 1],
+            sample_weight,
             threshold=self.threshold_,
             chosen="the model's own",
             prior=json.loads(self._model.description())["prior"],
             subject_to=None,
-            weights=_checks.weights(sample_weight, len(known)),
-            positive=None,
-            classes=[str(name) for name in self.classes_.tolist()],
             training=getattr(self, "_training", None),
             replicates=replicates,
-            seed=0,
             block=block,
         )
 

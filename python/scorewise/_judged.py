@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from . import _checks, _measures, _scorewise
 from ._arrays import Array
+from ._report import Report, report_of
 
 
 class _Name(str):
@@ -56,6 +57,24 @@ class Judged(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # scikit-lea
 
     score: Any = _ScoreNameAndMethod()
     classes_: Array
+
+    def _reported(self, y: Any, answers: Array, sample_weight: Any, **facts: Any) -> Report:
+        """The report of the positive class's probabilities, for labels as the estimator knows them."""
+        known = _checks.labels(y, len(answers))
+        unknown = np.unique(known[~np.isin(known, self.classes_)])
+        if unknown.size:
+            there = ", ".join(map(repr, self.classes_.tolist()))
+            raise ValueError(f"y holds {unknown.tolist()[0]!r}, which is no class of the model; its classes are {there}")
+        return report_of(
+            known == self.classes_[1],
+            answers,
+            self._score(),
+            weights=_checks.weights(sample_weight, len(known)),
+            positive=None,
+            classes=[str(name) for name in self.classes_.tolist()],
+            seed=0,
+            **facts,
+        )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, the score by its name."""

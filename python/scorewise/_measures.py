@@ -97,7 +97,8 @@ class Curve(NamedTuple):
 
     def _repr_html_(self) -> str:
         lines = [np.ascontiguousarray(values) for values in self.scores.values()]
-        return _scorewise.curves_svg(list(self.scores), np.ascontiguousarray(self.threshold), lines, None)
+        picture = _scorewise.curves_svg(list(self.scores), np.ascontiguousarray(self.threshold), lines)
+        return picture or f"<p>{html.escape(', '.join(self.scores))}: undefined at every threshold</p>"
 
 
 class Sweep:

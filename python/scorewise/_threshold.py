@@ -24,7 +24,7 @@ from . import _checks, _measures
 from ._arrays import Array
 from ._judged import Judged
 from ._measures import Confusion
-from ._report import Report, report_of
+from ._report import Report
 
 
 def _has(method: str) -> Callable[[Any], bool]:
@@ -188,21 +188,20 @@ class ScoreThreshold(MetaEstimatorMixin, Judged):  # type: ignore[misc] # scikit
         check_is_fitted(self, "threshold_")
         if self.method_ != "predict_proba":
             raise ValueError("a report is about probabilities, and the estimator has none: its answers come from decision_function")
-        known = _checks.labels(y, None)
-        return report_of(
-            known == self.classes_[1],
+        if isinstance(self.cv, str):
+            where = "on the rows that it was given"
+        else:
+            where = "in cross-validation" if self.refit else "on held-out rows"
+        return self._reported(
+            y,
             self._answer(X),
-            self._score(),
+            sample_weight,
             threshold=self.threshold_,
-            chosen=f"best {self._score()} in cross-validation",
+            chosen=f"best {self._score()} {where}",
             prior=None,
             subject_to=self.subject_to,
-            weights=_checks.weights(sample_weight, len(known)),
-            positive=None,
-            classes=[str(name) for name in self.classes_.tolist()],
             training=None,
             replicates=replicates,
-            seed=0,
             block=block,
         )
 

@@ -702,9 +702,9 @@ def test_copied_result_is_what_the_command_prints(workshop, browser, name):
         page.evaluate("() => { window.kept = navigator.clipboard; }")
         # The second time as on a page from a server without encryption, which has no such clipboard.
         for hide in ("", "Object.defineProperty(navigator, 'clipboard', { value: undefined })"):
-            page.evaluate(f"async () => {{ await kept.writeText(''); document.querySelector('#said').textContent = ''; {hide} }}")
+            page.evaluate(f"async () => {{ await kept.writeText(''); document.querySelector('#copied').textContent = ''; {hide} }}")
             page.locator("#copy-json").click()
-            page.locator("#said", has_text="The result is copied as JSON.").wait_for()
+            page.locator("#copied", has_text="The result is copied as JSON.").wait_for()
             assert json.loads(page.evaluate("kept.readText()")) == made.result
 
 

@@ -52,6 +52,9 @@ def test_a_report_is_the_one_of_the_command(
         # The command has the intervals of the scores that were asked for, a report from Python those of all.
         found["intervals"] = [interval for interval in found["intervals"] if interval["score"] == options["score"]]
     assert found == expected
+    data = json.loads(results.read_text())["provenance"]["data"]
+    of_arrays = sw.report(*forecast, replicates=2).document["provenance"]["data"]
+    assert of_arrays[0]["fingerprint"] == data[0]["fingerprint"], "the same rows, from a file and from arrays"
 
 
 def test_a_saved_report_is_the_page_that_the_command_draws(forecast: tuple[Any, Any], tmp_path: Path) -> None:
@@ -84,6 +87,8 @@ def test_a_notebook_shows_the_same_figures(forecast: tuple[Any, Any]) -> None:
     for figure in report.figures.values():
         body = figure.svg.split(">", 1)[1]
         assert body in shown and figure._repr_svg_() == figure.svg
+    undefined = sw.sweep([0, 0], [0.1, 0.2]).curve(["tss"])
+    assert "undefined at every threshold" in undefined._repr_html_()
     swept = sw.sweep(*forecast)
     curve = swept.curve(["f1", "tss"])
     assert curve._repr_html_().startswith("<svg") and ">f1<" in re.sub(r"\s", "", curve._repr_html_())
@@ -110,6 +115,8 @@ def test_estimators_report_on_rows_of_ones_choice() -> None:
     assert forecast["threshold"] == tuned.threshold_ and forecast["chosen"] == "best csi in cross-validation"
     with pytest.raises(ValueError, match="probabilities"):
         sw.ScoreThreshold(LinearSVC(), "csi").fit(X, y).report(X, y)
+    with pytest.raises(ValueError, match="y holds 0, which is no class of the model; its classes are 'calm', 'storm'"):
+        model.report(X, y)
     many = sw.ScoreClassifier("f1", epochs=3).fit(X, np.arange(900) % 3)
     with pytest.raises(ValueError, match="3 classes"):
         many.report(X, np.arange(900) % 3)

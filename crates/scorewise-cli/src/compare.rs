@@ -1,5 +1,7 @@
 //! `scorewise compare`: which of two forecasts of the same events is better, and how sure is that?
 
+use std::path::Path;
+
 use scorewise::sweep::{Paired, confusion, sweep};
 use scorewise::{Direction, Probabilities, Real, Rows, Score};
 use scorewise_report::document::{self, Document, Kind, Point};
@@ -59,14 +61,16 @@ struct Comparison {
     values: [Option<f64>; 2],
     paired: Paired,
     replicates: usize,
-    points: Option<[Vec<Point>; 2]>,
+    over: Option<[(Vec<Point>, Option<f64>); 2]>,
 }
 
 /// Compares the forecasts of one table or two.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let score = Score::parse(&arguments.score)?;
     let (predictions, names) = read(arguments)?;
-    let places = arguments.showing.places()?;
+    let files: Vec<&Path> =
+        [Some(&arguments.first), arguments.second.as_ref()].into_iter().flatten().map(Path::new).collect();
+    let places = arguments.showing.places(&files)?;
     let found = match predictions.forecasts.as_slice() {
         [Numbers::Narrow(first), Numbers::Narrow(second)] => {
             let weights = predictions.weights.as_ref().map(|numbers| match numbers {
@@ -170,16 +174,17 @@ fn compare<R: Real>(
         let mut paired = bootstrap.paired(&rows[0], second, (given[0], given[1]), scores)?;
         paired.swap_remove(0)
     };
-    let over_thresholds = |rows| -> Result<Vec<Point>, scorewise::Error> {
+    let over_thresholds = |rows| -> Result<(Vec<Point>, Option<f64>), scorewise::Error> {
         let marks: Vec<f64> = thresholds.iter().flatten().copied().collect();
-        Ok(points(&sweep(rows)?, &marks))
+        let sweep = sweep(rows)?;
+        Ok((points(&sweep, &marks), sweep.areas().roc))
     };
-    let points = match arguments.showing.are_used() {
+    let over = match arguments.showing.are_used() {
         true => Some([over_thresholds(&rows[0])?, over_thresholds(&rows[1])?]),
         false => None,
     };
     let names = Default::default();
-    Ok(Comparison { names, thresholds, values, paired, replicates: bootstrap.replicates, points })
+    Ok(Comparison { names, thresholds, values, paired, replicates: bootstrap.replicates, over })
 }
 
 impl Comparison {
@@ -234,7 +239,11 @@ impl Comparison {
             score: score.name().into(),
             names: self.names.clone(),
             thresholds: self.thresholds,
-            points: self.points.clone().unwrap_or_default(),
+            areas: self.over.as_ref().map_or([None; 2], |over| over.each_ref().map(|(_, area)| *area)),
+            points: self
+                .over
+                .as_ref()
+                .map_or_else(Default::default, |over| over.each_ref().map(|(points, _)| points.clone())),
             verdict: self.verdict(score),
             difference: self.difference(),
             interval: self.paired.difference.interval(0.95),

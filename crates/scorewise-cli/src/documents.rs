@@ -6,9 +6,10 @@ use scorewise::{Predictions, Prior, Probabilities, Real, Result, Rows, Score};
 use scorewise_report::document::{self, Document, Kind, Provenance};
 use scorewise_train::fit::Fit;
 use scorewise_train::train::Plan;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::showing::forecast::{Question, forecast, intervals, theory as shown_theory};
+pub use crate::showing::provenance::{Kept, data_of};
 use crate::{priors as families, score as summary, scores as registry, table, theory as shown, tune};
 
 /// Every score at a threshold, with intervals: what `scorewise score` says.
@@ -18,10 +19,7 @@ pub fn score<R: Real>(
     scores: Vec<Score>,
     bootstrap: &Bootstrap,
 ) -> Result<Value> {
-    let mut document = summary::Summary::new(rows, threshold, scores, bootstrap)?.json();
-    document["replicates"] = json!(bootstrap.replicates);
-    document["seed"] = json!(bootstrap.seed);
-    Ok(document)
+    Ok(summary::Summary::new(rows, threshold, scores, bootstrap)?.drawn_json(bootstrap))
 }
 
 /// The best threshold of a score.
@@ -86,13 +84,10 @@ pub fn report<R: Real>(
         Question { score, prior: asked.prior, conditions, classes: asked.classes, ..Question::default() };
     let mut document = match asked.threshold {
         Some(threshold) => {
-            let summary = summary::Summary::new(rows, threshold, question.scores(), bootstrap)?;
+            let summary = summary::Summary::new(rows, threshold, document::in_order(Some(score.clone())), bootstrap)?;
             question.intervals = intervals(&summary);
             (question.threshold, question.chosen) = (threshold, asked.chosen);
-            let mut result = summary.json();
-            result["replicates"] = json!(bootstrap.replicates);
-            result["seed"] = json!(bootstrap.seed);
-            Document::new(Kind::Score, asked.provenance, result)
+            Document::new(Kind::Score, asked.provenance, summary.drawn_json(bootstrap))
         }
         None => {
             let Some(best) = sweep.best_subject_to(score, conditions) else {
@@ -100,6 +95,7 @@ pub fn report<R: Real>(
             };
             let spread = tune::spread(rows, &sweep, score, conditions, bootstrap)?;
             question.tuned(&best, &spread);
+            question.judge(rows, bootstrap)?;
             let mut result = tune::best_json(score, conditions, &best);
             result["bootstrap"] = tune::spread_json(&spread, bootstrap);
             Document::new(Kind::Tune, asked.provenance, result)

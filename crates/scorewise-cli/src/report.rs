@@ -44,6 +44,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         (None, Some(_)) => None,
         (output, _) => Some(output.clone().unwrap_or_else(usual)),
     };
-    showing::Looking { report, plots: arguments.plots.clone() }.places()?.write(&document)?;
+    if let (None, Some(path)) = (&arguments.output, &report)
+        && !showing::is_free(path)
+    {
+        let problem = format!("{} is there already, and no report of ours", path.display());
+        return Err(Error::setting("--output", problem, "name the page: -o page.html").into());
+    }
+    let looking = showing::Looking { report, plots: arguments.plots.clone() };
+    looking.places(&[arguments.results.as_ref()])?.write(&document)?;
     Ok(Outcome::default())
 }

@@ -67,11 +67,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let predictions = arguments.forecast.read()?;
     let bootstrap = arguments.resampling.bootstrap();
     let judge = if arguments.score.is_empty() { Score::parse("tss")? } else { scores[0].clone() };
-    let places = arguments.showing.places()?;
+    let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
     let summary = with_rows!(&predictions, 0, rows => Summary::new(&rows, arguments.threshold, scores, &bootstrap)?);
-    let mut document = summary.json();
-    document["replicates"] = json!(bootstrap.replicates);
-    document["seed"] = json!(bootstrap.seed);
+    let document = summary.drawn_json(&bootstrap);
     arguments.showing.write(places, || {
         let question = Question {
             score: &judge,
@@ -185,6 +183,14 @@ impl Summary {
             ("base rate", short(self.positives as f64 / self.rows as f64)),
             ("threshold", short(self.threshold)),
         ])
+    }
+
+    /// The same with how the intervals came about.
+    pub fn drawn_json(&self, bootstrap: &Bootstrap) -> Value {
+        let mut document = self.json();
+        document["replicates"] = json!(bootstrap.replicates);
+        document["seed"] = json!(bootstrap.seed);
+        document
     }
 
     /// By the names that stay.

@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let score = Score::parse(&arguments.score)?;
     let prior: Prior = arguments.prior.parse()?;
     let predictions = arguments.forecast.read()?;
-    let places = arguments.showing.places()?;
+    let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
     let found = with_rows!(&predictions, 0, rows => theory::report(&score, &prior, &rows, &FRACTIONS, None)?);
     note_classes(&predictions);
     let document = json(&score, &prior, &found);
@@ -50,7 +50,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         let question = Question {
             score: &score,
             threshold: best.as_ref().map_or(0.5, |best| best.threshold),
-            chosen: format!("best {score} on these rows"),
+            chosen: match best {
+                Some(_) => format!("best {score} on these rows"),
+                None => format!("one half, for {score} is undefined on these rows (the theory takes x/0 as 0)"),
+            },
             interval: best.map(|best| best.interval),
             prior: Some(&prior),
             ..Question::default()

@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         conditions.extend(Condition::parse(text)?);
     }
     let predictions = arguments.forecast.read()?;
-    let places = arguments.showing.places()?;
+    let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
     let tuned = with_rows!(&predictions, 0, rows => tune(arguments, &rows, &score, &conditions)?);
     match tuned {
         Ok(tuned) => {
@@ -74,6 +74,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             let empty = json!({
                 "score": score.name(), "threshold": null, "interval": null, "value": null, "confusion": null, "bootstrap": null,
             });
+            arguments.showing.write(places, || {
+                let provenance = provenance(Some(arguments.resampling.seed), vec![data(&predictions)]);
+                let notes = vec![sentence.clone()];
+                Ok(Document { notes, ..Document::new(Kind::Tune, provenance, empty.clone()) })
+            })?;
             let text = if arguments.json { pretty(&empty) } else { String::new() };
             Ok(Outcome { text, unmet: Some(sentence) })
         }
@@ -99,11 +104,15 @@ fn tune<R: Real>(
     }
     let spread = spread(rows, &sweep, score, conditions, &arguments.resampling.bootstrap())?;
     let plot = Plot::new(&sweep, score, best.threshold, spread.threshold.interval(0.95));
-    let forecast = arguments.showing.are_used().then(|| {
-        let mut question = Question { score, conditions, ..Question::default() };
-        question.tuned(&best, &spread);
-        forecast(&sweep, &question)
-    });
+    let forecast = match arguments.showing.are_used() {
+        true => {
+            let mut question = Question { score, conditions, ..Question::default() };
+            question.tuned(&best, &spread);
+            question.judge(rows, &arguments.resampling.bootstrap())?;
+            Some(forecast(&sweep, &question))
+        }
+        false => None,
+    };
     Ok(Ok(Tuned { best, spread, plot, forecast }))
 }
 

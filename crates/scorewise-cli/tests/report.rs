@@ -33,7 +33,7 @@ fn text(folder: &Folder, name: &str) -> String {
 }
 
 /// The table that a page's script looks numbers up in.
-fn table(page: &str) -> Value {
+fn table_of(page: &str) -> Value {
     let start = page.find("id=\"table\">").unwrap() + "id=\"table\">".len();
     serde_json::from_str(&page[start..start + page[start..].find("</script>").unwrap()]).unwrap()
 }
@@ -69,7 +69,7 @@ fn a_page_holds_the_best_threshold_of_every_score() {
     let folder = Folder::new("report-optima");
     predictions(&folder);
     folder.run(&["tune", "p.csv", "--score", "csi", "--weight", "hours", "--report", "page.html"]);
-    let table = table(&text(&folder, "page.html"));
+    let table = table_of(&text(&folder, "page.html"));
     let thresholds: Vec<f64> =
         table["threshold"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
     assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]), "in rising order");
@@ -160,13 +160,52 @@ fn what_cannot_be_written_is_said_before_the_work() {
     };
     refused(&["score", "p.csv", "--report", "nowhere/page.html"], "nowhere", 2);
     refused(&["score", "p.csv", "--plots", "file/figures"], "file/figures", 2);
-    refused(&["tune", "p.csv", "--subject-to", "precision > 2", "--report", "page.html"], "no threshold satisfies", 1);
+    refused(&["score", "p.csv", "--report", "p.csv"], "p.csv: is a file that this command needs itself", 2);
+    refused(&["score", "p.csv", "--report", "-"], "a page goes into a file", 2);
+    refused(&["tune", "p.csv", "--subject-to", "precision > 2", "--plots", "figures"], "no threshold satisfies", 1);
     fs::write(folder.0.join("broken.json"), "{\"scorewise\": \"0.1.0\", \"result\": {}}").unwrap();
     refused(&["report", "broken.json"], "error: broken.json: is a result of another version, or changed since", 2);
     refused(&["report", "p.csv"], "error: p.csv: is no JSON", 2);
     fs::write(folder.0.join("other.json"), "{\"a\": 1}").unwrap();
     refused(&["report", "other.json"], "error: other.json: is no result of scorewise", 2);
     refused(&["report", "none.json"], "error: none.json: ", 2);
+    fs::write(folder.0.join("kept.json"), folder.run(&["score", "p.csv", "--json"])).unwrap();
+    fs::write(folder.0.join("kept.html"), "<html>my own</html>").unwrap();
+    refused(&["report", "kept.json"], "kept.html is there already, and no report of ours", 2);
+    refused(&["report", "kept.json", "-o", "kept.json"], "kept.json: is a file that this command needs itself", 2);
+    assert_eq!(text(&folder, "kept.html"), "<html>my own</html>");
+}
+
+#[test]
+fn a_page_says_that_no_threshold_satisfies_the_conditions() {
+    let folder = Folder::new("report-unmet");
+    predictions(&folder);
+    let asked = ["tune", "p.csv", "--subject-to", "precision > 2", "--report", "page.html"];
+    assert_eq!(folder.command(&asked).output().unwrap().status.code(), Some(1));
+    let page = text(&folder, "page.html");
+    assert!(page.contains("<h1>No threshold satisfies the conditions</h1>") && page.contains("the nearest"));
+    folder.run(&["score", "p.csv", "--report", "none"]);
+    assert_eq!(names(&folder), ["p.csv", "page.html"], "`none` is no file");
+}
+
+#[test]
+fn a_prediction_of_1_keeps_the_step_below_it() {
+    let folder = Folder::new("report-certain");
+    let table = "label,probability\n0,1\n1,1\n1,0.85\n0,0.4\n1,0.6\n0,0.2\n";
+    fs::write(folder.0.join("p.csv"), table).unwrap();
+    folder.run(&["score", "p.csv", "--threshold", "1", "--report", "page.html"]);
+    let table = table_of(&text(&folder, "page.html"));
+    let column = |name: &str| -> Vec<f64> {
+        table[name].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect()
+    };
+    let (from, to) = (column("from"), column("to"));
+    for threshold in [0.0, 0.1, 0.2, 0.5, 0.6, 0.84, 0.85, 0.9, 0.999] {
+        assert!(
+            from.iter().zip(&to).any(|(from, to)| *from <= threshold && threshold < *to),
+            "{threshold}: {from:?} {to:?}"
+        );
+    }
+    assert_eq!(to.last(), Some(&1.0));
 }
 
 #[test]

@@ -4,12 +4,12 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use scorewise::{Prior, Probabilities};
-use scorewise_cli::documents::{self, Asked};
+use scorewise_cli::documents::{self, Asked, Kept};
 use scorewise_report::document::{Document, Provenance, Training};
-use scorewise_report::{Drawn, NamedLine, ScoreCurves, figure_scores, figures as drawn, page as rendered};
+use scorewise_report::{Drawn, Error, NamedLine, ScoreCurves, figure_scores, figures as drawn, page as rendered};
 use serde_json::Value;
 
-use crate::arrays::{Numbers, slice, with_rows};
+use crate::arrays::{Numbers, Weighed, slice, with_rows};
 use crate::fault::fault;
 use crate::measures::{bootstrap, read_conditions, read_score};
 
@@ -37,8 +37,13 @@ pub fn report(
     let facts: Value = serde_json::from_str(facts).map_err(fault)?;
     let classes: [String; 2] = serde_json::from_value(facts["classes"].clone()).map_err(fault)?;
     let training: Option<Training> = serde_json::from_value(facts["training"].clone()).map_err(fault)?;
-    let provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(fault)?;
+    let mut provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(fault)?;
     let (labels, weighed) = (slice(&labels)?, probabilities.weighed(&weights)?);
+    let columns: Vec<Kept<'_>> = match weighed {
+        Weighed::Narrow(numbers, weights) => std::iter::once(numbers).chain(weights).map(Kept::Narrow).collect(),
+        Weighed::Wide(numbers, weights) => std::iter::once(numbers).chain(weights).map(Kept::Wide).collect(),
+    };
+    provenance.data.push(documents::data_of("arrays", labels, columns));
     let asked = Asked {
         score: &score,
         threshold,
@@ -91,14 +96,14 @@ pub fn figure_png<'py>(py: Python<'py>, document: &str, name: &str) -> PyResult<
     Ok(PyBytes::new(py, &png.map_err(fault)?))
 }
 
-/// Scores over the threshold as SVG: names, thresholds in rising order, and one row of values for each threshold (NaN where undefined).
+/// Scores over the threshold as SVG: names, thresholds in rising order, and the values of each score (NaN where undefined). Nothing where
+/// all of them are undefined.
 #[pyfunction]
 pub fn curves_svg(
     names: Vec<String>,
     thresholds: PyReadonlyArray1<'_, f64>,
     values: Vec<PyReadonlyArray1<'_, f64>>,
-    mark: Option<f64>,
-) -> PyResult<String> {
+) -> PyResult<Option<String>> {
     let thresholds = slice(&thresholds)?;
     let mut lines = Vec::new();
     for (name, values) in names.into_iter().zip(&values) {
@@ -111,6 +116,10 @@ pub fn curves_svg(
         }
         lines.push(NamedLine { name, points });
     }
-    let curves = ScoreCurves { title: "Scores over the threshold".into(), lines, mark, ..ScoreCurves::default() };
-    figure_scores(curves).and_then(|picture| picture.svg()).map_err(fault)
+    let curves = ScoreCurves { title: "Scores over the threshold".into(), lines, ..ScoreCurves::default() };
+    match figure_scores(curves).and_then(|picture| picture.svg()) {
+        Ok(svg) => Ok(Some(svg)),
+        Err(Error::Empty) => Ok(None),
+        Err(other) => Err(fault(other)),
+    }
 }

@@ -21,12 +21,12 @@ pub struct Differences {
     /// One difference for each resample.
     pub values: Vec<f64>,
     /// The difference itself.
-    pub mean: f64,
+    pub difference: f64,
     /// Where 95 % of the differences lie.
     pub interval: (f64, f64),
 }
 
-/// Draws how often each difference came out, their mean with its interval above them, and the line of no difference.
+/// Draws how often each difference came out, the difference itself with its interval above them, and the line of no difference.
 pub fn figure_difference(differences: Differences) -> Result<Picture> {
     if differences.values().is_empty() {
         return Err(Error::Empty);
@@ -72,9 +72,9 @@ impl Differences {
         self.counts().into_iter().max().unwrap_or(0) as f64
     }
 
-    /// All differences, their mean and interval, and 0 unless they would shrink to a sliver beside it.
+    /// All differences, the difference and its interval, and 0 unless they would shrink to a sliver beside it.
     fn range(&self) -> (f64, f64) {
-        let ends = [self.mean, self.interval.0, self.interval.1].into_iter().filter(|end| end.is_finite());
+        let ends = [self.difference, self.interval.0, self.interval.1].into_iter().filter(|end| end.is_finite());
         let (low, high) = ends.fold(self.span(), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
         let (far_low, far_high) = (low.min(0.0), high.max(0.0));
         let keeps_its_share = high - low >= LEAST_SHARE * (far_high - far_low);
@@ -94,7 +94,7 @@ impl Sheet for Differences {
     fn keys(&self) -> Vec<(Mark, String)> {
         vec![
             (Mark::Bar(BLUE), "resampled differences".into()),
-            (Mark::Whisker(MEAN), "mean and 95 % interval".into()),
+            (Mark::Whisker(MEAN), "difference and 95 % interval".into()),
             (Mark::Line(ZERO), "no difference".into()),
         ]
     }
@@ -109,7 +109,7 @@ impl Sheet for Differences {
         }
         panel.upright(ZERO, 0.0)?;
         let y = WHISKER * self.highest() / DATA;
-        panel.line(MEAN, &[(self.mean, 0.0), (self.mean, y + WHISKER_END * panel.pixel().1)])?;
+        panel.line(MEAN, &[(self.difference, 0.0), (self.difference, y + WHISKER_END * panel.pixel().1)])?;
         panel.whisker(MEAN, y, self.interval)
     }
 }

@@ -100,6 +100,12 @@ pub struct Forecast {
     pub threshold: f64,
     /// How that was chosen: `best f1 on the validation rows`.
     pub chosen: String,
+    /// On which rows: `these rows`, `the validation rows`.
+    pub source: String,
+    /// How many rows there are.
+    pub rows: usize,
+    /// Whether they have weights; then the cells are sums of weights.
+    pub is_weighted: bool,
     /// Thresholds that are as good, from the first up to but not including the second.
     pub interval: Option<(f64, f64)>,
     /// Where the best threshold lies in 95 % of the resampled rows.
@@ -260,8 +266,8 @@ pub struct Epoch {
     pub training: f64,
     /// The loss of the validation rows after it.
     pub validation: f64,
-    /// The share of validation predictions inside the prior's support.
-    pub coverage: f64,
+    /// The share of validation predictions inside the prior's support, where there is one.
+    pub coverage: Option<f64>,
     /// The score that the validation loss tells of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
@@ -312,6 +318,8 @@ pub struct Comparison {
     pub names: [String; 2],
     /// Their thresholds.
     pub thresholds: [Option<f64>; 2],
+    /// Their areas under the ROC curve.
+    pub areas: [Option<f64>; 2],
     /// Their matrices over the threshold.
     pub points: [Vec<Point>; 2],
     /// In one sentence.
@@ -361,14 +369,7 @@ impl Forecast {
     /// Scores that stand first, those that readers of a forecast ask for, and after them all others; the one it is judged by leads.
     #[must_use]
     pub fn scores(&self) -> Vec<Score> {
-        let named = |name: &&str| Score::parse(name).ok();
-        let mut scores: Vec<Score> = Score::parse(&self.score).into_iter().collect();
-        for score in USUAL.iter().filter_map(named).chain(Score::all()) {
-            if scores.iter().all(|known| known.name() != score.name()) {
-                scores.push(score);
-            }
-        }
-        scores
+        in_order(Score::parse(&self.score).ok())
     }
 
     /// The threshold in use, easy to say.
@@ -386,6 +387,19 @@ impl Forecast {
 
 /// What readers of a forecast ask for first.
 pub const USUAL: [&str; 8] = ["f1", "precision", "recall", "tss", "csi", "hss", "mcc", "accuracy"];
+
+/// The score that decides, those that are asked for first, and all others, none twice.
+#[must_use]
+pub fn in_order(decides: Option<Score>) -> Vec<Score> {
+    let mut scores: Vec<Score> = Vec::new();
+    let usual = USUAL.iter().filter_map(|name| Score::parse(name).ok());
+    for score in decides.into_iter().chain(usual).chain(Score::all()) {
+        if scores.iter().all(|known| known.name() != score.name()) {
+            scores.push(score);
+        }
+    }
+    scores
+}
 
 /// A text that is no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -113,7 +113,7 @@ pub fn figure_of_scores(forecast: &Forecast, is_narrow: bool) -> Result<Drawn> {
 }
 
 /// The score that decides, and a few more that can stand on the same axis.
-pub(crate) fn shown_scores(forecast: &Forecast) -> Vec<Score> {
+fn shown_scores(forecast: &Forecast) -> Vec<Score> {
     let all = forecast.scores();
     let is_usual = |score: &&Score| ["f1", "precision", "recall", "tss", "csi"].contains(&score.name());
     all.iter().take(1).chain(all.iter().skip(1).filter(is_usual)).take(6).cloned().collect()
@@ -177,7 +177,10 @@ fn of_forecast(forecast: &Forecast) -> Result<Vec<Drawn>> {
     found.extend(drawn(
         "precision-recall",
         "Precision and recall",
-        "Of the alarms, how many were right, against how many of the events were caught. The dashed level is an alarm at random.",
+        &format!(
+            "Of the alarms, how many were right, against how many of the events were caught. The dashed level is an alarm at random.{}",
+            forecast.average_precision.map_or(String::new(), |area| format!(" Average precision {}.", spoken(area)))
+        ),
         Moving::Dot("recall", "precision"),
         figure_precision_recall(PrecisionRecall {
             title: "Precision and recall".into(),
@@ -201,11 +204,11 @@ fn of_forecast(forecast: &Forecast) -> Result<Vec<Drawn>> {
     found.extend(drawn(
         "reliability",
         "Reliability diagram",
-        "How often the event came where the forecast said so many per cent. On the diagonal a forecast is calibrated; bars are 95 % intervals (Wilson). A model trained for a score need not be calibrated: it is made for its threshold.",
+        "How often the event came where the forecast said so many per cent. On the diagonal a forecast is calibrated; bars are 95 % intervals (Wilson; none with weights). A model trained for a score need not be calibrated: it is made for its threshold.",
         Moving::Still,
         figure_reliability(Reliability {
             title: "Reliability".into(),
-            bins: reliability(&forecast.bins),
+            bins: reliability(&forecast.bins, forecast.is_weighted),
             base_rate: base_rate.unwrap_or(0.0),
         }),
     )?);
@@ -276,13 +279,15 @@ pub(crate) fn feasible(forecast: &Forecast) -> Result<Vec<bool>> {
 }
 
 /// Bins of a reliability diagram, five of ours to one.
-fn reliability(bins: &[Bin]) -> Vec<ReliabilityBin> {
+fn reliability(bins: &[Bin], is_weighted: bool) -> Vec<ReliabilityBin> {
     let bin = |group: &[Bin]| {
         let positives: f64 = group.iter().map(|bin| bin.positives).sum();
         let weight: f64 = positives + group.iter().map(|bin| bin.negatives).sum::<f64>();
         let sum: f64 = group.iter().filter_map(|bin| Some(bin.mean? * (bin.positives + bin.negatives))).sum();
-        let (low, high) = wilson(positives, weight);
-        (weight > 0.0).then(|| ReliabilityBin { mean: sum / weight, frequency: positives / weight, low, high, weight })
+        // Weights are no counts: of how many rows they come the bins do not tell, so there is no interval.
+        let frequency = positives / weight;
+        let (low, high) = if is_weighted { (frequency, frequency) } else { wilson(positives, weight) };
+        (weight > 0.0).then(|| ReliabilityBin { mean: sum / weight, frequency, low, high, weight })
     };
     bins.chunks(bins.len().div_ceil(10).max(1)).filter_map(bin).collect()
 }
@@ -325,7 +330,7 @@ fn of_training(training: &Training) -> Result<Option<Drawn>> {
         let value = |epoch: &crate::document::Epoch| EpochValues {
             training: epoch.training,
             validation: epoch.validation,
-            coverage: epoch.coverage,
+            coverage: epoch.coverage.unwrap_or(f64::NAN),
         };
         epochs.iter().map(value).collect()
     };
@@ -335,19 +340,26 @@ fn of_training(training: &Training) -> Result<Option<Drawn>> {
         kept: member.kept,
     };
     let told = |member: &crate::document::Member| member.epochs.iter().filter_map(|epoch| epoch.score).collect();
-    let score = training
-        .score
-        .as_ref()
-        .map(|name| ScoreByEpoch { name: name.clone(), values: training.members.iter().map(told).collect() });
+    let score = training.score.as_ref().map(|name| ScoreByEpoch {
+        name: format!("{name} of the expected matrix"),
+        values: training.members.iter().map(told).collect(),
+    });
     let picture = figure_training(&TrainingCurves {
         members: training.members.iter().map(member).collect(),
         loss: training.loss.clone(),
         score,
     });
-    let caption = match training.members.len() {
-        1 => "Loss, score and the share of predictions inside the prior's support, epoch by epoch; a mark where the weights were kept.".into(),
-        members => format!("{members} networks: the median as a line, all of them as a band. Marks where weights were kept. Where no prediction lies inside the prior's support, nothing is learnt."),
+    let members = match training.members.len() {
+        1 => "A mark where the weights were kept.".into(),
+        members => {
+            format!("{members} networks: the median as a line, all of them as a band. Marks where weights were kept.")
+        }
     };
+    let support = match training.score {
+        Some(_) => " Where no prediction lies inside the prior's support, nothing is learnt.",
+        None => "",
+    };
+    let caption = format!("{members}{support}");
     drawn("training", "Training, epoch by epoch", &caption, Moving::Still, picture)
 }
 
@@ -404,7 +416,7 @@ fn of_comparison(comparison: &Comparison) -> Result<Vec<Drawn>> {
         figure_roc(Roc {
             title: "ROC curves".into(),
             lines: both().map(line).collect(),
-            areas: vec![None; 2],
+            areas: comparison.areas.to_vec(),
             mark: None,
         }),
     )?);
@@ -419,7 +431,7 @@ fn of_comparison(comparison: &Comparison) -> Result<Vec<Drawn>> {
             title: format!("{} less {}", comparison.names[0], comparison.names[1]),
             score: comparison.score.clone(),
             values: comparison.differences.clone(),
-            mean,
+            difference: mean,
             interval,
         });
         let title = format!("Difference of {}", comparison.score);
@@ -484,7 +496,7 @@ mod tests {
         let empty = |low: f64| Bin { low, high: low + 0.02, mean: None, positives: 0.0, negatives: 0.0 };
         let mut bins = vec![bin(0.0, 0.01, 1.0, 9.0), bin(0.02, 0.03, 2.0, 3.0)];
         bins.extend((2..50).map(|k| empty(0.02 * f64::from(k))));
-        let found = reliability(&bins);
+        let found = reliability(&bins, false);
         assert_eq!(found.len(), 1);
         assert!((found[0].mean - (0.01 * 10.0 + 0.03 * 5.0) / 15.0).abs() < 1e-15);
         assert_eq!((found[0].frequency, found[0].weight), (3.0 / 15.0, 15.0));

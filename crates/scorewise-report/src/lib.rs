@@ -85,7 +85,7 @@ pub use drawn::{Drawn, Moving, figure_of_scores, figures, file_name, paper_prior
 pub use error::{Error, Result};
 pub use law::{ScoreLaw, figure_law};
 pub use lines::NamedLine;
-pub use number::{counted, ends, short, shown, spoken};
+pub use number::{counted, ends, short, shown, spoken, step};
 pub use page::{GENERATOR, page};
 pub use palette::palette;
 pub use performance::{Performance, figure_performance};

@@ -33,6 +33,19 @@ pub fn ends(low: f64, high: f64) -> (String, String) {
     (7..=17).map(|digits| exact(&digits)).find(|(low, high)| low != high).unwrap_or((low.to_string(), high.to_string()))
 }
 
+/// The thresholds of a step in words: its second end does not belong to it, but for 1.
+///
+/// ```
+/// use scorewise_report::step;
+/// assert_eq!(step(0.3, 0.4), "0.3 up to but not 0.4");
+/// assert_eq!(step(0.9, 1.0), "0.9 to 1");
+/// ```
+#[must_use]
+pub fn step(low: f64, high: f64) -> String {
+    let (from, to) = ends(low, high);
+    format!("{from} {} {to}", if high == 1.0 { "to" } else { "up to but not" })
+}
+
 /// A number, or that there is none.
 #[must_use]
 pub fn shown(value: Option<f64>) -> String {
@@ -55,7 +68,7 @@ pub fn spoken(value: f64) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// A count with a thin gap between thousands; weights, which need not be whole, with one digit.
+/// A count with a thin gap between thousands; weights, which need not be whole, as they are.
 ///
 /// ```
 /// use scorewise_report::counted;
@@ -64,7 +77,7 @@ pub fn spoken(value: f64) -> String {
 #[must_use]
 pub fn counted(value: f64) -> String {
     if value.fract() != 0.0 {
-        return format!("{value:.1}");
+        return short(value);
     }
     let digits = format!("{value:.0}");
     let mut text = String::new();

@@ -30,8 +30,8 @@ fn the_law_is_a_staircase() {
     assert_eq!(figure_law(ScoreLaw::default()).unwrap_err(), Error::Empty);
 }
 
-fn differences(values: &[f64], mean: f64, interval: (f64, f64)) -> Differences {
-    Differences { title: "Two".into(), score: "hss".into(), values: values.into(), mean, interval }
+fn differences(values: &[f64], difference: f64, interval: (f64, f64)) -> Differences {
+    Differences { title: "Two".into(), score: "hss".into(), values: values.into(), difference, interval }
 }
 
 #[test]

@@ -43,6 +43,9 @@ fn forecast() -> Forecast {
         score: "f1".into(),
         threshold: 0.35,
         chosen: "best f1 on these rows".into(),
+        source: "these rows".into(),
+        rows: 6,
+        is_weighted: false,
         interval: Some((0.3, 0.4)),
         spread: Some((0.2, 0.85)),
         prior: Some("cosine:0.5,0.2".into()),
@@ -61,7 +64,8 @@ fn forecast() -> Forecast {
 }
 
 fn document() -> Document {
-    let epoch = |loss: f64| Epoch { training: loss, validation: loss + 0.1, coverage: 0.5, score: Some(0.9 - loss) };
+    let epoch =
+        |loss: f64| Epoch { training: loss, validation: loss + 0.1, coverage: Some(0.5), score: Some(0.9 - loss) };
     let member = |first: f64| Member {
         warm_up: vec![],
         epochs: vec![epoch(first), epoch(0.3)],
@@ -177,6 +181,7 @@ fn two_forecasts_are_drawn_together() {
         score: "f1".into(),
         names: ["new".into(), "old".into()],
         thresholds: [Some(0.35), Some(0.35)],
+        areas: [Some(7.0 / 9.0), None],
         points: [points.clone(), points],
         verdict: "By f1 (higher is better) the rows do not tell which is better.".into(),
         difference: Some(0.0),
@@ -194,6 +199,7 @@ fn two_forecasts_are_drawn_together() {
     let names: Vec<String> = figures(&document).unwrap().into_iter().map(|figure| figure.name).collect();
     assert_eq!(names, ["scores", "roc", "difference"]);
     let page = page(&document).unwrap();
+    assert!(page.contains("new (area 0.778)"));
     assert!(page.contains("<h1>By f1 (higher is better) the rows do not tell which is better</h1>"));
 }
 
@@ -209,8 +215,8 @@ fn the_page_says_the_threshold_its_costs_and_how_sure_it_is() {
     for words in [
         "<h1>Say yes above 0.35</h1>",
         "<b>f1</b> is <b>0.857</b> (95\u{a0}% 0.4 to 1), on 6 rows",
-        "every threshold from 0.3 to 0.4 is as good",
-        "between <b>0.2</b> and <b>0.85</b> (95\u{a0}%)",
+        "On these rows, every threshold from 0.3 up to but not 0.4 is as good",
+        "the best threshold lies between <b>0.2</b> and <b>0.85</b> in 95\u{a0}% of the draws",
         "<span class=\"big\">0</span> of 3 events (&lt;storm&gt;) are missed (0\u{a0}%)",
         "<span class=\"big\">1</span> of 4 alarms are false (25\u{a0}%)",
         "with 1.33 alarms per event",
@@ -230,6 +236,17 @@ fn the_page_says_the_threshold_its_costs_and_how_sure_it_is() {
     assert_eq!(table["feasible"], json!([0, 0, 1, 0, 0, 1, 0]));
     let precision = table["scores"].as_array().unwrap().iter().find(|score| score["name"] == "precision").unwrap();
     assert_eq!((precision["values"][6].clone(), precision["best"].clone()), (Value::Null, json!(5)));
+}
+
+#[test]
+fn weights_are_no_rows() {
+    let mut document = document();
+    let forecast = document.forecast.as_mut().unwrap();
+    forecast.is_weighted = true;
+    forecast.points[2].cells = [1.0, 0.25, 0.0, 1.5];
+    let page = page(&document).unwrap();
+    assert!(page.contains("on 6 (of weight 2.75) rows"), "{page}");
+    assert!(page.contains("<span class=\"big\">0.25</span> of 1.75 alarms are false (14\u{a0}%)"));
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
                 title: title(),
                 score: "a score".into(),
                 values: vec![0.1, number],
-                mean: number,
+                difference: number,
                 interval: (0.0, number),
             }),
         ),

@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         let place = Place::file(&chosen.out.display().to_string());
         Error::data(place, error.to_string(), "name another folder with `--out`")
     })?;
-    let places = arguments.showing.places()?;
+    let places = arguments.showing.places(&[&chosen.csv])?;
     let tasks = chosen.experiment.tasks(&chosen.scores, &chosen.contenders, chosen.repeats, &chosen.cures);
     let Some(trials) = trained(&chosen, &tasks, arguments.seed, threads, &journal)? else {
         let done = tasks.iter().filter(|task| journal.find(task).is_some()).count();

@@ -1,8 +1,8 @@
 //! A forecast over all thresholds, as data for a page: the exact sweep, thinned without losing an optimum.
 
-use scorewise::sweep::{Best, BestDistribution, Condition, Sweep};
+use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep};
 use scorewise::theory::{Law, Theory};
-use scorewise::{Confusion, Prior, Score};
+use scorewise::{Confusion, Prior, Probabilities, Real, Rows, Score};
 use scorewise_report::document::{self, Bound, Forecast, Interval, Optimum, Point, Yardstick};
 
 use crate::score::Summary;
@@ -26,6 +26,8 @@ pub struct Question<'a> {
     pub threshold: f64,
     /// How it was chosen.
     pub chosen: String,
+    /// On which rows: `these rows`.
+    pub source: &'a str,
     /// Equally good thresholds.
     pub interval: Option<(f64, f64)>,
     /// 95 % of the best thresholds of resampled rows.
@@ -50,6 +52,7 @@ impl Default for Question<'_> {
             score: &NO_SCORE,
             threshold: 0.5,
             chosen: String::new(),
+            source: "these rows",
             interval: None,
             spread: None,
             prior: None,
@@ -70,14 +73,17 @@ impl Question<'_> {
             [] => format!("best {} on these rows", self.score),
             _ => format!("best {} on these rows that satisfies the conditions", self.score),
         };
-        let interval = |(low, high): (f64, f64)| Interval { score: self.score.name().into(), low, high };
-        self.intervals = spread.value.interval(0.95).map(interval).into_iter().collect();
     }
 
-    /// The score that it is judged by, and all others.
-    pub fn scores(&self) -> Vec<Score> {
-        let others = Score::all().filter(|score| score.name() != self.score.name());
-        std::iter::once(self.score.clone()).chain(others).collect()
+    /// How sure the scores are at that threshold, held fast: the spread of the best values would be that of another number.
+    pub fn judge<R: Real>(
+        &mut self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        bootstrap: &Bootstrap,
+    ) -> scorewise::Result<()> {
+        let scores = document::in_order(Some(self.score.clone()));
+        self.intervals = intervals(&Summary::new(rows, self.threshold, scores, bootstrap)?);
+        Ok(())
     }
 }
 
@@ -94,6 +100,9 @@ pub fn forecast(sweep: &Sweep, question: &Question<'_>) -> Forecast {
         score: question.score.name().into(),
         threshold: question.threshold,
         chosen: question.chosen.clone(),
+        source: question.source.into(),
+        rows: sweep.rows(),
+        is_weighted: sweep.is_weighted(),
         interval: question.interval,
         spread: question.spread,
         prior: question.prior.map(ToString::to_string),
@@ -109,7 +118,11 @@ pub fn forecast(sweep: &Sweep, question: &Question<'_>) -> Forecast {
     let areas = sweep.areas();
     (forecast.roc_area, forecast.average_precision) = (areas.roc, areas.average_precision);
     let scores = forecast.scores();
-    let found = scores.iter().zip(sweep.all_best(&scores));
+    let bests = match question.conditions {
+        [] => sweep.all_best(&scores),
+        conditions => scores.iter().map(|score| sweep.best_subject_to(score, conditions)).collect(),
+    };
+    let found = scores.iter().zip(bests);
     forecast.optima = found
         .filter_map(|(score, best)| {
             let best = best?;
@@ -131,11 +144,13 @@ pub fn points(sweep: &Sweep, marks: &[f64]) -> Vec<Point> {
     let mut marks = marks.to_vec();
     marks.sort_by(f64::total_cmp);
     marks.dedup();
-    let is_marked = |(low, high): (f64, f64)| marks.iter().any(|mark| low <= *mark && (*mark < high || high == 1.0));
+    let marked: Vec<_> = marks.into_iter().map(|mark| (mark, sweep.step(mark))).collect();
+    let is_marked = |thresholds: (f64, f64)| marked.iter().any(|(_, step)| step.thresholds == thresholds);
     let steps = sweep.curve(&[], POINTS).into_iter().filter(|step| !is_marked(step.thresholds));
-    let steps = steps.map(|step| (step.threshold(), step));
+    let steps = steps.map(|step| (step.threshold(), step)).collect::<Vec<_>>();
     let mut points: Vec<Point> = steps
-        .chain(marks.iter().map(|mark| (*mark, sweep.step(*mark))))
+        .into_iter()
+        .chain(marked)
         .map(|(threshold, step)| Point {
             threshold,
             low: step.thresholds.0,

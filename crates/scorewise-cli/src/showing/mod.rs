@@ -17,7 +17,7 @@ use crate::outcome::{Failure, note};
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Looking {
     /// The result as a page with a threshold to move, one HTML file; or, named .json, as data for `scorewise report`
-    #[arg(long, value_name = "FILE.html", help_heading = "Looking")]
+    #[arg(long, value_name = "FILE.html|none", help_heading = "Looking")]
     pub report: Option<PathBuf>,
     /// Every figure as SVG and PNG, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Looking")]
@@ -28,29 +28,66 @@ pub struct Looking {
 #[derive(Debug)]
 pub struct Places {
     report: Option<(PathBuf, SafeFile)>,
-    plots: Option<PathBuf>,
+    plots: Option<Folder>,
+}
+
+/// A folder for figures. One that was made for them goes again where none was drawn.
+#[derive(Debug)]
+struct Folder {
+    path: PathBuf,
+    is_new: bool,
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.is_new {
+            // It stays where there is something in it.
+            let _ = std::fs::remove_dir(&self.path);
+        }
+    }
 }
 
 impl Looking {
-    /// Whether there is anything to show.
-    pub fn are_used(&self) -> bool {
-        self.report.is_some() || self.plots.is_some()
+    /// The same, where `none` means no page.
+    pub fn settled(&self) -> Self {
+        let report = self.report.clone().filter(|path| path.as_os_str() != "none");
+        Looking { report, plots: self.plots.clone() }
     }
 
-    /// That there is a place for the page and the figures is found out before the work is done for them.
-    pub fn places(&self) -> Result<Places, Failure> {
-        let report =
-            self.report.as_ref().map(|path| -> Result<_, Failure> { Ok((path.clone(), SafeFile::create(path)?)) });
+    /// Whether there is anything to show.
+    pub fn are_used(&self) -> bool {
+        self.settled().report.is_some() || self.plots.is_some()
+    }
+
+    /// That there is a place for the page and the figures, and that it is none of these other files of the command, is found out before the
+    /// work is done for them.
+    pub fn places(&self, others: &[&Path]) -> Result<Places, Failure> {
+        let report = self.settled().report.map(|path| -> Result<_, Failure> {
+            check(&path, others)?;
+            Ok((path.clone(), SafeFile::create(&path)?))
+        });
         let report = report.transpose()?;
-        if let Some(folder) = &self.plots {
-            create(folder)?;
-        }
-        Ok(Places { report, plots: self.plots.clone() })
+        Ok(Places { report, plots: self.plots.as_deref().map(Folder::new).transpose()? })
     }
 
     /// Writes what was asked for, where something was.
     pub fn write(&self, places: Places, document: impl FnOnce() -> Result<Document, Failure>) -> Result<(), Failure> {
         if self.are_used() { places.write(&document()?) } else { Ok(()) }
+    }
+}
+
+/// A page takes no place of what the command reads or writes besides.
+fn check(path: &Path, others: &[&Path]) -> Result<(), Failure> {
+    let fault = |problem: &str| {
+        Error::setting("--report", format!("{}: {problem}", path.display()), "name another file, such as report.html")
+    };
+    if path.as_os_str() == "-" {
+        return Err(fault("a page goes into a file, not to standard output").into());
+    }
+    let whole = |path: &Path| std::path::absolute(path).ok().map(|path| path.canonicalize().unwrap_or(path));
+    match others.iter().any(|other| whole(other).is_some() && whole(other) == whole(path)) {
+        true => Err(fault("is a file that this command needs itself").into()),
+        false => Ok(()),
     }
 }
 
@@ -62,11 +99,15 @@ pub fn is_free(path: &Path) -> bool {
     }
 }
 
-fn create(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        let place = Place::file(&folder.display().to_string());
-        Error::data(place, error.to_string(), "name another folder with `--plots`").into()
-    })
+impl Folder {
+    fn new(path: &Path) -> Result<Self, Failure> {
+        let is_new = !path.exists();
+        std::fs::create_dir_all(path).map_err(|error| {
+            let place = Place::file(&path.display().to_string());
+            Error::data(place, error.to_string(), "name another folder with `--plots`")
+        })?;
+        Ok(Folder { path: path.into(), is_new })
+    }
 }
 
 impl Places {
@@ -82,10 +123,13 @@ impl Places {
         if let Some(folder) = self.plots {
             let figures = figures(document)?;
             for figure in &figures {
-                write_safely(&folder.join(format!("{}.svg", figure.name)), figure.picture.svg()?.as_bytes())?;
-                write_safely(&folder.join(format!("{}.png", figure.name)), &figure.picture.png()?)?;
+                write_safely(&folder.path.join(format!("{}.svg", figure.name)), figure.picture.svg()?.as_bytes())?;
+                write_safely(&folder.path.join(format!("{}.png", figure.name)), &figure.picture.png()?)?;
             }
-            note(format!("{} figures, each as SVG and PNG, are in {}", figures.len(), folder.display()));
+            match figures.len() {
+                0 => note("this result has no figures"),
+                some => note(format!("{some} figures, each as SVG and PNG, are in {}", folder.path.display())),
+            }
         }
         Ok(())
     }

@@ -23,8 +23,8 @@ pub fn remember(arguments: &[OsString]) {
 
 /// As a shell would need it.
 fn quoted(word: &str) -> String {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:,=+@%<>".contains(letter);
-    let needs_none = !word.is_empty() && word.chars().all(|letter| is_plain(letter) && !"<>".contains(letter));
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:,=+@%".contains(letter);
+    let needs_none = !word.is_empty() && word.chars().all(is_plain);
     if needs_none { word.into() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
@@ -45,25 +45,55 @@ fn now() -> String {
     time.map_or(String::new(), |time| time.format("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
-/// The table of predictions.
-pub fn data(predictions: &Predictions) -> Data {
-    let mut hash =
-        Fingerprint::new().bits(predictions.labels.len(), predictions.labels.iter().map(|label| u64::from(*label)));
-    for numbers in predictions.forecasts.iter().chain(&predictions.weights) {
-        // Equal numbers have equal fingerprints, however wide they are kept.
-        hash = match numbers {
-            Numbers::Narrow(values) => {
+/// Numbers as they are kept.
+#[derive(Clone, Copy, Debug)]
+pub enum Kept<'a> {
+    /// f32
+    Narrow(&'a [f32]),
+    /// f64
+    Wide(&'a [f64]),
+}
+
+/// Labels, forecasts and weights as data of this name.
+pub fn data_of<'a>(name: &str, labels: &[bool], columns: impl IntoIterator<Item = Kept<'a>>) -> Data {
+    let mut hash = Fingerprint::new().bits(labels.len(), labels.iter().map(|label| u64::from(*label)));
+    for column in columns {
+        // Equal numbers have equal fingerprints, however wide they are kept; adding 0 turns −0 into 0.
+        hash = match column {
+            Kept::Narrow(values) => {
                 hash.bits(values.len(), values.iter().map(|value| (f64::from(*value) + 0.0).to_bits()))
             }
-            Numbers::Wide(values) => hash.bits(values.len(), values.iter().map(|value| (value + 0.0).to_bits())),
+            Kept::Wide(values) => hash.bits(values.len(), values.iter().map(|value| (value + 0.0).to_bits())),
         };
     }
-    Data { name: predictions.file.clone(), rows: predictions.labels.len(), fingerprint: hash.hex() }
+    Data { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
+}
+
+/// The table of predictions.
+pub fn data(predictions: &Predictions) -> Data {
+    let columns = predictions.forecasts.iter().chain(&predictions.weights).map(kept);
+    data_of(&predictions.file, &predictions.labels, columns)
+}
+
+fn kept(numbers: &Numbers) -> Kept<'_> {
+    match numbers {
+        Numbers::Narrow(values) => Kept::Narrow(values),
+        Numbers::Wide(values) => Kept::Wide(values),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_numbers_have_equal_fingerprints_however_wide() {
+        let labels = [true, false];
+        let narrow = data_of("a", &labels, [Kept::Narrow(&[0.5, 0.25])]);
+        assert_eq!(narrow.fingerprint, data_of("b", &labels, [Kept::Wide(&[0.5, 0.25])]).fingerprint);
+        assert_ne!(narrow.fingerprint, data_of("a", &labels, [Kept::Wide(&[0.5, 0.26])]).fingerprint);
+        assert_ne!(narrow.fingerprint, data_of("a", &[true, true], [Kept::Narrow(&[0.5, 0.25])]).fingerprint);
+    }
 
     #[test]
     fn what_was_typed_can_be_typed_again() {

@@ -5,7 +5,7 @@ use scorewise::theory::{self, FRACTIONS, Law};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
 use scorewise_report::document::{Data, Document, Epoch, Kind, Member, Training};
 use scorewise_train::fit::{self, Fit, Outcome};
-use scorewise_train::model::{Decision, Fingerprint};
+use scorewise_train::model::{Chosen, Decision, Fingerprint};
 use scorewise_train::table::Table;
 use scorewise_train::train::{Answers, Plan};
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub fn document(
     let data = Data { name: table.file.clone(), rows: table.rows(), fingerprint: Fingerprint::of(table).hex() };
     let mut document = Document::new(Kind::Train, provenance(Some(model.seed), vec![data]), result);
     document.notes = finished.trained.notes.iter().map(ToString::to_string).collect();
-    let Decision::Threshold { threshold, interval, words, .. } = &model.decision else {
+    let Decision::Threshold { threshold, interval, words, chosen, .. } = &model.decision else {
         document.training = Some(training(&finished.trained.fits, plan, None));
         return Ok(document);
     };
@@ -48,14 +48,17 @@ pub fn document(
     document.training = Some(training(&finished.trained.fits, plan, Some(&score)));
     let (answers, part, place) = match (&finished.trained.test, &judged.test) {
         (Some(answers), Some(part)) => (answers, part, "test rows, which it has never seen"),
-        _ => (&finished.trained.validation, &judged.validation, "validation rows, by which it was chosen"),
+        _ => (&finished.trained.validation, &judged.validation, "validation rows, by which its training was stopped"),
     };
     let Part::Binary(summary) = part else { return Ok(document) };
-    // How sure the threshold is, on the rows that chose it.
-    let spread = with_answers(&finished.trained.validation, |rows| {
-        let found = tune::spread(rows, &sweep(rows)?, &score, &[], &bootstrap(plan, arguments))?;
-        Ok(found.threshold.interval(0.95))
-    })?;
+    // How sure the threshold is, on the rows that chose it; one that was given is as sure as who gave it.
+    let spread = match chosen {
+        Chosen::ValidationSweep => with_answers(&finished.trained.validation, |rows| {
+            let found = tune::spread(rows, &sweep(rows)?, &score, &[], &bootstrap(plan, arguments))?;
+            Ok(found.threshold.interval(0.95))
+        })?,
+        _ => None,
+    };
     let prior = model.prior.as_deref().map(str::parse::<Prior>).transpose()?;
     let persistence = answers.persistence.as_ref().map(|forecast| persistence(forecast, answers)).transpose()?;
     let classes = [model.classes[0].clone(), model.classes[1].clone()];
@@ -65,6 +68,7 @@ pub fn document(
         score: &score,
         threshold: *threshold,
         chosen: words.clone(),
+        source: "the validation rows",
         interval: *interval,
         spread,
         prior: prior.as_ref(),
@@ -114,7 +118,8 @@ pub fn training(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> Training {
     let epoch = |epoch: &fit::Epoch, told: &dyn Fn(f64) -> Option<f64>| Epoch {
         training: epoch.training,
         validation: epoch.validation,
-        coverage: epoch.coverage,
+        // Without a prior of one threshold there is no support to be inside of.
+        coverage: score.is_some().then_some(epoch.coverage),
         score: told(epoch.validation),
     };
     // A training that diverged has numbers that are none.

@@ -6,6 +6,7 @@ mod shown;
 mod looked;
 mod watch;
 
+use std::path::Path;
 use std::time::Instant;
 
 use scorewise_train::Note;
@@ -40,7 +41,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     // That the model can be written is found out before the work is done for it.
     let file = SafeFile::create(&arguments.output)?;
     let showing = arguments.showing();
-    let places = showing.places()?;
+    let mut files = vec![Path::new(&arguments.table), arguments.output.as_path()];
+    files.extend(arguments.test.as_deref().map(Path::new));
+    let places = showing.places(&files)?;
     let table = whole(&inputs.table, &inputs.reading)?;
     let test = inputs.test.as_ref().map(|source| whole(source, &inputs.test_reading(&table, &plan))).transpose()?;
     let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;
@@ -49,7 +52,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     finished.trained.model.results = judged.json();
     write(file, &finished.trained.model)?;
     let results = document(&finished, &judged, &plan, arguments)?;
-    showing.write(places, || looked::document(&finished, &judged, &plan, &table, arguments, results.clone()))?;
+    let looked = || looked::document(&finished, &judged, &plan, &table, arguments, results.clone());
+    // The model is written and its scores are known: what happens to the report costs neither.
+    let unmet =
+        showing.write(places, looked).err().map(|Failure(problem)| format!("the report was not written: {problem}"));
     let text = if arguments.json {
         pretty(&results)
     } else {
@@ -57,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             shown::text(&finished.trained, finished.folds.as_deref(), &judged, &plan, arguments, finished.seconds)?;
         format!("{text}{}", closing(&finished, &plan, arguments)?)
     };
-    Ok(text.into())
+    Ok(Outcome { text, unmet })
 }
 
 /// The last words: a picture, and where the model is.

@@ -2,8 +2,8 @@
 
 use scorewise::multiclass::{MultiConfusion, MultiScore};
 use scorewise::sweep::{Bootstrap, Resampling};
-use scorewise::{Probabilities, Rows, Score, Spread};
-use scorewise_report::document::USUAL;
+use scorewise::{Probabilities, Rows, Spread};
+use scorewise_report::document::{USUAL, in_order};
 use scorewise_train::model::{Decision, Model};
 use scorewise_train::train::{Answers, Fold, Plan, Trained};
 use serde_json::{Value, json};
@@ -61,18 +61,7 @@ fn part(
     let Some(threshold) = decision.threshold() else {
         return Ok(Part::Multi(Multi::new(answers, decision, classes, plan)?));
     };
-    let mut scores = vec![plan.binary_score()?];
-    for name in USUAL {
-        scores.push(Score::parse(name)?);
-    }
-    scores.extend(Score::all());
-    let mut known: Vec<String> = Vec::new();
-    scores.retain(|score| {
-        !known.contains(&score.name().to_string()) && {
-            known.push(score.name().into());
-            true
-        }
-    });
+    let scores = in_order(Some(plan.binary_score()?));
     let bootstrap = bootstrap(plan, arguments);
     let labels = answers.positives();
     let rows = Rows::new(Probabilities(&answers.probabilities), &labels)?;

@@ -9,14 +9,13 @@ use super::sections::picture;
 use crate::document::{Forecast, USUAL};
 use crate::drawn::{Drawn, feasible, figure_of_scores};
 use crate::error::Result;
-use crate::number::{ends, short, shown, spoken};
+use crate::number::{short, shown, spoken, step};
 
 pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
     let Some(at) = forecast.points.iter().position(|point| point.threshold == forecast.threshold) else {
         return Ok(String::new());
     };
     let point = &forecast.points[at];
-    let (low, high) = ends(point.low, point.high);
     let scores = forecast.scores();
     let place = |threshold: f64| forecast.points.iter().position(|point| point.threshold == threshold);
     let mut body = String::from(
@@ -50,7 +49,7 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
             "<option value=\"{at}\">{}: {} at {}</option>",
             escaped(score.name()),
             spoken(best.value),
-            spoken(best.threshold)
+            forecast.points[*at].said(3)
         );
     }
     body += "</select></label>\n<label>show one more curve<select id=\"more\"><option value=\"\">none</option>\n";
@@ -61,13 +60,14 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
     let _ = writeln!(
         body,
         "<p class=\"now\">At threshold <output id=\"now\" for=\"threshold\" data-exact=\"{}\">{}</output> \
-         <span class=\"faint\">(the same from <span id=\"same\">{low} to {high}</span>)</span></p>",
+         <span class=\"faint\">(the same from <span id=\"same\">{}</span>)</span></p>",
         forecast.threshold,
         point.said(6),
+        step(point.low, point.high),
     );
     if !forecast.conditions.is_empty() {
         let words = if feasible(forecast)?[at] { "The conditions are met." } else { "A condition is not met here." };
-        let _ = writeln!(body, "<p class=\"unmet\" id=\"feasible\" aria-live=\"polite\">{words}</p>");
+        let _ = writeln!(body, "<p class=\"conditions\" id=\"feasible\" aria-live=\"polite\">{words}</p>");
     }
     body += &matrix(forecast, point.cells);
     let looked_up = |name: &str| {
@@ -82,10 +82,12 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
         looked_up("far"),
     );
     let usual = 1 + scores.iter().skip(1).filter(|score| USUAL.contains(&score.name())).count();
+    let _ = writeln!(body, "<p>{}</p>", best_words(forecast));
     body += &table(forecast, &scores[..usual], "The scores that are asked for most", true);
     let rest = table(forecast, &scores[usual..], "All other scores", false);
     let _ = write!(body, "<details><summary>All other scores ({})</summary>\n{rest}</details>\n", scores.len() - usual);
-    body += "<div class=\"controls\"><button type=\"button\" id=\"save-csv\">download CSV of all thresholds</button></div>\n";
+    body += "<div class=\"controls\"><button type=\"button\" id=\"save-csv\">download this table as CSV, one line a threshold</button>\
+             <span class=\"toast\" id=\"told\" role=\"status\"></span></div>\n";
     Ok(super::html::section("explore", "Move the threshold", &body))
 }
 
@@ -116,6 +118,20 @@ fn curve(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
         escaped(&wide.title),
         escaped(&wide.caption),
     ))
+}
+
+/// What the best thresholds of the table are good for.
+fn best_words(forecast: &Forecast) -> String {
+    let conditions = if forecast.conditions.is_empty() { "" } else { ", among thresholds that meet the conditions" };
+    match forecast.source.as_str() {
+        "these rows" => format!(
+            "Best thresholds are those of these rows{conditions}. What was chosen on them does a little worse on new ones."
+        ),
+        source => format!(
+            "The threshold was chosen on {}. Best thresholds of the table are those of the rows that judge it{conditions}: to look at, not to choose by.",
+            escaped(source)
+        ),
+    }
 }
 
 /// Whether a score's values can stand on the axis of the curve.
@@ -149,7 +165,7 @@ fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_lead: bool) -
         if has_intervals { format!("<th scope=\"col\">95 % at {}</th>", forecast.said()) } else { String::new() };
     let mut text = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\n\
-         <thead><tr><th scope=\"col\">score</th><th scope=\"col\">now</th>{heading}<th scope=\"col\">better is</th><th scope=\"col\">best</th><th scope=\"col\">at threshold</th></tr></thead>\n<tbody>\n"
+         <thead><tr><th scope=\"col\">score</th><th scope=\"col\">now</th>{heading}<th scope=\"col\">better is</th><th scope=\"col\">best on these rows</th><th scope=\"col\">at threshold</th></tr></thead>\n<tbody>\n"
     );
     for (number, score) in scores.iter().enumerate() {
         let best = forecast.optima.iter().find(|optimum| optimum.score == score.name());
@@ -173,11 +189,11 @@ fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_lead: bool) -
         }
         let _ = write!(text, "<td>{better}</td><td>{}</td>", best.map_or(String::new(), |best| short(best.value)));
         match (best, place) {
-            (Some(best), Some(place)) => {
+            (Some(_), Some(place)) => {
                 let _ = writeln!(
                     text,
                     "<td><button type=\"button\" data-place=\"{place}\" aria-label=\"go to the best {name}\">{}</button></td></tr>",
-                    short(best.threshold)
+                    forecast.points[place].said(6)
                 );
             }
             _ => text += "<td></td></tr>\n",

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::html::{escaped, prose};
 use super::many;
 use crate::document::{Document, Forecast, Kind, matrix};
-use crate::number::{counted, short, shown, spoken};
+use crate::number::{counted, short, shown, spoken, step};
 
 /// The top of a page.
 pub(super) struct Headline {
@@ -40,7 +40,17 @@ pub(super) fn headline(document: &Document) -> Headline {
         Some(forecast) => of_forecast(document, forecast),
         None => without_forecast(document),
     };
-    Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html }
+    Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html: html + &notes(document) }
+}
+
+fn notes(document: &Document) -> String {
+    let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose(note))).collect();
+    let words = match document.notes.len() {
+        0 => return String::new(),
+        1 => "1 note".into(),
+        several => format!("{several} notes"),
+    };
+    format!("<details><summary>{words} on the data</summary><ul>\n{notes}</ul></details>\n")
 }
 
 fn without_forecast(document: &Document) -> (String, String, String) {
@@ -84,16 +94,19 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
     let sure = interval.map_or(String::new(), |interval| {
         format!(" (95\u{a0}% {} to {})", spoken(interval.low), spoken(interval.high))
     });
-    let rows: f64 = cells.iter().sum();
+    let weight: f64 = cells.iter().sum();
+    let rows = match forecast.is_weighted {
+        true => format!("{} (of weight {})", counted(forecast.rows as f64), counted(weight)),
+        false => counted(weight),
+    };
     let lead = format!(
         "<p class=\"lead\">{place} <b>{name}</b> is <b>{value}</b>{sure}, on {rows} {part}.</p>\n",
         place = match document.kind {
-            Kind::Theory => format!("At {threshold}, the best threshold of these rows,"),
+            Kind::Theory => format!("At threshold {threshold}"),
             _ => "At that threshold".into(),
         },
         name = escaped(score.name()),
         value = value.map_or("undefined".into(), spoken),
-        rows = counted(rows),
         part = escaped(&forecast.part),
     );
     let mut html = String::from("<div class=\"cards\">\n");
@@ -101,30 +114,28 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
     html += &costs(cells, &forecast.classes[1]);
     html += &yardsticks(forecast, &score, value, interval.map(|interval| (interval.low, interval.high)));
     html += "</div>\n";
-    if !document.notes.is_empty() {
-        let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose(note))).collect();
-        html += &format!(
-            "<details><summary>{} on the data</summary><ul>\n{notes}</ul></details>\n",
-            if document.notes.len() == 1 { "1 note".into() } else { format!("{} notes", document.notes.len()) }
-        );
-    }
     (heading, lead, html)
 }
 
 fn which(forecast: &Forecast) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
-        short(forecast.threshold),
+        forecast.point().map_or_else(|| short(forecast.threshold), |point| point.said(6)),
         escaped(&capital(&forecast.chosen))
     );
     if let Some((low, high)) = forecast.interval {
-        let (low, high) = crate::number::ends(low, high);
-        let _ = writeln!(text, "<p>On the rows that chose it, every threshold from {low} to {high} is as good.</p>");
+        let _ = writeln!(
+            text,
+            "<p>On {}, every threshold from {} is as good.</p>",
+            escaped(&forecast.source),
+            step(low, high)
+        );
     }
     if let Some((low, high)) = forecast.spread {
         let _ = writeln!(
             text,
-            "<p>With other rows of the same kind the best one would lie between <b>{}</b> and <b>{}</b> (95\u{a0}%).</p>",
+            "<p>Drawn anew from {}, the best threshold lies between <b>{}</b> and <b>{}</b> in 95\u{a0}% of the draws.</p>",
+            escaped(&forecast.source),
             spoken(low),
             spoken(high)
         );

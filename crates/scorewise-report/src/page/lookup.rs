@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::document::Forecast;
 use crate::drawn::feasible;
 use crate::error::Result;
-use crate::number::{ends, short};
+use crate::number::{short, step};
 
 /// The columns of the table, and what the script needs to know of the scores.
 pub(super) fn table(forecast: &Forecast) -> Result<Value> {
@@ -22,22 +22,18 @@ pub(super) fn table(forecast: &Forecast) -> Result<Value> {
     });
     let cells = |at: usize| -> Vec<Value> { points.iter().map(|point| number(Some(point.cells[at]))).collect() };
     let exact: Vec<f64> = points.iter().map(|point| point.threshold).collect();
-    let (low, high): (Vec<String>, Vec<String>) = points.iter().map(|point| ends(point.low, point.high)).unzip();
     let mut table = json!({
         "threshold": exact,
         "said": points.iter().map(|point| point.said(6)).collect::<Vec<_>>(),
         "from": points.iter().map(|point| point.low).collect::<Vec<_>>(),
         "to": points.iter().map(|point| point.high).collect::<Vec<_>>(),
-        "low": low,
-        "high": high,
+        "same": points.iter().map(|point| step(point.low, point.high)).collect::<Vec<_>>(),
         "tn": cells(0),
         "fp": cells(1),
         "fn": cells(2),
         "tp": cells(3),
         "scores": described.collect::<Vec<_>>(),
         "chosen": place(forecast.threshold),
-        "half": place(0.5),
-        "shown": crate::drawn::shown_scores(forecast).iter().map(Score::name).collect::<Vec<_>>(),
     });
     if !forecast.conditions.is_empty() {
         table["feasible"] = json!(feasible(forecast)?.iter().map(|holds| u8::from(*holds)).collect::<Vec<_>>());

@@ -70,7 +70,7 @@ pub fn page(document: &Document) -> Result<String> {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
          {GENERATOR} {version}\">\n<title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{style}{colours}</style>\n<noscript><style>.screen, .controls {{ display: none !important; }}</style></noscript>\n</head>\n\
          <body>\n<a class=\"skip\" href=\"#main\">To the content</a>\n<header>\n<p class=\"kind\">{kind}</p>\n<h1>{heading}</h1>\n{lead}</header>\n\
-         <main id=\"main\">\n{body}</main>\n<footer><p>Made by scorewise {version}. Scores are 95 % sure where an interval is given, by resampling the rows. \
+         <main id=\"main\">\n{body}</main>\n<footer><p>Made by scorewise {version}. Intervals hold the middle 95 % of the values in rows drawn anew; those of the reliability diagram are Wilson\u{2019}s. \
          This page needs no network: it can be mailed and kept.</p></footer>\n{scripts}<script>\n{script}</script>\n</body>\n</html>\n",
         version = escaped(&document.scorewise),
         title = escaped(&headline.title),

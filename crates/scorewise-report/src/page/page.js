@@ -9,7 +9,7 @@
   const shown = (value) => (value === null ? "undefined" : String(value));
 
   function copy(text, words) {
-    const done = () => { one("#said").textContent = words; };
+    const done = () => { one("#copied").textContent = words; };
     const byHand = () => {
       const area = document.createElement("textarea");
       area.value = text;
@@ -28,11 +28,14 @@
     link.download = name;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    one("#said").textContent = name + " is saved.";
+    one("#told").textContent = name + " is saved.";
   }
 
   const copyButton = one("#copy-json");
   if (copyButton) copyButton.addEventListener("click", () => copy(one("#result").textContent, "The result is copied as JSON."));
+
+  // Paper cannot be opened.
+  addEventListener("beforeprint", () => { for (const each of all("details")) each.open = true; });
 
   if (!table) return;
   const count = table.threshold.length;
@@ -77,7 +80,7 @@
     const said = table.said[place];
     one("#now").textContent = said;
     one("#now").dataset.exact = String(table.threshold[place]);
-    one("#same").textContent = `${table.low[place]} to ${table.high[place]}`;
+    one("#same").textContent = table.same[place];
     if (document.activeElement !== typed) typed.value = said;
     if (moveSlider) slider.value = String(table.threshold[place]);
     const main = table.scores[0];
@@ -116,13 +119,13 @@
   for (const button of all("[data-place]")) {
     button.addEventListener("click", () => {
       show(Number(button.dataset.place), true);
-      one("#said").textContent = `Threshold ${table.said[place]}.`;
+      one("#told").textContent = `Threshold ${table.said[place]}.`;
     });
   }
   const jump = one("#jump");
   jump.addEventListener("change", () => {
     if (jump.value !== "") show(Number(jump.value), true);
-    one("#said").textContent = `Threshold ${table.said[place]}.`;
+    one("#told").textContent = `Threshold ${table.said[place]}.`;
     jump.value = "";
   });
 
@@ -164,7 +167,7 @@
     const rows = [heading.join(",")];
     for (let at = 0; at < count; at += 1) {
       const numbers = table.scores.map((score) => (score.values[at] === null ? "" : score.values[at]));
-      rows.push([table.threshold[at], table.low[at], table.high[at], table.tn[at], table.fp[at], table.fn[at], table.tp[at], ...numbers].join(","));
+      rows.push([table.threshold[at], table.from[at], table.to[at], table.tn[at], table.fp[at], table.fn[at], table.tp[at], ...numbers].join(","));
     }
     save(rows.join("\n") + "\n", "scorewise-thresholds.csv", "text/csv");
   });

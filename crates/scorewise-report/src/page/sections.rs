@@ -94,7 +94,7 @@ pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String>
             member.warm_up.len().to_string(),
             kept,
             last.map_or(String::new(), |epoch| short(epoch.validation)),
-            last.map_or(String::new(), |epoch| short(epoch.coverage)),
+            last.and_then(|epoch| epoch.coverage).map_or(String::new(), short),
             member.restarts.to_string(),
             member.end.clone(),
         ]
@@ -191,7 +191,7 @@ pub(super) fn comparison(document: &Document) -> String {
     ];
     let heading = ["forecast", &comparison.score, "low", "high", "threshold", "better in"];
     let caption = format!(
-        "{} of both, with 95 % intervals; `better in` is the share of resampled rows in which it is the better one",
+        "{} of both, with 95 % intervals; `better in` is the share of the draws in which it is the better one",
         comparison.score
     );
     section("comparison", "The comparison", &table(&caption, &heading, &rows))
@@ -279,12 +279,10 @@ pub(super) fn provenance(document: &Document) -> String {
     for data in &provenance.data {
         lines.push(("data", format!("{}, {} rows, fingerprint {}", data.name, data.rows, data.fingerprint)));
     }
-    for name in ["model", "fingerprint"] {
-        let known = document.result.get(name).and_then(Value::as_str).filter(|_| name == "model");
-        lines.extend(known.map(|text| (name, text.to_string())));
-    }
+    let model = document.result.get("model").and_then(Value::as_str);
+    lines.extend(model.map(|name| ("model", name.to_string())));
     let body = facts(&lines)
         + "<div class=\"controls\"><button type=\"button\" id=\"copy-json\">copy the result as JSON</button></div>\n\
-           <p id=\"said\" class=\"toast\" role=\"status\"></p>\n";
+           <p id=\"copied\" class=\"toast\" role=\"status\"></p>\n";
     section("provenance", "Where it comes from", &body)
 }

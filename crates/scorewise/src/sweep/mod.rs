@@ -97,6 +97,12 @@ impl Sweep {
         each_kind!(&self.sorted, table => table.rows.len())
     }
 
+    /// Whether rows have weights; otherwise each weighs 1.
+    #[must_use]
+    pub fn is_weighted(&self) -> bool {
+        matches!(self.sorted, Sorted::NarrowWeighted(_) | Sorted::WideWeighted(_))
+    }
+
     /// The weighted positives and negatives.
     #[must_use]
     pub fn counts(&self) -> Counts {

@@ -3,7 +3,8 @@
     python bench/report.py [ROWS]          needs the command built: cargo build --release, and Chromium for the last part
 
 Ours is the whole page (sweep, best threshold of all scores, a thousand steps, seven figures); theirs are four figures of the same rows by
-scikit-learn and matplotlib (ROC, precision and recall, calibration, histogram by class), saved as SVG. In turn, medians of five rounds.
+scikit-learn and matplotlib (ROC, precision and recall, calibration, histogram by class), saved as SVG. Ours with and without the page in
+turn, medians of five rounds; theirs the shorter of two.
 """
 
 from __future__ import annotations

@@ -115,9 +115,10 @@ def confusion(labels: Incomplete, probabilities: Incomplete, weights: Incomplete
     tn, fp, fn, tp at a threshold.
     """
 
-def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values: SupportsGetItem[int, Incomplete], mark: SupportsFloat | SupportsIndex | None) -> str:
+def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values: SupportsGetItem[int, Incomplete]) -> str | None:
     """
-    Scores over the threshold as SVG: names, thresholds in rising order, and one row of values for each threshold (NaN where undefined).
+    Scores over the threshold as SVG: names, thresholds in rising order, and the values of each score (NaN where undefined). Nothing where
+    all of them are undefined.
     """
 
 def expected_confusion(labels: Incomplete, predictions: Incomplete, weights: Incomplete | None, prior: str, from_logits: bool) -> list[float]:

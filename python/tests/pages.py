@@ -69,8 +69,8 @@ def spoken(value: float | None) -> str:
 
 
 def counted(value: float) -> str:
-    """A narrow gap between thousands; weights, which need not be whole, have one digit after the point."""
-    return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else f"{value:.1f}"
+    """A narrow gap between thousands; weights, which need not be whole, as they are."""
+    return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else short(value)
 
 
 def without_zeros(text: str) -> str:
@@ -98,18 +98,18 @@ class Made:
     def text(self) -> str:
         return self.path.read_text(encoding="utf-8")
 
-    def score(self, threshold: float | str) -> Any:
-        """What the command says at a threshold. Intervals are not asked for, so one replicate does."""
-        return json.loads(command(self.folder, "score", *self.rows, "--threshold", threshold, "--replicates", 1, "--json"))
+    def score(self, threshold: float | str, replicates: int = 1) -> Any:
+        """What the command says at a threshold. Where intervals are not asked for, one replicate does."""
+        return json.loads(command(self.folder, "score", *self.rows, "--threshold", threshold, "--replicates", replicates, "--json"))
 
-    def said(self, threshold: float) -> str:
-        """The threshold with three digits, or as many more as it takes to be above the same rows."""
+    def said(self, threshold: float, least: int = 3) -> str:
+        """The threshold with so many digits, or as many more as it takes to be above the same rows."""
         exact = self.score(threshold)["confusion"]
-        texts = (without_zeros(f"{threshold:.{digits}f}") for digits in range(3, 18))
+        texts = (without_zeros(f"{threshold:.{digits}f}") for digits in range(least, 18))
         return next(text for text in texts if self.score(text)["confusion"] == exact)
 
-    def tune(self, score: str) -> Any:
-        return json.loads(command(self.folder, "tune", *self.rows, "--score", score, "--replicates", 1, "--json"))
+    def tune(self, score: str, *more: str) -> Any:
+        return json.loads(command(self.folder, "tune", *self.rows, "--score", score, *more, "--replicates", 1, "--json"))
 
 
 def write_tables(folder: pathlib.Path) -> None:

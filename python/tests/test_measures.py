@@ -166,9 +166,10 @@ def test_notebooks_see_tables_and_plots(forecast: tuple[np.ndarray, ...]) -> Non
     y, p, _ = forecast
     found = sw.sweep(y, p)
     best = found.best("f1")
-    for shown in (found, best, best.confusion, sw.score(y, p, replicates=10), found.curve("f1"), sw.scores(), sw.priors(), sw.theory(y, p)):
+    for shown in (found, best, best.confusion, sw.score(y, p, replicates=10), sw.scores(), sw.priors(), sw.theory(y, p)):
         html = shown._repr_html_()
         assert html.startswith("<table>") and html.count("<tr>") >= 2
+    assert found.curve("f1")._repr_html_().startswith("<svg")
     axes = found.curve(["f1", "tss"]).plot()
     assert [line.get_label() for line in axes.lines[::2]] == ["f1", "tss"]
     assert axes.get_xlabel() == "threshold"

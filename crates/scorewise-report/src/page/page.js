@@ -37,7 +37,7 @@
   // Paper cannot be opened.
   addEventListener("beforeprint", () => { for (const each of all("details")) each.open = true; });
 
-  if (!table) return;
+  if (!table || !one("#threshold")) return;
   const count = table.threshold.length;
   const scores = new Map(table.scores.map((score) => [score.name, score]));
   const slider = one("#threshold");

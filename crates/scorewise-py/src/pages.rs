@@ -72,9 +72,8 @@ pub fn page(py: Python<'_>, document: &str) -> PyResult<String> {
 /// Name, title, caption and SVG of each figure of a report.
 #[pyfunction]
 pub fn figures(py: Python<'_>, document: &str) -> PyResult<Vec<(String, String, String, String)>> {
-    let one = |figure: Drawn| -> Result<_, scorewise_report::Error> {
-        Ok((figure.name, figure.title, figure.caption, figure.picture.svg()?))
-    };
+    let one =
+        |figure: Drawn| -> Result<_, Error> { Ok((figure.name, figure.title, figure.caption, figure.picture.svg()?)) };
     py.detach(|| -> Result<Vec<_>, String> {
         let document = Document::read(document).map_err(|problem| problem.to_string())?;
         let found = drawn(&document).map_err(|fault| fault.to_string())?;

@@ -13,13 +13,14 @@ use scorewise::sweep::{confusion, sweep};
 use scorewise::{CrossEntropy, ExactLoss, Loss, Probabilities, Rows, Score, ScoreLoss};
 use scorewise_train::ensemble::ensemble;
 use scorewise_train::fit::{Settings, side_by_side};
-use scorewise_train::reproduce::{Pollution, STEP, TEST, TRAINING, WINDOWS, Wind, Window};
+use scorewise_train::reproduce::{FOLDS, Inputs, Pollution, WINDOWS, Window};
 use scorewise_train::{Error, Result, Shape};
 
 /// What is tried: settings of a training, and how many networks.
 struct Trial {
     loss: String,
     prior: String,
+    inputs: Inputs,
     hidden: Vec<usize>,
     members: usize,
     /// Whether each network has validation rows of its own.
@@ -32,7 +33,7 @@ impl Trial {
         let plain = Settings::new(Loss::CrossEntropy(CrossEntropy::plain()));
         let (loss, prior) = ("sol".into(), "cosine:0.5,0.1".into());
         let settings = Settings { batch: Some(512), ..plain };
-        let mut trial = Trial { loss, prior, hidden: vec![15, 8], members: 6, own: false, settings };
+        let mut trial = Trial { loss, prior, inputs: Inputs::one_hot(), hidden: vec![15, 8], members: 6, own: false, settings };
         for word in text.split_whitespace() {
             let refuse = || {
                 Error::setting(word, "is no setting", "loss prior slower on_all own batch rate decay hidden members")
@@ -50,6 +51,8 @@ impl Trial {
                 "decay" => settings.weight_decay = number()?,
                 "members" => trial.members = number()? as usize,
                 "own" => trial.own = value == "true",
+                "inputs" => trial.inputs = value.parse()?,
+                "patience" => settings.patience = value.parse().map_err(|_| refuse())?,
                 "hidden" => trial.hidden = value.split(',').filter_map(|width| width.parse().ok()).collect(),
                 _ => return Err(refuse()),
             }
@@ -58,8 +61,8 @@ impl Trial {
     }
 
     /// The score of a window's last hours at ½ and at the best threshold of its first.
-    fn judge(&self, data: &Pollution, window: Window, score: &Score, seed: u64) -> Result<[f64; 2]> {
-        let part = data.part(window, Wind::OneHot, seed);
+    fn judge(&self, data: &Pollution, window: &Window, score: &Score, seed: u64) -> Result<[f64; 2]> {
+        let part = data.part(window, &self.inputs, seed);
         let loss = match self.loss.as_str() {
             "sol" => Loss::Score(ScoreLoss::new(score.clone(), self.prior.parse()?)),
             "exact" => Loss::Exact(ExactLoss::new(score.clone(), self.prior.parse()?)),
@@ -86,9 +89,9 @@ impl Trial {
 
 fn main() -> Result<()> {
     let data = Pollution::read()?;
-    // Of every fifth training window the first two thirds teach and the last third judges: as long as a test, and before it.
-    let window = |number: usize| Window { start: STEP * number, training: TRAINING - TEST, test: TEST };
-    let windows: Vec<Window> = (0..WINDOWS).step_by(5).map(window).collect();
+    let step = std::env::var("STEP").ok().and_then(|text| text.parse().ok()).unwrap_or(4);
+    let folds = |number: usize| (0..FOLDS).map(move |third| Window::fold(number, third));
+    let windows: Vec<Window> = (0..WINDOWS).step_by(step).flat_map(folds).collect();
     let scores: Vec<Score> = ["tss", "csi"].iter().flat_map(|name| Score::parse(name)).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{:<50} {:>15} {:>15}", "TSS and CSI", "at 1/2", "at the best");
@@ -96,7 +99,7 @@ fn main() -> Result<()> {
         let trial = Trial::parse(&text)?;
         let found = side_by_side(windows.len() * scores.len(), threads, |job| {
             let (number, score) = (job / scores.len(), &scores[job % scores.len()]);
-            trial.judge(&data, windows[number], score, number as u64)
+            trial.judge(&data, &windows[number], score, number as u64)
         })?;
         let found = found.into_iter().collect::<Result<Vec<[f64; 2]>>>()?;
         let mean = |score: usize, place: usize| {

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use scorewise_train::reproduce::{
-    Adult, Contender, Experiment, Journal, Line, Pollution, Stage, Task, Trial, WINDOWS, Wind, Window, paper, perform,
+    Adult, Contender, Experiment, Journal, Line, Pollution, Stage, Task, Trial, WINDOWS, Inputs, Window, paper, perform,
 };
 
 fn tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {
@@ -52,7 +52,7 @@ fn pollution_windows_have_the_published_rates() {
     let pollution = Pollution::read().unwrap();
     let (mut train, mut test, mut without) = (0.0, 0.0, 0);
     for repeat in 0..WINDOWS {
-        let part = pollution.part(Window::of_paper(repeat), Wind::Number, 0);
+        let part = pollution.part(&Window::of_paper(repeat), &Inputs::of_paper(), 0);
         train += part.rate(&part.seen) / WINDOWS as f64;
         test += part.rate(&part.test) / WINDOWS as f64;
         without += usize::from(part.rate(&part.test) == 0.0);
@@ -65,8 +65,8 @@ fn pollution_windows_have_the_published_rates() {
 #[test]
 fn a_window_is_standardised_by_its_training_rows_alone() {
     let pollution = Pollution::read().unwrap();
-    for (wind, columns) in [(Wind::Number, 8), (Wind::OneHot, 11)] {
-        let part = pollution.part(Window::of_paper(3), wind, 1);
+    for (inputs, columns) in [(Inputs::of_paper(), 8), (Inputs::one_hot(), 11)] {
+        let part = pollution.part(&Window::of_paper(3), &inputs, 1);
         assert_eq!(part.matrix.columns(), columns);
         assert_eq!((part.training.len(), part.validation.len(), part.test.len()), (8736, 4368, 4320));
         for column in 0..columns {

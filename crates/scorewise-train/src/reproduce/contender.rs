@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use scorewise::Prior;
 
-use super::pollution::Wind;
-use super::strong::MEMBERS;
+use super::inputs::Inputs;
+use super::strong::{INPUTS, MEMBERS};
 use crate::error::Error;
 
 /// A way to forecast.
@@ -19,7 +19,7 @@ pub enum Contender {
     /// That nothing changes: dust above the limit now, dust above the limit in an hour.
     Persistence,
     /// Logistic regression: a network without hidden layers, with cross-entropy.
-    Logistic(Wind),
+    Logistic(Inputs),
     /// Cross-entropy in the set-up of the strong recipe, its threshold found afterwards.
     Tuned,
     /// The strong recipe, whose threshold is the centre of its prior and not looked for.
@@ -37,6 +37,15 @@ impl Contender {
     #[must_use]
     pub fn members(&self) -> usize {
         if matches!(self, Contender::Tuned | Contender::Strong) { MEMBERS } else { 1 }
+    }
+
+    /// What it is given of an hour of the pollution experiment.
+    pub fn inputs(&self) -> Result<Inputs, Error> {
+        match self {
+            Contender::Logistic(inputs) => Ok(inputs.clone()),
+            Contender::Tuned | Contender::Strong => INPUTS.parse(),
+            _ => Ok(Inputs::of_paper()),
+        }
     }
 
     /// The prior of its threshold, where there is one.
@@ -65,8 +74,7 @@ impl fmt::Display for Contender {
             Contender::Sol(prior) => prior.fmt(out),
             Contender::CrossEntropy => out.write_str("ce"),
             Contender::Persistence => out.write_str("persistence"),
-            Contender::Logistic(Wind::Number) => out.write_str("logistic-8"),
-            Contender::Logistic(Wind::OneHot) => out.write_str("logistic-11"),
+            Contender::Logistic(inputs) => write!(out, "logistic-{}", inputs.numbers()),
             Contender::Tuned => out.write_str("tuned-ce"),
             Contender::Strong => out.write_str("strong"),
         }
@@ -80,8 +88,8 @@ impl FromStr for Contender {
         Ok(match text.trim() {
             "ce" => Contender::CrossEntropy,
             "persistence" => Contender::Persistence,
-            "logistic-8" => Contender::Logistic(Wind::Number),
-            "logistic-11" => Contender::Logistic(Wind::OneHot),
+            "logistic-8" => Contender::Logistic(Inputs::of_paper()),
+            "logistic-11" => Contender::Logistic(Inputs::one_hot()),
             "tuned-ce" => Contender::Tuned,
             "strong" => Contender::Strong,
             prior => Contender::Sol(prior.parse()?),

@@ -24,6 +24,7 @@
 
 mod part;
 mod adult;
+mod inputs;
 mod pollution;
 mod contender;
 mod strong;
@@ -37,7 +38,8 @@ pub use contender::Contender;
 pub use journal::Journal;
 pub use paper::paper;
 pub use part::Part;
-pub use pollution::{LIMIT, Pollution, STEP, TEST, TRAINING, WINDOWS, Wind, Window};
+pub use inputs::{Input, Inputs, Weather};
+pub use pollution::{FOLDS, LIMIT, Pollution, STEP, TEST, TRAINING, WINDOWS, Window};
 pub use strong::MEMBERS;
 pub use summary::{Difference, Line};
 pub use trial::{Task, Trial};
@@ -178,10 +180,10 @@ impl Stage {
 
     /// The rows of a repeat.
     #[must_use]
-    pub fn part(&self, repeat: usize, wind: Wind, seed: u64) -> Part {
+    pub fn part(&self, repeat: usize, inputs: &Inputs, seed: u64) -> Part {
         match self {
             Stage::Adult(adult) => adult.part(seed),
-            Stage::Pollution(pollution) => pollution.part(Window::of_paper(repeat), wind, seed),
+            Stage::Pollution(pollution) => pollution.part(&Window::of_paper(repeat), inputs, seed),
         }
     }
 

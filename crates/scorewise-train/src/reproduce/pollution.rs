@@ -5,6 +5,9 @@
 //! are standardised by the training rows, and a random third of these stops the training: what the paper leaves open is
 //! settled as its numbers ask for.
 
+use std::ops::Range;
+
+use super::inputs::{DIRECTIONS, Input, Inputs, Weather};
 use super::part::Part;
 use crate::engine::Matrix;
 use crate::error::{Error, Place, Result};
@@ -22,44 +25,50 @@ pub const STEP: usize = 120;
 /// Dust above which an hour counts.
 pub const LIMIT: f64 = 400.0;
 
+/// Parts of a window's training hours, one of which judges where a recipe is looked for.
+pub const FOLDS: usize = 3;
+
 /// Hours left out at the beginning.
 const SKIPPED: usize = 24;
-/// Place of the wind's direction among the features.
-const WIND: usize = 4;
-
 /// All hours.
 #[derive(Clone, Debug)]
 pub struct Pollution {
-    /// Dust, dew point, temperature, pressure, wind direction (0 to 3), wind speed, snow, rain.
-    hours: Vec<[f64; 8]>,
+    /// Dust, 0 where it was not measured.
+    dust: Vec<f64>,
+    /// The last dust that was measured.
+    last: Vec<f64>,
+    /// The wind's direction, 0 to 3.
+    wind: Vec<f64>,
+    /// The columns of the weather, in their order.
+    weather: Vec<Vec<f64>>,
     labels: Vec<u32>,
 }
 
-/// How the wind's direction is given to a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wind {
-    /// As one number, 0 to 3: what the paper did.
-    Number,
-    /// As four, one for each direction.
-    OneHot,
-}
-
 /// Which hours a repeat is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The first hour.
-    pub start: usize,
-    /// Hours of training.
-    pub training: usize,
-    /// Hours of testing after them.
-    pub test: usize,
+    /// All of them.
+    pub hours: Range<usize>,
+    /// Those among them that judge; the others teach.
+    pub test: Range<usize>,
 }
 
 impl Window {
     /// One of the paper's hundred, from 0.
     #[must_use]
     pub fn of_paper(repeat: usize) -> Self {
-        Window { start: STEP * repeat, training: TRAINING, test: TEST }
+        let start = STEP * repeat;
+        let end = start + TRAINING + TEST;
+        Window { hours: start..end, test: end - TEST..end }
+    }
+
+    /// The training hours of one of the paper's, in thirds that follow each other, of which one judges: nothing of the paper's test
+    /// hours is seen, and every season judges once.
+    #[must_use]
+    pub fn fold(repeat: usize, third: usize) -> Self {
+        let start = STEP * repeat;
+        let test = start + TRAINING / FOLDS * third;
+        Window { hours: start..start + TRAINING, test: test..test + TRAINING / FOLDS }
     }
 }
 
@@ -70,38 +79,29 @@ impl Pollution {
     }
 
     fn from_table(table: &Table) -> Result<Self> {
-        let mut columns: Vec<Vec<f64>> = Vec::new();
-        for name in ["pm2.5", "DEWP", "TEMP", "PRES", "cbwd", "Iws", "Is", "Ir"] {
-            let column = match &table.need(name)?.values {
-                Values::Number(values) => values[SKIPPED..].iter().map(|x| if x.is_nan() { 0.0 } else { *x }).collect(),
-                Values::Category(category) => {
-                    // In the order of the letters, capitals first: NE, NW, SE, cv.
-                    let mut levels: Vec<&String> = category.levels.iter().collect();
-                    levels.sort_unstable();
-                    let place = |code: &u32| levels.iter().position(|level| **level == category.levels[*code as usize]);
-                    category.codes[SKIPPED..].iter().map(|code| place(code).unwrap_or(0) as f64).collect()
-                }
-                _ => return Err(Error::data(Place::file(&table.file).column(name), "holds no numbers", "")),
-            };
-            columns.push(column);
-        }
-        let dust = &columns[0];
+        let measured = column(table, "pm2.5")?;
+        let mut known = 0.0;
+        let last = measured.iter().map(|dust| {
+            known = if dust.is_nan() { known } else { *dust };
+            known
+        });
+        let last: Vec<f64> = last.collect();
+        let dust: Vec<f64> = measured.iter().map(|dust| if dust.is_nan() { 0.0 } else { *dust }).collect();
         let labels = dust[1..].iter().map(|next| u32::from(*next > LIMIT)).collect();
-        let hours = (0..dust.len() - 1).map(|hour| std::array::from_fn(|column| columns[column][hour])).collect();
-        Ok(Pollution { hours, labels })
+        let weather = Weather::ALL.iter().map(|weather| column(table, weather.name())).collect::<Result<_>>()?;
+        Ok(Pollution { dust, last, wind: column(table, "cbwd")?, weather, labels })
     }
 
     /// How many hours have an answer.
     #[must_use]
     pub fn hours(&self) -> usize {
-        self.hours.len()
+        self.labels.len()
     }
 
     /// Whether the dust of each hour of a window exceeds the limit: the forecast that nothing changes.
     #[must_use]
-    pub fn persistence(&self, window: Window) -> Vec<bool> {
-        let hours = &self.hours[window.start..window.start + window.training + window.test];
-        hours.iter().map(|hour| hour[0] > LIMIT).collect()
+    pub fn persistence(&self, window: &Window) -> Vec<bool> {
+        self.dust[window.hours.clone()].iter().map(|dust| *dust > LIMIT).collect()
     }
 
     /// A window, its validation rows drawn with this seed.
@@ -109,28 +109,21 @@ impl Pollution {
     /// # Panics
     /// Where the window reaches beyond the hours.
     #[must_use]
-    pub fn part(&self, window: Window, wind: Wind, seed: u64) -> Part {
-        let rows = window.training + window.test;
-        let hours = &self.hours[window.start..window.start + rows];
+    pub fn part(&self, window: &Window, inputs: &Inputs, seed: u64) -> Part {
+        let first = window.hours.start;
+        let rows = 0..window.hours.len() as u32;
+        let (test, seen): (Vec<u32>, Vec<u32>) = rows.partition(|row| window.test.contains(&(first + *row as usize)));
+        let columns: Vec<Vec<f64>> = inputs.0.iter().flat_map(|input| self.columns(*input, &window.hours)).collect();
+        let scales: Vec<(f64, f64)> = columns.iter().map(|column| scale(column, &seen)).collect();
         let mut values: Vec<f32> = Vec::new();
-        let columns: Vec<Vec<f64>> = match wind {
-            Wind::Number => (0..8).map(|column| hours.iter().map(|hour| hour[column]).collect()).collect(),
-            Wind::OneHot => {
-                let plain = (0..8).filter(|column| *column != WIND);
-                let plain = plain.map(|column| hours.iter().map(|hour| hour[column]).collect());
-                let is = |from: f64| hours.iter().map(|hour| f64::from(hour[WIND] == from)).collect();
-                plain.chain([0.0, 1.0, 2.0, 3.0].map(is)).collect()
-            }
-        };
-        let scales: Vec<(f64, f64)> = columns.iter().map(|column| scale(&column[..window.training])).collect();
-        for row in 0..rows {
+        for row in 0..window.hours.len() {
             let cell =
                 |(column, (mean, deviation)): (&Vec<f64>, &(f64, f64))| ((column[row] - mean) / deviation) as f32;
             values.extend(columns.iter().zip(&scales).map(cell));
         }
-        let mut order: Vec<u32> = (0..window.training as u32).collect();
+        let mut order = seen.clone();
         shuffle(&mut order, &mut random(seed, 0));
-        let (validation, training) = order.split_at(window.training / 3);
+        let (validation, training) = order.split_at(seen.len() / 3);
         let sorted = |rows: &[u32]| {
             let mut rows = rows.to_vec();
             rows.sort_unstable();
@@ -138,18 +131,51 @@ impl Pollution {
         };
         Part {
             matrix: Matrix::new(columns.len(), &values).unwrap_or_default(),
-            labels: self.labels[window.start..window.start + rows].to_vec(),
+            labels: self.labels[window.hours.clone()].to_vec(),
             training: sorted(training),
             validation: sorted(validation),
-            seen: (0..window.training as u32).collect(),
-            test: (window.training as u32..rows as u32).collect(),
+            seen,
+            test,
+        }
+    }
+
+    /// The columns of an input, one or more, for some hours.
+    fn columns(&self, input: Input, hours: &Range<usize>) -> Vec<Vec<f64>> {
+        let of = |values: &[f64]| vec![values[hours.clone()].to_vec()];
+        let ago = |back: usize, hour: usize| self.last[hour.saturating_sub(back)];
+        match input {
+            Input::Dust => of(&self.dust),
+            Input::LastDust => of(&self.last),
+            Input::Lag(back) => vec![hours.clone().map(|hour| ago(back, hour)).collect()],
+            Input::Change(back) => vec![hours.clone().map(|hour| self.last[hour] - ago(back, hour)).collect()],
+            Input::Weather(weather) => of(&self.weather[weather as usize]),
+            Input::WindNumber => of(&self.wind),
+            Input::WindDirections => {
+                let is = |from: usize| hours.clone().map(|hour| f64::from(self.wind[hour] == from as f64)).collect();
+                (0..DIRECTIONS).map(is).collect()
+            }
         }
     }
 }
 
-/// Mean and deviation; 1 where all are alike.
-fn scale(values: &[f64]) -> (f64, f64) {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / values.len() as f64;
+/// A column without the hours left out; texts as numbers, in the order of the letters, capitals first: NE, NW, SE, cv.
+fn column(table: &Table, name: &str) -> Result<Vec<f64>> {
+    match &table.need(name)?.values {
+        Values::Number(values) => Ok(values[SKIPPED..].to_vec()),
+        Values::Category(category) => {
+            let mut levels: Vec<&String> = category.levels.iter().collect();
+            levels.sort_unstable();
+            let place = |code: &u32| levels.iter().position(|level| **level == category.levels[*code as usize]);
+            Ok(category.codes[SKIPPED..].iter().map(|code| place(code).unwrap_or(0) as f64).collect())
+        }
+        _ => Err(Error::data(Place::file(&table.file).column(name), "holds no numbers", "")),
+    }
+}
+
+/// Mean and deviation of some rows; 1 where all are alike.
+fn scale(column: &[f64], rows: &[u32]) -> (f64, f64) {
+    let values = rows.iter().map(|row| column[*row as usize]);
+    let mean = values.clone().sum::<f64>() / rows.len() as f64;
+    let variance = values.map(|x| (x - mean).powi(2)).sum::<f64>() / rows.len() as f64;
     (mean, if variance > 0.0 { variance.sqrt() } else { 1.0 })
 }

@@ -7,6 +7,9 @@ use crate::error::Result;
 use crate::fit::Settings;
 use crate::train::Recipe;
 
+/// What its networks are given of an hour.
+pub const INPUTS: &str = "last,Iws";
+
 /// Networks whose probabilities are averaged.
 pub const MEMBERS: usize = Recipe::STRONG.members;
 

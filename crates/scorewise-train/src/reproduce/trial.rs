@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contender::Contender;
 use super::part::Part;
-use super::pollution::{Wind, Window};
+use super::pollution::Window;
 use super::strong;
 use super::{Experiment, Stage};
 use crate::ensemble::{Ensemble, ensemble};
@@ -85,16 +85,11 @@ impl Task {
         watch: &(dyn Fn(&Epoch) -> ControlFlow<()> + Sync),
     ) -> Result<Option<Trial>> {
         let start = Instant::now();
-        let wind = match self.contender {
-            Contender::Logistic(wind) => wind,
-            Contender::Tuned | Contender::Strong => Wind::OneHot,
-            _ => Wind::Number,
-        };
         // Rows are drawn alike for all contenders, so that they can be compared repeat by repeat.
-        let part = stage.part(self.repeat, wind, stream(seed, self.repeat as u64));
+        let part = stage.part(self.repeat, &self.contender.inputs()?, stream(seed, self.repeat as u64));
         let found = match (&self.contender, stage) {
             (Contender::Persistence, Stage::Pollution(pollution)) => {
-                let certain = pollution.persistence(Window::of_paper(self.repeat)).into_iter();
+                let certain = pollution.persistence(&Window::of_paper(self.repeat)).into_iter();
                 let certain: Vec<f64> = certain.map(f64::from).collect();
                 Some(Found::new(&part, &self.score, |rows| rows.iter().map(|row| certain[*row as usize]).collect())?)
             }

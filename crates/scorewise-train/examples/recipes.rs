@@ -33,7 +33,8 @@ impl Trial {
         let plain = Settings::new(Loss::CrossEntropy(CrossEntropy::plain()));
         let (loss, prior) = ("sol".into(), "cosine:0.5,0.1".into());
         let settings = Settings { batch: Some(512), ..plain };
-        let mut trial = Trial { loss, prior, inputs: Inputs::one_hot(), hidden: vec![15, 8], members: 6, own: false, settings };
+        let mut trial =
+            Trial { loss, prior, inputs: Inputs::one_hot(), hidden: vec![15, 8], members: 6, own: false, settings };
         for word in text.split_whitespace() {
             let refuse = || {
                 Error::setting(word, "is no setting", "loss prior slower on_all own batch rate decay hidden members")
@@ -46,6 +47,7 @@ impl Trial {
                 "prior" => trial.prior = value.into(),
                 "slower" => settings.warm_start.get_or_insert_default().slower = number()?,
                 "on_all" => settings.warm_start.get_or_insert_default().on_all = value == "true",
+                "steady" => settings.warm_start.get_or_insert_default().steady = value == "true",
                 "batch" => settings.batch = value.parse().ok(),
                 "rate" => settings.learning_rate = number()?,
                 "decay" => settings.weight_decay = number()?,

@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use patterns::{Data, blobs, disc, ring, score_loss};
 use scorewise::multiclass::{Average, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
-use scorewise::{CrossEntropy, ExactLoss, Loss, Prior, Score};
+use scorewise::{CrossEntropy, ExactLoss, Logits, Loss, Prior, Rows, Score, ScoreLoss};
 use scorewise_train::ensemble::Ensemble;
 use scorewise_train::fit::{
     Fit, Job, Keep, Method, Objective, Outcome, Phase, Sample, Settings, WarmStart, fit, fit_all,
@@ -235,7 +235,8 @@ fn warm_start_puts_the_best_threshold_at_the_mean_of_the_prior() {
     (settings.epochs, settings.learning_rate) = (40, 5e-3);
     let all = [&data.training[..], &data.validation].concat();
     for (on_all, rows) in [(false, &data.validation), (true, &all)] {
-        settings.warm_start = Some(WarmStart { epochs: Some(60), patience: Some(20), slower: 1e-9, on_all });
+        settings.warm_start =
+            Some(WarmStart { epochs: Some(60), patience: Some(20), slower: 1e-9, on_all, steady: false });
         let trained = data.train(&[16, 8], 1, &settings);
         let sample = data.sample();
         let sweep = Ensemble::new(vec![trained.network]).unwrap().sweep(&sample, rows).unwrap();
@@ -244,6 +245,33 @@ fn warm_start_puts_the_best_threshold_at_the_mean_of_the_prior() {
         assert!((f1.value(&sweep.at(0.3)) - best.value).abs() < 1e-3 && best.value > 0.85, "{best:?}");
         assert!(trained.warm_up.len() <= 60 && !trained.warm_up.is_empty());
     }
+}
+
+#[test]
+fn a_steady_warm_start_ends_where_the_loss_is_lowest() {
+    let data = disc(1200);
+    let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.4,0.2".parse().unwrap());
+    let mut settings = Settings::new(Loss::Score(loss.clone()));
+    (settings.epochs, settings.learning_rate) = (40, 5e-3);
+    let all = [&data.training[..], &data.validation].concat();
+    let sample = data.sample();
+    let events: Vec<bool> = all.iter().map(|row| sample.labels[*row as usize] == 1).collect();
+    // The loss of the network with so much added to its bias, after a main phase too slow to move it.
+    let mut lost = |steady: bool| {
+        let warm = WarmStart { epochs: Some(30), patience: Some(20), slower: 1e-9, on_all: true, steady };
+        settings.warm_start = Some(warm);
+        let network = data.train(&[16, 8], 1, &settings).network;
+        let ensemble = Ensemble::new(vec![network]).unwrap();
+        let logits = ensemble.probabilities(sample.matrix, &all).into_iter().map(|p| (p / (1.0 - p)).ln());
+        let logits: Vec<f64> = logits.collect();
+        [0.0, 0.1, -0.1, 0.3, -0.3].map(|shift| {
+            let moved: Vec<f64> = logits.iter().map(|logit| logit + shift).collect();
+            loss.value(&Rows::new(Logits(&moved), &events).unwrap()).unwrap()
+        })
+    };
+    let [steady, others @ ..] = lost(true);
+    assert!(others.iter().all(|other| *other > steady - 1e-6), "{steady} and {others:?}");
+    assert!(lost(false)[0] > steady, "the best threshold is not where the loss is lowest");
 }
 
 #[test]

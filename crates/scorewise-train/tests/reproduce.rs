@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use scorewise_train::reproduce::{
-    Adult, Contender, Experiment, Journal, Line, Pollution, Stage, Task, Trial, WINDOWS, Inputs, Window, paper, perform,
+    Adult, Contender, Experiment, Inputs, Journal, Line, Pollution, Stage, Task, Trial, WINDOWS, Window, paper, perform,
 };
 
 fn tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {

@@ -33,11 +33,15 @@ pub struct WarmStart {
     /// validation rows alone. Off by default: a network that knows its rows by heart is too sure of them. Where decay prevents that, three
     /// times as many events make a steadier threshold.
     pub on_all: bool,
+    /// Whether the bias is then moved on to where the score's loss itself is lowest (two classes alone). Off by default: with many events
+    /// the best threshold is steady as it is. With few it stands beside one of them by chance, and the loss, a mean over the
+    /// prior, does not.
+    pub steady: bool,
 }
 
 impl Default for WarmStart {
     fn default() -> Self {
-        WarmStart { epochs: None, patience: None, slower: 0.1, on_all: false }
+        WarmStart { epochs: None, patience: None, slower: 0.1, on_all: false, steady: false }
     }
 }
 

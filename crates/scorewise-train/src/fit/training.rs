@@ -222,6 +222,9 @@ impl<'a> Training<'a> {
     /// With one logit that is exact: σ(z) > τ* becomes σ(z − logit τ* + logit E τ) > E τ. With a logit for each class the log-odds of a
     /// class move by its own bias and, against it, by a mean of the others': an approximation, taken back where the loss of
     /// the score does not fall. A score of the whole matrix has no thresholds, and nothing is moved.
+    ///
+    /// Of few events the best threshold is a matter of chance: it stands beside one of them, and jumps to another when one is left out. The
+    /// loss averages over the prior, so a `steady` warm start moves the only bias on from there to where the loss is lowest.
     pub fn move_biases(&mut self, warm: &WarmStart) -> Result<()> {
         let settings = self.settings;
         let (Some(score), priors) = (settings.objective.score(), settings.objective.priors()) else { return Ok(()) };
@@ -237,6 +240,10 @@ impl<'a> Training<'a> {
             // Where all or none above the threshold is best it may stand at 0 or 1; farther than f32 can tell is far enough.
             let threshold = best.threshold.clamp(1e-7, 1.0 - 1e-7);
             self.network.parameters[last.biases + class] += (log_odds(prior.mean()) - log_odds(threshold)) as f32;
+        }
+        if warm.steady && self.outputs == 1 {
+            let moved = self.network.parameters[last.biases] - old[0];
+            self.network.parameters[last.biases] += self.batch.lowest_shift(&settings.objective, moved)?;
         }
         if self.outputs > 1 && self.validate(&settings.objective)?.0 >= before {
             self.network.parameters[last.biases..last.biases + self.outputs].copy_from_slice(&old);

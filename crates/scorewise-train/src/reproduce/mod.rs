@@ -35,10 +35,10 @@ mod paper;
 
 pub use adult::Adult;
 pub use contender::Contender;
+pub use inputs::{Input, Inputs, Weather};
 pub use journal::Journal;
 pub use paper::paper;
 pub use part::Part;
-pub use inputs::{Input, Inputs, Weather};
 pub use pollution::{FOLDS, LIMIT, Pollution, STEP, TEST, TRAINING, WINDOWS, Window};
 pub use strong::MEMBERS;
 pub use summary::{Difference, Line};

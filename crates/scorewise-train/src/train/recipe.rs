@@ -43,7 +43,7 @@ impl Recipe {
         prior: "cosine:0.5,0.1",
         batch: Some(128),
         weight_decay: 1.0,
-        warm_start: Some(WarmStart { epochs: None, patience: None, slower: 0.1, on_all: true }),
+        warm_start: Some(WarmStart { epochs: None, patience: None, slower: 0.1, on_all: true, steady: true }),
         own_validation: true,
         cut: Cut::Centre,
     };

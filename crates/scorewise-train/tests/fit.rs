@@ -258,7 +258,7 @@ fn a_steady_warm_start_ends_where_the_loss_is_lowest() {
     let events: Vec<bool> = all.iter().map(|row| sample.labels[*row as usize] == 1).collect();
     // The loss of the network with so much added to its bias, after a main phase too slow to move it.
     let mut lost = |steady: bool| {
-        let warm = WarmStart { epochs: Some(30), patience: Some(20), slower: 1e-9, on_all: true, steady };
+        let warm = WarmStart { epochs: Some(4), patience: Some(4), slower: 1e-9, on_all: true, steady };
         settings.warm_start = Some(warm);
         let network = data.train(&[16, 8], 1, &settings).network;
         let ensemble = Ensemble::new(vec![network]).unwrap();
@@ -271,7 +271,8 @@ fn a_steady_warm_start_ends_where_the_loss_is_lowest() {
     };
     let [steady, others @ ..] = lost(true);
     assert!(others.iter().all(|other| *other > steady - 1e-6), "{steady} and {others:?}");
-    assert!(lost(false)[0] > steady, "the best threshold is not where the loss is lowest");
+    let exact = lost(false)[0];
+    assert!(exact > steady + 1e-3, "at the best threshold {exact}, where the loss is lowest {steady}");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use scorewise_train::reproduce::{
-    Adult, Contender, Experiment, Inputs, Journal, Line, Pollution, Stage, Task, Trial, WINDOWS, Window, paper, perform,
+    Adult, Contender, Experiment, FOLDS, Inputs, Journal, Line, Pollution, Stage, Task, Trial, WINDOWS, Window, paper,
+    perform,
 };
 
 fn tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {
@@ -77,6 +78,34 @@ fn a_window_is_standardised_by_its_training_rows_alone() {
             assert!(mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4, "column {column}: {mean}, {variance}");
         }
     }
+}
+
+#[test]
+fn folds_judge_every_training_hour_once_and_no_test_hour() {
+    for repeat in [0, 42, 99] {
+        let paper = Window::of_paper(repeat);
+        let mut judged: Vec<usize> = (0..FOLDS).flat_map(|third| Window::fold(repeat, third).test).collect();
+        judged.sort_unstable();
+        assert_eq!(judged, (paper.hours.start..paper.test.start).collect::<Vec<_>>());
+    }
+    let pollution = Pollution::read().unwrap();
+    let part = pollution.part(&Window::fold(0, 1), &Inputs::one_hot(), 0);
+    assert_eq!((part.seen.len(), part.test.len()), (8736, 4368));
+    assert!(part.seen.iter().all(|row| !part.test.contains(row)) && part.test[0] == 4368);
+    assert_eq!(part.training.len() + part.validation.len(), part.seen.len());
+}
+
+#[test]
+fn missing_dust_is_0_or_the_last_that_was_measured() {
+    // Row 1034 is 2010-02-14 02:00: not measured, 980 an hour before, 599 an hour after; as pandas 3.1 reads it.
+    let pollution = Pollution::read().unwrap();
+    let part = pollution.part(&Window::of_paper(0), &"pm2.5,last,lag-1,change-1".parse().unwrap(), 0);
+    let of = |row: usize, column: usize| f64::from(part.matrix.row(row)[column]);
+    // Standardised: equal numbers of a column stay equal, and a change of 0 is where a column's change of 0 is.
+    assert!(of(1034, 0) < of(1033, 0) && (of(1034, 1) - of(1033, 1)).abs() < 1e-6);
+    assert!((of(1034, 2) - of(1035, 2)).abs() < 1e-6, "980 was the last an hour before both");
+    let (rising, level) = (of(1033, 3), of(1034, 3));
+    assert!(level != rising && part.labels[1034] == 1);
 }
 
 #[test]

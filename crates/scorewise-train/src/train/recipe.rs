@@ -35,9 +35,10 @@ impl Recipe {
     };
 
     /// For rare events: what was best inside the training windows of the pollution experiment (docs/results.md tells what was tried).
-    /// Cross-entropy ranks; its best threshold is moved to the centre of the prior; the score's loss goes on from there in small steps, and
-    /// the centre stays the threshold. Strong decay does most of it: a rare event has few rows, and they must not be learnt by heart.
-    /// Validation rows of its own for each network let all of them, together, learn from every event.
+    /// Cross-entropy ranks; the output is moved to where the score's loss is lowest; that loss goes on from there in small steps, and the
+    /// centre of the prior is the threshold. Strong decay does most of it: a rare event has few rows, and they must not be learnt by heart.
+    /// Validation rows of its own for each network let all of them, together, learn from every event. Few inputs help more than all of
+    /// this, and are for those to choose who know the data.
     pub const STRONG: Recipe = Recipe {
         members: 6,
         prior: "cosine:0.5,0.1",

@@ -25,6 +25,7 @@
 mod part;
 mod adult;
 mod inputs;
+mod line;
 mod pollution;
 mod contender;
 mod strong;

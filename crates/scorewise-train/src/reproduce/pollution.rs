@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use super::inputs::{DIRECTIONS, Input, Inputs, Weather};
+use super::line::least_squares;
 use super::part::Part;
 use crate::engine::Matrix;
 use crate::error::{Error, Place, Result};
@@ -35,6 +36,8 @@ const SKIPPED: usize = 24;
 pub struct Pollution {
     /// Dust, 0 where it was not measured.
     dust: Vec<f64>,
+    /// Whether it was.
+    measured: Vec<bool>,
     /// The last dust that was measured.
     last: Vec<f64>,
     /// The wind's direction, 0 to 3.
@@ -89,7 +92,8 @@ impl Pollution {
         let dust: Vec<f64> = measured.iter().map(|dust| if dust.is_nan() { 0.0 } else { *dust }).collect();
         let labels = dust[1..].iter().map(|next| u32::from(*next > LIMIT)).collect();
         let weather = Weather::ALL.iter().map(|weather| column(table, weather.name())).collect::<Result<_>>()?;
-        Ok(Pollution { dust, last, wind: column(table, "cbwd")?, weather, labels })
+        let measured = measured.iter().map(|dust| !dust.is_nan()).collect();
+        Ok(Pollution { dust, measured, last, wind: column(table, "cbwd")?, weather, labels })
     }
 
     /// How many hours have an answer.
@@ -113,7 +117,8 @@ impl Pollution {
         let first = window.hours.start;
         let rows = 0..window.hours.len() as u32;
         let (test, seen): (Vec<u32>, Vec<u32>) = rows.partition(|row| window.test.contains(&(first + *row as usize)));
-        let columns: Vec<Vec<f64>> = inputs.0.iter().flat_map(|input| self.columns(*input, &window.hours)).collect();
+        let columns: Vec<Vec<f64>> =
+            inputs.0.iter().flat_map(|input| self.columns(*input, &window.hours, &seen)).collect();
         let scales: Vec<(f64, f64)> = columns.iter().map(|column| scale(column, &seen)).collect();
         let mut values: Vec<f32> = Vec::new();
         for row in 0..window.hours.len() {
@@ -139,8 +144,22 @@ impl Pollution {
         }
     }
 
-    /// The columns of an input, one or more, for some hours.
-    fn columns(&self, input: Input, hours: &Range<usize>) -> Vec<Vec<f64>> {
+    /// The dust to be expected an hour after each of these, by what is known then.
+    fn expected(&self, hours: &Range<usize>, seen: &[u32], least: f64) -> Vec<f64> {
+        let inputs = [Input::LastDust, Input::Change(1), Input::Weather(Weather::WindSpeed), Input::WindDirections];
+        let columns: Vec<Vec<f64>> = inputs.iter().flat_map(|input| self.columns(*input, hours, seen)).collect();
+        // Hours without a measurement teach nothing, nor do those before one.
+        let teaches = |row: &usize| {
+            let hour = hours.start + row;
+            self.measured[hour] && self.measured[hour + 1] && self.dust[hour] > least
+        };
+        let rows: Vec<usize> = seen.iter().map(|row| *row as usize).filter(teaches).collect();
+        let next: Vec<f64> = rows.iter().map(|row| self.dust[hours.start + row + 1]).collect();
+        least_squares(&columns, &rows, &next)
+    }
+
+    /// The columns of an input, one or more, for some hours, of which these rows teach.
+    fn columns(&self, input: Input, hours: &Range<usize>, seen: &[u32]) -> Vec<Vec<f64>> {
         let of = |values: &[f64]| vec![values[hours.clone()].to_vec()];
         let ago = |back: usize, hour: usize| self.last[hour.saturating_sub(back)];
         match input {
@@ -148,6 +167,7 @@ impl Pollution {
             Input::LastDust => of(&self.last),
             Input::Lag(back) => vec![hours.clone().map(|hour| ago(back, hour)).collect()],
             Input::Change(back) => vec![hours.clone().map(|hour| self.last[hour] - ago(back, hour)).collect()],
+            Input::Expected(least) => vec![self.expected(hours, seen, least as f64)],
             Input::Weather(weather) => of(&self.weather[weather as usize]),
             Input::WindNumber => of(&self.wind),
             Input::WindDirections => {

@@ -8,7 +8,7 @@ use crate::fit::Settings;
 use crate::train::Recipe;
 
 /// What its networks are given of an hour.
-pub const INPUTS: &str = "last,Iws";
+pub const INPUTS: &str = "expected-150";
 
 /// Networks whose probabilities are averaged.
 pub const MEMBERS: usize = Recipe::STRONG.members;

@@ -38,7 +38,7 @@ impl Recipe {
     /// Cross-entropy ranks; the output is moved to where the score's loss is lowest; that loss goes on from there in small steps, and the
     /// centre of the prior is the threshold. Strong decay does most of it: a rare event has few rows, and they must not be learnt by heart.
     /// Validation rows of its own for each network let all of them, together, learn from every event. Few inputs help more than all of
-    /// this, and are for those to choose who know the data.
+    /// this, and so does a forecast of the number whose limit is the event: both are for those to choose who know the data.
     pub const STRONG: Recipe = Recipe {
         members: 6,
         prior: "cosine:0.5,0.1",

@@ -40,7 +40,7 @@ pub use inputs::{Input, Inputs, Weather};
 pub use journal::Journal;
 pub use paper::paper;
 pub use part::Part;
-pub use pollution::{FOLDS, LIMIT, Pollution, STEP, TEST, TRAINING, WINDOWS, Window};
+pub use pollution::{LIMIT, Pollution, STEP, TEST, TRAINING, WINDOWS, Window};
 pub use strong::MEMBERS;
 pub use summary::{Difference, Line};
 pub use trial::{Task, Trial};

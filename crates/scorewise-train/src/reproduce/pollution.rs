@@ -26,9 +26,6 @@ pub const STEP: usize = 120;
 /// Dust above which an hour counts.
 pub const LIMIT: f64 = 400.0;
 
-/// Parts of a window's training hours, one of which judges where a recipe is looked for.
-pub const FOLDS: usize = 3;
-
 /// Hours left out at the beginning.
 const SKIPPED: usize = 24;
 /// All hours.
@@ -65,13 +62,13 @@ impl Window {
         Window { hours: start..end, test: end - TEST..end }
     }
 
-    /// The training hours of one of the paper's, in thirds that follow each other, of which one judges: nothing of the paper's test
-    /// hours is seen, and every season judges once.
+    /// The training hours of one of the paper's, in so many parts that follow each other, of which one judges: nothing of the
+    /// window's own test hours is seen, and every season judges once.
     #[must_use]
-    pub fn fold(repeat: usize, third: usize) -> Self {
+    pub fn fold(repeat: usize, part: usize, of: usize) -> Self {
         let start = STEP * repeat;
-        let test = start + TRAINING / FOLDS * third;
-        Window { hours: start..start + TRAINING, test: test..test + TRAINING / FOLDS }
+        let edge = |part: usize| start + TRAINING * part / of;
+        Window { hours: start..start + TRAINING, test: edge(part)..edge(part + 1) }
     }
 }
 

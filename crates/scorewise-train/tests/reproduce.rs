@@ -181,6 +181,31 @@ fn whatever_was_cut_off_the_rest_goes_on_to_the_same_bits() {
 }
 
 #[test]
+fn results_of_another_recipe_are_made_anew() {
+    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let all = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 1, &[true]);
+    let path = file("recipe");
+    let run = || {
+        let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
+        let known = all.iter().map(|task| journal.find(task).is_some()).collect::<Vec<_>>();
+        let trials = perform(&stage, &all, 5, 1, &journal, |_, _, _| (), || false).unwrap().unwrap();
+        journal.finish().unwrap();
+        (known, trials)
+    };
+    let trials = run().1;
+    assert_ne!(trials[0].recipe, trials[1].recipe);
+    // As a build with other settings behind the same name would have left it.
+    let old = fs::read_to_string(&path).unwrap().replace(&trials[1].recipe, "0123456789abcdef");
+    fs::write(&path, old).unwrap();
+    let (known, again) = run();
+    assert_eq!(known, [true, false]);
+    assert_eq!((&again[0], timeless(&again[1])), (&trials[0], timeless(&trials[1])));
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.lines().count() == 3 && !text.contains("0123456789abcdef"), "the old line is gone: {text}");
+    let _ = fs::remove_file(&path);
+}
+
+#[test]
 fn results_of_something_else_are_refused() {
     let stage = Stage::new(Experiment::Pollution).unwrap();
     let all = tasks(&["csi"], &["persistence"], 1, &[false]);

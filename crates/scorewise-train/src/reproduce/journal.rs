@@ -17,6 +17,7 @@ use crate::model::write_safely;
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
+    experiment: Experiment,
     state: Mutex<State>,
 }
 
@@ -68,13 +69,14 @@ impl Journal {
         if whole == 0 {
             file.write_all(header.as_bytes()).map_err(fault)?;
         }
-        Ok(Journal { path: path.into(), state: Mutex::new(State { file, known }) })
+        Ok(Journal { path: path.into(), experiment, state: Mutex::new(State { file, known }) })
     }
 
-    /// What is known of a task.
+    /// What is known of a task. A line of another recipe of that name is not: it is done anew, and takes the old one's place.
     #[must_use]
     pub fn find(&self, task: &Task) -> Option<Trial> {
-        self.locked().known.get(&task.key()).cloned()
+        let known = self.locked().known.get(&task.key()).cloned()?;
+        (task.recipe(self.experiment).ok()? == known.recipe).then_some(known)
     }
 
     /// Writes down what came of a training.
@@ -143,6 +145,7 @@ fn header() -> Result<String> {
         seed: 0,
         score: String::new(),
         contender: String::new(),
+        recipe: String::new(),
         cured: false,
         repeat: 0,
         success: false,

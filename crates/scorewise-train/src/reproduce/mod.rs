@@ -129,6 +129,14 @@ impl Experiment {
         }
     }
 
+    /// Widths of the paper's hidden layers.
+    fn hidden(self) -> &'static [usize] {
+        match self {
+            Experiment::Adult => &[50, 20, 5],
+            Experiment::Pollution => &[15, 8],
+        }
+    }
+
     /// All trainings of these rows, repeat by repeat, so that unfinished work is worth something for every row. The cure is
     /// for those that can get stuck; without one, the rest would be the same twice.
     #[must_use]
@@ -185,14 +193,6 @@ impl Stage {
         match self {
             Stage::Adult(adult) => adult.part(seed),
             Stage::Pollution(pollution) => pollution.part(&Window::of_paper(repeat), inputs, seed),
-        }
-    }
-
-    /// Widths of the hidden layers.
-    fn hidden(&self) -> &'static [usize] {
-        match self {
-            Stage::Adult(_) => &[50, 20, 5],
-            Stage::Pollution(_) => &[15, 8],
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct Trial {
     pub score: String,
     /// How it was forecast: a prior, `ce`, …
     pub contender: String,
+    /// A number for the settings behind that name, so that a line from before a change of them is not taken for one of today.
+    pub recipe: String,
     /// Whether with the cure.
     pub cured: bool,
     /// Which repeat, from 0.
@@ -77,6 +79,18 @@ impl Task {
         (self.score.to_string(), self.contender.to_string(), self.cured, self.repeat)
     }
 
+    /// A number for all that decides the result but score, repeat, seed and code: settings, inputs, networks.
+    pub(super) fn recipe(&self, experiment: Experiment) -> Result<String> {
+        let (settings, inputs) = (self.settings(experiment)?, self.contender.inputs()?);
+        let all = format!("{settings:?} {inputs:?} {:?} {}", self.hidden(experiment), self.contender.members());
+        Ok(format!("{:016x}", name(&all)))
+    }
+
+    /// Widths of the hidden layers.
+    fn hidden(&self, experiment: Experiment) -> &'static [usize] {
+        if matches!(self.contender, Contender::Logistic(_)) { &[] } else { experiment.hidden() }
+    }
+
     /// Does it; nothing where `watch` ended it before its time. Whatever else is done, and in whichever order, the result is the same.
     pub fn attempt(
         &self,
@@ -95,7 +109,7 @@ impl Task {
             }
             _ => self.train(stage, &part, seed, watch)?,
         };
-        Ok(found.map(|found| self.trial(stage.experiment(), seed, &found, start.elapsed().as_secs_f64())))
+        found.map(|found| self.trial(stage.experiment(), seed, &found, start.elapsed().as_secs_f64())).transpose()
     }
 
     fn train(
@@ -107,8 +121,7 @@ impl Task {
     ) -> Result<Option<Found>> {
         let mut settings = self.settings(stage.experiment())?;
         settings.seed = stream(stream(seed, name(&self.contender.to_string())), self.repeat as u64);
-        let hidden = if matches!(self.contender, Contender::Logistic(_)) { &[][..] } else { stage.hidden() };
-        let shape = Shape::new(part.matrix.columns(), hidden, 1)
+        let shape = Shape::new(part.matrix.columns(), self.hidden(stage.experiment()), 1)
             .ok_or_else(|| crate::Error::setting("network", "a width of 0", ""))?;
         let members = self.contender.members();
         // Several networks have validation rows of their own, so that between them they learn from every event.
@@ -143,18 +156,19 @@ impl Task {
         })
     }
 
-    fn trial(&self, experiment: Experiment, seed: u64, found: &Found, seconds: f64) -> Trial {
+    fn trial(&self, experiment: Experiment, seed: u64, found: &Found, seconds: f64) -> Result<Trial> {
         let outside = match (found.threshold, self.contender.prior()) {
             (Some(threshold), Some(prior)) => threshold < prior.support().0 || threshold > prior.support().1,
             _ => false,
         };
         let (score, contender, cured, repeat) = self.key();
-        Trial {
+        Ok(Trial {
             version: env!("CARGO_PKG_VERSION").into(),
             experiment: experiment.name().into(),
             seed,
             score,
             contender,
+            recipe: self.recipe(experiment)?,
             cured,
             repeat,
             success: found.success,
@@ -167,7 +181,7 @@ impl Task {
             test_half: found.test[0].unwrap_or(0.0),
             test_best: found.test[1],
             seconds,
-        }
+        })
     }
 }
 

@@ -36,12 +36,13 @@ impl Recipe {
 
     /// For rare events: what was best inside the training windows of the pollution experiment (docs/results.md tells what was tried).
     /// Cross-entropy ranks; the output is moved to where the score's loss is lowest; that loss goes on from there in small steps, and the
-    /// centre of the prior is the threshold. Strong decay does most of it: a rare event has few rows, and they must not be learnt by heart.
+    /// centre of the prior is the threshold. The prior is wide: a mean over many thresholds is steadier than the best of them, which
+    /// stands beside one event by chance. Strong decay does most of it: a rare event has few rows, and they must not be learnt by heart.
     /// Validation rows of its own for each network let all of them, together, learn from every event. Few inputs help more than all of
     /// this, and so does a forecast of the number whose limit is the event: both are for those to choose who know the data.
     pub const STRONG: Recipe = Recipe {
         members: 6,
-        prior: "cosine:0.5,0.1",
+        prior: "cosine:0.5,0.4",
         batch: Some(128),
         weight_decay: 1.0,
         warm_start: Some(WarmStart { epochs: None, patience: None, slower: 0.1, on_all: true, steady: true }),

@@ -12,6 +12,7 @@ machine that has nothing else to do.
 
 import argparse
 import csv
+import importlib.util
 import os
 import pathlib
 import statistics
@@ -88,6 +89,9 @@ def main():
     arguments = arguments.parse_args()
     if arguments.serve:
         return serve(arguments.serve, arguments.core)
+    if not all(importlib.util.find_spec(name) for name in ("keras", "tensorflow")):
+        # Now, not after six minutes of our own trainings.
+        sys.exit("Keras and TensorFlow are needed: pip install -r bench/train-requirements.txt")
     with tempfile.TemporaryDirectory() as folder:
         folder = arguments.ours or pathlib.Path(folder)
         seconds = None if arguments.ours else ours(folder)

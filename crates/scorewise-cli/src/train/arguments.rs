@@ -70,7 +70,7 @@ pub struct Arguments {
     /// The score to train for and to choose the threshold by; `scorewise scores` lists them
     #[arg(long, help_heading = "Loss")]
     pub score: Option<String>,
-    /// The prior of the threshold; `scorewise priors` lists them [default: cosine:0.5,0.1]
+    /// The prior of the threshold; `scorewise priors` lists them [default: cosine:0.5,0.1; with `--recipe strong` cosine:0.5,0.4]
     #[arg(long, help_heading = "Loss")]
     pub prior: Option<String>,
     /// What is minimised [default: sol]
@@ -86,7 +86,7 @@ pub struct Arguments {
     #[arg(long, value_name = "tuned|centre|NUMBER", help_heading = "Loss")]
     pub threshold: Option<String>,
 
-    /// Settings that go well together: plain (the paper's), or strong (for rare events: cross-entropy first, 6 networks with
+    /// Settings that go well together: plain (the paper's), or strong (for rare events: cross-entropy first, the prior cosine:0.5,0.4, 6 networks with
     /// validation rows of their own, batches of 128, weight decay 1, and the centre of the prior as the threshold). What is typed beside it counts more
     #[arg(long, value_enum, help_heading = "Training")]
     pub recipe: Option<Recipe>,

@@ -393,13 +393,14 @@ def _class_values(texts: list[str]) -> Array:
 
 def _parameters(facts: dict[str, Any]) -> dict[str, Any]:
     """The parameters that a model file tells of."""
-    settings, decision = facts["settings"], facts["decision"]
-    same = ("learning_rate", "weight_decay", "epochs", "patience", "validation", "ensemble")
-    found = {name: settings[name] for name in same if name in settings}
+    plan, decision = facts.get("plan") or {}, facts["decision"]
+    settings = plan.get("settings", {})
+    found = {name: settings[name] for name in ("learning_rate", "weight_decay", "epochs", "patience") if name in settings}
+    found |= {name: plan[name] for name in ("validation", "ensemble") if name in plan}
     if "batch" in settings:
         found["batch"] = "full" if settings["batch"] is None else settings["batch"]
     if "warm_start" in settings:
-        found["cross_entropy_first"] = settings["warm_start"]
+        found["cross_entropy_first"] = settings["warm_start"] is not None
     if "threshold" in decision:
         found["threshold"] = "tuned" if decision.get("interval") else decision["threshold"]
     hidden = tuple(facts["network"]["widths"][1:-1])

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::error::Result;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
 use crate::names;
+use crate::note::Note;
 use crate::table::{Category, Column, Table, Values};
 
 /// No row.
@@ -60,67 +63,233 @@ fn by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl Fn(usiz
     Groups { codes, names }
 }
 
-/// Which row stands before which: in the order of the file, within a group.
+/// How the rows of a table follow each other: what lags and leads count by. A model carries it, so that the next table is read alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowOrder {
+    /// Rows with different values of this column belong to different series and are not neighbours.
+    pub group: Option<String>,
+    /// The column of times by which rows are ordered, whatever their order in the file; `None` for the order of the file.
+    #[serde(default)]
+    pub time: Option<String>,
+    /// Seconds between neighbours, where nearly all rows are equally far apart in time: then a lag of 2 is the row of two steps before, and
+    /// a missing value where the table has no such row.
+    #[serde(default)]
+    pub step: Option<i64>,
+}
+
+/// A step is regular when at least this share of successive rows is one step apart.
+const REGULAR: f64 = 0.9;
+/// Rows that share a time are refused in a file without any order of time when they are more than this share of all.
+const FEW_TIES: f64 = 0.1;
+
+impl RowOrder {
+    /// The order of the file, within the groups of a column where one is named.
+    #[must_use]
+    pub fn of_file(group: Option<&str>) -> Self {
+        RowOrder { group: group.map(str::to_owned), ..RowOrder::default() }
+    }
+
+    /// The order of a table: by the named column of times, or the first one; the order of the file when there is none.
+    pub fn of(table: &Table, group: Option<&str>, named: Option<&str>) -> Result<(Self, Vec<Note>)> {
+        let mut order = RowOrder::of_file(group);
+        let mut notes = Vec::new();
+        let column = match named {
+            Some(name) => Some(names::column(table, "--split", name)?),
+            None => time_column(table),
+        };
+        let Some(column) = column else {
+            notes.push(Note::new("lags and leads follow the order of the rows in the file: no column holds times"));
+            return Ok((order, notes));
+        };
+        order.time = Some(column.name.clone());
+        let sorted = Neighbours::new(table, &order)?;
+        let Some(times) = &sorted.times else { return Ok((order, notes)) };
+        let pairs = || (1..times.len()).filter(|at| sorted.first[*at] < *at as u32);
+        let ties = pairs().filter(|at| times[*at] == times[at - 1]).count();
+        let in_file = sorted.sorted.is_sorted();
+        if ties > 0 {
+            let direction = Direction::of(&column.values);
+            if direction == Direction::None && group.is_none() && ties as f64 > FEW_TIES * times.len() as f64 {
+                let problem = format!(
+                    "{ties} of {} rows share their time in {} with the row before, and the file is not sorted by time",
+                    times.len(),
+                    names::quoted(&column.name)
+                );
+                let hint = "name the column that tells the series apart, such as a station: `--group COLUMN`";
+                return Err(Error::setting("--group", problem, hint));
+            }
+            let text = format!(
+                "{ties} rows share their time with the row before: they are taken in the order of the file; `--group COLUMN` tells series apart"
+            );
+            notes.push(Note::of(&column.name, text));
+        } else if let Values::Time(_) = &column.values {
+            order.step = regular_step(pairs().map(|at| times[at] - times[at - 1]));
+        }
+        if !in_file && group.is_none() {
+            notes
+                .push(Note::of(&column.name, "lags and leads follow its times, not the order of the rows in the file"));
+        }
+        if let Some(step) = order.step {
+            let gaps = pairs().filter(|at| times[*at] - times[at - 1] != step).count();
+            if gaps > 0 {
+                let (are, them) = if gaps == 1 { ("is 1 gap", "it") } else { ("are gaps", "them") };
+                let count = if gaps == 1 { String::new() } else { format!(" ({gaps})") };
+                let text =
+                    format!("rows are {step} s apart and there {are}{count}: no lag or lead looks across {them}");
+                notes.push(Note::of(&column.name, text));
+            }
+        }
+        Ok((order, notes))
+    }
+}
+
+/// The first column of dates. A column of times of day alone, which are read as seconds of one day, puts no rows in order.
+pub(crate) fn time_column(table: &Table) -> Option<&Column> {
+    let is_calendar = |column: &&Column| match &column.values {
+        Values::Time(times) => times.iter().any(|time| *time != Values::NO_TIME && !(0..86_400).contains(time)),
+        _ => false,
+    };
+    table.columns.iter().find(is_calendar)
+}
+
+/// The most frequent distance between neighbours, where nearly all are that far apart.
+fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
+    let mut counts: HashMap<i64, usize> = HashMap::new();
+    let mut all = 0usize;
+    for distance in distances {
+        *counts.entry(distance).or_default() += 1;
+        all += 1;
+    }
+    let (step, count) = counts.into_iter().max_by_key(|(distance, count)| (*count, std::cmp::Reverse(*distance)))?;
+    (step > 0 && count as f64 >= REGULAR * all as f64).then_some(step)
+}
+
+/// How the times of a column run through the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    /// The oldest row comes first.
+    Rising,
+    /// The newest row comes first.
+    Falling,
+    None,
+}
+
+impl Direction {
+    fn of(values: &Values) -> Self {
+        let keys = (0..values.len()).filter(|row| !values.is_missing(*row)).map(|row| time_key(values, row));
+        if keys.clone().is_sorted() {
+            Direction::Rising
+        } else if keys.is_sorted_by(|before, after| before >= after) {
+            Direction::Falling
+        } else {
+            Direction::None
+        }
+    }
+}
+
+/// A time as an integer that keeps the order; numbers may stand for times too.
+pub(crate) fn time_key(values: &Values, row: usize) -> i64 {
+    match values {
+        Values::Time(times) => times[row],
+        Values::Number(numbers) if !numbers[row].is_nan() => {
+            // The bits of floating-point numbers have the order of the numbers, once those of negative ones are inverted.
+            let bits = (numbers[row] + 0.0).to_bits() as i64;
+            if bits < 0 { bits ^ i64::MAX } else { bits }
+        }
+        _ => Values::NO_TIME,
+    }
+}
+
+/// Which row comes how many rows before which: by time or in the order of the file, within a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbours {
-    rows: usize,
-    /// The row before each; where there are no groups it is the one above.
-    before: Option<Vec<u32>>,
+    /// All rows that have a time, group after group, each in order.
+    sorted: Vec<u32>,
+    /// Where each row stands in `sorted`; [`NO_ROW`] for a row without a time, which has no neighbours.
+    place: Vec<u32>,
+    /// For each place of `sorted`, the first place of its group.
+    first: Vec<u32>,
+    /// The times in the order of `sorted`.
+    times: Option<Vec<i64>>,
+    step: Option<i64>,
 }
 
 impl Neighbours {
-    /// Of the rows of a table, within the groups of a column where one is named.
-    pub fn new(table: &Table, group: Option<&str>) -> Result<Self> {
-        let groups = group.map(|name| names::column(table, "--group", name).map(Groups::new)).transpose()?;
-        Ok(Neighbours {
-            rows: table.rows(),
-            before: groups.map(|groups| rows_before(groups.codes.iter().copied(), groups.names.len())),
-        })
-    }
-
-    pub(crate) fn within(codes: impl ExactSizeIterator<Item = u32>, groups: usize) -> Self {
-        Neighbours { rows: codes.len(), before: Some(rows_before(codes, groups)) }
+    /// The neighbours of the rows of a table.
+    pub fn new(table: &Table, order: &RowOrder) -> Result<Self> {
+        let groups =
+            order.group.as_deref().map(|name| names::column(table, "--group", name).map(Groups::new)).transpose()?;
+        let time = order.time.as_deref().map(|name| names::column(table, "--split", name)).transpose()?;
+        let values = time.map(|column| &column.values);
+        if let Some(Values::Category(_) | Values::Boolean(_)) = values {
+            let problem =
+                format!("{} holds neither times nor numbers", names::quoted(order.time.as_deref().unwrap_or_default()));
+            return Err(Error::setting("--split", problem, "name a column of times, or write `--split time`"));
+        }
+        let rows = table.rows();
+        let group = |row: u32| groups.as_ref().map_or(0, |groups| groups.codes[row as usize]);
+        let key = |row: u32| values.map_or(0, |values| time_key(values, row as usize));
+        let has_time = |row: &u32| values.is_none_or(|values| !values.is_missing(*row as usize));
+        let mut sorted: Vec<u32> = (0..rows as u32).filter(has_time).collect();
+        // Rows of one time stay in the order of the file; in a file with the newest row first, in the reverse order.
+        if values.is_some_and(|values| Direction::of(values) == Direction::Falling) {
+            sorted.reverse();
+        }
+        sorted.sort_by_key(|row| (group(*row), key(*row)));
+        let mut place = vec![NO_ROW; rows];
+        let mut first = Vec::with_capacity(sorted.len());
+        for (at, row) in sorted.iter().enumerate() {
+            place[*row as usize] = at as u32;
+            let is_next = at > 0 && group(sorted[at - 1]) == group(*row);
+            first.push(if is_next { first[at - 1] } else { at as u32 });
+        }
+        let times = values.map(|_| sorted.iter().map(|row| key(*row)).collect());
+        Ok(Neighbours { sorted, place, first, times, step: order.step })
     }
 
     /// How many rows there are.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.rows
+        self.place.len()
     }
 
-    /// The row before a row, or [`NO_ROW`].
+    /// The row that comes `steps` rows before a row, or [`NO_ROW`].
     #[must_use]
-    pub fn before(&self, row: u32) -> u32 {
-        match &self.before {
-            _ if row == NO_ROW => NO_ROW,
-            Some(before) => before[row as usize],
-            None => row.checked_sub(1).unwrap_or(NO_ROW),
+    pub fn back(&self, row: u32, steps: usize) -> u32 {
+        let place = self.place[row as usize];
+        if place == NO_ROW || steps == 0 {
+            return if steps == 0 { row } else { NO_ROW };
+        }
+        let (place, first) = (place as usize, self.first[place as usize] as usize);
+        let farthest = place.saturating_sub(steps).max(first);
+        match (&self.times, self.step) {
+            (Some(times), Some(step)) => {
+                // With a regular step the row wanted has a time of its own; it lies among the `steps` rows before.
+                let Some(wanted) = i64::try_from(steps).ok().and_then(|steps| step.checked_mul(steps)) else {
+                    return NO_ROW;
+                };
+                let Some(wanted) = times[place].checked_sub(wanted) else { return NO_ROW };
+                match times[farthest..place].binary_search(&wanted) {
+                    Ok(at) => self.sorted[farthest + at],
+                    Err(_) => NO_ROW,
+                }
+            }
+            _ if place - first >= steps => self.sorted[farthest],
+            _ => NO_ROW,
         }
     }
 
-    /// For each row the one so many rows ahead, or [`NO_ROW`].
+    /// For each row the one that comes `steps` rows after it, or [`NO_ROW`].
     #[must_use]
     pub fn ahead(&self, steps: usize) -> Vec<u32> {
-        let mut ahead = vec![NO_ROW; self.rows];
-        for row in 0..self.rows as u32 {
-            let mut from = row;
-            for _ in 0..steps {
-                from = self.before(from);
-                if from == NO_ROW {
-                    break;
-                }
-            }
-            if let Some(place) = ahead.get_mut(from as usize) {
+        let mut ahead = vec![NO_ROW; self.rows()];
+        for row in 0..self.rows() as u32 {
+            if let Some(place) = ahead.get_mut(self.back(row, steps) as usize) {
                 *place = row;
             }
         }
         ahead
     }
-}
-
-fn rows_before(codes: impl Iterator<Item = u32>, groups: usize) -> Vec<u32> {
-    let mut last = vec![NO_ROW; groups];
-    codes.enumerate().map(|(row, group)| std::mem::replace(&mut last[group as usize], row as u32)).collect()
 }
 
 #[cfg(test)]
@@ -135,8 +304,8 @@ mod tests {
     fn rows_of_other_groups_in_between_are_passed_over() {
         let codes = vec![0, 1, 0, 0, 1, Category::MISSING];
         let table = table(Values::Category(Category { codes, levels: vec!["a".into(), "b".into()] }));
-        let neighbours = Neighbours::new(&table, Some("station")).unwrap();
-        let before: Vec<u32> = (0..6).map(|row| neighbours.before(row)).collect();
+        let neighbours = Neighbours::new(&table, &RowOrder::of_file(Some("station"))).unwrap();
+        let before: Vec<u32> = (0..6).map(|row| neighbours.back(row, 1)).collect();
         assert_eq!(before, [NO_ROW, NO_ROW, 0, 2, 1, NO_ROW]);
         assert_eq!(neighbours.ahead(1), [2, 4, 3, NO_ROW, NO_ROW, NO_ROW]);
         assert_eq!(neighbours.ahead(2), [3, NO_ROW, NO_ROW, NO_ROW, NO_ROW, NO_ROW]);
@@ -145,8 +314,8 @@ mod tests {
 
     #[test]
     fn without_groups_the_row_above_is_the_one_before() {
-        let neighbours = Neighbours::new(&table(Values::Number(vec![5.0; 4])), None).unwrap();
-        assert_eq!((neighbours.before(0), neighbours.before(3)), (NO_ROW, 2));
+        let neighbours = Neighbours::new(&table(Values::Number(vec![5.0; 4])), &RowOrder::default()).unwrap();
+        assert_eq!((neighbours.back(0, 1), neighbours.back(3, 1)), (NO_ROW, 2));
         assert_eq!(neighbours.ahead(3), [3, NO_ROW, NO_ROW, NO_ROW]);
     }
 
@@ -159,7 +328,76 @@ mod tests {
 
     #[test]
     fn an_unknown_group_column_is_refused_with_the_nearest_name() {
-        let error = Neighbours::new(&table(Values::Number(vec![])), Some("sation")).unwrap_err();
+        let order = RowOrder::of_file(Some("sation"));
+        let error = Neighbours::new(&table(Values::Number(vec![])), &order).unwrap_err();
         assert_eq!(error.to_string(), "--group: `` has no column `sation`\nhint: did you mean `station`?");
+    }
+
+    fn timed(times: &[i64]) -> Table {
+        Table {
+            columns: vec![Column { name: "time".into(), values: Values::Time(times.to_vec()) }],
+            ..Table::default()
+        }
+    }
+
+    const DAY: i64 = 86_400;
+
+    fn backs(table: &Table, order: &RowOrder, steps: usize) -> Vec<u32> {
+        let neighbours = Neighbours::new(table, order).unwrap();
+        (0..table.rows() as u32).map(|row| neighbours.back(row, steps)).collect()
+    }
+
+    #[test]
+    fn time_decides_and_not_the_order_of_the_file() {
+        let newest_first = timed(&[5 * DAY, 4 * DAY, 3 * DAY, 2 * DAY]);
+        let (order, notes) = RowOrder::of(&newest_first, None, None).unwrap();
+        assert_eq!(order, RowOrder { group: None, time: Some("time".into()), step: Some(DAY) });
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert_eq!(backs(&newest_first, &order, 1), [1, 2, 3, NO_ROW]);
+        let neighbours = Neighbours::new(&newest_first, &order).unwrap();
+        assert_eq!(neighbours.ahead(1), [NO_ROW, 0, 1, 2]);
+    }
+
+    #[test]
+    fn a_regular_series_has_missing_rows_where_it_has_a_gap() {
+        // Day 14 is missing.
+        let days: Vec<i64> = (1..=30).filter(|day| *day != 14).map(|day| day * DAY).collect();
+        let table = timed(&days);
+        let (order, notes) = RowOrder::of(&table, None, None).unwrap();
+        assert_eq!(order.step, Some(DAY));
+        assert!(notes[0].to_string().contains("1 gap"), "{notes:?}");
+        let (one, two) = (backs(&table, &order, 1), backs(&table, &order, 2));
+        // Row 13 is day 15: the day before it is missing, the one before that is row 12.
+        assert_eq!((one[13], two[13]), (NO_ROW, 12));
+        assert_eq!((one[14], two[14]), (13, NO_ROW));
+    }
+
+    #[test]
+    fn irregular_times_count_rows() {
+        let table = timed(&[DAY, 2 * DAY, 7 * DAY, 8 * DAY, 30 * DAY, Values::NO_TIME]);
+        let (order, _) = RowOrder::of(&table, None, None).unwrap();
+        assert_eq!(order.step, None);
+        assert_eq!(backs(&table, &order, 1), [NO_ROW, 0, 1, 2, 3, NO_ROW]);
+    }
+
+    #[test]
+    fn rows_of_one_time_follow_the_direction_of_the_file_or_need_a_group() {
+        let rising = timed(&[DAY, DAY, 2 * DAY, 2 * DAY]);
+        let (order, notes) = RowOrder::of(&rising, None, None).unwrap();
+        assert!(notes[0].to_string().contains("`--group COLUMN`"), "{notes:?}");
+        assert_eq!(backs(&rising, &order, 1), [NO_ROW, 0, 1, 2]);
+        let falling = timed(&[2 * DAY, 2 * DAY, DAY, DAY]);
+        assert_eq!(backs(&falling, &order, 1), [1, 2, 3, NO_ROW]);
+        let mixed = timed(&[2 * DAY, DAY, 2 * DAY, DAY]);
+        let error = RowOrder::of(&mixed, None, None).unwrap_err().to_string();
+        assert!(error.starts_with("--group: 2 of 4 rows share their time in `time`"), "{error}");
+    }
+
+    #[test]
+    fn times_of_day_alone_put_no_rows_in_order() {
+        let table = timed(&[3600, 0, 7200]);
+        let (order, _) = RowOrder::of(&table, None, None).unwrap();
+        assert_eq!(order, RowOrder::default());
+        assert_eq!(backs(&table, &order, 1), [NO_ROW, 0, 1]);
     }
 }

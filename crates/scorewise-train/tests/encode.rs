@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
-use scorewise_train::encode::{Choice, Coding, Cycle, Encoder, FARTHEST, Input, Scale, Stream};
-use scorewise_train::groups::Neighbours;
+use scorewise_train::encode::{Choice, Coding, Cycle, Encoder, FARTHEST, Input, Scale, Surprises};
+use scorewise_train::groups::{Neighbours, RowOrder};
 use scorewise_train::split::{Shares, Split};
 use scorewise_train::table::{BuiltIn, Category, Column, Kind, Reading, Source, Table, Values, read};
 use scorewise_train::target::Target;
@@ -425,24 +425,22 @@ fn mixed(rows: usize) -> Table {
 }
 
 #[test]
-fn pieces_are_encoded_as_the_whole() {
+fn pieces_are_encoded_as_the_whole_where_no_lag_looks_back() {
     let rows = 3000;
     let whole = mixed(rows);
-    for group in [None, Some("station".to_string())] {
-        let choice = Choice { lags: 4, group, ..Choice::default() };
-        let (encoder, _) = Encoder::fit(&whole, &all(&whole), &choice).unwrap();
-        let expected = encoder.encode(&whole).unwrap();
-        for size in [1, 3, 700, 5000] {
-            let mut stream = Stream::new(&encoder);
-            for from in (0..rows).step_by(size) {
-                let to = (from + size).min(rows);
-                let encoded = stream.encode(&piece(&whole, from, to)).unwrap();
-                for row in from..to {
-                    assert_eq!(encoded.matrix.row(row - from), expected.matrix.row(row), "row {row}, pieces of {size}");
-                }
+    let (encoder, _) = Encoder::fit(&whole, &all(&whole), &Choice::default()).unwrap();
+    let expected = encoder.encode(&whole).unwrap();
+    for size in [1, 3, 700, 5000] {
+        let mut surprises = Surprises::default();
+        for from in (0..rows).step_by(size) {
+            let to = (from + size).min(rows);
+            let encoded = encoder.encode(&piece(&whole, from, to)).unwrap();
+            for row in from..to {
+                assert_eq!(encoded.matrix.row(row - from), expected.matrix.row(row), "row {row}, pieces of {size}");
             }
-            assert_eq!(*stream.surprises(), expected.surprises);
+            surprises.add(&encoded.surprises);
         }
+        assert_eq!(surprises, expected.surprises);
     }
 }
 
@@ -485,8 +483,10 @@ fn an_encoder_goes_through_its_file_unchanged() {
 
 #[test]
 fn a_foreign_encoder_is_checked() {
-    let with =
-        |kind, lag, coding| Encoder { inputs: vec![Input { column: "x".into(), kind, lag, coding }], group: None };
+    let with = |kind, lag, coding| Encoder {
+        inputs: vec![Input { column: "x".into(), kind, lag, coding }],
+        order: RowOrder::default(),
+    };
     let plain = |mean, deviation| Coding::Number { mean, deviation, indicator: false };
     let levels = |levels: &[&str], scales: Vec<Scale>| Coding::OneHot {
         levels: list(levels),
@@ -512,7 +512,7 @@ fn a_foreign_encoder_is_checked() {
             with(Kind::Time, 0, Coding::Time { cycles: vec![Cycle::Day, Cycle::Day], indicator: false }),
             "input `x`: a cycle stands there twice",
         ),
-        (Encoder { inputs: vec![], group: None }, "the encoder has no inputs"),
+        (Encoder { inputs: vec![], order: RowOrder::default() }, "the encoder has no inputs"),
     ];
     for (encoder, message) in bad {
         assert_eq!(encoder.check().unwrap_err(), message);
@@ -578,7 +578,7 @@ fn adult_is_encoded_whole() {
     let table = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default()).unwrap();
     let (target, _) = Target::parse("income", &table, None, 0).unwrap();
     assert_eq!(target.classes(), ["<=50K", ">50K"]);
-    let (labels, _) = target.labels(&table, &Neighbours::new(&table, None).unwrap()).unwrap();
+    let (labels, _) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default()).unwrap()).unwrap();
     assert_eq!(labels.counts(), [32_561 - 7_841, 7_841]);
     let choice = Choice { without: list(&["income"]), ..Choice::default() };
     let (encoder, notes) = Encoder::fit(&table, &all(&table), &choice).unwrap();
@@ -601,7 +601,7 @@ fn adult_is_encoded_whole() {
 fn pollution_is_a_forecast_with_rows_before() {
     let table = read(&Source::BuiltIn(BuiltIn::Pollution), &Reading::default()).unwrap();
     let (target, _) = Target::parse("pm2.5 > 400", &table, None, 1).unwrap();
-    let neighbours = Neighbours::new(&table, None).unwrap();
+    let neighbours = Neighbours::new(&table, &RowOrder::default()).unwrap();
     let (labels, notes) = target.labels(&table, &neighbours).unwrap();
     assert_eq!((labels.rows().len(), labels.counts()[1]), (43_824 - 2_067, 545));
     assert_eq!(notes[0].to_string(), "column `pm2.5`: 2066 rows are left out: nothing is known of their target");

@@ -89,7 +89,10 @@ fn the_documented_example_is_what_is_written() {
     let model = Model {
         version: "0.1.0".into(),
         reading: Reading { missing: vec!["-200".into()], ..Reading::default() },
-        encoder: Encoder { inputs: vec![number("bz", -0.7, 5.25), number("speed", 431.5, 98.0)], group: None },
+        encoder: Encoder {
+            inputs: vec![number("bz", -0.7, 5.25), number("speed", 431.5, 98.0)],
+            order: Default::default(),
+        },
         target: Target { column: "state".into(), rule: Rule::Classes(classes.clone()), lead: 1 },
         classes,
         members: vec![Network::from_layers(&[layer]).unwrap()],
@@ -105,7 +108,7 @@ fn the_documented_example_is_what_is_written() {
         },
         seed: 0,
         fingerprint: "9f0c5d1be3a24786".into(),
-        settings: json!({"epochs": 500}),
+        plan: None,
         results: json!({"test": 0.6}),
     };
     let bytes = model.to_bytes().unwrap();

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use scorewise_train::groups::Neighbours;
+use scorewise_train::groups::{Neighbours, RowOrder};
 use scorewise_train::split::{Folds, NO_SIDE, Parts, Shares, Split};
 use scorewise_train::table::{Category, Column, Table, Values};
 use scorewise_train::target::{Labels, Target};
@@ -183,7 +183,7 @@ fn with_a_lead_no_label_lies_across_a_border() {
     let values = Values::Number((0..100).map(|row| f64::from(row * 37 % 50)).collect());
     let table = Table { columns: vec![Column { name: "x".into(), values }], ..Table::default() };
     let (target, _) = Target::parse("x > 25", &table, None, 3).unwrap();
-    let (labels, _) = target.labels(&table, &Neighbours::new(&table, None).unwrap()).unwrap();
+    let (labels, _) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default()).unwrap()).unwrap();
     let (parts, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
     let ahead = labels.ahead.as_ref().unwrap();
     for rows in lists(&parts) {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
-use scorewise_train::groups::Neighbours;
+use scorewise_train::groups::{Neighbours, RowOrder};
 use scorewise_train::table::{Category, Column, Lines, Table, Values};
 use scorewise_train::target::{Comparison, Labels, Literal, Rule, Target};
 
@@ -28,7 +28,7 @@ fn refused(text: &str, table: &Table, positive: Option<&str>) -> String {
 }
 
 fn classes(target: &Target, table: &Table) -> Vec<u32> {
-    target.labels(table, &Neighbours::new(table, None).unwrap()).unwrap().0.classes
+    target.labels(table, &Neighbours::new(table, &RowOrder::default()).unwrap()).unwrap().0.classes
 }
 
 const NO: u32 = Labels::MISSING;
@@ -192,7 +192,8 @@ fn with_a_lead_the_label_is_the_value_ahead_in_the_same_group() {
         table(vec![number("x", &[1.0, 5.0, 9.0, NONE, 9.0, 1.0]), texts("g", &["a", "b"], &[0, 1, 0, 1, 1, 0])]);
     let (target, _) = Target::parse("x > 4", &table, None, 1).unwrap();
     assert_eq!((target.hidden(), parse("x > 4", &table).hidden()), (None, Some("x")));
-    let (labels, notes) = target.labels(&table, &Neighbours::new(&table, Some("g")).unwrap()).unwrap();
+    let (labels, notes) =
+        target.labels(&table, &Neighbours::new(&table, &RowOrder::of_file(Some("g"))).unwrap()).unwrap();
     assert_eq!(labels.classes, [1, NO, 0, 1, NO, NO]);
     assert_eq!(labels.ahead.as_deref(), Some(&[2, 3, 5, 4, NO, NO][..]));
     assert_eq!((labels.rows(), labels.counts()), (vec![0, 2, 3], vec![1, 2]));
@@ -213,7 +214,7 @@ fn a_class_that_was_never_seen_is_refused_at_its_line() {
     let taught = table(vec![texts("y", &["a", "b"], &[0, 1])]);
     let target = parse("y", &taught);
     let new = table(vec![texts("y", &["b", "c"], &[0, 0, 1])]);
-    let error = target.labels(&new, &Neighbours::new(&new, None).unwrap()).unwrap_err();
+    let error = target.labels(&new, &Neighbours::new(&new, &RowOrder::default()).unwrap()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "test.csv:4, column `y`: `c` is no class that can be predicted\nhint: the classes are `a`, `b`"

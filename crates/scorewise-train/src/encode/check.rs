@@ -14,6 +14,9 @@ impl Encoder {
         if self.inputs.is_empty() {
             return Err("the encoder has no inputs".into());
         }
+        if self.order.step.is_some_and(|step| step <= 0) {
+            return Err("the rows are ordered by a step that is not above 0".into());
+        }
         let mut seen = HashSet::new();
         let mut width = 0usize;
         for input in &self.inputs {

@@ -1,11 +1,13 @@
 //! What a user may decide about the columns.
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
 use crate::names::{self, listed, quoted};
 use crate::table::Table;
 
 /// How the columns are to be used; what is not said is decided by the training rows.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
     /// Columns that have another use and are no inputs: the target (unless it lies ahead), weights.
     pub without: Vec<String>,

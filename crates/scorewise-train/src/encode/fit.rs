@@ -6,6 +6,7 @@ use super::choice::Resolved;
 use super::judge::judge;
 use super::{Choice, Coding, Encoder, Input, Scale};
 use crate::error::{Error, Place, Result};
+use crate::groups::RowOrder;
 use crate::note::Note;
 use crate::table::{Column, Kind, Table};
 
@@ -47,7 +48,7 @@ impl Encoder {
             };
             inputs.extend(found.iter().filter(chosen).map(|input| before(input, lag)));
         }
-        let encoder = Encoder { inputs, group: choice.group.clone() };
+        let encoder = Encoder { inputs, order: RowOrder::of_file(choice.group.as_deref()) };
         if encoder.inputs.is_empty() {
             let told: Vec<String> = notes.iter().map(|note| format!("  {note}")).collect();
             let problem = ["no column is left to learn from".to_string()].into_iter().chain(told).collect::<Vec<_>>();

@@ -29,15 +29,14 @@ mod judge;
 mod fit;
 mod view;
 mod write;
-mod stream;
 mod check;
 
 pub use choice::Choice;
-pub use stream::Stream;
 pub use write::{Encoded, FARTHEST, Surprises};
 
 use serde::{Deserialize, Serialize};
 
+use crate::groups::RowOrder;
 use crate::table::Kind;
 
 /// How columns become numbers: fitted on the training rows alone, carried in the model file.
@@ -45,8 +44,9 @@ use crate::table::Kind;
 pub struct Encoder {
     /// One after the other; each gives one or more columns of the matrix.
     pub inputs: Vec<Input>,
-    /// Rows of different groups are no neighbours: a lag does not look across.
-    pub group: Option<String>,
+    /// How rows follow each other, which lags count by.
+    #[serde(flatten)]
+    pub order: RowOrder,
 }
 
 /// One column of the table, at this row or some rows before it.
@@ -143,14 +143,13 @@ impl Encoder {
         self.inputs.iter().flat_map(Input::names).collect()
     }
 
-    /// The columns that a table must have, with what they held at the fit: each once, the group's last.
+    /// The columns that a table must have, with what they held at the fit: each once; those that order the rows for lags come last.
     #[must_use]
     pub fn columns(&self) -> Vec<(&str, Option<Kind>)> {
         let mut columns: Vec<(&str, Option<Kind>)> = Vec::new();
-        let group = self.group.as_deref().filter(|_| self.lags() > 0);
-        for (name, kind) in
-            self.inputs.iter().map(|i| (i.column.as_str(), Some(i.kind))).chain(group.map(|g| (g, None)))
-        {
+        let order = [&self.order.group, &self.order.time].into_iter().flatten().filter(|_| self.lags() > 0);
+        let inputs = self.inputs.iter().map(|input| (input.column.as_str(), Some(input.kind)));
+        for (name, kind) in inputs.chain(order.map(|name| (name.as_str(), None))) {
             if columns.iter().all(|(other, _)| *other != name) {
                 columns.push((name, kind));
             }

@@ -73,49 +73,29 @@ impl Surprises {
 }
 
 impl Encoder {
-    /// All rows of a table. A lag looks at the row before in the file, within the group.
+    /// All rows of a table. A lag looks at rows before in the order of the encoder.
     pub fn encode(&self, table: &Table) -> Result<Encoded> {
-        self.encode_after(None, table, self.neighbours(table)?.as_ref(), &[])
+        self.encode_within(table, &[])
     }
 
     /// All rows of a table that was split: a lag does not look from one side to another. `sides` are those of
     /// [`Parts`](crate::split::Parts), one a row.
     ///
     /// # Panics
-    /// Where there is not one side a row.
+    /// Where there are sides, and not one for each row.
     pub fn encode_within(&self, table: &Table, sides: &[u8]) -> Result<Encoded> {
-        assert_eq!(sides.len(), table.rows(), "one side a row");
-        self.encode_after(None, table, self.neighbours(table)?.as_ref(), sides)
-    }
-
-    fn neighbours(&self, table: &Table) -> Result<Option<Neighbours>> {
-        if self.lags() == 0 {
-            return Ok(None);
-        }
-        // A missing column of groups is named together with the other missing columns.
-        let group = self.group.as_deref().filter(|group| table.column(group).is_some());
-        Neighbours::new(table, group).map(Some)
-    }
-
-    /// Rows of a table that follow those of a tail; neighbours and sides count the rows of the tail first.
-    pub(super) fn encode_after(
-        &self,
-        tail: Option<&Table>,
-        table: &Table,
-        neighbours: Option<&Neighbours>,
-        sides: &[u8],
-    ) -> Result<Encoded> {
+        assert!(sides.is_empty() || sides.len() == table.rows(), "one side a row");
+        // The views come first: they name all missing columns together, those that order the rows included.
         let views = self.views(table)?;
-        let earlier = tail.map(|tail| self.views(tail)).transpose()?;
-        let (rows, behind) = (table.rows(), tail.map_or(0, Table::rows));
+        let neighbours = if self.lags() > 0 { Some(Neighbours::new(table, &self.order)?) } else { None };
+        let rows = table.rows();
         let Some(mut matrix) = Matrix::zeros(rows, self.width()) else {
             return Err(Error::data(Place::file(&table.file), "too large to encode", "give it in parts"));
         };
         let mut writers: Vec<Writer<'_>> = Vec::with_capacity(views.len());
         let mut offset = 0;
-        let mut earlier = earlier.into_iter().flatten();
-        for (number, (input, here)) in self.inputs.iter().zip(views).enumerate() {
-            writers.push(Writer { number, input, offset, here, earlier: earlier.next(), behind, waves: waves(input) });
+        for (number, (input, view)) in self.inputs.iter().zip(views).enumerate() {
+            writers.push(Writer { number, input, offset, view, waves: waves(input) });
             offset += input.width();
         }
         writers.sort_by_key(|writer| writer.input.lag);
@@ -123,15 +103,16 @@ impl Encoder {
         let (padded, stride) = matrix.padded_mut();
         let block = |(number, out): (usize, &mut [f32])| {
             let mut surprises = Surprises::none(self.inputs.len());
-            let first = behind + number * BLOCK;
+            let first = number * BLOCK;
             let own: Vec<u32> = (first..first + out.len() / stride).map(|row| row as u32).collect();
-            let (mut lag, mut places, mut visible) = (0, own.clone(), own.clone());
+            let (mut lag, mut visible) = (0, own.clone());
             for writer in &writers {
-                while lag < writer.input.lag {
-                    lag += 1;
-                    places.iter_mut().for_each(|row| *row = neighbours.map_or(NO_ROW, |near| near.before(*row)));
-                    for ((seen, place), own) in visible.iter_mut().zip(&places).zip(&own) {
-                        *seen = if hidden(sides, *own, *place) { NO_ROW } else { *place };
+                // Writers come in the order of their lags.
+                if lag < writer.input.lag {
+                    lag = writer.input.lag;
+                    for (seen, own) in visible.iter_mut().zip(&own) {
+                        let place = neighbours.as_ref().map_or(NO_ROW, |neighbours| neighbours.back(*own, lag));
+                        *seen = if hidden(sides, *own, place) { NO_ROW } else { place };
                     }
                 }
                 writer.write(&visible, out, stride, &mut surprises.counts[writer.number]);
@@ -173,23 +154,15 @@ struct Writer<'a> {
     number: usize,
     input: &'a Input,
     offset: usize,
-    here: View<'a>,
-    /// The same column in the rows before the table's first.
-    earlier: Option<View<'a>>,
-    /// How many those are.
-    behind: usize,
+    view: View<'a>,
     waves: Vec<[f32; 2]>,
 }
 
 impl<'a> Writer<'a> {
-    /// Reads a value at a place, or has nothing where there is none.
+    /// The value of a row, or `missing` for [`NO_ROW`].
     #[inline(always)]
-    fn read<T>(&self, place: u32, nothing: T, read: impl Fn(&View<'a>, usize) -> T) -> T {
-        match (place as usize).checked_sub(self.behind) {
-            _ if place == NO_ROW => nothing,
-            Some(row) => read(&self.here, row),
-            None => self.earlier.as_ref().map_or(nothing, |view| read(view, place as usize)),
-        }
+    fn read<T>(&self, row: u32, missing: T, read: impl Fn(&View<'a>, usize) -> T) -> T {
+        if row == NO_ROW { missing } else { read(&self.view, row as usize) }
     }
 
     fn write(&self, places: &[u32], out: &mut [f32], stride: usize, counts: &mut [u64; 3]) {

@@ -1,10 +1,13 @@
 //! One door to the optimisers.
 
+use serde::{Deserialize, Serialize};
+
 use crate::net::Network;
 use crate::optim::{Adam, Descent};
 
 /// How a gradient becomes a step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Method {
     /// Adam: every parameter has a rate of its own. The paper's, and the default: score-oriented slopes differ by orders of magnitude
     /// between layers and epochs.

@@ -1,5 +1,8 @@
 //! How to train, with the reason of every default.
 
+use scorewise::{CrossEntropy, Loss};
+use serde::{Deserialize, Serialize};
+
 use super::objective::Objective;
 use super::optimiser::Method;
 use crate::error::{Error, Result};
@@ -7,7 +10,8 @@ use crate::net::Shape;
 use crate::start::has_centre;
 
 /// Which weights a training leaves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Keep {
     /// Those of the epoch with the lowest validation loss.
     Best,
@@ -20,7 +24,7 @@ pub enum Keep {
 /// A score-oriented loss sees only rows near the threshold; from a network that ranks the rows well it has little left to do. So
 /// cross-entropy learns to rank, the output bias is moved so that the best threshold stands at the centre of the prior, and
 /// the score's loss does the rest in small steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WarmStart {
     /// Epochs of cross-entropy at the most; as many as the settings say where nothing is said.
     pub epochs: Option<usize>,
@@ -46,9 +50,10 @@ impl Default for WarmStart {
 }
 
 /// How to train.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// What is minimised.
+    /// What is minimised. A plan makes it from its loss, score and prior, so it is not written into files.
+    #[serde(skip, default = "cross_entropy")]
     pub objective: Objective,
     /// How a gradient becomes a step.
     pub method: Method,
@@ -71,10 +76,12 @@ pub struct Settings {
     /// Cross-entropy first, where it is wanted. Not by default: it doubles the time, and where the score's loss alone finds
     /// the pattern it adds little.
     pub warm_start: Option<WarmStart>,
-    /// Where the randomness starts: first weights and the order of the rows.
+    /// Where the randomness starts: first weights and the order of the rows. A plan has the seed of all trainings.
+    #[serde(skip)]
     pub seed: u64,
     /// Threads over which large batches are spread. 1 by default: many trainings side by side use the cores better. The bits
     /// of the result do not depend on it.
+    #[serde(skip, default = "one")]
     pub threads: usize,
 }
 
@@ -147,4 +154,12 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+fn cross_entropy() -> Objective {
+    Loss::CrossEntropy(CrossEntropy::plain()).into()
+}
+
+fn one() -> usize {
+    1
 }

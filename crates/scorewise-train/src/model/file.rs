@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, TensorView, serialize};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,6 +17,7 @@ use crate::error::{Error, Place, Result};
 use crate::net::{Dense, Network, Shape};
 use crate::table::Reading;
 use crate::target::Target;
+use crate::train::Plan;
 
 /// The number of the file format. A scorewise reads its own and all before it.
 pub const FORMAT: u64 = 1;
@@ -44,7 +46,11 @@ struct Description {
     network: Size,
     seed: u64,
     fingerprint: String,
-    settings: Value,
+    #[serde(default)]
+    plan: Option<Plan>,
+    /// What a file of format 1 has instead of the plan.
+    #[serde(default, skip_serializing)]
+    settings: Option<IgnoredAny>,
     results: Value,
 }
 
@@ -176,7 +182,8 @@ impl Model {
             },
             seed: self.seed,
             fingerprint: self.fingerprint.clone(),
-            settings: self.settings.clone(),
+            plan: self.plan.clone(),
+            settings: None,
             results: self.results.clone(),
         }
     }
@@ -197,7 +204,7 @@ impl Description {
             decision: self.decision,
             seed: self.seed,
             fingerprint: self.fingerprint,
-            settings: self.settings,
+            plan: self.plan,
             results: self.results,
         }
     }

@@ -14,7 +14,7 @@
 //! #     column: column.into(), kind: Kind::Number, lag: 0,
 //! #     coding: Coding::Number { mean: 0.0, deviation: 1.0, indicator: false },
 //! # };
-//! # let encoder = Encoder { inputs: vec![input("bz"), input("speed")], group: None };
+//! # let encoder = Encoder { inputs: vec![input("bz"), input("speed")], order: Default::default() };
 //! # let classes = vec!["quiet".to_owned(), "storm".to_owned()];
 //! # let target = Target { column: "state".into(), rule: Rule::Classes(classes.clone()), lead: 0 };
 //! # let members = vec![Network::glorot(Shape::new(2, &[4], 1).unwrap(), 1)];
@@ -22,7 +22,7 @@
 //! # let model = Model {
 //! #     version: scorewise_train::model::VERSION.into(), reading: Reading::default(), encoder, target, classes, members,
 //! #     score: "tss".into(), prior: Some("uniform".into()), loss: "sol".into(), decision, seed: 0, fingerprint: String::new(),
-//! #     settings: Default::default(), results: Default::default(),
+//! #     plan: None, results: Default::default(),
 //! # };
 //! let bytes = model.to_bytes()?;
 //! assert_eq!(Model::from_bytes("storms.scorewise", &bytes)?, model);
@@ -52,6 +52,7 @@ use crate::encode::Encoder;
 use crate::net::Network;
 use crate::table::Reading;
 use crate::target::Target;
+use crate::train::Plan;
 
 /// A trained classifier and how it came about.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,8 +81,8 @@ pub struct Model {
     pub seed: u64,
     /// Which data it was trained on: [`Fingerprint::hex`].
     pub fingerprint: String,
-    /// Further settings of the training, by their names on the command line.
-    pub settings: Value,
+    /// Everything that the training depended on beside its table; `None` in a file of format 1.
+    pub plan: Option<Plan>,
     /// What was measured, by the names of the `--json` output. No times: the same training gives the same file.
     pub results: Value,
 }

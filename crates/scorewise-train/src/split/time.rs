@@ -2,6 +2,7 @@
 
 use super::{NO_SIDE, Shares, TEST, TRAINING, VALIDATION, rows_of};
 use crate::error::{Error, Result};
+use crate::groups::{time_column, time_key};
 use crate::names::{self, quoted};
 use crate::note::Note;
 use crate::table::{Column, Table, Values};
@@ -34,7 +35,7 @@ impl<'a> Order<'a> {
     pub fn new(table: &'a Table, name: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let column = match name {
             Some(name) => Some(names::column(table, "--split", name)?),
-            None => table.columns.iter().find(|column| matches!(column.values, Values::Time(_))),
+            None => time_column(table),
         };
         let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
         let Some(column) = column else {
@@ -42,9 +43,9 @@ impl<'a> Order<'a> {
         };
         let mut notes = Vec::new();
         match &column.values {
-            Values::Time(times) => sort(&mut rows, column, &mut notes, |row| times[row]),
-            // The order of the bits is that of the numbers, once the sign is turned.
-            Values::Number(values) => sort(&mut rows, column, &mut notes, |row| ordered(values[row])),
+            Values::Time(_) | Values::Number(_) => {
+                sort(&mut rows, column, &mut notes, |row| time_key(&column.values, row));
+            }
             _ => {
                 let problem = format!("{} holds neither times nor numbers", quoted(&column.name));
                 return Err(Error::setting("--split", problem, "name a column of times, or write `--split time`"));
@@ -100,13 +101,4 @@ fn sort(rows: &mut [u32], column: &Column, notes: &mut Vec<Note>, key: impl Fn(u
         rows.sort_by_key(|row| key(*row as usize));
     }
     notes.push(Note::of(&column.name, text));
-}
-
-/// Numbers as integers of the same order, missing ones first.
-fn ordered(x: f64) -> i64 {
-    if x.is_nan() {
-        return i64::MIN;
-    }
-    let bits = (x + 0.0).to_bits() as i64;
-    if bits < 0 { bits ^ i64::MAX } else { bits }
 }

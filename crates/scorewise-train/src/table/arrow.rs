@@ -16,7 +16,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use super::blob::Blob;
 use super::columns::{Chosen, Stack, damaged};
 use super::guard::guarded;
-use super::{Field, Reading, Table};
+use super::{Choose, Field, Reading, Table};
 use crate::error::Result;
 
 /// The buffers of a message may unpack to so much, however small it is.
@@ -61,7 +61,8 @@ impl Arrow {
         file: &str,
         blob: &Blob,
         stream: bool,
-        reading: &Reading,
+        reading: &mut Reading,
+        choose: &Choose<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
         let opened = guarded(|| -> Decoded<_> {
@@ -78,7 +79,7 @@ impl Arrow {
             .map_err(|error| damaged(file, "Arrow", &plain(&error)))?;
         let columns: Vec<_> =
             schema.fields().iter().map(|field| (field.name().clone(), Some(field.data_type().clone()))).collect();
-        let stack = Stack::new(file, "Arrow", &columns, reading, notes)?;
+        let stack = Stack::new(file, "Arrow", &columns, reading, choose, notes)?;
         let projection = stack.chosen().iter().map(|Chosen { at, .. }| *at).collect();
         Ok(Arrow { stack, messages, schema, projection, dictionaries: HashMap::new(), batch: None })
     }

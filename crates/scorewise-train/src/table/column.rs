@@ -86,6 +86,17 @@ impl Values {
     /// A missing time.
     pub const NO_TIME: i64 = i64::MIN;
 
+    /// No values, of this kind.
+    #[must_use]
+    pub fn empty(kind: Kind) -> Self {
+        match kind {
+            Kind::Number => Values::Number(Vec::new()),
+            Kind::Category => Values::Category(Category::default()),
+            Kind::Boolean => Values::Boolean(Vec::new()),
+            Kind::Time => Values::Time(Vec::new()),
+        }
+    }
+
     /// How many.
     #[must_use]
     pub fn len(&self) -> usize {

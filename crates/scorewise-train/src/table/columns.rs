@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::convert;
 use super::guard::guarded;
 use super::reading::{Markers, check_names};
-use super::{Column, Field, Kind, Lines, Reading, Table};
+use super::{Choose, Column, Field, Kind, Lines, Reading, Table};
 use crate::error::{Error, Place, Result};
 
 /// Values that are decoded at once, over all columns.
@@ -45,11 +45,13 @@ impl Stack {
         file: &str,
         format: &'static str,
         columns: &[(String, Option<DataType>)],
-        reading: &Reading,
+        reading: &mut Reading,
+        choose: &Choose<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
         let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-        let given = reading.columns.as_ref();
+        let given = reading.columns.clone();
+        let given = given.as_ref();
         if given.is_some_and(|given| given.len() != names.len()) {
             let problem = format!("{} names for a file of {} columns", given.map_or(0, Vec::len), names.len());
             return Err(Error::setting(
@@ -60,6 +62,7 @@ impl Stack {
         }
         let names = given.map_or(names, |given| given.iter().map(String::as_str).collect());
         super::text::check_unique(file, &names, given.is_some())?;
+        choose(&names, reading)?;
         check_names(file, reading, &names)?;
         let mut chosen = Vec::new();
         for (at, (name, (_, data))) in names.into_iter().zip(columns).enumerate() {

@@ -45,12 +45,14 @@ mod source;
 mod text;
 mod time;
 mod whole;
+mod write;
 
 pub use column::{Category, Column, Kind, Lines, Table, Values};
-pub use reader::Reader;
+pub use reader::{Choose, Reader};
 pub use reading::{Field, Reading, nearest};
 pub use source::{BuiltIn, Source};
 pub use whole::read;
+pub use write::{TableFormat, TableWriter};
 
 /// Yes or no; `also` takes 0, 1 and first letters, where the user says that a column holds booleans.
 fn boolean(cell: &[u8], also: bool) -> Option<bool> {

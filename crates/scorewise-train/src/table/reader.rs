@@ -16,6 +16,9 @@ pub struct Reader {
     notes: Vec<String>,
 }
 
+/// Decides what is read of a table from the names of its columns.
+pub type Choose<'a> = dyn Fn(&[&str], &mut Reading) -> Result<()> + 'a;
+
 enum Chunks {
     Text(Box<Text>),
     Parquet(Parquet),
@@ -25,20 +28,26 @@ enum Chunks {
 impl Reader {
     /// Opens a table and recognises what it holds.
     pub fn open(source: &Source, reading: &Reading) -> Result<Self> {
+        Reader::open_with(source, reading, &|_, _| Ok(()))
+    }
+
+    /// Opens a table whose columns decide what is read of it: `choose` sees the names of all columns, and may change which are read and as
+    /// what. A pipe can be opened only once, so the names cannot be looked at beforehand.
+    pub fn open_with(source: &Source, reading: &Reading, choose: &Choose<'_>) -> Result<Self> {
         let mut reading = reading.clone();
         let mut notes = Vec::new();
         let file = source.name();
         match source::open(source, &mut reading)? {
             Opened::Text { text, line } => {
-                let text = Text::open(&file, text, line, &reading, &mut notes)?;
+                let text = Text::open(&file, text, line, &mut reading, choose, &mut notes)?;
                 Ok(Reader { fields: text.fields(), chunks: Some(Chunks::Text(Box::new(text))), notes })
             }
             Opened::Parquet(blob) => {
-                let parquet = Parquet::open(&file, &blob, &reading, &mut notes)?;
+                let parquet = Parquet::open(&file, &blob, &mut reading, choose, &mut notes)?;
                 Ok(Reader { fields: parquet.fields(), chunks: Some(Chunks::Parquet(parquet)), notes })
             }
             Opened::Arrow { blob, stream } => {
-                let arrow = Arrow::open(&file, &blob, stream, &reading, &mut notes)?;
+                let arrow = Arrow::open(&file, &blob, stream, &mut reading, choose, &mut notes)?;
                 Ok(Reader { fields: arrow.fields(), chunks: Some(Chunks::Arrow(Box::new(arrow))), notes })
             }
         }

@@ -1,11 +1,13 @@
 //! The class of each row of a table.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{Literal, Rule, Target};
 use crate::error::{Error, Result};
 use crate::groups::{NO_ROW, Neighbours, number_text};
 use crate::names::{listed, quoted};
 use crate::note::Note;
-use crate::table::{Column, Table, Values};
+use crate::table::{Table, Values};
 
 /// The class of each row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,11 +45,80 @@ impl Labels {
     }
 }
 
+/// Values of a target column that are none of the target's classes, each with how many rows hold it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unmatched {
+    rows: BTreeMap<String, usize>,
+    /// Words for yes and no that were taken for the classes.
+    substituted: BTreeSet<String>,
+}
+
+impl Unmatched {
+    /// Adds those of further rows.
+    pub fn add(&mut self, further: Unmatched) {
+        for (text, rows) in further.rows {
+            *self.rows.entry(text).or_default() += rows;
+        }
+        self.substituted.extend(further.substituted);
+    }
+
+    /// What a user should know of them.
+    #[must_use]
+    pub fn notes(&self, target: &Target) -> Vec<Note> {
+        let names = target.classes();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let substituted = (!self.substituted.is_empty()).then(|| {
+            let words: Vec<&str> = self.substituted.iter().map(String::as_str).collect();
+            format!("{} are taken for the classes {}", listed(&words), listed(&names))
+        });
+        let unmatched = (!self.rows.is_empty()).then(|| {
+            let rows: usize = self.rows.values().sum();
+            let texts: Vec<&str> = self.rows.keys().map(String::as_str).collect();
+            let hold = if rows == 1 { "row holds" } else { "rows hold" };
+            format!(
+                "{rows} {hold} {}, which is none of the classes {}: their truth is unknown",
+                listed(&texts),
+                listed(&names)
+            )
+        });
+        substituted.into_iter().chain(unmatched).map(|text| Note::of(&target.column, text)).collect()
+    }
+}
+
+/// The class of each row's own value, and where the first value stands that is no class.
+struct Classified {
+    classes: Vec<u32>,
+    unmatched: Unmatched,
+    first: Option<(usize, String)>,
+}
+
 impl Target {
-    /// The class of each row. A value that is no class the target knows is a fault that names its place.
+    /// The class of each row. A value that is no class the target knows is an error that names its place.
     pub fn labels(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Vec<Note>)> {
-        let column = crate::names::column(table, "--target", &self.column)?;
-        let now = self.classes_now(table, column)?;
+        let found = self.classified(table)?;
+        if let Some((row, text)) = found.first {
+            let problem = format!("{} is no class that can be predicted", quoted(&text));
+            let names = self.classes();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let hint = match &self.rule {
+                Rule::Classes(_) => format!("the classes are {}", listed(&names)),
+                Rule::Condition { comparison, .. } => format!("a number is needed for {}", comparison.sign()),
+            };
+            return Err(Error::data(table.place(row).column(&self.column), problem, hint));
+        }
+        let labels = self.ahead(found.classes, neighbours);
+        let notes = self.left_out(&labels);
+        Ok((labels, notes))
+    }
+
+    /// The class of each row as far as it can be told: a row whose value is no class of the target has no label, and is counted.
+    pub fn truth(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Unmatched)> {
+        let found = self.classified(table)?;
+        Ok((self.ahead(found.classes, neighbours), found.unmatched))
+    }
+
+    /// The labels from the classes of the rows' own values: with a lead, those of the rows ahead.
+    fn ahead(&self, now: Vec<u32>, neighbours: &Neighbours) -> Labels {
         let ahead = (self.lead > 0).then(|| neighbours.ahead(self.lead));
         let classes = match &ahead {
             None => now,
@@ -56,12 +127,10 @@ impl Target {
                 ahead.iter().map(class).collect()
             }
         };
-        let labels = Labels { classes, names: self.classes(), ahead };
-        let notes = self.left_out(&labels);
-        Ok((labels, notes))
+        Labels { classes, names: self.classes(), ahead }
     }
 
-    fn left_out(&self, labels: &Labels) -> Vec<Note> {
+    pub(crate) fn left_out(&self, labels: &Labels) -> Vec<Note> {
         let beyond = labels.ahead.iter().flatten().filter(|row| **row == NO_ROW).count();
         let unknown = labels.classes.iter().filter(|class| **class == Labels::MISSING).count() - beyond;
         let are = |count: usize| if count == 1 { "row is" } else { "rows are" };
@@ -74,78 +143,115 @@ impl Target {
         unknown.into_iter().chain(beyond).collect()
     }
 
-    /// The class of each row's own value.
-    fn classes_now(&self, table: &Table, column: &Column) -> Result<Vec<u32>> {
-        let place = |text: &str| match &self.rule {
-            Rule::Classes(classes) => classes.iter().position(|class| class == text).map(|at| at as u32),
-            Rule::Condition { comparison, with } => {
-                let equal = match with {
-                    Literal::Text(with) => text == with,
-                    Literal::Number(x) => text.parse::<f64>().is_ok_and(|y| y == *x),
-                };
-                match comparison {
-                    super::Comparison::Equal => Some(u32::from(equal)),
-                    super::Comparison::Unlike => Some(u32::from(!equal)),
-                    // A text that is a number, in a column that is read as texts.
-                    other => match (text.parse::<f64>(), with) {
-                        (Ok(x), Literal::Number(with)) => Some(u32::from(other.holds(x, *with))),
-                        _ => None,
-                    },
+    fn classified(&self, table: &Table) -> Result<Classified> {
+        let column = crate::names::column(table, "--target", &self.column)?;
+        let mut found =
+            Classified { classes: Vec::with_capacity(table.rows()), unmatched: Unmatched::default(), first: None };
+        let mut push = |row: usize, matched: Option<(u32, bool)>, text: &dyn Fn() -> String| match matched {
+            Some((class, is_exact)) => {
+                if !is_exact {
+                    found.unmatched.substituted.insert(text());
                 }
+                found.classes.push(class);
+            }
+            None => {
+                let text = text();
+                found.first.get_or_insert_with(|| (row, text.clone()));
+                *found.unmatched.rows.entry(text).or_default() += 1;
+                found.classes.push(Labels::MISSING);
             }
         };
-        let unknown = |row: usize, text: &str| {
-            let problem = format!("{} is no class that can be predicted", quoted(text));
-            let names = self.classes();
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            let hint = match &self.rule {
-                Rule::Classes(_) => format!("the classes are {}", listed(&names)),
-                Rule::Condition { comparison, .. } => format!("a number is needed for {}", comparison.sign()),
-            };
-            Error::data(table.place(row).column(&column.name), problem, hint)
-        };
+        let missing = Some((Labels::MISSING, true));
         match &column.values {
             Values::Category(values) => {
-                let places: Vec<Option<u32>> = values.levels.iter().map(|level| place(level)).collect();
-                let class = |(row, code): (usize, &u32)| match places.get(*code as usize) {
-                    None => Ok(Labels::MISSING),
-                    Some(Some(class)) => Ok(*class),
-                    Some(None) => Err(unknown(row, &values.levels[*code as usize])),
-                };
-                values.codes.iter().enumerate().map(class).collect()
+                let places: Vec<_> = values.levels.iter().map(|level| self.class_of(level)).collect();
+                for (row, code) in values.codes.iter().enumerate() {
+                    match places.get(*code as usize) {
+                        None => push(row, missing, &String::new),
+                        Some(place) => push(row, *place, &|| values.levels[*code as usize].clone()),
+                    }
+                }
             }
             Values::Number(values) => {
                 let numbers: Vec<Option<f64>> = match &self.rule {
                     Rule::Classes(classes) => classes.iter().map(|class| class.parse().ok()).collect(),
                     Rule::Condition { .. } => Vec::new(),
                 };
-                let class = |(row, x): (usize, &f64)| {
+                for (row, x) in values.iter().enumerate() {
                     let class = match &self.rule {
-                        _ if x.is_nan() => return Ok(Labels::MISSING),
+                        _ if x.is_nan() => missing,
                         Rule::Condition { comparison, with: Literal::Number(with) } => {
-                            Some(u32::from(comparison.holds(*x, *with)))
+                            Some((u32::from(comparison.holds(*x, *with)), true))
                         }
-                        Rule::Condition { .. } => place(&number_text(*x)),
-                        Rule::Classes(_) => {
-                            numbers.iter().position(|class| *class == Some(*x)).map(|class| class as u32)
-                        }
+                        Rule::Condition { .. } => self.class_of(&number_text(*x)),
+                        Rule::Classes(_) => match numbers.iter().position(|class| *class == Some(*x)) {
+                            Some(class) => Some((class as u32, true)),
+                            None => self.class_of(&number_text(*x)),
+                        },
                     };
-                    class.ok_or_else(|| unknown(row, &number_text(*x)))
-                };
-                values.iter().enumerate().map(class).collect()
+                    push(row, class, &|| number_text(*x));
+                }
             }
             Values::Boolean(values) => {
-                let places = ["false", "true"].map(place);
-                let class = |(row, yes): (usize, &Option<bool>)| match yes {
-                    None => Ok(Labels::MISSING),
-                    Some(yes) => places[usize::from(*yes)].ok_or_else(|| unknown(row, &yes.to_string())),
-                };
-                values.iter().enumerate().map(class).collect()
+                let places = ["false", "true"].map(|word| self.class_of(word));
+                for (row, yes) in values.iter().enumerate() {
+                    match yes {
+                        None => push(row, missing, &String::new),
+                        Some(yes) => push(row, places[usize::from(*yes)], &|| yes.to_string()),
+                    }
+                }
             }
             Values::Time(values) => {
-                let first = values.iter().position(|time| *time != Values::NO_TIME);
-                first.map_or_else(|| Ok(vec![Labels::MISSING; values.len()]), |row| Err(unknown(row, "a time")))
+                for (row, time) in values.iter().enumerate() {
+                    push(row, missing.filter(|_| *time == Values::NO_TIME), &|| "a time".into());
+                }
             }
         }
+        Ok(found)
+    }
+
+    /// The class that a text stands for, and whether it is written like the class: `yes` may stand for the class `1`.
+    fn class_of(&self, text: &str) -> Option<(u32, bool)> {
+        match &self.rule {
+            Rule::Classes(classes) => {
+                if let Some(at) = classes.iter().position(|class| class == text) {
+                    return Some((at as u32, true));
+                }
+                if let Ok(x) = text.parse::<f64>()
+                    && let Some(at) = classes.iter().position(|class| class.parse() == Ok(x))
+                {
+                    return Some((at as u32, true));
+                }
+                let yes = yes_or_no(text)?;
+                let [first, second] = classes.as_slice() else { return None };
+                let (first, second) = (yes_or_no(first)?, yes_or_no(second)?);
+                (first != second).then(|| (u32::from(yes == second), false))
+            }
+            Rule::Condition { comparison, with } => {
+                let equal = match with {
+                    Literal::Text(with) => text == with,
+                    Literal::Number(x) => text.parse::<f64>().is_ok_and(|y| y == *x),
+                };
+                let holds = match comparison {
+                    super::Comparison::Equal => Some(equal),
+                    super::Comparison::Unlike => Some(!equal),
+                    // A text that is a number, in a column that is read as text.
+                    other => match (text.parse::<f64>(), with) {
+                        (Ok(x), Literal::Number(with)) => Some(other.holds(x, *with)),
+                        _ => None,
+                    },
+                };
+                holds.map(|holds| (u32::from(holds), true))
+            }
+        }
+    }
+}
+
+/// Words that mean yes or no.
+fn yes_or_no(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" | "yes" | "1" | "t" | "y" => Some(true),
+        "false" | "no" | "0" | "f" | "n" => Some(false),
+        _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! TARGET: what is to be predicted, as the user wrote it: a column of classes, or a condition on a column; now or some rows ahead.
 //!
 //! ```
-//! use scorewise_train::groups::Neighbours;
+//! use scorewise_train::groups::{Neighbours, RowOrder};
 //! use scorewise_train::table::{Column, Table, Values};
 //! use scorewise_train::target::{Labels, Target};
 //!
@@ -9,7 +9,7 @@
 //! let table = Table { file: "air.csv".into(), columns: vec![pm], ..Table::default() };
 //! // Will it be above 400 in the next row?
 //! let (target, _) = Target::parse("pm2.5 [µg/m3] > 400", &table, None, 1)?;
-//! let (labels, notes) = target.labels(&table, &Neighbours::new(&table, None)?)?;
+//! let (labels, notes) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default())?)?;
 //! assert_eq!(labels.classes, [1, Labels::MISSING, 0, Labels::MISSING]);
 //! assert_eq!(notes[0].to_string(), "column `pm2.5 [µg/m3]`: 1 row is left out: nothing is known of its target");
 //! assert_eq!(notes[1].to_string(), "1 row is left out: no row lies 1 ahead of it");
@@ -19,7 +19,7 @@
 mod parse;
 mod labels;
 
-pub use labels::Labels;
+pub use labels::{Labels, Unmatched};
 
 use std::fmt;
 

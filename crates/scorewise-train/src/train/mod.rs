@@ -11,7 +11,7 @@ mod recipe;
 mod folds;
 
 pub use folds::{Fold, cross_validate};
-pub use plan::{Cut, LossName, Manner, Plan};
+pub use plan::{Cut, LossName, Manner, Plan, multi_score};
 pub use recipe::Recipe;
 
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ use crate::encode::Encoder;
 use crate::ensemble::{Ensemble, ensemble};
 use crate::error::{Error, Result};
 use crate::fit::{Epoch, Fit, Sample};
-use crate::groups::Neighbours;
+use crate::groups::{Neighbours, RowOrder};
 use crate::model::{Chosen, Decision, Fingerprint, Model, VERSION};
 use crate::net::Shape;
 use crate::note::Note;
@@ -66,7 +66,9 @@ struct Labelled<'a> {
     table: &'a Table,
     target: Target,
     labels: Labels,
-    weights: Option<Vec<f32>>,
+    /// How rows follow each other, which lags and leads count by.
+    order: RowOrder,
+    weights: Option<Vec<f64>>,
     persistence: Option<Vec<bool>>,
     notes: Vec<Note>,
 }
@@ -95,7 +97,9 @@ pub fn train(
 impl<'a> Labelled<'a> {
     fn new(table: &'a Table, plan: &Plan) -> Result<Self> {
         let (target, mut notes) = Target::parse(&plan.target, table, plan.positive.as_deref(), plan.lead)?;
-        let neighbours = Neighbours::new(table, plan.choice.group.as_deref())?;
+        let (order, told) = plan.row_order(table)?;
+        notes.extend(told);
+        let neighbours = Neighbours::new(table, &order)?;
         let (labels, told) = target.labels(table, &neighbours)?;
         notes.extend(told);
         if let (Rule::Condition { .. }, [negatives, positives]) = (&target.rule, labels.counts().as_slice())
@@ -108,7 +112,7 @@ impl<'a> Labelled<'a> {
         }
         let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
         let persistence = persistence(&target, table, &neighbours)?;
-        Ok(Labelled { table, target, labels, weights, persistence, notes })
+        Ok(Labelled { table, target, labels, order, weights, persistence, notes })
     }
 }
 
@@ -117,12 +121,12 @@ fn persistence(target: &Target, table: &Table, neighbours: &Neighbours) -> Resul
     if target.lead == 0 || target.classes().len() != 2 {
         return Ok(None);
     }
-    let (now, _) = Target { lead: 0, ..target.clone() }.labels(table, neighbours)?;
+    let (now, _) = Target { lead: 0, ..target.clone() }.truth(table, neighbours)?;
     Ok(Some(now.positives()))
 }
 
 /// Sample weights: numbers, 0 or above, in every row.
-fn weights(table: &Table, name: &str) -> Result<Vec<f32>> {
+fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = crate::names::column(table, "--weight", name)?;
     let hint = "weights are numbers, 0 or above";
     let Values::Number(values) = &column.values else {
@@ -133,7 +137,7 @@ fn weights(table: &Table, name: &str) -> Result<Vec<f32>> {
             let shown = if values[row].is_nan() { "a missing value".into() } else { values[row].to_string() };
             Err(Error::data(table.place(row).column(name), format!("{shown} is no weight"), hint))
         }
-        None => Ok(values.iter().map(|weight| *weight as f32).collect()),
+        None => Ok(values.clone()),
     }
 }
 
@@ -145,7 +149,7 @@ fn part(
     plan: &Plan,
     watch: impl Fn(usize, usize, &Epoch) -> ControlFlow<()> + Sync,
 ) -> Result<Trained> {
-    let Labelled { table, target, labels, weights, persistence, notes } = labelled;
+    let Labelled { table, target, labels, order, weights, persistence, notes } = labelled;
     let mut notes = notes.clone();
     if parts.validation.is_empty() {
         let hint = "give a share such as 0.33";
@@ -154,15 +158,19 @@ fn part(
     let mut choice = plan.choice.clone();
     choice.without.extend(target.hidden().map(str::to_owned));
     choice.without.extend(plan.weight.clone());
-    let (encoder, told) = Encoder::fit(table, &parts.training, &choice)?;
+    let (mut encoder, told) = Encoder::fit(table, &parts.training, &choice)?;
+    encoder.order = order.clone();
     notes.extend(told);
     let encoded = encoder.encode_within(table, &parts.sides)?;
     notes.extend(encoded.surprises.notes(&encoder));
     let classes = target.classes();
+    // Steps are taken in f32; what is reported is weighted as the table says.
+    let narrow: Option<Vec<f32>> =
+        weights.as_ref().map(|weights| weights.iter().map(|weight| *weight as f32).collect());
     let sample = Sample {
         matrix: &encoded.matrix,
         labels: &labels.classes,
-        weights: weights.as_deref(),
+        weights: narrow.as_deref(),
         training: &parts.training,
         validation: &parts.validation,
     };
@@ -182,11 +190,12 @@ fn part(
         notes.push(Note::new(format!("{left_out} of {} members got stuck and are left out", trained.fits.len())));
     }
     let answers = |rows: &[u32]| {
-        Answers::new(&sample, rows, trained.ensemble.probabilities(sample.matrix, rows))
+        Answers::new(labels, weights.as_deref(), rows, trained.ensemble.probabilities(sample.matrix, rows))
             .persisting(persistence.as_deref(), rows)
     };
     let (held_out, probabilities) = trained.held_out(&samples);
-    let validation = Answers::new(&sample, &held_out, probabilities).persisting(persistence.as_deref(), &held_out);
+    let validation = Answers::new(labels, weights.as_deref(), &held_out, probabilities)
+        .persisting(persistence.as_deref(), &held_out);
     let decision = plan.decide(&validation, classes.len())?;
     let model = Model {
         version: VERSION.into(),
@@ -201,7 +210,7 @@ fn part(
         decision,
         seed: plan.seed,
         fingerprint: Fingerprint::of(table).hex(),
-        settings: plan.json(),
+        plan: Some(plan.clone()),
         results: serde_json::Value::Null,
     };
     Ok(Trained {
@@ -216,33 +225,32 @@ fn part(
 
 /// What a model says of a table of its own.
 fn answers_of(model: &Model, table: &Table, plan: &Plan, notes: &mut Vec<Note>) -> Result<Answers> {
-    let neighbours = Neighbours::new(table, plan.choice.group.as_deref())?;
-    let (labels, told) = model.target.labels(table, &neighbours)?;
-    notes.extend(told.into_iter().map(|note| Note::new(format!("{}: {note}", table.file))));
+    let neighbours = Neighbours::new(table, &model.encoder.order)?;
+    let (labels, unmatched) = model.target.truth(table, &neighbours)?;
     let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
     let encoded = model.encoder.encode(table)?;
-    let told = encoded.surprises.notes(&model.encoder);
-    notes.extend(told.into_iter().map(|note| Note::new(format!("{}: {note}", table.file))));
-    let sample = Sample {
-        matrix: &encoded.matrix,
-        labels: &labels.classes,
-        weights: weights.as_deref(),
-        training: &[],
-        validation: &[],
-    };
+    let told = unmatched.notes(&model.target).into_iter().chain(model.target.left_out(&labels));
+    let told = told.chain(encoded.surprises.notes(&model.encoder));
+    notes.extend(told.map(|note| Note::new(format!("{}: {note}", table.file))));
     let rows = labels.rows();
-    let probabilities = Ensemble::new(model.members.clone())?.probabilities(sample.matrix, &rows);
+    if rows.is_empty() {
+        let place = crate::Place::file(&table.file).column(&model.target.column);
+        let names: Vec<&str> = labels.names.iter().map(String::as_str).collect();
+        let hint = format!("the classes are {}", crate::names::listed(&names));
+        return Err(Error::data(place, "no row has a class that was learnt", hint));
+    }
+    let probabilities = Ensemble::new(model.members.clone())?.probabilities(&encoded.matrix, &rows);
     let persistence = persistence(&model.target, table, &neighbours)?;
-    Ok(Answers::new(&sample, &rows, probabilities).persisting(persistence.as_deref(), &rows))
+    Ok(Answers::new(&labels, weights.as_deref(), &rows, probabilities).persisting(persistence.as_deref(), &rows))
 }
 
 impl Answers {
-    fn new(sample: &Sample<'_>, rows: &[u32], probabilities: Vec<f64>) -> Self {
+    fn new(labels: &Labels, weights: Option<&[f64]>, rows: &[u32], probabilities: Vec<f64>) -> Self {
         let at = |row: &u32| *row as usize;
         Answers {
-            labels: rows.iter().map(|row| sample.labels[at(row)]).collect(),
+            labels: rows.iter().map(|row| labels.classes[at(row)]).collect(),
             probabilities,
-            weights: sample.weights.map(|weights| rows.iter().map(|row| f64::from(weights[at(row)])).collect()),
+            weights: weights.map(|weights| rows.iter().map(|row| weights[at(row)]).collect()),
             persistence: None,
         }
     }

@@ -2,30 +2,37 @@
 
 use scorewise::multiclass::{Average, MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
 use scorewise::{Counts, CrossEntropy, ExactLoss, Loss, Prior, Score, ScoreLoss};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
 use super::{Answers, Recipe};
 use crate::encode::Choice;
 use crate::error::{Error, Result};
-use crate::fit::{Keep, Method, Objective, Sample, Settings};
+use crate::fit::{Objective, Sample, Settings};
+use crate::groups::RowOrder;
 use crate::model::{Chosen, Decision};
+use crate::note::Note;
 use crate::split::Split;
+use crate::table::Table;
 
 /// What is minimised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LossName {
     /// 1 − the score of the expected confusion matrix.
     Sol,
     /// 1 − the exact expected score.
     Exact,
     /// Cross-entropy.
+    #[serde(rename = "ce")]
     CrossEntropy,
     /// Cross-entropy with the classes balanced.
+    #[serde(rename = "weighted-ce")]
     WeightedCrossEntropy,
 }
 
 /// How more than two classes are trained with a score.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Manner {
     /// One decision among all classes, under Gumbel thresholds.
     Simplex,
@@ -34,7 +41,8 @@ pub enum Manner {
 }
 
 /// The model's threshold.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Cut {
     /// The best one on the validation rows.
     Tuned,
@@ -44,9 +52,11 @@ pub enum Cut {
     Given(f64),
 }
 
-/// Everything that a training depends on beside its table.
-#[derive(Clone, Debug)]
+/// Everything that a training depends on beside its table. The model file carries it, so that a model can be trained again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
+    /// The name of the recipe that gave the settings the user did not choose; `None` when there was none.
+    pub recipe: Option<String>,
     /// A column, or a condition on one.
     pub target: String,
     /// The class that counts as positive; the rarer one where nothing is said.
@@ -85,7 +95,8 @@ pub struct Plan {
     pub own_validation: bool,
     /// Where all randomness starts.
     pub seed: u64,
-    /// Threads; the result does not depend on them.
+    /// Threads; the result does not depend on them, so they are not part of a model file.
+    #[serde(skip, default = "one_thread")]
     pub threads: usize,
 }
 
@@ -107,6 +118,7 @@ impl Plan {
     #[must_use]
     pub fn new(target: &str, score: &str) -> Self {
         Plan {
+            recipe: None,
             target: target.into(),
             positive: None,
             lead: 0,
@@ -182,6 +194,19 @@ impl Plan {
         })
     }
 
+    /// How the rows of a table follow each other: by time where a lead or lags make neighbours of them and the table has times.
+    pub(super) fn row_order(&self, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
+        let group = self.choice.group.as_deref();
+        if self.lead == 0 && self.choice.lags == 0 {
+            return Ok((RowOrder::of_file(group), Vec::new()));
+        }
+        let named = match &self.split {
+            Split::Time(column) => column.as_deref(),
+            _ => None,
+        };
+        RowOrder::of(table, group, named)
+    }
+
     /// Whether the loss draws its threshold from the prior.
     #[must_use]
     pub fn has_prior(&self) -> bool {
@@ -195,11 +220,7 @@ impl Plan {
 
     /// The score of more than two classes: one of the whole matrix, or the mean over the classes of a score of two.
     pub fn multi_score(&self) -> Result<MultiScore> {
-        let whole = MultiScore::parse(&self.score);
-        whole.or_else(|fault| match Score::parse(&self.score) {
-            Ok(score) => Ok(MultiScore::Classwise(Average::Macro, score)),
-            Err(_) => Err(scorewise::Error::from(fault).into()),
-        })
+        multi_score(&self.score)
     }
 
     /// The score by its name, for networks with so many outputs.
@@ -214,34 +235,21 @@ impl Plan {
             Cut::Given(threshold) => Ok(Decision::at(threshold, Chosen::Given, "given")),
             Cut::Centre => {
                 let centre = if self.has_prior() { self.prior.parse::<Prior>()?.mean() } else { 0.5 };
-                Ok(Decision::at(centre, Chosen::Given, "the centre of the prior"))
+                Ok(Decision::at(centre, Chosen::Prior, "the centre of the prior"))
             }
             Cut::Tuned => validation.decide(&self.binary_score()?, Chosen::ValidationSweep, "validation rows"),
         }
     }
+}
 
-    /// By the names of the command line.
-    pub(super) fn json(&self) -> Value {
-        let settings = &self.settings;
-        let method = match settings.method {
-            Method::Adam => json!("adam"),
-            Method::Descent { momentum } => json!({ "sgd": { "momentum": momentum } }),
-        };
-        json!({
-            "hidden": self.hidden,
-            "batch": settings.batch,
-            "optimiser": method,
-            "learning_rate": settings.learning_rate,
-            "weight_decay": settings.weight_decay,
-            "epochs": settings.epochs,
-            "patience": settings.patience,
-            "keep": if settings.keep == Keep::Best { "best" } else { "last" },
-            "cure": settings.cure,
-            "warm_start": settings.warm_start.is_some(),
-            "ensemble": self.ensemble,
-            "split": self.split,
-            "test": self.test,
-            "validation": self.validation,
-        })
-    }
+/// A score of more than two classes from its name or formula: one of the whole matrix, or the mean over the classes of a score of two.
+pub fn multi_score(text: &str) -> Result<MultiScore> {
+    MultiScore::parse(text).or_else(|error| match Score::parse(text) {
+        Ok(score) => Ok(MultiScore::Classwise(Average::Macro, score)),
+        Err(_) => Err(scorewise::Error::from(error).into()),
+    })
+}
+
+fn one_thread() -> usize {
+    1
 }

@@ -5,9 +5,11 @@
 
 use scorewise::stream;
 use scorewise_train::encode::{Coding, Cycle, Encoder, Input, Scale};
+use scorewise_train::groups::RowOrder;
 use scorewise_train::model::{Chosen, Decision, Fingerprint, Model, VERSION};
 use scorewise_train::table::{Kind, Reading};
 use scorewise_train::target::{Comparison, Literal, Rule, Target};
+use scorewise_train::train::Plan;
 use scorewise_train::{Matrix, Network, Shape};
 use serde_json::json;
 
@@ -62,7 +64,7 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
         },
         seed: u64::MAX,
         fingerprint: Fingerprint::new().numbers(&[1.0, 2.0]).hex(),
-        settings: json!({"hidden": hidden, "epochs": 500, "rate": 1e-3}),
+        plan: Some(Plan { hidden: hidden.to_vec(), ..Plan::new("state", "tss") }),
         results: json!({"test": {"tss": 0.1 + 0.7, "f1": null}, "validation": 0.81}),
     }
 }
@@ -138,5 +140,5 @@ fn encoder(width: usize) -> Encoder {
     }
     let rest = width - if inputs.is_empty() { 0 } else { 9 };
     inputs.extend((0..rest).map(number));
-    Encoder { inputs, group: Some("station".into()) }
+    Encoder { inputs, order: RowOrder { group: Some("station".into()), time: Some("time".into()), step: Some(3600) } }
 }

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::blob::Blob;
 use super::columns::{Chosen, Stack, damaged};
 use super::guard::guarded;
-use super::{Field, Reading, Table};
+use super::{Choose, Field, Reading, Table};
 use crate::error::Result;
 
 /// A Parquet file that is being read.
@@ -41,11 +41,17 @@ struct OneColumn {
 }
 
 impl Parquet {
-    pub(super) fn open(file: &str, blob: &Blob, reading: &Reading, notes: &mut Vec<String>) -> Result<Self> {
+    pub(super) fn open(
+        file: &str,
+        blob: &Blob,
+        reading: &mut Reading,
+        choose: &Choose<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
         let metadata = guarded(|| metadata(blob))
             .unwrap_or_else(|| Err(ParquetError::General("its schema makes no sense".into())))
             .map_err(|error| damaged(file, "Parquet", &error))?;
-        let stack = Stack::new(file, "Parquet", &supported(&metadata), reading, notes)?;
+        let stack = Stack::new(file, "Parquet", &supported(&metadata), reading, choose, notes)?;
         let rows_at_once = stack.rows_at_once();
         let leaves = metadata.metadata().file_metadata().schema_descr_ptr();
         let leaf = |at: usize| (0..leaves.num_columns()).find(|leaf| leaves.get_column_root_idx(*leaf) == at);

@@ -17,7 +17,7 @@ pub(super) use self::parse::refusal;
 use self::parse::{Layout, Wanted};
 use self::records::Records;
 use super::reading::{Markers, check_names};
-use super::{Field, Reading, Table, shown};
+use super::{Choose, Field, Reading, Table, shown};
 use crate::error::{Error, Place, Result};
 
 /// Blocks from which kinds are recognised: 4 MiB.
@@ -39,7 +39,8 @@ impl Text {
         file: &str,
         source: Box<dyn Read + Send>,
         line: u64,
-        reading: &Reading,
+        reading: &mut Reading,
+        choose: &Choose<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
         let mut blocks = Blocks::new(file, source, line)?;
@@ -103,6 +104,7 @@ impl Text {
         };
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
         check_unique(file, &all, reading.columns.is_some())?;
+        choose(&all, reading)?;
         check_names(file, reading, &all)?;
         let mut wanted = Vec::new();
         for (at, name) in names.iter().enumerate() {

@@ -8,7 +8,7 @@ use scorewise_report::document::{self, Document, Kind, Point};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
-use crate::predictions::{self, Columns, Numbers, Predictions};
+use crate::predictions::{self, Columns, Numbers, PROBABILITY, Predictions};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
 use crate::score::{note_classes, threshold};
 use crate::showing;
@@ -33,12 +33,12 @@ pub struct Arguments {
     /// The column of each forecast, or one name for both files [default: probability]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     probability: Vec<String>,
-    /// The score to compare, by name or formula
-    #[arg(long, default_value = "tss")]
-    score: String,
-    /// Above it a forecast counts as positive
-    #[arg(long, default_value_t = 0.5, value_parser = threshold)]
-    threshold: f64,
+    /// The score to compare, by name or formula [default: the first model's, where the predictions have it, else tss]
+    #[arg(long)]
+    score: Option<String>,
+    /// Above it a forecast counts as positive [default: each model's own, where the predictions have it, else 0.5]
+    #[arg(long, value_parser = threshold)]
+    threshold: Option<f64>,
     /// A threshold for each forecast
     #[arg(long, value_name = "FIRST,SECOND", value_delimiter = ',', value_parser = threshold, conflicts_with = "threshold")]
     thresholds: Vec<f64>,
@@ -66,8 +66,8 @@ struct Comparison {
 
 /// Compares the forecasts of one table or two.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let score = Score::parse(&arguments.score)?;
-    let (predictions, names) = read(arguments)?;
+    let (predictions, names, own) = read(arguments)?;
+    let score = predictions.score(arguments.score.as_deref())?;
     let files: Vec<&Path> =
         [Some(&arguments.first), arguments.second.as_ref()].into_iter().flatten().map(Path::new).collect();
     let places = arguments.showing.places(&files)?;
@@ -77,14 +77,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
                 Numbers::Narrow(weights) => weights.as_slice(),
                 Numbers::Wide(_) => &[],
             });
-            compare(arguments, &score, &predictions.labels, weights, [first, second])?
+            compare(arguments, &score, &predictions.labels, weights, [first, second], own)?
         }
         [Numbers::Wide(first), Numbers::Wide(second)] => {
             let weights = predictions.weights.as_ref().map(|numbers| match numbers {
                 Numbers::Wide(weights) => weights.as_slice(),
                 Numbers::Narrow(_) => &[],
             });
-            compare(arguments, &score, &predictions.labels, weights, [first, second])?
+            compare(arguments, &score, &predictions.labels, weights, [first, second], own)?
         }
         _ => return Err(Failure("two forecasts are needed to compare".into())),
     };
@@ -104,25 +104,30 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 }
 
 /// The two forecasts, and what to call them.
-fn read(arguments: &Arguments) -> Result<(Predictions, [String; 2]), Failure> {
-    let usual = || String::from("probability");
+fn read(arguments: &Arguments) -> Result<(Predictions, [String; 2], [Option<f64>; 2]), Failure> {
+    let usual = || String::from(PROBABILITY);
     match (&arguments.second, arguments.probability.as_slice()) {
         (None, [first, second]) => {
             let columns = [first.clone(), second.clone()];
-            Ok((predictions::read(&arguments.first, &arguments.columns, &columns)?, columns))
+            let predictions = predictions::read(&arguments.first, &arguments.columns, &columns)?.binary()?;
+            // The threshold of a model is that of its own column.
+            let own = columns.each_ref().map(|name| predictions.model.threshold.filter(|_| name == PROBABILITY));
+            Ok((predictions, columns, own))
         }
         (Some(second), names) if names.len() <= 2 => {
-            let column = |k: usize| [names.get(k).or(names.first()).cloned().unwrap_or_else(usual)];
-            let mut predictions = predictions::read(&arguments.first, &arguments.columns, &column(0))?;
+            let column = |k: usize| names.get(k).or(names.first()).cloned().into_iter().collect::<Vec<_>>();
+            let mut predictions = predictions::read(&arguments.first, &arguments.columns, &column(0))?.binary()?;
             // The rows are the same, so are their weights.
             let columns = Columns { weight: None, ..arguments.columns.clone() };
-            predictions.join(predictions::read(second, &columns, &column(1))?)?;
+            let others = predictions::read(second, &columns, &column(1))?.binary()?;
+            let own = [predictions.model.threshold, others.model.threshold];
+            predictions.join(others)?;
             let names = if arguments.first == *second {
-                [column(0), column(1)].concat()
+                [0, 1].map(|k| column(k).pop().unwrap_or_else(usual)).to_vec()
             } else {
                 vec![arguments.first.clone(), second.clone()]
             };
-            Ok((predictions, [names[0].clone(), names[1].clone()]))
+            Ok((predictions, [names[0].clone(), names[1].clone()], own))
         }
         (None, _) => Err(Failure(
             "one forecast cannot be compared\nhint: give two files, or two columns of one: --probability FIRST,SECOND"
@@ -141,6 +146,7 @@ fn compare<R: Real>(
     labels: &[bool],
     weights: Option<&[R]>,
     forecasts: [&[R]; 2],
+    own: [Option<f64>; 2],
 ) -> Result<Comparison, Failure> {
     let rows_of = |forecast: usize| -> Result<Rows<'_, Probabilities<'_, R>>, scorewise::Error> {
         let rows = Rows::new(Probabilities(forecasts[forecast]), labels)?;
@@ -163,7 +169,7 @@ fn compare<R: Real>(
         bootstrap.paired_best(&rows[0], second, score, &[], at_most)?
     } else {
         let given = match arguments.thresholds.as_slice() {
-            [] => [arguments.threshold; 2],
+            [] => own.map(|own| arguments.threshold.or(own).unwrap_or(0.5)),
             &[first, second] => [first, second],
             other => return Err(Failure(format!("--thresholds has {} numbers; write two: FIRST,SECOND", other.len()))),
         };

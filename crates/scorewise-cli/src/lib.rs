@@ -6,6 +6,7 @@ mod interrupt;
 mod table;
 mod plot;
 mod predictions;
+mod classes;
 mod train;
 mod predict;
 mod export;

@@ -1,17 +1,24 @@
-//! `scorewise predict`: probabilities and labels for the rows of a table of any length, a piece at a time.
+//! `scorewise predict`: probabilities and decisions for the rows of a table, with what is known of the truth.
+//!
+//! Predictions say what is what, so that `score`, `tune`, `compare` and `theory` need no options to judge them, also through a pipe.
 
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use scorewise_train::encode::Stream;
+use scorewise_train::encode::Surprises;
+use scorewise_train::groups::Neighbours;
 use scorewise_train::model::{Model, Predictor, SafeFile};
-use scorewise_train::table::{Reader, Reading, Source, Table, Values};
-use scorewise_train::target::Labels;
+use scorewise_train::table::{
+    Category, Column, Kind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values,
+};
+use scorewise_train::target::{Labels, Rule, Unmatched};
 use scorewise_train::{Error, Place};
 use serde_json::json;
 
 use crate::outcome::{Failure, Outcome, note};
+use crate::predictions::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
 use crate::table::pretty;
 use crate::train::Reading as ReadingArguments;
 
@@ -19,16 +26,18 @@ use crate::train::Reading as ReadingArguments;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     scorewise predict model.scorewise new.csv -o predictions.csv\n  \
-    zcat new.csv.gz | scorewise predict model.scorewise - | head\n  \
-    scorewise predict model.scorewise new.csv --with id,time -o predictions.csv\n\n\
-    Columns written: probability (one for each class where there are more than two), label (1 above the model's threshold, else 0; \
-    the class where there are more), truth (where the table holds the target), and those of --with.")]
+    zcat new.csv.gz | scorewise predict model.scorewise - | scorewise score -\n  \
+    scorewise predict model.scorewise new.parquet --with id,time -o predictions.parquet\n\n\
+    Columns written for two classes: probability (of the positive class), decision (1 above the threshold, else 0), truth (1 or 0, empty \
+    where it is not known; only when the table has the target), threshold, score, negative and positive (the names of the classes), \
+    weight (when the model was trained with weights), and those of --with. For more classes: a probability of each class, decision and \
+    truth as names of classes, score.")]
 pub struct Arguments {
     /// A model that `scorewise train` wrote
     model: PathBuf,
     /// A file (.csv, .tsv, .csv.gz, .parquet, .arrow; - for standard input) or a built-in table
     table: String,
-    /// Where the predictions go; standard output by default
+    /// Where the predictions go: a .csv, .tsv, .csv.gz, .parquet or .arrow file; as CSV to standard output by default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Columns of the table to write beside the predictions
@@ -64,42 +73,51 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 }
 
 fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
+    let format = match &arguments.output {
+        // A pipe or a device has no ending that could say more.
+        Some(path) if path.metadata().is_ok_and(|about| !about.is_file()) => TableFormat::Csv,
+        Some(path) => TableFormat::of(path)?,
+        None => TableFormat::Csv,
+    };
     let source = Source::parse(&arguments.table);
-    let mut reader = Reader::open(&source, &reading(model, arguments)?)?;
+    let reader = Reader::open(&source, &reading(model, arguments)?)?;
     let columns = Columns::new(model, &reader, arguments)?;
+    let file = arguments.output.as_ref().map_or("standard output".into(), |path| path.display().to_string());
+    let out = Output::create(arguments.output.as_ref())?;
+    let empty = columns.predictions(&Predicted::default(), &Table::default());
+    let mut writer = TableWriter::create(&file, out, format, &empty, &[DECISION, TRUTH], &about(model))?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {human_pos} rows, {per_sec}, {elapsed}")?);
-    let mut out = Output::create(arguments.output.as_ref())?;
-    let mut writer = csv::WriterBuilder::new().from_writer(&mut out);
-    writer.write_record(columns.heading(model))?;
-    let (mut stream, predictor) = (Stream::new(&model.encoder), Predictor::new(model));
+    let predictor = Predictor::new(model);
     let (mut rows, mut positives) = (0u64, 0u64);
-    // A reader that has seen enough (`| head`) ends the work; it is no fault.
-    let is_over =
-        |fault: &csv::Error| matches!(fault.kind(), csv::ErrorKind::Io(io) if io.kind() == io::ErrorKind::BrokenPipe);
-    'pieces: for table in &mut reader {
+    let (mut surprises, mut unmatched) = (Surprises::default(), Unmatched::default());
+    // The neighbours of a row may stand anywhere in the file: then all rows are needed before the first can be predicted.
+    let has_neighbours = model.encoder.lags() > 0 || columns.has_truth && model.target.lead > 0;
+    let chunks: Box<dyn Iterator<Item = scorewise_train::Result<Table>>> =
+        if has_neighbours { Box::new(std::iter::once(reader.whole())) } else { Box::new(reader) };
+    for table in chunks {
         let table = table?;
-        let encoded = stream.encode(&table)?;
+        let encoded = model.encoder.encode(&table)?;
         let probabilities = predictor.probabilities(&encoded.matrix, |row| table.place(row))?;
-        let labels = predictor.labels(&probabilities);
-        let truth = columns.truth(model, &table)?;
-        let lines = columns.lines(model, &table, &probabilities, &labels, truth.as_deref());
-        for line in lines {
-            match writer.write_byte_record(&line) {
-                Err(fault) if is_over(&fault) => break 'pieces,
-                written => written?,
-            }
-        }
+        let decisions = predictor.labels(&probabilities);
+        let truth = columns.truth(&table, &mut unmatched)?;
+        surprises.add(&encoded.surprises);
         rows += table.rows() as u64;
-        positives += labels.iter().filter(|label| **label == 1).count() as u64;
+        positives += decisions.iter().filter(|class| **class == 1).count() as u64;
+        let predictions = columns.predictions(&Predicted { probabilities, decisions, truth }, &table);
+        match writer.write(&predictions) {
+            // A reader that has seen enough (`| head`) ends the work; it is not an error.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(String::new().into()),
+            written => written.map_err(|error| {
+                let hint = "make room, or name another file with `-o`";
+                Error::data(Place::file(&file), format!("cannot be written: {error}"), hint)
+            })?,
+        }
         bar.set_position(rows);
     }
-    match writer.flush() {
-        Err(fault) if fault.kind() != io::ErrorKind::BrokenPipe => return Err(fault.into()),
-        _ => drop(writer),
-    }
+    let out = writer.finish()?;
     bar.finish_and_clear();
-    stream.surprises().notes(&model.encoder).iter().for_each(note);
+    surprises.notes(&model.encoder).iter().chain(&unmatched.notes(&model.target)).for_each(note);
     out.finish()?;
     let Some(output) = &arguments.output else { return Ok(String::new().into()) };
     let threshold = model.decision.threshold();
@@ -119,6 +137,20 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
     Ok(format!("{rows} rows predicted{above}; written to {}\n", output.display()).into())
 }
 
+/// What Parquet and Arrow files carry beside their columns.
+fn about(model: &Model) -> Vec<(&'static str, String)> {
+    let about = json!({
+        "version": model.version,
+        "target": model.target.to_string(),
+        "classes": model.classes,
+        "score": model.score,
+        "prior": model.prior,
+        "loss": model.loss,
+        "decision": model.decision,
+    });
+    vec![("scorewise", about.to_string())]
+}
+
 /// The table is read as that of the training was: kinds of columns, missing markers. What is typed here comes first.
 fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
     let typed = crate::train::reading(&arguments.reading)?;
@@ -129,6 +161,14 @@ fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
             reading.kinds.insert(name.to_owned(), kind);
         }
     }
+    // Classes are matched by their names, row by row, so their column is read as text: it may hold what no training row held.
+    let is_input = model.encoder.columns().iter().any(|(name, _)| *name == model.target.column);
+    if matches!(model.target.rule, Rule::Classes(_)) && !is_input {
+        reading.kinds.insert(model.target.column.clone(), Kind::Category);
+    }
+    if let Some(weight) = model.plan.as_ref().and_then(|plan| plan.weight.clone()) {
+        reading.kinds.insert(weight, Kind::Number);
+    }
     reading.kinds.extend(typed.kinds);
     reading.missing.extend(typed.missing);
     reading.delimiter = typed.delimiter;
@@ -138,96 +178,139 @@ fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
     Ok(reading)
 }
 
-/// What is written beside probability and label.
-struct Columns {
-    with: Vec<String>,
-    has_truth: bool,
+/// What is known of some rows.
+#[derive(Default)]
+struct Predicted {
+    /// One a row, or one a class and row.
+    probabilities: Vec<f64>,
+    decisions: Vec<u32>,
+    /// The classes that the rows have in truth; `None` when the table has no target.
+    truth: Option<Vec<u32>>,
 }
 
-impl Columns {
-    fn new(model: &Model, reader: &Reader, arguments: &Arguments) -> Result<Self, Failure> {
-        let names: Vec<&str> = reader.fields().iter().map(|field| field.name.as_str()).collect();
+/// The columns of the predictions.
+struct Columns<'a> {
+    model: &'a Model,
+    /// Columns of the table that are written too: their names there, here, and what they hold.
+    with: Vec<(String, String, Kind)>,
+    /// Whether the table has the column of the target.
+    has_truth: bool,
+    /// The column of sample weights, where the model was trained with one and the table has it.
+    weight: Option<String>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(model: &'a Model, reader: &Reader, arguments: &Arguments) -> Result<Self, Failure> {
+        let kinds: HashMap<&str, Kind> =
+            reader.fields().iter().map(|field| (field.name.as_str(), field.kind)).collect();
         let place = || Place::file(&arguments.table);
-        let missing = |name: &&&str| !names.contains(name);
-        let needed: Vec<&str> = model.encoder.columns().iter().map(|(name, _)| *name).collect();
-        let lacking: Vec<&&str> = needed.iter().filter(missing).collect();
+        let lacking: Vec<&str> =
+            model.encoder.columns().iter().map(|(name, _)| *name).filter(|name| !kinds.contains_key(name)).collect();
         if !lacking.is_empty() {
-            let listed = |names: &[&&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-            let (is, them) = if lacking.len() == 1 { ("column", "it") } else { ("columns", "them") };
-            let problem = format!("has no {is} {}, and the model needs {them}", listed(&lacking));
-            let close = lacking.iter().filter_map(|name| {
-                let near = scorewise_train::table::nearest(name, names.iter().copied())?;
-                Some(format!("`{near}` for `{name}`"))
-            });
-            let close: Vec<String> = close.collect();
-            let hint = if close.is_empty() {
-                format!("the table has {}", listed(&names.iter().take(20).collect::<Vec<_>>()))
-            } else {
-                format!("there is {}; rename it if it is the same", close.join(", "))
-            };
-            return Err(Error::data(place(), problem, hint).into());
+            return Err(lacks(place(), &lacking, reader).into());
         }
-        if let Some(name) = arguments.with.iter().find(|name| !names.contains(&name.as_str())) {
+        if let Some(name) = arguments.with.iter().find(|name| !kinds.contains_key(name.as_str())) {
             return Err(Error::data(place(), format!("has no column `{name}`, which --with names"), "").into());
         }
-        // With a lead the truth of a row is a row that has not been read yet.
-        let has_truth = model.target.lead == 0 && names.contains(&model.target.column.as_str());
-        Ok(Columns { with: arguments.with.clone(), has_truth })
-    }
-
-    fn heading(&self, model: &Model) -> Vec<String> {
-        let mut heading: Vec<String> = match model.decision.threshold() {
-            Some(_) => vec!["probability".into()],
-            None => model.classes.iter().map(|class| format!("probability of {class}")).collect(),
+        let weight = model.plan.as_ref().and_then(|plan| plan.weight.clone());
+        let mut columns = Columns {
+            model,
+            with: Vec::new(),
+            has_truth: kinds.contains_key(model.target.column.as_str()),
+            weight: weight.filter(|name| kinds.contains_key(name.as_str())),
         };
-        heading.push("label".into());
-        if self.has_truth {
-            heading.push("truth".into());
+        let own = columns.predictions(&Predicted::default(), &Table::default());
+        let own: HashSet<&str> = own.columns.iter().map(|column| column.name.as_str()).collect();
+        for name in &arguments.with {
+            let mut written = name.clone();
+            if own.contains(name.as_str()) {
+                written = format!("{name} (table)");
+                note(format!("the table's column `{name}` is written as `{written}`"));
+            }
+            columns.with.push((name.clone(), written, kinds[name.as_str()]));
         }
-        heading.extend(self.with.iter().cloned());
-        heading
+        Ok(columns)
     }
 
-    /// The classes of the rows, where the table tells; a class that the model does not know is not a fault here.
-    fn truth(&self, model: &Model, table: &Table) -> Result<Option<Vec<u32>>, Failure> {
+    /// The classes of the rows, where the table tells.
+    fn truth(&self, table: &Table, unmatched: &mut Unmatched) -> Result<Option<Vec<u32>>, Failure> {
         if !self.has_truth {
             return Ok(None);
         }
-        let neighbours = scorewise_train::groups::Neighbours::new(table, None)?;
-        Ok(model.target.labels(table, &neighbours).ok().map(|(labels, _)| labels.classes))
+        let mut order = self.model.encoder.order.clone();
+        // Without a lead the truth of a row is its own, and the columns that order the rows need not be there.
+        if self.model.target.lead == 0 {
+            order = Default::default();
+        }
+        let (labels, further) = self.model.target.truth(table, &Neighbours::new(table, &order)?)?;
+        unmatched.add(further);
+        Ok(Some(labels.classes))
     }
 
-    fn lines(
-        &self,
-        model: &Model,
-        table: &Table,
-        probabilities: &[f64],
-        labels: &[u32],
-        truth: Option<&[u32]>,
-    ) -> Vec<csv::ByteRecord> {
-        use rayon::prelude::*;
-        let outputs = probabilities.len() / labels.len().max(1);
-        let with: Vec<&Values> =
-            self.with.iter().filter_map(|name| table.column(name)).map(|column| &column.values).collect();
-        let class = |label: u32| match model.decision.threshold() {
-            Some(_) => label.to_string(),
-            None => model.classes.get(label as usize).cloned().unwrap_or_default(),
-        };
-        let line = |row: usize| {
-            let mut line = csv::ByteRecord::new();
-            for probability in &probabilities[row * outputs..(row + 1) * outputs] {
-                line.push_field(probability.to_string().as_bytes());
+    /// The predictions of the rows of a table, as a table.
+    fn predictions(&self, predicted: &Predicted, table: &Table) -> Table {
+        let Predicted { probabilities, decisions, truth } = predicted;
+        let (model, rows) = (self.model, decisions.len());
+        let mut columns = Vec::new();
+        let mut add = |name: &str, values: Values| columns.push(Column { name: name.into(), values });
+        let constant = |text: &str| Values::Category(Category { codes: vec![0; rows], levels: vec![text.into()] });
+        let truth = self.has_truth.then(|| truth.as_deref().unwrap_or_default());
+        match model.decision.threshold() {
+            Some(threshold) => {
+                let number = |class: &u32| if *class == Labels::MISSING { f64::NAN } else { f64::from(*class) };
+                let numbers = |classes: &[u32]| Values::Number(classes.iter().map(number).collect());
+                add(PROBABILITY, Values::Number(probabilities.clone()));
+                add(DECISION, numbers(decisions));
+                truth.into_iter().for_each(|truth| add(TRUTH, numbers(truth)));
+                add(THRESHOLD, Values::Number(vec![threshold; rows]));
+                add(SCORE, constant(&model.score));
+                add(NEGATIVE, constant(&model.classes[0]));
+                add(POSITIVE, constant(&model.classes[1]));
             }
-            line.push_field(class(labels[row]).as_bytes());
-            if self.has_truth {
-                let truth = truth.map(|truth| truth[row]).filter(|truth| *truth != Labels::MISSING);
-                line.push_field(truth.map_or(String::new(), class).as_bytes());
+            None => {
+                let classes = model.classes.len();
+                let names =
+                    |codes: &[u32]| Values::Category(Category { codes: codes.to_vec(), levels: model.classes.clone() });
+                for (at, class) in model.classes.iter().enumerate() {
+                    let of_class = probabilities.iter().skip(at).step_by(classes).copied();
+                    add(&format!("{PROBABILITY_OF}{class}"), Values::Number(of_class.collect()));
+                }
+                add(DECISION, names(decisions));
+                truth.into_iter().for_each(|truth| add(TRUTH, names(truth)));
+                add(SCORE, constant(&model.score));
             }
-            with.iter().for_each(|values| line.push_field(values.text(row).as_bytes()));
-            line
+        }
+        let of_table = |name: &str, kind: Kind| match table.column(name) {
+            Some(column) => column.values.clone(),
+            None => Values::empty(kind),
         };
-        (0..labels.len()).into_par_iter().map(line).collect()
+        self.weight.iter().for_each(|name| add(WEIGHT, of_table(name, Kind::Number)));
+        self.with.iter().for_each(|(name, written, kind)| add(written, of_table(name, *kind)));
+        Table { file: table.file.clone(), columns, ..Table::default() }
     }
+}
+
+/// The error of a table without columns that the model needs.
+fn lacks(place: Place, lacking: &[&str], reader: &Reader) -> Error {
+    const LISTED: usize = 20;
+    let all: Vec<&str> = reader.fields().iter().map(|field| field.name.as_str()).collect();
+    let listed = |names: &[&str]| {
+        let text =
+            names.iter().take(LISTED).map(|name| format!("`{}`", name.escape_debug())).collect::<Vec<_>>().join(", ");
+        if names.len() > LISTED { format!("{text} and {} more", names.len() - LISTED) } else { text }
+    };
+    let (is, them) = if lacking.len() == 1 { ("column", "it") } else { ("columns", "them") };
+    let problem = format!("has no {is} {}, and the model needs {them}", listed(lacking));
+    let near = lacking.iter().take(LISTED).filter_map(|name| {
+        let near = scorewise_train::table::nearest(name, all.iter().copied())?;
+        Some(format!("`{near}` for `{name}`"))
+    });
+    let near: Vec<String> = near.collect();
+    let hint = match near.is_empty() {
+        true => format!("the table has {}", listed(&all)),
+        false => format!("there is {}; rename it if it is the same", near.join(", ")),
+    };
+    Error::data(place, problem, hint)
 }
 
 /// A file that appears when it is whole, or standard output.

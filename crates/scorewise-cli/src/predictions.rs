@@ -1,10 +1,32 @@
-//! A table of forecasts and what happened: labels, probabilities, and weights if there are any, read chunk by chunk.
+//! Tables of forecasts and what happened: labels, probabilities, and weights if there are any, read chunk by chunk.
+//!
+//! `predict` writes such tables with columns that say what is what (their names are below), and then nothing has to be said again: the
+//! truth, the threshold, the score, the classes and the weights are those of the model. A decision is never taken for the truth.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-use crate::outcome::note;
-use scorewise_train::table::{Column, Kind, Reader, Reading, Source, Table, Values};
+use crate::outcome::{Failure, note};
+use scorewise_train::table::{Category, Column, Kind, Reader, Reading, Source, Table, Values, nearest};
 use scorewise_train::{Error, Place, Result};
+
+/// The probability of the positive class.
+pub const PROBABILITY: &str = "probability";
+/// Before the name of a class: its probability, where there are more than two.
+pub const PROBABILITY_OF: &str = "probability of ";
+/// What the model decides: 1 or 0, or the name of a class.
+pub const DECISION: &str = "decision";
+/// What happened: 1 or 0, or the name of a class; empty where it is not known.
+pub const TRUTH: &str = "truth";
+/// The model's threshold.
+pub const THRESHOLD: &str = "threshold";
+/// The score that the model was trained for.
+pub const SCORE: &str = "score";
+/// The name of the negative class.
+pub const NEGATIVE: &str = "negative";
+/// The name of the positive class.
+pub const POSITIVE: &str = "positive";
+/// Sample weights.
+pub const WEIGHT: &str = "weight";
 
 /// Which columns of the table are which.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -12,10 +34,10 @@ pub struct Columns {
     /// The column of what happened: 0 and 1, or true and false [default: truth, else label]
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
-    /// The label that counts as positive, where labels are other texts or numbers
-    #[arg(long, value_name = "VALUE")]
+    /// The label that counts as positive, where labels are other texts or numbers; of many classes, the one against all others
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub positive: Option<String>,
-    /// The column of weights, 0 or above [default: every row weighs 1]
+    /// The column of weights, 0 or above [default: the model's, else every row weighs 1]
     #[arg(long, value_name = "COLUMN")]
     pub weight: Option<String>,
 }
@@ -28,14 +50,43 @@ pub struct Forecast {
     #[command(flatten)]
     pub columns: Columns,
     /// The column of the forecast [default: probability]
-    #[arg(long, value_name = "COLUMN", default_value = "probability", hide_default_value = true)]
-    pub probability: String,
+    #[arg(long, value_name = "COLUMN")]
+    pub probability: Option<String>,
+}
+
+/// Forecasts of two classes or of more.
+#[derive(Debug)]
+pub enum Forecasts {
+    /// Two classes.
+    Binary(Predictions),
+    /// More classes.
+    Classes(ClassPredictions),
 }
 
 impl Forecast {
     /// Reads it.
-    pub fn read(&self) -> Result<Predictions> {
-        read(&self.predictions, &self.columns, std::slice::from_ref(&self.probability))
+    pub fn read(&self) -> Result<Forecasts> {
+        read(&self.predictions, &self.columns, self.probability.as_slice())
+    }
+
+    /// Reads a forecast of two classes; one of more is an error that says how to choose one class.
+    pub fn read_binary(&self) -> Result<Predictions> {
+        self.read()?.binary()
+    }
+}
+
+impl Forecasts {
+    /// The forecasts of two classes; those of more are an error that says how to choose one class.
+    pub fn binary(self) -> Result<Predictions> {
+        match self {
+            Forecasts::Binary(predictions) => Ok(predictions),
+            Forecasts::Classes(predictions) => {
+                let problem = format!("holds predictions of {} classes", predictions.classes.len());
+                let example = predictions.classes.first().map_or("CLASS", String::as_str);
+                let hint = format!("choose one against all others: --positive \"{}\"", example.escape_debug());
+                Err(Error::data(Place::file(&predictions.file), problem, hint))
+            }
+        }
     }
 }
 
@@ -50,6 +101,38 @@ pub struct Predictions {
     pub forecasts: Vec<Numbers>,
     /// One a row.
     pub weights: Option<Numbers>,
+    /// What the predictions say of the model that made them.
+    pub model: Origin,
+}
+
+/// What predictions say of the model that made them; `None` for what they do not say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Origin {
+    /// The model's threshold.
+    pub threshold: Option<f64>,
+    /// The score that it was trained for.
+    pub score: Option<String>,
+    /// Negative, positive.
+    pub classes: Option<[String; 2]>,
+}
+
+/// Decisions between more than two classes, and what happened.
+#[derive(Debug)]
+pub struct ClassPredictions {
+    /// The file as the user named it.
+    pub file: String,
+    /// In the order of the columns.
+    pub classes: Vec<String>,
+    /// The class of each row, as a place in `classes`.
+    pub labels: Vec<u32>,
+    /// What was decided for each row.
+    pub decisions: Vec<u32>,
+    /// For each class, the probability of each row.
+    pub probabilities: Vec<Vec<f64>>,
+    /// One a row.
+    pub weights: Option<Vec<f64>>,
+    /// The score that the model was trained for.
+    pub score: Option<String>,
 }
 
 /// Numbers as narrow as they are: predictions by the hundred million should not take twice their room.
@@ -89,68 +172,279 @@ macro_rules! with_rows {
 }
 pub(crate) use with_rows;
 
-/// What happened, where no column is named: `truth`, as `predict` writes it beside its own decision, else `label`. (Standard input can
-/// be opened only once, so there it is `label`.)
-fn usual_label(source: &Source) -> &'static str {
-    let is_truth = |reader: Reader| reader.fields().iter().any(|field| field.name == "truth");
-    let has_truth = *source != Source::Stdin && Reader::open(source, &Reading::default()).is_ok_and(is_truth);
-    if has_truth { "truth" } else { "label" }
+/// What is read of a table, decided by the names of its columns.
+#[derive(Clone, Debug, Default)]
+struct Layout {
+    label: String,
+    /// The columns of the forecasts; with more than two classes, one for each class.
+    probabilities: Vec<String>,
+    /// The classes, where there are more than two and none of them was chosen.
+    classes: Vec<String>,
+    /// Whether one of more than two classes was chosen, against all others.
+    is_one_of_many: bool,
+    weight: Option<String>,
+    /// Whether `predict` wrote the table.
+    is_ours: bool,
 }
 
-/// Reads the labels, these forecasts and the weights; all numbers come out equally wide.
-pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<Predictions> {
+impl Layout {
+    fn new(file: &str, names: &[&str], columns: &Columns, probabilities: &[String]) -> Result<Self> {
+        let has = |name: &str| names.contains(&name);
+        let fault = |problem: String, hint: String| Error::data(Place::file(file), problem, hint);
+        let is_ours = has(DECISION) && has(SCORE);
+        let classes: Vec<String> = match is_ours && !has(PROBABILITY) {
+            true => names.iter().filter_map(|name| name.strip_prefix(PROBABILITY_OF)).map(str::to_owned).collect(),
+            false => Vec::new(),
+        };
+        let label = match &columns.label {
+            Some(label) => label.clone(),
+            None if has(TRUTH) => TRUTH.into(),
+            None if has(DECISION) => {
+                let problem = "has decisions and no column `truth`: what happened is not known".to_string();
+                return Err(fault(
+                    problem,
+                    "predict a table that holds the target, or name the column: --label COLUMN".into(),
+                ));
+            }
+            None if has("label") => "label".into(),
+            None => {
+                let near = nearest("label", names.iter().copied()).or_else(|| nearest(TRUTH, names.iter().copied()));
+                let hint =
+                    near.map_or("name it: --label COLUMN".into(), |near| format!("name it: --label \"{near}\"?"));
+                return Err(fault("has no column `truth` or `label` that says what happened".into(), hint));
+            }
+        };
+        let mut layout = Layout { label, is_ours, ..Layout::default() };
+        layout.weight = columns.weight.clone().or_else(|| (is_ours && has(WEIGHT)).then(|| WEIGHT.into()));
+        match (probabilities, &columns.positive) {
+            ([_, ..], _) => layout.probabilities = probabilities.to_vec(),
+            ([], _) if classes.is_empty() => layout.probabilities = vec![PROBABILITY.into()],
+            ([], Some(positive)) => {
+                let Some(class) = classes.iter().find(|class| same(class, positive)) else {
+                    let all: Vec<String> = classes.iter().map(|class| format!("`{}`", class.escape_debug())).collect();
+                    let problem = format!("`{}` is none of its classes", positive.escape_debug());
+                    return Err(fault(problem, format!("the classes are {}", all.join(", "))));
+                };
+                layout.probabilities = vec![format!("{PROBABILITY_OF}{class}")];
+                layout.is_one_of_many = true;
+            }
+            ([], None) => {
+                layout.probabilities = classes.iter().map(|class| format!("{PROBABILITY_OF}{class}")).collect();
+                layout.classes = classes;
+            }
+        }
+        Ok(layout)
+    }
+
+    /// What is to be read, and as what.
+    fn apply(&self, names: &[&str], reading: &mut Reading) {
+        let numbers = self.probabilities.iter().chain(&self.weight).map(String::as_str).chain([THRESHOLD]);
+        reading.kinds.extend(numbers.map(|name| (name.to_owned(), Kind::Number)));
+        let texts = [SCORE, NEGATIVE, POSITIVE];
+        reading.kinds.extend(texts.map(|name| (name.to_owned(), Kind::Category)));
+        let mut only = vec![self.label.clone()];
+        only.extend(self.probabilities.iter().chain(&self.weight).cloned());
+        if self.is_ours {
+            only.extend(
+                [THRESHOLD, SCORE, NEGATIVE, POSITIVE]
+                    .into_iter()
+                    .filter(|name| names.contains(name))
+                    .map(str::to_owned),
+            );
+        }
+        if !self.classes.is_empty() {
+            only.push(DECISION.into());
+            reading.kinds.insert(DECISION.into(), Kind::Category);
+        }
+        if !self.classes.is_empty() || self.is_one_of_many {
+            reading.kinds.insert(self.label.clone(), Kind::Category);
+        }
+        reading.only = Some(only);
+    }
+}
+
+/// What all rows of a column say alike.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Constant<T> {
+    #[default]
+    Absent,
+    Is(T),
+    /// Two values that rows differ in.
+    Differs(T, T),
+}
+
+impl<T: Clone + PartialEq> Constant<T> {
+    fn add(&mut self, value: T) {
+        match self {
+            Constant::Absent => *self = Constant::Is(value),
+            Constant::Is(known) if *known != value => *self = Constant::Differs(known.clone(), value),
+            _ => {}
+        }
+    }
+
+    fn value(self) -> Option<T> {
+        match self {
+            Constant::Is(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+fn texts_of(table: &Table, name: &str, constant: &mut Constant<String>) {
+    if let Some(Column { values: Values::Category(Category { codes, levels }), .. }) = table.column(name) {
+        let mut last = None;
+        for code in codes {
+            if last != Some(*code) {
+                last = Some(*code);
+                levels.get(*code as usize).into_iter().for_each(|text| constant.add(text.clone()));
+            }
+        }
+    }
+}
+
+/// Reads the labels, these forecasts and the weights; all numbers come out equally wide. Without names, the forecast is `probability`.
+pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<Forecasts> {
     let source = Source::parse(file);
-    let label = columns.label.clone().unwrap_or_else(|| usual_label(&source).into());
-    let mut names = vec![label.clone()];
-    names.extend(probabilities.iter().chain(&columns.weight).cloned());
-    let numbers = probabilities.iter().chain(&columns.weight);
-    let kinds: BTreeMap<String, Kind> = numbers.map(|name| (name.clone(), Kind::Number)).collect();
-    let reader = Reader::open(&source, &Reading { only: Some(names), kinds, ..Reading::default() })?;
-    let mut marks = Marks::new(columns.positive.as_deref());
+    let name = source.name();
+    let layout = std::cell::RefCell::new(Layout::default());
+    let reader = Reader::open_with(&source, &Reading::default(), &|names, reading| {
+        let found = Layout::new(&name, names, columns, probabilities)?;
+        found.apply(names, reading);
+        *layout.borrow_mut() = found;
+        Ok(())
+    })?;
+    let layout = layout.into_inner();
+    if layout.classes.is_empty() {
+        read_binary(name, reader, columns, &layout).map(Forecasts::Binary)
+    } else {
+        read_classes(name, reader, layout).map(Forecasts::Classes)
+    }
+}
+
+fn read_binary(name: String, reader: Reader, columns: &Columns, layout: &Layout) -> Result<Predictions> {
+    let (mut threshold, mut score) = (Constant::default(), Constant::default());
+    let (mut negative, mut positive) = (Constant::default(), Constant::default());
+    let mut marks: Option<Marks> = None;
     let mut found = Predictions {
-        file: source.name(),
+        file: name,
         labels: Vec::new(),
-        forecasts: vec![Numbers::default(); probabilities.len()],
-        weights: columns.weight.as_ref().map(|_| Numbers::default()),
+        forecasts: vec![Numbers::default(); layout.probabilities.len()],
+        weights: layout.weight.as_ref().map(|_| Numbers::default()),
+        model: Origin::default(),
     };
     let mut unknown = 0;
     for table in reader {
-        let mut table = table?;
-        // What happened may not be known yet, or was never observed: such rows judge nothing.
-        let values = &column(&table, &label)?.values;
-        if (0..values.len()).any(|row| values.is_missing(row)) {
-            let known: Vec<usize> = (0..values.len()).filter(|row| !values.is_missing(*row)).collect();
-            unknown += values.len() - known.len();
-            table = table.taken(&known);
+        let table = known(table?, &layout.label, &mut unknown)?;
+        if layout.is_ours {
+            if let Some(Column { values: Values::Number(values), .. }) = table.column(THRESHOLD) {
+                values.iter().filter(|value| !value.is_nan()).for_each(|value| threshold.add(*value));
+            }
+            texts_of(&table, SCORE, &mut score);
+            texts_of(&table, NEGATIVE, &mut negative);
+            texts_of(&table, POSITIVE, &mut positive);
         }
-        marks.add(&table, column(&table, &label)?, &mut found.labels)?;
-        for (name, forecast) in probabilities.iter().zip(&mut found.forecasts) {
-            forecast.add(
+        let marks = match &mut marks {
+            Some(marks) => marks,
+            // The labels of our own predictions are 1 and 0, whatever the positive class is called.
+            None => {
+                let named = columns.positive.as_deref().filter(|named| positive != Constant::Is((*named).to_owned()));
+                marks.insert(Marks::new(named, layout.is_one_of_many))
+            }
+        };
+        marks.add(&table, column(&table, &layout.label)?, &mut found.labels)?;
+        for (name, forecast) in layout.probabilities.iter().zip(&mut found.forecasts) {
+            let is_good = |value: f64| (0.0..=1.0).contains(&value);
+            forecast.add(&table, column(&table, name)?, "probability", &is_good, BETWEEN)?;
+        }
+        if let (Some(name), Some(weights)) = (&layout.weight, &mut found.weights) {
+            weights.add(&table, column(&table, name)?, "weight", &|value| value >= 0.0, ABOVE)?;
+        }
+    }
+    note_unknown(&found.file, found.labels.len(), unknown)?;
+    if let Constant::Differs(one, other) = threshold {
+        note(format!(
+            "{}: rows have different thresholds ({one} and {other}): they come from several models, whose thresholds are not used",
+            found.file
+        ));
+    }
+    let classes = negative.value().zip(positive.value()).map(|(negative, positive)| [negative, positive]);
+    found.model = Origin { threshold: threshold.value(), score: score.value(), classes };
+    found.align();
+    Ok(found)
+}
+
+fn read_classes(name: String, reader: Reader, layout: Layout) -> Result<ClassPredictions> {
+    let places: HashMap<&str, u32> = (0..).zip(&layout.classes).map(|(at, class)| (class.as_str(), at)).collect();
+    let mut found = ClassPredictions {
+        file: name,
+        classes: layout.classes.clone(),
+        labels: Vec::new(),
+        decisions: Vec::new(),
+        probabilities: vec![Vec::new(); layout.classes.len()],
+        weights: layout.weight.as_ref().map(|_| Vec::new()),
+        score: None,
+    };
+    let mut score = Constant::default();
+    let mut unknown = 0;
+    for table in reader {
+        let table = known(table?, &layout.label, &mut unknown)?;
+        texts_of(&table, SCORE, &mut score);
+        let classes = |name: &str, into: &mut Vec<u32>| -> Result<()> {
+            let column = column(&table, name)?;
+            for row in 0..column.values.len() {
+                let text = column.values.text(row);
+                let Some(class) = places.get(text.as_str()) else {
+                    let problem =
+                        format!("`{}` is none of the classes that the table has probabilities of", text.escape_debug());
+                    return Err(Error::data(table.place(row).column(name), problem, "correct or remove the row"));
+                };
+                into.push(*class);
+            }
+            Ok(())
+        };
+        classes(&layout.label, &mut found.labels)?;
+        classes(DECISION, &mut found.decisions)?;
+        for (name, all) in layout.probabilities.iter().zip(&mut found.probabilities) {
+            all.extend(checked(
                 &table,
                 column(&table, name)?,
                 "probability",
                 &|value| (0.0..=1.0).contains(&value),
                 BETWEEN,
-            )?;
+            )?);
         }
-        if let (Some(name), Some(weights)) = (&columns.weight, &mut found.weights) {
-            weights.add(&table, column(&table, name)?, "weight", &|value| value >= 0.0, ABOVE)?;
+        if let (Some(name), Some(weights)) = (&layout.weight, &mut found.weights) {
+            weights.extend(checked(&table, column(&table, name)?, "weight", &|value| value >= 0.0, ABOVE)?);
         }
     }
-    if found.labels.is_empty() {
-        let problem = if unknown == 0 { "there are no rows; at least one is needed" } else { "no row has a label" };
-        return Err(Error::data(Place::file(&found.file), problem, ""));
-    }
-    if unknown > 0 {
-        let rows = if unknown == 1 {
-            "1 row has no label and is".into()
-        } else {
-            format!("{unknown} rows have no label and are")
-        };
-        note(format!("{}: {rows} left out", found.file));
-    }
-    found.align();
+    note_unknown(&found.file, found.labels.len(), unknown)?;
+    found.score = score.value();
     Ok(found)
+}
+
+/// The rows whose label is known: what happened may not be known yet, or was never observed, and such rows judge nothing.
+fn known(table: Table, label: &str, unknown: &mut usize) -> Result<Table> {
+    let values = &column(&table, label)?.values;
+    if !(0..values.len()).any(|row| values.is_missing(row)) {
+        return Ok(table);
+    }
+    let known: Vec<usize> = (0..values.len()).filter(|row| !values.is_missing(*row)).collect();
+    *unknown += values.len() - known.len();
+    Ok(table.taken(&known))
+}
+
+/// Says how many rows were left out; an error when no row is left.
+fn note_unknown(file: &str, rows: usize, unknown: usize) -> Result<()> {
+    if rows == 0 {
+        let problem = if unknown == 0 { "there are no rows; at least one is needed" } else { "no row has a label" };
+        return Err(Error::data(Place::file(file), problem, ""));
+    }
+    match unknown {
+        0 => {}
+        1 => note(format!("{file}: 1 row has no label and is left out")),
+        rows => note(format!("{file}: {rows} rows have no label and are left out")),
+    }
+    Ok(())
 }
 
 const BETWEEN: &str = "probabilities lie between 0 and 1; divide per cent by 100, put logits z through 1/(1 + exp(-z))";
@@ -162,6 +456,26 @@ fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
 }
 
 impl Predictions {
+    /// The threshold to judge by: the one given, else the model's, else one half; and how it came about.
+    pub fn threshold(&self, given: Option<f64>) -> (f64, &'static str) {
+        match (given, self.model.threshold) {
+            (Some(given), _) => (given, "as given"),
+            (None, Some(threshold)) => (threshold, "the model's"),
+            (None, None) => (0.5, "one half, by default"),
+        }
+    }
+
+    /// The names of the classes, as the model had them.
+    pub fn classes(&self) -> [String; 2] {
+        self.model.classes.clone().unwrap_or_else(crate::showing::forecast::names)
+    }
+
+    /// The score by its name or formula: the one given, else the model's, else tss.
+    pub fn score(&self, given: Option<&str>) -> std::result::Result<scorewise::Score, Failure> {
+        let text = given.or(self.model.score.as_deref()).unwrap_or("tss");
+        Ok(scorewise::Score::parse(text)?)
+    }
+
     /// How many rows are positive.
     pub fn positives(&self) -> usize {
         self.labels.iter().filter(|label| **label).count()
@@ -210,20 +524,7 @@ impl Numbers {
         is_good: &dyn Fn(f64) -> bool,
         hint: &str,
     ) -> Result<()> {
-        let fault = |row: usize, problem: String, hint: &str| {
-            Err(Error::data(table.place(row).column(&column.name), problem, hint))
-        };
-        let Values::Number(values) = &column.values else {
-            return fault(0, format!("a {what} is a number"), hint);
-        };
-        if let Some(row) = values.iter().position(|value| !is_good(*value)) {
-            return if values[row].is_nan() {
-                fault(row, format!("the {what} is missing"), "remove the rows without one from the file")
-            } else {
-                fault(row, format!("`{}` is not a {what}", values[row]), hint)
-            };
-        }
-        self.extend(values);
+        self.extend(checked(table, column, what, is_good, hint)?);
         Ok(())
     }
 
@@ -247,9 +548,34 @@ impl Numbers {
     }
 }
 
+/// The numbers of a column, all of them good.
+fn checked<'a>(
+    table: &Table,
+    column: &'a Column,
+    what: &str,
+    is_good: &dyn Fn(f64) -> bool,
+    hint: &str,
+) -> Result<&'a [f64]> {
+    let fault = |row: usize, problem: String, hint: &str| {
+        Err(Error::data(table.place(row).column(&column.name), problem, hint))
+    };
+    let Values::Number(values) = &column.values else {
+        return fault(0, format!("a {what} is a number"), hint);
+    };
+    match values.iter().position(|value| !is_good(*value)) {
+        Some(row) if values[row].is_nan() => {
+            fault(row, format!("the {what} is missing"), "remove the rows without one from the file")
+        }
+        Some(row) => fault(row, format!("`{}` is not a {what}", values[row]), hint),
+        None => Ok(values),
+    }
+}
+
 /// What the labels say: which value is positive, and which others there are.
 struct Marks<'a> {
     positive: Option<&'a str>,
+    /// Whether there may be several negative labels.
+    has_many: bool,
     /// The one other label, where a positive one was named.
     negative: Option<String>,
 }
@@ -257,8 +583,8 @@ struct Marks<'a> {
 const LABELS: &str = "labels are 0 and 1, or true and false; of two others name the positive one: --positive VALUE";
 
 impl<'a> Marks<'a> {
-    fn new(positive: Option<&'a str>) -> Self {
-        Marks { positive, negative: None }
+    fn new(positive: Option<&'a str>, has_many: bool) -> Self {
+        Marks { positive, has_many, negative: None }
     }
 
     /// The labels of a chunk.
@@ -288,7 +614,10 @@ impl<'a> Marks<'a> {
                 },
                 Some(positive) => same(&shown, positive),
             };
-            if !label && let Some(positive) = self.positive {
+            if !label
+                && !self.has_many
+                && let Some(positive) = self.positive
+            {
                 let negative = self.negative.get_or_insert_with(|| shown.clone());
                 if *negative != shown {
                     let (third, second) = (shown.escape_debug(), negative.escape_debug());

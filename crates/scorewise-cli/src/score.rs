@@ -3,31 +3,34 @@
 use scorewise::sweep::{Bootstrap, Distribution, confusion, sweep};
 use scorewise::{Confusion, Probabilities, Real, Rows, Score};
 use scorewise_report::document::{Document, Kind};
+use scorewise_train::Error;
 use serde_json::{Map, Value, json};
 
+use crate::classes::ClassSummary;
 use crate::outcome::{Failure, Outcome, note};
 use crate::plot::Plot;
-use crate::predictions::{Forecast, Predictions, with_rows};
+use crate::predictions::{ClassPredictions, Forecast, Forecasts, Predictions, with_rows};
 use crate::resampling;
 use crate::scores::best;
 use crate::showing;
 use crate::showing::forecast::{Question, forecast, intervals};
-use crate::showing::provenance::{data, provenance};
+use crate::showing::provenance::{class_data, data, provenance};
 use crate::table::{aligned, confusion_json, facts, matrix, pretty, short, shown};
 
 /// What `scorewise score` takes.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
-    scorewise score predictions.csv                              every score at 0.5\n  \
+    scorewise score predictions.csv                              every score at the model's threshold, or 0.5\n  \
+    scorewise predict model.scorewise new.csv | scorewise score -\n  \
     scorewise score p.parquet --label y --probability p_hat --threshold 0.31\n  \
     scorewise score p.csv --positive storm --score tss,csi       two of them, labels as texts\n  \
     scorewise score hourly.csv --block 48 --json                 a time series")]
 pub struct Arguments {
     #[command(flatten)]
     forecast: Forecast,
-    /// Above it a forecast counts as positive
-    #[arg(long, default_value_t = 0.5, value_parser = threshold)]
-    threshold: f64,
+    /// Above it a forecast counts as positive [default: the model's, where the predictions have it, else 0.5]
+    #[arg(long, value_parser = threshold)]
+    threshold: Option<f64>,
     /// Scores by name or formula, with commas between [default: all]
     #[arg(long, value_name = "SCORES")]
     score: Vec<String>,
@@ -63,18 +66,23 @@ pub struct Scored {
 
 /// The scores of the predictions of a table.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    let predictions = match arguments.forecast.read()? {
+        Forecasts::Binary(predictions) => predictions,
+        Forecasts::Classes(predictions) => return run_classes(arguments, &predictions),
+    };
     let scores = read_scores(&arguments.score)?;
-    let predictions = arguments.forecast.read()?;
     let bootstrap = arguments.resampling.bootstrap();
-    let judge = if arguments.score.is_empty() { Score::parse("tss")? } else { scores[0].clone() };
+    let judge = if arguments.score.is_empty() { predictions.score(None)? } else { scores[0].clone() };
+    let (threshold, chosen) = predictions.threshold(arguments.threshold);
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
-    let summary = with_rows!(&predictions, 0, rows => Summary::new(&rows, arguments.threshold, scores, &bootstrap)?);
+    let summary = with_rows!(&predictions, 0, rows => Summary::new(&rows, threshold, scores, &bootstrap)?);
     let document = summary.drawn_json(&bootstrap);
     arguments.showing.write(places, || {
         let question = Question {
             score: &judge,
-            threshold: arguments.threshold,
-            chosen: "as given".into(),
+            threshold,
+            chosen: chosen.into(),
+            classes: predictions.classes(),
             intervals: intervals(&summary),
             ..Question::default()
         };
@@ -89,10 +97,27 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if arguments.json {
         return Ok(pretty(&document).into());
     }
-    let plot = with_rows!(&predictions, 0, rows => Plot::new(&sweep(&rows)?, &judge, arguments.threshold, None));
+    let plot = with_rows!(&predictions, 0, rows => Plot::new(&sweep(&rows)?, &judge, threshold, None));
     let plot = plot.text(&judge);
     let gap = if plot.is_empty() { "" } else { "\n" };
-    Ok(format!("{}{gap}{plot}", summary.text()).into())
+    Ok(format!("{}{gap}{plot}", summary.text(chosen)).into())
+}
+
+/// The scores of decisions between more than two classes.
+fn run_classes(arguments: &Arguments, predictions: &ClassPredictions) -> Result<Outcome, Failure> {
+    if arguments.threshold.is_some() {
+        let problem = format!("{} holds decisions between {} classes", predictions.file, predictions.classes.len());
+        let hint = "leave it out, or choose one class against all others with --positive";
+        return Err(Error::setting("--threshold", problem, hint).into());
+    }
+    let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
+    let summary = ClassSummary::of_predictions(predictions, &arguments.score)?;
+    let document = summary.json();
+    arguments.showing.write(places, || {
+        let provenance = provenance(None, vec![class_data(predictions)]);
+        Ok(Document::new(Kind::Score, provenance, document.clone()))
+    })?;
+    Ok(if arguments.json { pretty(&document) } else { summary.text() }.into())
 }
 
 /// A threshold as it is given on the command line.
@@ -109,22 +134,28 @@ pub fn read_scores(texts: &[String]) -> Result<Vec<Score>, Failure> {
         return Ok(Score::all().collect());
     }
     let mut scores = Vec::new();
-    for text in texts {
-        let (mut depth, mut start) = (0i32, 0);
-        for (at, letter) in text.char_indices() {
-            match letter {
-                '(' => depth += 1,
-                ')' => depth -= 1,
-                ',' if depth == 0 => {
-                    scores.push(Score::parse(&text[start..at])?);
-                    start = at + 1;
-                }
-                _ => {}
-            }
-        }
-        scores.push(Score::parse(&text[start..])?);
+    for text in texts.iter().flat_map(|text| separated(text)) {
+        scores.push(Score::parse(text)?);
     }
     Ok(scores)
+}
+
+/// The parts of a text between commas, those inside brackets left alone.
+pub fn separated(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
 }
 
 /// Says what a missing class does to the scores.
@@ -161,8 +192,8 @@ impl Summary {
         })
     }
 
-    /// For the terminal.
-    pub fn text(&self) -> String {
+    /// For the terminal; `chosen` says where the threshold comes from.
+    pub fn text(&self, chosen: &str) -> String {
         let row = |Scored { score, value, interval }: &Scored| {
             let (low, high) = interval.map_or((String::new(), String::new()), |(low, high)| (short(low), short(high)));
             vec![score.name().to_string(), shown(*value), low, high, best(score)]
@@ -170,18 +201,18 @@ impl Summary {
         let rows: Vec<Vec<String>> = self.scores.iter().map(row).collect();
         format!(
             "{}\n{}\n{}",
-            self.head(),
+            self.head(chosen),
             matrix(&self.confusion),
             aligned(&["score", "value", "low", "high", "best"], &rows)
         )
     }
 
-    fn head(&self) -> String {
+    fn head(&self, chosen: &str) -> String {
         facts(&[
             ("rows", self.rows.to_string()),
             ("positives", self.positives.to_string()),
             ("base rate", short(self.positives as f64 / self.rows as f64)),
-            ("threshold", short(self.threshold)),
+            ("threshold", format!("{} ({chosen})", short(self.threshold))),
         ])
     }
 

@@ -22,9 +22,9 @@ use crate::table::{aligned, confusion_json, facts, matrix, pretty, short};
 pub struct Arguments {
     #[command(flatten)]
     forecast: Forecast,
-    /// The score, by name or formula
-    #[arg(long, default_value = "tss")]
-    score: String,
+    /// The score, by name or formula [default: the model's, where the predictions have it, else tss]
+    #[arg(long)]
+    score: Option<String>,
     /// The prior of the threshold
     #[arg(long, default_value = "cosine:0.5,0.1")]
     prior: String,
@@ -37,9 +37,9 @@ pub struct Arguments {
 
 /// What the theory says of the predictions of a table.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let score = Score::parse(&arguments.score)?;
     let prior: Prior = arguments.prior.parse()?;
-    let predictions = arguments.forecast.read()?;
+    let predictions = arguments.forecast.read_binary()?;
+    let score = predictions.score(arguments.score.as_deref())?;
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
     let found = with_rows!(&predictions, 0, rows => theory::report(&score, &prior, &rows, &FRACTIONS, None)?);
     note_classes(&predictions);
@@ -56,6 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             },
             interval: best.map(|best| best.interval),
             prior: Some(&prior),
+            classes: predictions.classes(),
             ..Question::default()
         };
         Ok(Document {

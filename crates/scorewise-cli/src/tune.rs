@@ -1,19 +1,21 @@
 //! `scorewise tune`: the exact best threshold of a score, and how sure it is.
 
+use scorewise::multiclass::MultiScore;
 use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep, sweep};
 use scorewise::{Probabilities, Real, Rows, Score};
 use scorewise_report::document::{self, Document, Kind};
+use scorewise_train::train::multi_score;
 use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
 use crate::plot::Plot;
-use crate::predictions::{Forecast, with_rows};
+use crate::predictions::{ClassPredictions, Forecast, Forecasts, Predictions, with_rows};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
 use crate::showing;
 use crate::showing::forecast::{Question, forecast};
-use crate::showing::provenance::{data, provenance};
-use crate::table::{confusion_json, ends, facts, matrix, pretty, short, with_interval};
+use crate::showing::provenance::{class_data, data, provenance};
+use crate::table::{aligned, confusion_json, ends, facts, matrix, pretty, short, shown, with_interval};
 
 /// What `scorewise tune` takes.
 #[derive(clap::Args)]
@@ -25,9 +27,9 @@ use crate::table::{confusion_json, ends, facts, matrix, pretty, short, with_inte
 pub struct Arguments {
     #[command(flatten)]
     forecast: Forecast,
-    /// The score to be best at, by name or formula
-    #[arg(long, default_value = "tss")]
-    score: String,
+    /// The score to be best at, by name or formula [default: the model's, where the predictions have it, else tss]
+    #[arg(long)]
+    score: Option<String>,
     /// Conditions that the threshold must satisfy
     #[arg(long, value_name = "CONDITIONS")]
     subject_to: Vec<String>,
@@ -46,18 +48,23 @@ struct Tuned {
     spread: BestDistribution,
     plot: Plot,
     forecast: Option<document::Forecast>,
+    /// The model's own threshold and the score there.
+    model: Option<(f64, Option<f64>)>,
 }
 
 /// The best threshold of the predictions of a table.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let score = Score::parse(&arguments.score)?;
     let mut conditions = Vec::new();
     for text in &arguments.subject_to {
         conditions.extend(Condition::parse(text)?);
     }
-    let predictions = arguments.forecast.read()?;
+    let predictions = match arguments.forecast.read()? {
+        Forecasts::Binary(predictions) => predictions,
+        Forecasts::Classes(predictions) => return run_classes(arguments, &predictions, &conditions),
+    };
+    let score = predictions.score(arguments.score.as_deref())?;
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
-    let tuned = with_rows!(&predictions, 0, rows => tune(arguments, &rows, &score, &conditions)?);
+    let tuned = with_rows!(&predictions, 0, rows => tune(arguments, &predictions, &rows, &score, &conditions)?);
     match tuned {
         Ok(tuned) => {
             let document = json(&score, &conditions, &tuned, &arguments.resampling.bootstrap());
@@ -88,6 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 /// What was found, or why no threshold satisfies the conditions.
 fn tune<R: Real>(
     arguments: &Arguments,
+    predictions: &Predictions,
     rows: &Rows<'_, Probabilities<'_, R>>,
     score: &Score,
     conditions: &[Condition],
@@ -106,14 +114,79 @@ fn tune<R: Real>(
     let plot = Plot::new(&sweep, score, best.threshold, spread.threshold.interval(0.95));
     let forecast = match arguments.showing.are_used() {
         true => {
-            let mut question = Question { score, conditions, ..Question::default() };
+            let mut question = Question { score, conditions, classes: predictions.classes(), ..Question::default() };
             question.tuned(&best, &spread);
             question.judge(rows, &arguments.resampling.bootstrap())?;
             Some(forecast(&sweep, &question))
         }
         false => None,
     };
-    Ok(Ok(Tuned { best, spread, plot, forecast }))
+    let model = predictions.model.threshold.map(|threshold| (threshold, score.checked(&sweep.at(threshold))));
+    Ok(Ok(Tuned { best, spread, plot, forecast, model }))
+}
+
+/// The best threshold of each of more than two classes against all others.
+fn run_classes(
+    arguments: &Arguments,
+    predictions: &ClassPredictions,
+    conditions: &[Condition],
+) -> Result<Outcome, Failure> {
+    let score = match (&arguments.score, &predictions.score) {
+        (Some(text), _) => Score::parse(text)?,
+        (None, Some(text)) => match multi_score(text)? {
+            MultiScore::Classwise(_, score) => score,
+            // A score of the whole matrix has one of two classes by its name, or else F1 stands for it.
+            _ => Score::parse(text).or_else(|_| Score::parse("f1"))?,
+        },
+        (None, None) => Score::parse("f1")?,
+    };
+    let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
+    let bootstrap = arguments.resampling.bootstrap();
+    let (mut lines, mut classes) = (Vec::new(), Vec::new());
+    for (class, name) in predictions.classes.iter().enumerate() {
+        let labels: Vec<bool> = predictions.labels.iter().map(|label| *label as usize == class).collect();
+        let rows = Rows::new(Probabilities(predictions.probabilities[class].as_slice()), &labels)?;
+        let rows = match &predictions.weights {
+            Some(weights) => rows.weighted(weights)?,
+            None => rows,
+        };
+        let sweep = sweep(&rows)?;
+        let positives = labels.iter().filter(|label| **label).count();
+        let Some(best) = sweep.best_subject_to(&score, conditions) else {
+            lines.push(vec![name.clone(), positives.to_string(), "none".into(), shown(None)]);
+            classes.push(json!({ "class": name, "threshold": null, "interval": null, "value": null, "confusion": null, "bootstrap": null }));
+            continue;
+        };
+        let spread = spread(&rows, &sweep, &score, conditions, &bootstrap)?;
+        lines.push(vec![
+            name.clone(),
+            positives.to_string(),
+            with_interval(best.threshold, spread.threshold.interval(0.95)),
+            with_interval(best.value, spread.value.interval(0.95)),
+        ]);
+        let mut document = json!({ "class": name });
+        let Value::Object(found) = best_json(&score, conditions, &best) else { continue };
+        found
+            .into_iter()
+            .filter(|(key, _)| key != "score" && key != "subject_to")
+            .for_each(|(key, value)| document[key] = value);
+        document["bootstrap"] = spread_json(&spread, &bootstrap);
+        classes.push(document);
+    }
+    let conditions: Vec<_> = conditions.iter().map(Condition::text).collect();
+    let document = json!({ "score": score.name(), "classes": classes, "subject_to": conditions });
+    arguments.showing.write(places, || {
+        let provenance = provenance(Some(bootstrap.seed), vec![class_data(predictions)]);
+        Ok(Document::new(Kind::Tune, provenance, document.clone()))
+    })?;
+    if arguments.json {
+        return Ok(pretty(&document).into());
+    }
+    let head = facts(&[
+        ("score", format!("{}, of each class against all others", score.name())),
+        ("subject to", conditions.join(" and ")),
+    ]);
+    Ok(format!("{head}\n{}", aligned(&["class", "rows", "threshold", "value"], &lines)).into())
 }
 
 /// The best threshold of each replicate: of all rows, or of runs of them where there are very many.
@@ -179,6 +252,12 @@ fn text(score: &Score, conditions: &[Condition], tuned: &Tuned) -> String {
         ("threshold", with_interval(best.threshold, tuned.spread.threshold.interval(0.95))),
         ("interval", format!("{low} {end} {high}{others}")),
         ("value", with_interval(best.value, tuned.spread.value.interval(0.95))),
+        (
+            "model",
+            tuned.model.map_or(String::new(), |(threshold, value)| {
+                format!("its own threshold {} has {}", short(threshold), shown(value))
+            }),
+        ),
     ]);
     format!("{lines}\n{}\n{}", matrix(&best.confusion), tuned.plot.text(score))
 }
@@ -215,5 +294,8 @@ fn json(score: &Score, conditions: &[Condition], tuned: &Tuned, bootstrap: &Boot
     let conditions = document.as_object_mut().and_then(|fields| fields.shift_remove("subject_to"));
     document["bootstrap"] = spread_json(&tuned.spread, bootstrap);
     document["subject_to"] = conditions.unwrap_or_default();
+    if let Some((threshold, value)) = tuned.model {
+        document["model"] = json!({ "threshold": threshold, "value": value });
+    }
     document
 }

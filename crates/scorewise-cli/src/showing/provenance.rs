@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use scorewise_report::document::{Data, Provenance};
 use scorewise_train::model::Fingerprint;
 
-use crate::predictions::{Numbers, Predictions};
+use crate::predictions::{ClassPredictions, Numbers, Predictions};
 
 /// What was typed. Commands get their arguments read, not as they were written, so the text is kept here on its way.
 static TYPED: Mutex<String> = Mutex::new(String::new());
@@ -73,6 +73,16 @@ pub fn data_of<'a>(name: &str, labels: &[bool], columns: impl IntoIterator<Item 
 pub fn data(predictions: &Predictions) -> Data {
     let columns = predictions.forecasts.iter().chain(&predictions.weights).map(kept);
     data_of(&predictions.file, &predictions.labels, columns)
+}
+
+/// The table of predictions of more than two classes.
+pub fn class_data(predictions: &ClassPredictions) -> Data {
+    let mut hash =
+        Fingerprint::new().texts(&predictions.classes).labels(&predictions.labels).labels(&predictions.decisions);
+    for column in predictions.probabilities.iter().chain(&predictions.weights) {
+        hash = hash.numbers(column);
+    }
+    Data { name: predictions.file.clone(), rows: predictions.labels.len(), fingerprint: hash.hex() }
 }
 
 fn kept(numbers: &Numbers) -> Kept<'_> {

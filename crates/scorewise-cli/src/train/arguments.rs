@@ -47,6 +47,9 @@ pub struct Arguments {
     /// Which columns get lags; by default all inputs
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns", requires = "lags")]
     pub lag_columns: Vec<String>,
+    /// A column that tells series apart, such as a station: lags and leads do not look from one to another [default: that of `--split group:COLUMN`]
+    #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
+    pub group: Option<String>,
     /// A column of sample weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,

@@ -84,11 +84,13 @@ impl Inputs {
         Ok(Inputs { table, test: own, reading: reading(&arguments.reading)? })
     }
 
-    /// A test table is read with the kinds that the first table has: a column of numbers stays one.
+    /// A test table is read with the kinds that the first table has: a column of numbers stays one. Classes are matched by their names, so
+    /// their column may hold what the first table does not.
     pub fn test_reading(&self, table: &Table, plan: &Plan) -> Reading {
         let mut reading = self.reading.clone();
         let unused = &plan.choice.drop;
-        let columns = table.columns.iter().filter(|column| !unused.contains(&column.name));
+        let is_target = |name: &String| plan.lead == 0 && *name == plan.target;
+        let columns = table.columns.iter().filter(|column| !unused.contains(&column.name) && !is_target(&column.name));
         reading.kinds.extend(columns.map(|column| (column.name.clone(), column.values.kind())));
         reading
     }
@@ -132,6 +134,11 @@ impl Inputs {
             Multiclass::OneVersusRest => Manner::OneVersusRest,
         };
         let recipe = recipe(arguments, purpose.as_ref(), plan.has_prior());
+        plan.recipe = Some(match (arguments.recipe, &purpose) {
+            (Some(arguments::Recipe::Strong), _) => "strong".into(),
+            (None, Some(_)) => self.table.name(),
+            _ => "plain".into(),
+        });
         plan.prior = arguments.prior.clone().unwrap_or_else(|| recipe.prior.into());
         plan.cut = arguments.threshold.as_deref().map_or(Ok(recipe.cut), cut)?;
         plan.hidden = hidden(&arguments.hidden)?;
@@ -165,8 +172,8 @@ impl Inputs {
             categorical: arguments.reading.categorical.clone(),
             lags: arguments.lags,
             lag_columns: arguments.lag_columns.clone(),
-            group: match &plan.split {
-                Split::Group(column) => Some(column.clone()),
+            group: match (&arguments.group, &plan.split) {
+                (Some(column), _) | (None, Split::Group(column)) => Some(column.clone()),
                 _ => None,
             },
             ..Choice::default()
@@ -181,7 +188,7 @@ impl Inputs {
             (None, Some(purpose)) => purpose.split.clone(),
             (None, None) if neighbours => {
                 note(
-                    "rows are parted by time, in the order of the file, for they have neighbours; --split chooses another way",
+                    "rows are split by time, because a lead or lags make neighbours of them; --split chooses another way",
                 );
                 Split::Time(None)
             }

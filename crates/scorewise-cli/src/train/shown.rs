@@ -1,6 +1,6 @@
 //! How good a model is, as a table and as JSON.
 
-use scorewise::multiclass::{MultiConfusion, MultiScore};
+use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{Bootstrap, Resampling};
 use scorewise::{Probabilities, Rows, Spread};
 use scorewise_report::document::{USUAL, in_order};
@@ -9,6 +9,7 @@ use scorewise_train::train::{Answers, Fold, Plan, Trained};
 use serde_json::{Value, json};
 
 use super::Arguments;
+use crate::classes::ClassSummary;
 use crate::outcome::Failure;
 use crate::score::{Scored, Summary};
 use crate::table::{aligned, facts, short, shown};
@@ -21,14 +22,7 @@ pub enum Part {
     /// Two classes.
     Binary(Summary),
     /// More.
-    Multi(Multi),
-}
-
-/// The scores of a matrix of more than two classes.
-pub struct Multi {
-    classes: Vec<String>,
-    confusion: MultiConfusion,
-    scores: Vec<(MultiScore, Option<f64>)>,
+    Multi(ClassSummary),
 }
 
 /// The scores of all parts.
@@ -40,6 +34,10 @@ pub struct Judged {
     /// Of the rows that were never seen.
     pub test: Option<Part>,
 }
+
+/// Each network stops by rows of its own, so a row is counted among both.
+const OWN_VALIDATION: &str = "these overlap: each network has validation rows of its own, and the validation scores are those of networks \
+    that have not learnt from the row";
 
 /// Judges every part at the model's threshold.
 pub fn judge(trained: &Trained, plan: &Plan, arguments: &Arguments) -> Result<Judged, Failure> {
@@ -59,7 +57,7 @@ fn part(
     arguments: &Arguments,
 ) -> Result<Part, Failure> {
     let Some(threshold) = decision.threshold() else {
-        return Ok(Part::Multi(Multi::new(answers, decision, classes, plan)?));
+        return Ok(Part::Multi(of_classes(answers, decision, classes, plan)?));
     };
     let scores = in_order(Some(plan.binary_score()?));
     let bootstrap = bootstrap(plan, arguments);
@@ -103,39 +101,21 @@ impl Part {
     fn rows(&self) -> String {
         match self {
             Part::Binary(summary) => format!("{} ({} positive)", summary.rows, summary.positives),
-            Part::Multi(multi) => short(multi.confusion.total()),
+            Part::Multi(multi) => multi.rows.to_string(),
         }
     }
 }
 
-impl Multi {
-    fn new(answers: &Answers, decision: &Decision, classes: &[String], plan: &Plan) -> Result<Self, Failure> {
-        let predicted: Vec<u32> = answers.probabilities.chunks(classes.len()).map(|row| decision.label(row)).collect();
-        let confusion =
-            MultiConfusion::from_labels(classes.len(), &answers.labels, &predicted, answers.weights.as_deref())?;
-        let mut scores = vec![plan.multi_score()?];
-        for name in ["accuracy", "macro(f1)", "macro(recall)", "mcc", "hss", "peirce"] {
-            let score = MultiScore::parse(name)?;
-            if score != scores[0] {
-                scores.push(score);
-            }
-        }
-        let scores = scores.into_iter().map(|score| {
-            let value = score.checked(&confusion);
-            (score, value)
-        });
-        Ok(Multi { classes: classes.to_vec(), scores: scores.collect(), confusion })
-    }
-
-    fn json(&self) -> Value {
-        let matrix: Vec<&[f64]> = self.confusion.cells().chunks(self.classes.len()).collect();
-        let scores: serde_json::Map<String, Value> = self
-            .scores
-            .iter()
-            .map(|(score, value)| (score.to_string(), json!({ "value": value, "low": null, "high": null })))
-            .collect();
-        json!({ "rows": self.confusion.total(), "classes": self.classes, "confusion": matrix, "scores": scores })
-    }
+fn of_classes(
+    answers: &Answers,
+    decision: &Decision,
+    classes: &[String],
+    plan: &Plan,
+) -> Result<ClassSummary, Failure> {
+    let predicted: Vec<u32> = answers.probabilities.chunks(classes.len()).map(|row| decision.label(row)).collect();
+    let confusion =
+        MultiConfusion::from_labels(classes.len(), &answers.labels, &predicted, answers.weights.as_deref())?;
+    ClassSummary::new(answers.labels.len(), classes, confusion, plan.multi_score()?)
 }
 
 impl Judged {
@@ -163,6 +143,7 @@ pub fn text(
     let head = facts(&[
         ("target", target(model)),
         ("rows", format!("training {}, validation {}{test}", judged.training.rows(), judged.validation.rows())),
+        ("", if plan.own_validation { OWN_VALIDATION.into() } else { String::new() }),
         ("network", network(model)),
         ("loss", loss(model)),
         ("training", story(trained, seconds)),

@@ -71,7 +71,7 @@ pub struct Neighbours {
 impl Neighbours {
     /// Of the rows of a table, within the groups of a column where one is named.
     pub fn new(table: &Table, group: Option<&str>) -> Result<Self> {
-        let groups = group.map(|name| names::column(table, "--group", name).map(Groups::new)).transpose()?;
+        let groups = group.map(|name| names::column(table, "group", name).map(Groups::new)).transpose()?;
         Ok(Neighbours {
             rows: table.rows(),
             before: groups.map(|groups| rows_before(groups.codes.iter().copied(), groups.names.len())),
@@ -160,6 +160,6 @@ mod tests {
     #[test]
     fn an_unknown_group_column_is_refused_with_the_nearest_name() {
         let error = Neighbours::new(&table(Values::Number(vec![])), Some("sation")).unwrap_err();
-        assert_eq!(error.to_string(), "--group: `` has no column `sation`\nhint: did you mean `station`?");
+        assert_eq!(error.to_string(), "group: `` has no column `sation`\nhint: did you mean `station`?");
     }
 }

@@ -46,7 +46,7 @@ impl Labels {
 impl Target {
     /// The class of each row. A value that is no class the target knows is a fault that names its place.
     pub fn labels(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Vec<Note>)> {
-        let column = crate::names::column(table, "--target", &self.column)?;
+        let column = crate::names::column(table, "target", &self.column)?;
         let now = self.classes_now(table, column)?;
         let ahead = (self.lead > 0).then(|| neighbours.ahead(self.lead));
         let classes = match &ahead {

@@ -27,6 +27,7 @@ use crate::groups::Neighbours;
 use crate::model::{Chosen, Decision, Fingerprint, Model, VERSION};
 use crate::net::Shape;
 use crate::note::Note;
+use crate::setting::visible;
 use crate::split::{Parts, Shares};
 use crate::table::{Reading, Table, Values};
 use crate::target::{Labels, Rule, Target};
@@ -123,7 +124,7 @@ fn persistence(target: &Target, table: &Table, neighbours: &Neighbours) -> Resul
 
 /// Sample weights: numbers, 0 or above, in every row.
 fn weights(table: &Table, name: &str) -> Result<Vec<f32>> {
-    let column = crate::names::column(table, "--weight", name)?;
+    let column = crate::names::column(table, "weight", name)?;
     let hint = "weights are numbers, 0 or above";
     let Values::Number(values) = &column.values else {
         return Err(Error::data(crate::Place::file(&table.file).column(name), "is no column of numbers", hint));
@@ -149,7 +150,7 @@ fn part(
     let mut notes = notes.clone();
     if parts.validation.is_empty() {
         let hint = "give a share such as 0.33";
-        return Err(Error::setting("--validation", "no rows are left to stop by and to choose the threshold by", hint));
+        return Err(Error::setting("validation", "no rows are left to stop by and to choose the threshold by", hint));
     }
     let mut choice = plan.choice.clone();
     choice.without.extend(target.hidden().map(str::to_owned));
@@ -169,7 +170,7 @@ fn part(
     let settings = plan.settings(&sample, classes.len())?;
     let outputs = settings.objective.outputs(classes.len());
     let shape = Shape::new(encoder.width(), &plan.hidden, outputs)
-        .ok_or_else(|| Error::setting("--hidden", "a width of 0", "give widths of 1 and more, or `none`"))?;
+        .ok_or_else(|| Error::setting("hidden", "a width of 0", "give widths of 1 and more, or `none`"))?;
     let hands =
         if plan.own_validation { plan.split.hands(parts, labels, plan.ensemble, plan.seed) } else { Vec::new() };
     let samples = match hands.is_empty() {
@@ -218,11 +219,11 @@ fn part(
 fn answers_of(model: &Model, table: &Table, plan: &Plan, notes: &mut Vec<Note>) -> Result<Answers> {
     let neighbours = Neighbours::new(table, plan.choice.group.as_deref())?;
     let (labels, told) = model.target.labels(table, &neighbours)?;
-    notes.extend(told.into_iter().map(|note| Note::new(format!("{}: {note}", table.file))));
+    notes.extend(told.into_iter().map(|note| Note::new(format!("{}: {note:#}", visible(&table.file)))));
     let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
     let encoded = model.encoder.encode(table)?;
     let told = encoded.surprises.notes(&model.encoder);
-    notes.extend(told.into_iter().map(|note| Note::new(format!("{}: {note}", table.file))));
+    notes.extend(told.into_iter().map(|note| Note::new(format!("{}: {note:#}", visible(&table.file)))));
     let sample = Sample {
         matrix: &encoded.matrix,
         labels: &labels.classes,
@@ -283,7 +284,7 @@ impl Answers {
             Some(best) => Ok(Decision::best(&best, chosen, format!("best {score} on the {place}"))),
             None => {
                 let problem = format!("{score} is undefined at every threshold of the {place}");
-                Err(Error::setting("--score", problem, "give more rows, or choose another score"))
+                Err(Error::setting("score", problem, "give more rows, or choose another score"))
             }
         }
     }

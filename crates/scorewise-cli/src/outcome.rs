@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::io::Write;
 
+use scorewise_train::setting::render;
+
 /// Exit code: done.
 pub const DONE: u8 = 0;
 /// Exit code: what was asked for cannot be reached.
@@ -32,13 +34,33 @@ impl From<String> for Outcome {
 /// Every error that a command meets has its sentence already.
 impl<E: Display> From<E> for Failure {
     fn from(error: E) -> Self {
-        Failure(error.to_string())
+        Failure(with_options(error))
+    }
+}
+
+/// An error, a note or any other text, with settings as options: `--split time`.
+pub fn with_options(text: impl Display) -> String {
+    render(&format!("{text:#}"), &|name, value| match value {
+        Some(value) => format!("--{name} {}", in_quotes(value)),
+        None => format!("--{name}"),
+    })
+}
+
+/// The value of an option, in quotes where a shell would change or split it.
+fn in_quotes(value: &str) -> String {
+    let plain = |sign: char| sign.is_alphanumeric() || "-_./:+,%=@".contains(sign);
+    if !value.is_empty() && value.chars().all(plain) {
+        value.into()
+    } else if value.contains(['"', '$', '`', '\\', '!']) {
+        format!("'{}'", value.replace('\'', r"'\''"))
+    } else {
+        format!("\"{value}\"")
     }
 }
 
 /// Something worth knowing that changes nothing, on standard error.
 pub fn note(text: impl Display) {
-    let _ = writeln!(std::io::stderr(), "note: {text}");
+    let _ = writeln!(std::io::stderr(), "note: {}", with_options(text));
 }
 
 /// Says how a command ended and returns its exit code.
@@ -69,6 +91,19 @@ fn print(text: &str) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_are_named_as_options_with_values_that_a_shell_keeps() {
+        use scorewise_train::setting::Setting;
+        let option = |value: &str| with_options(Setting("target").to(value));
+        assert_eq!(with_options(Setting("weight-decay")), "--weight-decay");
+        assert_eq!(option("pm2.5"), "--target pm2.5");
+        assert_eq!(option("pm2.5 > 400"), "--target \"pm2.5 > 400\"");
+        assert_eq!(option("state = \"on fire\""), "--target 'state = \"on fire\"'");
+        assert_eq!(option("it's $5"), "--target 'it'\\''s $5'");
+        assert_eq!(option(""), "--target \"\"");
+        assert_eq!(with_options("a column called x--split"), "a column called x--split");
+    }
 
     #[test]
     fn exit_codes_tell_done_unmet_and_wrong_apart() {

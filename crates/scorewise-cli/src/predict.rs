@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     if let Some(threshold) = arguments.threshold {
         if model.decision.threshold().is_none() {
             let problem = format!("the model has {} classes", model.classes.len());
-            return Err(Error::setting("--threshold", problem, "a threshold is for two classes").into());
+            return Err(Error::setting("threshold", problem, "a threshold is for two classes").into());
         }
         model.decision =
             scorewise_train::model::Decision::at(threshold, scorewise_train::model::Chosen::Given, "given");

@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         && !showing::is_free(path)
     {
         let problem = format!("{} is there already, and no report of ours", path.display());
-        return Err(Error::setting("--output", problem, "name the page: -o page.html").into());
+        return Err(Error::setting("output", problem, "name the page: -o page.html").into());
     }
     let looking = showing::Looking { report, plots: arguments.plots.clone() };
     looking.places(&[arguments.results.as_ref()])?.write(&document)?;

@@ -108,7 +108,7 @@ fn run_classes(arguments: &Arguments, predictions: &ClassPredictions) -> Result<
     if arguments.threshold.is_some() {
         let problem = format!("{} holds decisions between {} classes", predictions.file, predictions.classes.len());
         let hint = "leave it out, or choose one class against all others with --positive";
-        return Err(Error::setting("--threshold", problem, hint).into());
+        return Err(Error::setting("threshold", problem, hint).into());
     }
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
     let summary = ClassSummary::of_predictions(predictions, &arguments.score)?;

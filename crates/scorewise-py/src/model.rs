@@ -1,6 +1,7 @@
 //! The trainer, its models, and the command line.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -23,7 +24,7 @@ use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
 use crate::arrays::slice;
-use crate::fault::fault;
+use crate::fault::{fault, with_parameters};
 use crate::table::{Named, table};
 
 /// Names that no column of a caller has: private signs around them.
@@ -88,7 +89,7 @@ fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
     Ok(json!({
         "report": documents::training(&trained.fits, plan, binary.as_ref()),
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
-        "notes": trained.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "notes": trained.notes.iter().map(by_argument).collect::<Vec<_>>(),
         "value": value(&trained.model, plan, &trained.validation)?,
     }))
 }
@@ -174,19 +175,17 @@ fn plan(settings: &Value) -> scorewise_train::Result<Plan> {
     Ok(plan)
 }
 
-/// A fault, with options as Python writes them: `hidden` for `--hidden`.
+/// A fault as Python says it.
 fn setting(error: Error) -> PyErr {
-    let mut sentence = String::new();
-    for (at, part) in error.to_string().split("--").enumerate() {
-        let end = if at == 0 {
-            0
-        } else {
-            part.find(|sign: char| !(sign.is_alphanumeric() || sign == '-')).unwrap_or(part.len())
-        };
-        sentence += &part[..end].replace('-', "_");
-        sentence += &part[end..];
-    }
-    fault(sentence.replace(TARGET, "y").replace(WEIGHT, "sample_weight"))
+    fault(by_argument(error))
+}
+
+/// An error or a note, with the columns of the target and of the weights by the names of the arguments that they came as.
+fn by_argument(text: impl Display) -> String {
+    let sentence = with_parameters(text);
+    [(TARGET, "y"), (WEIGHT, "sample_weight")].into_iter().fold(sentence, |sentence, (column, argument)| {
+        sentence.replace(column, argument).replace(&column.escape_debug().to_string(), argument)
+    })
 }
 
 /// Does long work beside the interpreter, which looks for Ctrl-C in the meantime; `work` sees when it is to end.

@@ -45,7 +45,7 @@ pub fn ensemble<'a>(
 ) -> Result<Trained> {
     let members = samples.len();
     if members == 0 {
-        return Err(Error::setting("--ensemble", "must be at least 1, not 0", ""));
+        return Err(Error::setting("ensemble", "must be at least 1, not 0", ""));
     }
     let inner = (threads / members).max(1);
     let job = |(member, sample): (u64, &Sample<'a>)| Job {

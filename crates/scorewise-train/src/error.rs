@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-/// A fault in a caller's input.
+use crate::setting::{self, Setting, Words, visible};
+
+/// A fault in a caller's input. Problems and hints mention settings through [`Setting`]: a front end that shows an error to its users
+/// calls [`Error::render`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A fault that the numbers found.
-    #[error(transparent)]
     Numbers(#[from] scorewise::Error),
     /// Something in a file or table that cannot be used.
-    #[error("{place}: {problem}{}", Hint(hint))]
     Data {
         /// Where.
         place: Box<Place>,
@@ -20,10 +21,9 @@ pub enum Error {
         hint: String,
     },
     /// A setting that cannot be used.
-    #[error("{what}: {problem}{}", Hint(hint))]
     Setting {
-        /// Which, as a user writes it: `--hidden`.
-        what: String,
+        /// Its bare name, words joined by hyphens: `weight-decay`.
+        setting: String,
         /// What is wrong with it.
         problem: String,
         /// What to do; may be empty.
@@ -63,7 +63,7 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.file)?;
+        out.write_str(&visible(&self.file))?;
         if let Some(line) = self.line {
             write!(out, ":{line}")?;
         }
@@ -83,9 +83,27 @@ impl Error {
         Error::Data { place: Box::new(place), problem: problem.into(), hint: hint.into() }
     }
 
-    /// A fault of a setting.
-    pub fn setting(what: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
-        Error::Setting { what: what.into(), problem: problem.into(), hint: hint.into() }
+    /// A fault of a setting, which is given by its bare name: `weight-decay`.
+    pub fn setting(setting: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Error::Setting { setting: setting.into(), problem: problem.into(), hint: hint.into() }
+    }
+
+    /// The sentence as a front end writes it.
+    #[must_use]
+    pub fn render(&self, words: Words<'_>) -> String {
+        setting::render(&format!("{self:#}"), words)
+    }
+}
+
+/// Settings by their bare names; `{:#}` keeps the marks around them, for [`render`](setting::render).
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let message = match self {
+            Error::Numbers(error) => return error.fmt(out),
+            Error::Data { place, problem, hint } => format!("{place}: {problem}{}", Hint(hint)),
+            Error::Setting { setting, problem, hint } => format!("{}: {problem}{}", Setting(setting), Hint(hint)),
+        };
+        if out.alternate() { out.write_str(&message) } else { out.write_str(&setting::plain(&message)) }
     }
 }
 
@@ -105,9 +123,10 @@ mod tests {
     #[test]
     fn place_comes_first_and_cure_last() {
         let place = Place { line: Some(812), ..Place::file("flares.csv") }.column("bz");
-        let error = Error::data(place, "`n/a` is not a number", "add `--missing n/a` to read it as missing");
+        let hint = format!("add `{}` to read it as missing", Setting("missing").to("n/a"));
+        let error = Error::data(place, "`n/a` is not a number", hint);
         let expected =
-            "flares.csv:812, column `bz`: `n/a` is not a number\nhint: add `--missing n/a` to read it as missing";
+            "flares.csv:812, column `bz`: `n/a` is not a number\nhint: add `missing n/a` to read it as missing";
         assert_eq!(error.to_string(), expected);
     }
 }

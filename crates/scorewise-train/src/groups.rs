@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::names;
 use crate::note::Note;
+use crate::setting::Setting;
 use crate::table::{Category, Column, Table, Values};
 
 /// No row.
@@ -94,7 +95,7 @@ impl RowOrder {
         let mut order = RowOrder::of_file(group);
         let mut notes = Vec::new();
         let column = match named {
-            Some(name) => Some(names::column(table, "--split", name)?),
+            Some(name) => Some(names::column(table, "split", name)?),
             None => time_column(table),
         };
         let Some(column) = column else {
@@ -115,11 +116,13 @@ impl RowOrder {
                     times.len(),
                     names::quoted(&column.name)
                 );
-                let hint = "name the column that tells the series apart, such as a station: `--group COLUMN`";
-                return Err(Error::setting("--group", problem, hint));
+                let option = Setting("group").to("COLUMN");
+                let hint = format!("name the column that tells the series apart, such as a station: `{option}`");
+                return Err(Error::setting("group", problem, hint));
             }
             let text = format!(
-                "{ties} rows share their time with the row before: they are taken in the order of the file; `--group COLUMN` tells series apart"
+                "{ties} rows share their time with the row before: they are taken in the order of the file; `{}` tells series apart",
+                Setting("group").to("COLUMN")
             );
             notes.push(Note::of(&column.name, text));
         } else if let Values::Time(_) = &column.values {
@@ -218,13 +221,14 @@ impl Neighbours {
     /// The neighbours of the rows of a table.
     pub fn new(table: &Table, order: &RowOrder) -> Result<Self> {
         let groups =
-            order.group.as_deref().map(|name| names::column(table, "--group", name).map(Groups::new)).transpose()?;
-        let time = order.time.as_deref().map(|name| names::column(table, "--split", name)).transpose()?;
+            order.group.as_deref().map(|name| names::column(table, "group", name).map(Groups::new)).transpose()?;
+        let time = order.time.as_deref().map(|name| names::column(table, "split", name)).transpose()?;
         let values = time.map(|column| &column.values);
         if let Some(Values::Category(_) | Values::Boolean(_)) = values {
             let problem =
                 format!("{} holds neither times nor numbers", names::quoted(order.time.as_deref().unwrap_or_default()));
-            return Err(Error::setting("--split", problem, "name a column of times, or write `--split time`"));
+            let hint = format!("name a column of times, or write `{}`", Setting("split").to("time"));
+            return Err(Error::setting("split", problem, hint));
         }
         let rows = table.rows();
         let group = |row: u32| groups.as_ref().map_or(0, |groups| groups.codes[row as usize]);
@@ -330,7 +334,7 @@ mod tests {
     fn an_unknown_group_column_is_refused_with_the_nearest_name() {
         let order = RowOrder::of_file(Some("sation"));
         let error = Neighbours::new(&table(Values::Number(vec![])), &order).unwrap_err();
-        assert_eq!(error.to_string(), "--group: `` has no column `sation`\nhint: did you mean `station`?");
+        assert_eq!(error.to_string(), "group: `` has no column `sation`\nhint: did you mean `station`?");
     }
 
     fn timed(times: &[i64]) -> Table {
@@ -384,13 +388,13 @@ mod tests {
     fn rows_of_one_time_follow_the_direction_of_the_file_or_need_a_group() {
         let rising = timed(&[DAY, DAY, 2 * DAY, 2 * DAY]);
         let (order, notes) = RowOrder::of(&rising, None, None).unwrap();
-        assert!(notes[0].to_string().contains("`--group COLUMN`"), "{notes:?}");
+        assert!(notes[0].to_string().contains("`group COLUMN`"), "{notes:?}");
         assert_eq!(backs(&rising, &order, 1), [NO_ROW, 0, 1, 2]);
         let falling = timed(&[2 * DAY, 2 * DAY, DAY, DAY]);
         assert_eq!(backs(&falling, &order, 1), [1, 2, 3, NO_ROW]);
         let mixed = timed(&[2 * DAY, DAY, 2 * DAY, DAY]);
         let error = RowOrder::of(&mixed, None, None).unwrap_err().to_string();
-        assert!(error.starts_with("--group: 2 of 4 rows share their time in `time`"), "{error}");
+        assert!(error.starts_with("group: 2 of 4 rows share their time in `time`"), "{error}");
     }
 
     #[test]

@@ -55,6 +55,7 @@
 //! ```
 
 pub mod error;
+pub mod setting;
 mod note;
 mod names;
 pub mod table;

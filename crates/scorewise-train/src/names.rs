@@ -1,6 +1,7 @@
 //! Names that were mistyped, and the names that may have been meant.
 
 use crate::error::{Error, Result};
+use crate::setting::visible;
 use crate::table::{Column, Table, nearest};
 
 /// Names listed in a message at the most.
@@ -10,7 +11,11 @@ const LISTED: usize = 12;
 pub(crate) fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<&'a Column> {
     table.column(name).ok_or_else(|| {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-        Error::setting(setting, format!("`{}` has no column {}", table.file, quoted(name)), meant(name, &names))
+        Error::setting(
+            setting,
+            format!("`{}` has no column {}", visible(&table.file), quoted(name)),
+            meant(name, &names),
+        )
     })
 }
 

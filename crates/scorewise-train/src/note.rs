@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use crate::setting::{self, Words};
+
 /// Something that a user should know and that is no fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The column it is about.
     pub column: Option<String>,
-    /// What was done, why, and how to have it otherwise.
+    /// What was done, why, and how to have it otherwise; settings are mentioned through [`Setting`](setting::Setting).
     pub text: String,
 }
 
@@ -21,13 +23,20 @@ impl Note {
     pub fn of(column: &str, text: impl Into<String>) -> Self {
         Note { column: Some(column.into()), text: text.into() }
     }
+
+    /// The note as a front end writes it.
+    #[must_use]
+    pub fn render(&self, words: Words<'_>) -> String {
+        setting::render(&format!("{self:#}"), words)
+    }
 }
 
+/// Settings by their bare names; `{:#}` keeps the marks around them, for [`render`](setting::render).
 impl fmt::Display for Note {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.column {
-            Some(column) => write!(out, "column `{}`: {}", column.escape_debug(), self.text),
-            None => out.write_str(&self.text),
+        if let Some(column) = &self.column {
+            write!(out, "column `{}`: ", column.escape_debug())?;
         }
+        if out.alternate() { out.write_str(&self.text) } else { out.write_str(&setting::plain(&self.text)) }
     }
 }

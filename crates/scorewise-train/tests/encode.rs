@@ -235,7 +235,7 @@ fn useless_columns_are_dropped_with_a_note_and_kept_on_demand() {
         "column `No`: dropped: its numbers only count the rows",
         "column `instant`: dropped: the training rows span no cycle of day, week or year",
     ];
-    assert_eq!(told, expected.map(|text| format!("{text}; `--keep` uses it all the same")));
+    assert_eq!(told, expected.map(|text| format!("{text}; `keep` uses it all the same")));
     let keep = list(&["one", "same", "nothing", "empty", "id", "No", "instant"]);
     for standardise_all in [false, true] {
         let choice = Choice { keep: keep.clone(), standardise_all, ..Choice::default() };
@@ -260,8 +260,8 @@ fn no_column_left_is_a_clear_error() {
     let error = Encoder::fit(&table, &[0, 1, 2], &choice).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "test.csv: no column is left to learn from\n  column `one`: dropped: every training row holds `5`; `--keep` uses it all \
-         the same\nhint: name columns to use with `--keep`"
+        "test.csv: no column is left to learn from\n  column `one`: dropped: every training row holds `5`; `keep` uses it all \
+         the same\nhint: name columns to use with `keep`"
     );
 }
 
@@ -272,15 +272,15 @@ fn unknown_and_contradicting_names_are_refused() {
     let base = Choice::default;
     assert_eq!(
         refused(Choice { drop: list(&["aeg"]), ..base() }),
-        "--drop: `test.csv` has no column `aeg`\nhint: did you mean `age`?"
+        "drop: `test.csv` has no column `aeg`\nhint: did you mean `age`?"
     );
     assert!(refused(Choice { keep: list(&["zebra"]), ..base() }).contains("there are `age`, `size`, `when`"));
     assert!(refused(Choice { categorical: list(&["Size"]), ..base() }).contains("did you mean `size`?"));
     assert!(refused(Choice { ordinal: list(&["sise=a<b"]), ..base() }).contains("did you mean `size`?"));
-    assert!(refused(Choice { group: Some("x".into()), ..base() }).starts_with("--group"));
-    assert!(refused(Choice { lags: 1, lag_columns: list(&["ag"]), ..base() }).starts_with("--lag-columns"));
-    assert!(refused(Choice { lag_columns: list(&["age"]), ..base() }).contains("give `--lags` too"));
-    assert!(refused(Choice { lags: 1_000_000, ..base() }).starts_with("--lags"));
+    assert!(refused(Choice { group: Some("x".into()), ..base() }).starts_with("group"));
+    assert!(refused(Choice { lags: 1, lag_columns: list(&["ag"]), ..base() }).starts_with("lag-columns"));
+    assert!(refused(Choice { lag_columns: list(&["age"]), ..base() }).contains("give `lags` too"));
+    assert!(refused(Choice { lags: 1_000_000, ..base() }).starts_with("lags"));
     assert!(refused(Choice { drop: list(&["age"]), keep: list(&["age"]), ..base() }).contains("choose one of the two"));
     assert!(
         refused(Choice { without: list(&["age"]), keep: list(&["age"]), ..base() }).contains("is what is predicted")
@@ -288,7 +288,7 @@ fn unknown_and_contradicting_names_are_refused() {
     assert!(refused(Choice { categorical: list(&["when"]), ..base() }).contains("`when` holds times"));
     assert_eq!(
         refused(Choice { ordinal: list(&["size=s<l"]), ..base() }),
-        "--ordinal: the order of `size` lacks `m`\nhint: put every level into the order"
+        "ordinal: the order of `size` lacks `m`\nhint: put every level into the order"
     );
     assert!(refused(Choice { ordinal: list(&["size=s<m<s"]), ..base() }).contains("twice"));
     assert!(refused(Choice { ordinal: list(&["size=s"]), ..base() }).contains("is no order"));
@@ -611,7 +611,7 @@ fn pollution_is_a_forecast_with_rows_before() {
     let (encoder, notes) = Encoder::fit(&table, &parts.training, &choice).unwrap();
     assert_eq!(
         notes[0].to_string(),
-        "column `No`: dropped: its numbers only count the rows; `--keep` uses it all the same"
+        "column `No`: dropped: its numbers only count the rows; `keep` uses it all the same"
     );
     let names = encoder.names();
     let place = |name: &str| names.iter().position(|other| other == name).unwrap();

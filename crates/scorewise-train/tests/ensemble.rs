@@ -126,7 +126,7 @@ fn ensembles_that_are_none_are_refused() {
     let settings = Settings::new(score_loss("f1", "uniform"));
     let shape = Shape::new(4, &[], 1).unwrap();
     let none = ensemble(&shape, &[], &settings, 1, |_, _, _| ControlFlow::Continue(()));
-    assert_eq!(none.unwrap_err().to_string(), "--ensemble: must be at least 1, not 0");
+    assert_eq!(none.unwrap_err().to_string(), "ensemble: must be at least 1, not 0");
 }
 
 #[test]

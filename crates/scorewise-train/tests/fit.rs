@@ -370,20 +370,20 @@ fn wrong_settings_are_refused_by_the_names_that_users_write() {
     assert!(right.check().is_ok());
     assert_eq!(
         refused(Settings { batch: Some(0), ..right.clone() }),
-        "--batch: must be at least 1, not 0\nhint: `--batch full` takes all rows in every step"
+        "batch: must be at least 1, not 0\nhint: `batch full` takes all rows in every step"
     );
-    assert_eq!(refused(Settings { epochs: 0, ..right.clone() }), "--epochs: must be at least 1, not 0");
-    assert!(refused(Settings { patience: 0, ..right.clone() }).starts_with("--patience: must be at least 1, not 0"));
+    assert_eq!(refused(Settings { epochs: 0, ..right.clone() }), "epochs: must be at least 1, not 0");
+    assert!(refused(Settings { patience: 0, ..right.clone() }).starts_with("patience: must be at least 1, not 0"));
     for learning_rate in [f32::NAN, 0.0, -1.0, f32::INFINITY] {
-        assert!(refused(Settings { learning_rate, ..right.clone() }).starts_with("--learning-rate: must be above 0"));
+        assert!(refused(Settings { learning_rate, ..right.clone() }).starts_with("learning-rate: must be above 0"));
     }
     for weight_decay in [-0.1, f32::NAN, 1e4] {
-        assert!(refused(Settings { weight_decay, ..right.clone() }).starts_with("--weight-decay: must be 0 or above"));
+        assert!(refused(Settings { weight_decay, ..right.clone() }).starts_with("weight-decay: must be 0 or above"));
     }
     let method = Method::Descent { momentum: 1.0 };
-    assert!(refused(Settings { method, ..right.clone() }).starts_with("--momentum: must be at least 0"));
+    assert!(refused(Settings { method, ..right.clone() }).starts_with("momentum: must be at least 0"));
     let warm = Settings { warm_start: Some(WarmStart::default()), ..Settings::new(cross_entropy()) };
-    assert!(refused(warm).starts_with("--warm-start: leads from cross-entropy to the loss of a score"));
+    assert!(refused(warm).starts_with("warm-start: leads from cross-entropy to the loss of a score"));
 }
 
 #[test]

@@ -206,17 +206,17 @@ fn a_part_without_one_of_the_classes_is_refused_with_the_cure() {
     };
     assert_eq!(
         refused("time", &labels),
-        "--split: the validation part has no positives\n\
-         hint: give more rows, another share with `--validation`, or `--split random`"
+        "split: the validation part has no positives\n\
+         hint: give more rows, another share with `validation`, or `split random`"
     );
     labels.classes = (0..100).map(|row| u32::from(row == 0)).collect();
     assert_eq!(
         refused("random", &labels),
-        "--split: the validation part has no positives\nhint: give more rows, or another share with `--validation`"
+        "split: the validation part has no positives\nhint: give more rows, or another share with `validation`"
     );
     assert!(refused("group:patient", &labels).contains("part has no positives"));
     labels.classes = (0..100).map(|row| if row < 3 { row % 2 } else { Labels::MISSING }).collect();
-    assert!(refused("time", &labels).contains("--split: the"));
+    assert!(refused("time", &labels).contains("split: the"));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn settings_that_cannot_be_used_are_refused() {
     for text in ["randm", "", "random:x", "group", "group:", "time:"] {
         let error = Split::parse(text).unwrap_err().to_string();
         let expected = format!(
-            "--split: `{text}` is no way to split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`"
+            "split: `{text}` is no way to split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`"
         );
         assert_eq!(error, expected);
     }
@@ -294,19 +294,19 @@ fn settings_that_cannot_be_used_are_refused() {
     let (table, labels) = sample(100, 2, 2);
     let refused = |split: Split, shares| split.parts(&table, &labels, &shares, 0).unwrap_err().to_string();
     for share in [-0.1, 1.0, f64::NAN, f64::INFINITY] {
-        assert!(refused(Split::Random, Shares { test: share, ..PAPER }).starts_with("--test: "));
-        assert!(refused(Split::Random, Shares { validation: share, ..PAPER }).starts_with("--validation: "));
+        assert!(refused(Split::Random, Shares { test: share, ..PAPER }).starts_with("test: "));
+        assert!(refused(Split::Random, Shares { validation: share, ..PAPER }).starts_with("validation: "));
     }
     assert_eq!(
         refused(Split::Group("patient".into()), PAPER),
-        "--split: `patient` has 2 groups for 3 parts\nhint: name a column with more different values, or write `--split random`"
+        "split: `patient` has 2 groups for 3 parts\nhint: name a column with more different values, or write `split random`"
     );
     assert!(refused(Split::Group("pateint".into()), PAPER).contains("did you mean `patient`?"));
     assert!(refused(Split::Time(Some("patient".into())), PAPER).contains("holds neither times nor numbers"));
     let folds = |split: Split, folds| split.folds(&table, &labels, &folds, 0).unwrap_err().to_string();
-    assert!(folds(Split::Random, Folds { folds: 1, ..FOLDS }).starts_with("--folds: "));
-    assert!(folds(Split::Random, Folds { folds: 90, ..FOLDS }).starts_with("--folds: "));
-    assert!(folds(Split::Random, Folds { repeats: 0, ..FOLDS }).starts_with("--repeats: "));
-    assert!(folds(Split::Time(None), FOLDS).starts_with("--repeats: "));
-    assert!(folds(Split::Random, Folds { validation: 1.0, ..FOLDS }).starts_with("--validation: "));
+    assert!(folds(Split::Random, Folds { folds: 1, ..FOLDS }).starts_with("folds: "));
+    assert!(folds(Split::Random, Folds { folds: 90, ..FOLDS }).starts_with("folds: "));
+    assert!(folds(Split::Random, Folds { repeats: 0, ..FOLDS }).starts_with("repeats: "));
+    assert!(folds(Split::Time(None), FOLDS).starts_with("repeats: "));
+    assert!(folds(Split::Random, Folds { validation: 1.0, ..FOLDS }).starts_with("validation: "));
 }

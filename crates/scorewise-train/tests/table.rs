@@ -188,16 +188,16 @@ fn names_given_mean_no_header() {
     assert_eq!(table.place(0).line, Some(1));
     let short = message("1,x,3\n", &reading);
     let hint = "put cells that hold the delimiter in quotes, or take the row out";
-    assert_eq!(short, format!("t.csv:1: 3 cells where `--columns` has 2\nhint: {hint}"));
+    assert_eq!(short, format!("t.csv:1: 3 cells where `columns` has 2\nhint: {hint}"));
 }
 
 #[test]
 fn a_header_that_looks_like_a_row_is_noted() {
     let folder = Folder::new();
     let reader = Reader::open(&folder.file("t.csv", "1,x,3\n2,y,4\n3,z,5\n"), &plain()).unwrap();
-    assert!(reader.notes().iter().any(|note| note.contains("`--columns`")), "{:?}", reader.notes());
+    assert!(reader.notes().iter().any(|note| note.to_string().contains("`columns`")), "{:?}", reader.notes());
     let reader = Reader::open(&folder.file("t.csv", "a,b,c\n2,y,4\n3,z,5\n"), &plain()).unwrap();
-    assert_eq!(reader.notes(), [""; 0]);
+    assert_eq!(reader.notes(), []);
 }
 
 #[test]
@@ -216,18 +216,18 @@ fn what_is_wrong_is_said_with_place_and_cure() {
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (
             many("n/a").into(),
-            "t.csv:22, column `bz`: `n/a` is not a number\nhint: add `--missing n/a` to read it as missing, or \
-             `--categorical bz` to read the column as text",
+            "t.csv:22, column `bz`: `n/a` is not a number\nhint: add `missing n/a` to read it as missing, or \
+             `categorical bz` to read the column as text",
         ),
         (
             many("-inf").into(),
-            "t.csv:22, column `bz`: `-inf` is not finite\nhint: add `--missing -inf` to read it as missing, or \
-             `--categorical bz` to read the column as text",
+            "t.csv:22, column `bz`: `-inf` is not finite\nhint: add `missing -inf` to read it as missing, or \
+             `categorical bz` to read the column as text",
         ),
         (
             many("1e999").into(),
-            "t.csv:22, column `bz`: `1e999` is not finite\nhint: add `--missing 1e999` to read it as missing, or \
-             `--categorical bz` to read the column as text",
+            "t.csv:22, column `bz`: `1e999` is not finite\nhint: add `missing 1e999` to read it as missing, or \
+             `categorical bz` to read the column as text",
         ),
         (
             "a,b,c\n1,2,3\n1,2\n".into(),
@@ -235,7 +235,7 @@ fn what_is_wrong_is_said_with_place_and_cure() {
         ),
         (
             "a,b,a\n1,2,3\n".into(),
-            "t.csv: columns 1 and 3 are both called `a`\nhint: rename one; or name all with `--columns` if the file has \
+            "t.csv: columns 1 and 3 are both called `a`\nhint: rename one; or name all with `columns` if the file has \
              no header",
         ),
         ("".into(), "t.csv: is empty\nhint: a table has a header and at least one row"),
@@ -272,10 +272,10 @@ fn what_is_wrong_is_said_with_place_and_cure() {
 #[test]
 fn a_wrong_delimiter_is_seen_through() {
     let wrong = Reading { delimiter: Some(';'), ..plain() };
-    let expected = "t.csv: one column when split at `;`; the file seems to use `,`\nhint: leave out `--delimiter`, or give the right one";
+    let expected = "t.csv: one column when split at `;`; the file seems to use `,`\nhint: leave out `delimiter`, or give the right one";
     assert_eq!(message("a,b\n1,2\n", &wrong), expected);
     let not_one = Reading { delimiter: Some('é'), ..plain() };
-    assert!(message("a,b\n1,2\n", &not_one).starts_with("--delimiter: `é` cannot stand between cells"));
+    assert!(message("a,b\n1,2\n", &not_one).starts_with("delimiter: `é` cannot stand between cells"));
 }
 
 #[test]
@@ -486,7 +486,7 @@ mod columnar {
             let source = folder.file(&format!("{way}.parquet"), parquet(&batch, properties.build()));
             let reader = Reader::open(&source, &plain()).unwrap();
             assert_eq!(
-                reader.notes(),
+                reader.notes().iter().map(ToString::to_string).collect::<Vec<_>>(),
                 ["column `list` is left out: it holds neither numbers, texts, booleans nor dates"]
             );
             check(&read(&source, &plain()).unwrap(), 10_000);
@@ -503,7 +503,7 @@ mod columnar {
         let source = folder.file("t.parquet", parquet(&batch, properties));
         let error = read(&source, &plain()).unwrap_err().to_string();
         assert!(
-            error.contains("t.parquet, row 4322, column `x`: `inf` is not finite\nhint: add `--missing inf`"),
+            error.contains("t.parquet, row 4322, column `x`: `inf` is not finite\nhint: add `missing inf`"),
             "{error}"
         );
         let missing = read(&source, &Reading { missing: vec!["inf".into()], ..plain() }).unwrap();

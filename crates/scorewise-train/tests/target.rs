@@ -85,11 +85,11 @@ fn texts_are_compared_for_equality_alone() {
     assert_eq!(classes(&parse("state != None", &table), &table), [0, 1, 1, NO]);
     assert_eq!(
         refused("state > on fire", &table, None),
-        "--target: `state` holds texts, which cannot be compared with >\nhint: use = or !="
+        "target: `state` holds texts, which cannot be compared with >\nhint: use = or !="
     );
     assert_eq!(
         refused("state = on fier", &table, None),
-        "--target: `state` never holds `on fier`\nhint: did you mean `on fire`?"
+        "target: `state` never holds `on fier`\nhint: did you mean `on fire`?"
     );
 }
 
@@ -99,20 +99,14 @@ fn what_cannot_be_a_target_is_refused_with_the_cure() {
     let table =
         table(vec![number("income", &[1.0, 2.0, 2.0]), time, number("one", &[7.0; 3]), number("none", &[NONE; 3])]);
     let cases = [
-        ("incom", "--target: `test.csv` has no column `incom`\nhint: did you mean `income`?"),
-        ("incom > 5", "--target: `test.csv` has no column `incom`\nhint: did you mean `income`?"),
-        ("zebra", "--target: `test.csv` has no column `zebra`\nhint: there are `income`, `when`, `one`, `none`"),
-        ("", "--target: `test.csv` has no column ``\nhint: there are `income`, `when`, `one`, `none`"),
-        ("income > ten", "--target: `income` holds numbers, and `ten` is none\nhint: compare it with a number"),
-        ("income > inf", "--target: `income` holds numbers, and `inf` is none\nhint: compare it with a number"),
-        (
-            "income >",
-            "--target: the condition on `income` has nothing to compare with\nhint: write it as `COLUMN > 400`",
-        ),
-        (
-            "when > 5",
-            "--target: `when` holds times, which cannot be a target\nhint: name a column of classes or numbers",
-        ),
+        ("incom", "target: `test.csv` has no column `incom`\nhint: did you mean `income`?"),
+        ("incom > 5", "target: `test.csv` has no column `incom`\nhint: did you mean `income`?"),
+        ("zebra", "target: `test.csv` has no column `zebra`\nhint: there are `income`, `when`, `one`, `none`"),
+        ("", "target: `test.csv` has no column ``\nhint: there are `income`, `when`, `one`, `none`"),
+        ("income > ten", "target: `income` holds numbers, and `ten` is none\nhint: compare it with a number"),
+        ("income > inf", "target: `income` holds numbers, and `inf` is none\nhint: compare it with a number"),
+        ("income >", "target: the condition on `income` has nothing to compare with\nhint: write it as `COLUMN > 400`"),
+        ("when > 5", "target: `when` holds times, which cannot be a target\nhint: name a column of classes or numbers"),
         (
             "when",
             "test.csv, column `when`: holds times, which cannot be a target\nhint: name a column of classes or numbers",
@@ -120,18 +114,18 @@ fn what_cannot_be_a_target_is_refused_with_the_cure() {
         (
             "one",
             "test.csv, column `one`: one class only, `7`: there is nothing to tell apart\n\
-             hint: give rows of another class, or name another column as `--target`",
+             hint: give rows of another class, or name another column as `target`",
         ),
-        ("none", "test.csv, column `none`: no row has a value\nhint: name another column as `--target`"),
+        ("none", "test.csv, column `none`: no row has a value\nhint: name another column as `target`"),
     ];
     for (text, message) in cases {
         assert_eq!(refused(text, &table, None), message, "{text}");
     }
     assert_eq!(
         refused("income", &table, Some("3")),
-        "--positive: `3` is no class of `income`\nhint: the classes are `1`, `2`"
+        "positive: `3` is no class of `income`\nhint: the classes are `1`, `2`"
     );
-    assert!(refused("income > 1", &table, Some("1")).starts_with("--positive: `1` goes with a column of classes"));
+    assert!(refused("income > 1", &table, Some("1")).starts_with("positive: `1` goes with a column of classes"));
     assert!(refused("x", &Table::default(), None).contains("no rows"));
 }
 
@@ -142,7 +136,7 @@ fn too_many_values_are_no_classes() {
     assert_eq!(
         message,
         "test.csv, column `x`: 101 different values, and at most 100 can be classes\n\
-         hint: make it a condition: `--target \"x > 10\"`"
+         hint: make it a condition: `target x > 10`"
     );
     assert_eq!(parse("x", &table(vec![number("x", &values[1..])])).classes().len(), 100);
 }
@@ -154,7 +148,7 @@ fn the_rarer_class_is_positive_unless_told() {
     assert_eq!(target.classes(), ["<=50K", ">50K"]);
     assert_eq!(
         notes[0].to_string(),
-        "column `income`: the positive class is `>50K`, the rarer one (1 of 4 rows); `--positive` chooses the other"
+        "column `income`: the positive class is `>50K`, the rarer one (1 of 4 rows); `positive` chooses the other"
     );
     assert_eq!(classes(&target, &table), [1, 0, 0, NO, 0]);
     let (target, notes) = Target::parse("income", &table, Some("<=50K"), 0).unwrap();

@@ -78,12 +78,12 @@ impl Arguments {
         let experiment: Experiment = self.experiment.parse()?;
         if self.beyond && experiment != Experiment::Pollution {
             let hint = "write `scorewise reproduce pollution --beyond`";
-            return Err(Error::setting("--beyond", "goes beyond the paper's pollution experiment alone", hint).into());
+            return Err(Error::setting("beyond", "goes beyond the paper's pollution experiment alone", hint).into());
         }
         if self.repeats == 0 || self.repeats > experiment.most_repeats() {
             let most = experiment.most_repeats();
             let problem = format!("must lie between 1 and {most}, not {}", self.repeats);
-            return Err(Error::setting("--repeats", problem, "").into());
+            return Err(Error::setting("repeats", problem, "").into());
         }
         let scores = match &self.scores {
             Some(text) => parts(text, false).into_iter().map(str::to_owned).collect::<Vec<String>>(),
@@ -96,7 +96,7 @@ impl Arguments {
         };
         if let Some(other) = contenders.iter().find(|who| !matches!(who, Contender::Sol(_) | Contender::CrossEntropy)) {
             let problem = format!("`{other}` is no prior");
-            return Err(Error::setting("--priors", problem, "name priors, or `ce` for cross-entropy").into());
+            return Err(Error::setting("priors", problem, "name priors, or `ce` for cross-entropy").into());
         }
         let yardsticks = ["persistence", "logistic-8", "logistic-11"];
         let further: &[&str] = match (experiment, self.beyond) {

@@ -79,7 +79,7 @@ impl Looking {
 /// A page takes no place of what the command reads or writes besides.
 fn check(path: &Path, others: &[&Path]) -> Result<(), Failure> {
     let fault = |problem: &str| {
-        Error::setting("--report", format!("{}: {problem}", path.display()), "name another file, such as report.html")
+        Error::setting("report", format!("{}: {problem}", path.display()), "name another file, such as report.html")
     };
     if path.as_os_str() == "-" {
         return Err(fault("a page goes into a file, not to standard output").into());

@@ -75,7 +75,7 @@ impl Inputs {
         };
         if own.is_some() && arguments.folds.is_some() {
             return Err(Error::setting(
-                "--test",
+                "test",
                 "folds test on rows of the table itself",
                 "leave out --test or --folds",
             )
@@ -103,7 +103,7 @@ impl Inputs {
             (None, Some(purpose)) => purpose.target.into(),
             (None, None) => {
                 let hint = "name a column, or a condition on one: --target \"pm2.5 > 400\"";
-                return Err(Error::setting("--target", "it is not said what to predict", hint).into());
+                return Err(Error::setting("target", "it is not said what to predict", hint).into());
             }
         };
         let score = match (&arguments.score, &purpose) {
@@ -120,9 +120,9 @@ impl Inputs {
         plan.lead = arguments.lead.or(purpose.as_ref().map(|purpose| purpose.lead)).unwrap_or(0);
         plan.weight = arguments.weight.clone();
         plan.split = self.split(arguments, purpose.as_ref(), plan.lead)?;
-        plan.test = share("--test", arguments.test.as_deref().and_then(|text| text.parse().ok()), plan.test)?;
+        plan.test = share("test", arguments.test.as_deref().and_then(|text| text.parse().ok()), plan.test)?;
         let usual = purpose.as_ref().and_then(|purpose| purpose.validation).unwrap_or(plan.validation);
-        plan.validation = share("--validation", arguments.validation, usual)?;
+        plan.validation = share("validation", arguments.validation, usual)?;
         plan.loss = match arguments.loss.unwrap_or(arguments::LossName::Sol) {
             arguments::LossName::Sol => LossName::Sol,
             arguments::LossName::Exact => LossName::Exact,
@@ -196,7 +196,7 @@ impl Inputs {
         };
         if split == Split::Random && arguments.lags > 0 {
             let problem = "rows drawn at random have their neighbours in other parts";
-            return Err(Error::setting("--lags", problem, "write `--split time` or `--split group:COLUMN`").into());
+            return Err(Error::setting("lags", problem, "write `--split time` or `--split group:COLUMN`").into());
         }
         Ok(split)
     }
@@ -227,7 +227,7 @@ pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
             _ => {
                 let problem = format!("`{}` is no mark between cells", text.escape_debug());
                 return Err(Error::setting(
-                    "--delimiter",
+                    "delimiter",
                     problem,
                     "write comma, semicolon, tab, pipe, or one character",
                 )
@@ -263,7 +263,7 @@ fn cut(text: &str) -> Result<Cut, Failure> {
         Ok(threshold) if (0.0..=1.0).contains(&threshold) => Ok(Cut::Given(threshold)),
         _ => {
             let problem = format!("`{}` is no threshold", text.escape_debug());
-            Err(Error::setting("--threshold", problem, "write `tuned`, `centre`, or a number between 0 and 1").into())
+            Err(Error::setting("threshold", problem, "write `tuned`, `centre`, or a number between 0 and 1").into())
         }
     }
 }
@@ -275,7 +275,7 @@ fn hidden(text: &str) -> Result<Vec<usize>, Failure> {
     let width = |part: &str| part.trim().parse::<usize>().ok().filter(|width| (1..=65_536).contains(width));
     text.split(',').map(width).collect::<Option<Vec<_>>>().filter(|widths| widths.len() <= 64).ok_or_else(|| {
         let problem = format!("`{}` is no list of widths", text.escape_debug());
-        Error::setting("--hidden", problem, "write widths with commas between, 50,20,5, or `none` for a linear model")
+        Error::setting("hidden", problem, "write widths with commas between, 50,20,5, or `none` for a linear model")
             .into()
     })
 }
@@ -288,7 +288,7 @@ fn batch(text: &str) -> Result<Option<usize>, Failure> {
         Ok(rows) => Ok(Some(rows)),
         Err(_) => {
             let problem = format!("`{}` is no number of rows", text.escape_debug());
-            Err(Error::setting("--batch", problem, "write a number such as 64, or `full`").into())
+            Err(Error::setting("batch", problem, "write a number such as 64, or `full`").into())
         }
     }
 }
@@ -300,14 +300,14 @@ fn keep(words: &[String]) -> Result<(Keep, Vec<String>), Failure> {
     match weights.as_slice() {
         [] | ["best"] => Ok((Keep::Best, columns)),
         ["last"] => Ok((Keep::Last, columns)),
-        _ => Err(Error::setting("--keep", "either the best or the last weights are kept", "give one of them").into()),
+        _ => Err(Error::setting("keep", "either the best or the last weights are kept", "give one of them").into()),
     }
 }
 
 /// As many as asked for, or as there are cores.
 pub fn threads(asked: Option<usize>) -> Result<usize, Failure> {
     match asked {
-        Some(0) => Err(Error::setting("--threads", "0 threads do no work", "give 1 or more").into()),
+        Some(0) => Err(Error::setting("threads", "0 threads do no work", "give 1 or more").into()),
         Some(threads) => Ok(threads.min(1024)),
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::shown::{Judged, Part, bootstrap};
 use super::{Arguments, Finished};
-use crate::outcome::Failure;
+use crate::outcome::{Failure, with_options};
 use crate::plot::Plot;
 use crate::showing::forecast::{Question, forecast, intervals, theory as shown};
 use crate::showing::provenance::provenance;
@@ -39,7 +39,7 @@ pub fn document(
     let model = &finished.trained.model;
     let data = Data { name: table.file.clone(), rows: table.rows(), fingerprint: Fingerprint::of(table).hex() };
     let mut document = Document::new(Kind::Train, provenance(Some(model.seed), vec![data]), result);
-    document.notes = finished.trained.notes.iter().map(ToString::to_string).collect();
+    document.notes = finished.trained.notes.iter().map(with_options).collect();
     let Decision::Threshold { threshold, interval, words, chosen, .. } = &model.decision else {
         document.training = Some(training(&finished.trained.fits, plan, None));
         return Ok(document);

@@ -24,7 +24,7 @@ pub use looked::training;
 use shown::{Judged, folds_json, judge};
 use watch::Watch;
 
-use crate::outcome::{Failure, Outcome, note};
+use crate::outcome::{Failure, Outcome, note, with_options};
 use crate::table::pretty;
 
 /// What has been trained, and how long it took.
@@ -137,7 +137,7 @@ fn document(finished: &Finished, judged: &Judged, plan: &Plan, arguments: &Argum
             "coverage": fit.kept.and_then(|epoch| fit.history.get(epoch)).map(|epoch| epoch.coverage),
         })
     };
-    let notes: Vec<String> = finished.trained.notes.iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = finished.trained.notes.iter().map(with_options).collect();
     let mut document = json!({
         "model": arguments.output.display().to_string(),
         "seed": model.seed,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::names::{self, listed, quoted};
+use crate::setting::Setting;
 use crate::table::Table;
 
 /// How the columns are to be used; what is not said is decided by the training rows.
@@ -63,11 +64,11 @@ pub(super) struct Resolved<'a> {
 impl<'a> Resolved<'a> {
     pub fn new(choice: &'a Choice, table: &'a Table) -> Result<Self> {
         let lists = [
-            ("--drop", &choice.drop),
-            ("--keep", &choice.keep),
-            ("--categorical", &choice.categorical),
-            ("--lag-columns", &choice.lag_columns),
-            ("columns without use as inputs", &choice.without),
+            ("drop", &choice.drop),
+            ("keep", &choice.keep),
+            ("categorical", &choice.categorical),
+            ("lag-columns", &choice.lag_columns),
+            ("without", &choice.without),
         ];
         for (setting, names) in lists {
             for name in names {
@@ -75,17 +76,21 @@ impl<'a> Resolved<'a> {
             }
         }
         if let Some(group) = &choice.group {
-            names::column(table, "--group", group)?;
+            names::column(table, "group", group)?;
         }
         let ordinal = choice.ordinal.iter().map(|text| order(text, table)).collect::<Result<Vec<_>>>()?;
         if choice.lags > MOST_LAGS {
-            return Err(Error::setting("--lags", format!("{} rows, and at most {MOST_LAGS} can be", choice.lags), ""));
+            return Err(Error::setting("lags", format!("{} rows, and at most {MOST_LAGS} can be", choice.lags), ""));
         }
         if choice.levels == 0 {
-            return Err(Error::setting("--levels", "0 leaves no level of a category", "give 1 or more"));
+            return Err(Error::setting("levels", "0 leaves no level of a category", "give 1 or more"));
         }
         if choice.lags == 0 && !choice.lag_columns.is_empty() {
-            return Err(Error::setting("--lag-columns", "no rows before are asked for", "give `--lags` too"));
+            return Err(Error::setting(
+                "lag-columns",
+                "no rows before are asked for",
+                format!("give `{}` too", Setting("lags")),
+            ));
         }
         let resolved = Resolved { choice, ordinal };
         resolved.free_of_contradictions()?;
@@ -96,24 +101,24 @@ impl<'a> Resolved<'a> {
         let choice = self.choice;
         let ordinal: Vec<String> = self.ordinal.iter().map(|(name, _)| (*name).into()).collect();
         let pairs = [
-            ("--drop", &choice.drop, "--keep", &choice.keep),
-            ("--drop", &choice.drop, "--lag-columns", &choice.lag_columns),
-            ("--drop", &choice.drop, "--ordinal", &ordinal),
-            ("--drop", &choice.drop, "--categorical", &choice.categorical),
-            ("--ordinal", &ordinal, "--categorical", &choice.categorical),
+            ("drop", &choice.drop, "keep", &choice.keep),
+            ("drop", &choice.drop, "lag-columns", &choice.lag_columns),
+            ("drop", &choice.drop, "ordinal", &ordinal),
+            ("drop", &choice.drop, "categorical", &choice.categorical),
+            ("ordinal", &ordinal, "categorical", &choice.categorical),
         ];
         for (one, names, other, others) in pairs {
             if let Some(name) = names.iter().find(|name| others.contains(name)) {
                 return Err(Error::setting(
                     one,
-                    format!("{other} names {} too", quoted(name)),
+                    format!("{} names {} too", Setting(other), quoted(name)),
                     "choose one of the two",
                 ));
             }
         }
         if let Some(name) = choice.keep.iter().find(|name| choice.without.contains(name)) {
             let problem = format!("{} is what is predicted, or has another use", quoted(name));
-            return Err(Error::setting("--keep", problem, "an input must be known when the prediction is made"));
+            return Err(Error::setting("keep", problem, "an input must be known when the prediction is made"));
         }
         Ok(())
     }
@@ -148,16 +153,16 @@ fn order<'a>(text: &str, table: &'a Table) -> Result<(&'a str, Option<Vec<String
     let split = text.rmatch_indices('=').find_map(|(at, _)| Some((table.column(text[..at].trim())?, &text[at + 1..])));
     let Some((column, order)) = split else {
         let name = text.split('=').next().unwrap_or(text).trim();
-        return names::column(table, "--ordinal", name).map(|column| (column.name.as_str(), None));
+        return names::column(table, "ordinal", name).map(|column| (column.name.as_str(), None));
     };
     let levels: Vec<String> = order.split('<').map(|level| level.trim().to_string()).collect();
     if let Some((at, level)) = levels.iter().enumerate().find(|(at, level)| levels[..*at].contains(level)) {
         let problem = format!("{} stands twice in the order, the second time as level {}", quoted(level), at + 1);
-        return Err(Error::setting("--ordinal", problem, "write each level once, the lowest first"));
+        return Err(Error::setting("ordinal", problem, "write each level once, the lowest first"));
     }
     if levels.len() < 2 || levels.iter().any(String::is_empty) {
         let problem = format!("{} is no order of levels", quoted(order));
-        return Err(Error::setting("--ordinal", problem, "write it as `size=small<medium<large`"));
+        return Err(Error::setting("ordinal", problem, "write it as `size=small<medium<large`"));
     }
     Ok((&column.name, Some(levels)))
 }
@@ -165,5 +170,5 @@ fn order<'a>(text: &str, table: &'a Table) -> Result<(&'a str, Option<Vec<String
 /// Refuses values that an explicit order lacks.
 pub(super) fn outside_the_order(column: &str, missing: &[&str]) -> Error {
     let problem = format!("the order of {} lacks {}", quoted(column), listed(missing));
-    Error::setting("--ordinal", problem, "put every level into the order")
+    Error::setting("ordinal", problem, "put every level into the order")
 }

@@ -8,6 +8,7 @@ use super::{Choice, Coding, Encoder, Input, Scale};
 use crate::error::{Error, Place, Result};
 use crate::groups::RowOrder;
 use crate::note::Note;
+use crate::setting::Setting;
 use crate::table::{Column, Kind, Table};
 
 /// Columns of a matrix at the most: a row of them takes 4 MiB.
@@ -50,13 +51,15 @@ impl Encoder {
         }
         let encoder = Encoder { inputs, order: RowOrder::of_file(choice.group.as_deref()) };
         if encoder.inputs.is_empty() {
-            let told: Vec<String> = notes.iter().map(|note| format!("  {note}")).collect();
+            let told: Vec<String> = notes.iter().map(|note| format!("  {note:#}")).collect();
             let problem = ["no column is left to learn from".to_string()].into_iter().chain(told).collect::<Vec<_>>();
-            return Err(Error::data(Place::file(&table.file), problem.join("\n"), "name columns to use with `--keep`"));
+            let hint = format!("name columns to use with `{}`", Setting("keep"));
+            return Err(Error::data(Place::file(&table.file), problem.join("\n"), hint));
         }
         if encoder.width() > WIDEST {
             let problem = format!("{} columns of numbers, and at most {WIDEST} can be", encoder.width());
-            return Err(Error::data(Place::file(&table.file), problem, "give fewer `--lags`, or `--drop` columns"));
+            let hint = format!("give fewer `{}`, or `{}` columns", Setting("lags"), Setting("drop"));
+            return Err(Error::data(Place::file(&table.file), problem, hint));
         }
         Ok((encoder, notes))
     }

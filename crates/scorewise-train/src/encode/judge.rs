@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::groups::{Groups, number_text};
 use crate::names::quoted;
 use crate::note::Note;
+use crate::setting::Setting;
 use crate::table::{Category, Column, Values};
 
 /// A column is a name of its row where more than this share of the rows have a value of their own …
@@ -33,8 +34,8 @@ impl From<Coding> for Judgement {
 pub(super) fn judge(column: &Column, rows: &[u32], resolved: &Resolved<'_>) -> Result<Judgement> {
     let name = column.name.as_str();
     let judgement = match (&column.values, resolved.is_categorical(name), resolved.order_of(name)) {
-        (Values::Time(_), true, _) => return Err(time_is_no_category("--categorical", name)),
-        (Values::Time(_), _, Some(_)) => return Err(time_is_no_category("--ordinal", name)),
+        (Values::Time(_), true, _) => return Err(time_is_no_category("categorical", name)),
+        (Values::Time(_), _, Some(_)) => return Err(time_is_no_category("ordinal", name)),
         (Values::Time(values), ..) => time(values, rows),
         (Values::Number(values), false, None | Some(None)) => {
             let found = numbers(rows.iter().map(|row| values[*row as usize]));
@@ -63,7 +64,7 @@ struct Draft {
 
 impl Draft {
     fn told(self, name: &str) -> Judgement {
-        let dropped = self.useless.map(|why| format!("dropped: {why}; `--keep` uses it all the same"));
+        let dropped = self.useless.map(|why| format!("dropped: {why}; `{}` uses it all the same", Setting("keep")));
         let coding = dropped.is_none().then_some(self.coding);
         Judgement { coding, notes: dropped.or(self.note).map(|text| Note::of(name, text)).into_iter().collect() }
     }

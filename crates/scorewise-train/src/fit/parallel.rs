@@ -53,9 +53,10 @@ pub fn fit_all(
 ///
 /// What the work itself spreads over threads (sorting, sweeping) stays on these threads.
 pub fn side_by_side<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Result<Vec<T>> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| {
-        Error::setting("--threads", format!("{threads} cannot be started: {error}"), "ask for fewer")
-    })?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.max(1))
+        .build()
+        .map_err(|error| Error::setting("threads", format!("{threads} cannot be started: {error}"), "ask for fewer"))?;
     let next = AtomicUsize::new(0);
     // Each thread takes the next number that is left: unlike halving the list, this begins them in order.
     let parts = pool.broadcast(|_| {

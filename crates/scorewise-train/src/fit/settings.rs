@@ -7,6 +7,7 @@ use super::objective::Objective;
 use super::optimiser::Method;
 use crate::error::{Error, Result};
 use crate::net::Shape;
+use crate::setting::Setting;
 use crate::start::has_centre;
 
 /// Which weights a training leaves.
@@ -112,45 +113,47 @@ impl Settings {
         self.warm_start.or(needs_one.then(WarmStart::default))
     }
 
-    /// Whether training with them makes sense; the options are named as a user writes them.
+    /// Whether training with them makes sense.
     pub fn check(&self) -> Result<()> {
         let refuse = |what: &str, problem: String, hint: &str| Err(Error::setting(what, problem, hint));
         let positive = |value: f32| value > 0.0 && value.is_finite();
         if self.batch == Some(0) {
             return refuse(
-                "--batch",
+                "batch",
                 "must be at least 1, not 0".into(),
-                "`--batch full` takes all rows in every step",
+                &format!("`{}` takes all rows in every step", Setting("batch").to("full")),
             );
         }
         if self.epochs == 0 || self.warm_start.is_some_and(|warm| warm.epochs == Some(0)) {
-            return refuse("--epochs", "must be at least 1, not 0".into(), "");
+            return refuse("epochs", "must be at least 1, not 0".into(), "");
         }
         if self.patience == 0 || self.warm_start.is_some_and(|warm| warm.patience == Some(0)) {
             let hint = "a patience as great as the epochs never stops early";
-            return refuse("--patience", "must be at least 1, not 0".into(), hint);
+            return refuse("patience", "must be at least 1, not 0".into(), hint);
         }
         if !positive(self.learning_rate) {
-            return refuse("--learning-rate", format!("must be above 0, not {}", self.learning_rate), "0.001 is usual");
+            return refuse("learning-rate", format!("must be above 0, not {}", self.learning_rate), "0.001 is usual");
         }
         let decay = self.weight_decay;
         if !(decay >= 0.0 && decay.is_finite() && decay * self.learning_rate < 1.0) {
             let problem = format!("must be 0 or above, and times the learning rate below 1, not {decay}");
-            return refuse("--weight-decay", problem, "0.001 to 0.1 is usual");
+            return refuse("weight-decay", problem, "0.001 to 0.1 is usual");
         }
         if let Method::Descent { momentum } = self.method
             && !(0.0..1.0).contains(&momentum)
         {
-            return refuse("--momentum", format!("must be at least 0 and below 1, not {momentum}"), "0.9 is usual");
+            return refuse("momentum", format!("must be at least 0 and below 1, not {momentum}"), "0.9 is usual");
         }
         let Some(warm) = self.warm_start else { return Ok(()) };
         if !positive(warm.slower) {
             let problem = format!("the share of the learning rate must be above 0, not {}", warm.slower);
-            return refuse("--warm-start", problem, "0.1 is usual");
+            return refuse("warm-start", problem, "0.1 is usual");
         }
         if self.objective.warm_up().is_none() {
             let problem = "leads from cross-entropy to the loss of a score, and the loss is cross-entropy already";
-            return refuse("--warm-start", problem.into(), "choose `--loss sol` or `--loss exact`, or leave it out");
+            let loss = |name: &str| Setting("loss").to(name);
+            let hint = format!("choose `{}` or `{}`, or leave it out", loss("sol"), loss("exact"));
+            return refuse("warm-start", problem.into(), &hint);
         }
         Ok(())
     }

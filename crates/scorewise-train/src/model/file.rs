@@ -161,7 +161,8 @@ impl Model {
 
     /// All but the weights, as the JSON text that stands in the file.
     pub fn description_json(&self) -> Result<String> {
-        serde_json::to_string(&self.description()).map_err(|error| Error::setting("model", error.to_string(), ""))
+        serde_json::to_string(&self.description())
+            .map_err(|error| Error::data(Place::file("model"), error.to_string(), ""))
     }
 
     fn description(&self) -> Description {

@@ -64,7 +64,7 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     if length > LARGEST {
         let hint = "train a smaller network or a smaller ensemble";
         return Err(Error::setting(
-            "--onnx",
+            "onnx",
             format!("{length} bytes are more than the {LARGEST} of an ONNX file"),
             hint,
         ));

@@ -12,6 +12,7 @@ use super::Experiment;
 use super::trial::{Key, Task, Trial};
 use crate::error::{Error, Place, Result};
 use crate::model::write_safely;
+use crate::setting::Setting;
 
 /// The trainings that are done.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl Journal {
             Error::data(
                 place(path),
                 error.to_string(),
-                "name another folder with `--out`, or another file with `--csv`",
+                format!("name another folder with `{}`, or another file with `{}`", Setting("out"), Setting("csv")),
             )
         };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -46,7 +47,7 @@ impl Journal {
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(fault)?;
         if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-            let hint = "wait for it, or name another folder with `--out`";
+            let hint = format!("wait for it, or name another folder with `{}`", Setting("out"));
             return Err(Error::data(place(path), "another run is writing to it", hint));
         }
         let mut bytes = Vec::new();
@@ -54,7 +55,7 @@ impl Journal {
         let header = header()?;
         let common = bytes.len().min(header.len());
         if bytes[..common] != header.as_bytes()[..common] {
-            let hint = "move it away, or name another folder with `--out`";
+            let hint = format!("move it away, or name another folder with `{}`", Setting("out"));
             return Err(Error::data(place(path), "is no file of results: its first line is another", hint));
         }
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -112,7 +113,7 @@ fn place(path: &Path) -> Place {
 fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Trial>> {
     let mut reader = csv::Reader::from_reader(bytes);
     let strange = |line: Option<u64>, error: csv::Error| {
-        let hint = "move it away, or name another folder with `--out`";
+        let hint = format!("move it away, or name another folder with `{}`", Setting("out"));
         Error::data(Place { line, ..place(path) }, format!("is no file of results: {error}"), hint)
     };
     let mut trials = Vec::new();
@@ -135,7 +136,7 @@ fn check(path: &Path, trial: &Trial, experiment: Experiment, seed: u64) -> Resul
     } else {
         return Ok(());
     };
-    Err(Error::data(place(path), differs, "move it away, or name another folder with `--out`"))
+    Err(Error::data(place(path), differs, format!("move it away, or name another folder with `{}`", Setting("out"))))
 }
 
 fn header() -> Result<String> {

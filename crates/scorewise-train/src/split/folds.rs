@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::groups::Groups;
 use crate::names;
 use crate::note::Note;
+use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
@@ -42,7 +43,7 @@ impl Split {
                 let (parts, told) = self.gather(sides, labels);
                 let missing = self.check(&parts, labels, folds.validation > 0.0, true)?;
                 let fold = format!("fold {} of repeat {}", number + 1, repeat + 1);
-                notes.extend(told.into_iter().chain(missing).map(|note| Note::new(format!("{fold}: {note}"))));
+                notes.extend(told.into_iter().chain(missing).map(|note| Note::new(format!("{fold}: {note:#}"))));
                 all.push(parts);
             }
         }
@@ -54,18 +55,19 @@ impl Folds {
     fn check(&self, split: &Split) -> Result<()> {
         if self.folds < 2 {
             let problem = format!("{} is no number of folds", self.folds);
-            return Err(Error::setting("--folds", problem, "give 2 or more; 5 and 10 are usual"));
+            return Err(Error::setting("folds", problem, "give 2 or more; 5 and 10 are usual"));
         }
         if self.repeats == 0 {
-            return Err(Error::setting("--repeats", "0 repeats are none", "give 1 or more"));
+            return Err(Error::setting("repeats", "0 repeats are none", "give 1 or more"));
         }
         if matches!(split, Split::Time(_)) && self.repeats > 1 {
             let problem = "folds by time are the same in every repeat";
-            return Err(Error::setting("--repeats", problem, "leave it out, or write `--split random`"));
+            let hint = format!("leave it out, or write `{}`", Setting("split").to("random"));
+            return Err(Error::setting("repeats", problem, hint));
         }
         if !(0.0..1.0).contains(&self.validation) {
             let problem = format!("{} is no share", self.validation);
-            return Err(Error::setting("--validation", problem, "give a number from 0 to below 1"));
+            return Err(Error::setting("validation", problem, "give a number from 0 to below 1"));
         }
         Ok(())
     }
@@ -75,7 +77,7 @@ impl Folds {
         if let Some((class, count)) = counts.iter().enumerate().find(|(_, count)| **count < self.folds) {
             let problem =
                 format!("{} folds, and the class {} has {count} rows", self.folds, names::quoted(&labels.names[class]));
-            return Err(Error::setting("--folds", problem, "give fewer folds, or more rows"));
+            return Err(Error::setting("folds", problem, "give fewer folds, or more rows"));
         }
         // Dealt out like cards, class after class: every fold has its share of each class, and of all rows, within one row.
         let mut fold_of = vec![None; labels.classes.len()];
@@ -96,7 +98,7 @@ impl Folds {
     }
 
     fn group(&self, table: &Table, labels: &Labels, column: &str, seed: u64) -> Result<Vec<Vec<u8>>> {
-        let groups = Groups::new(names::column(table, "--split", column)?);
+        let groups = Groups::new(names::column(table, "split", column)?);
         let (rows, classes) = (labels.rows(), labels.names.len());
         let members = Members::new(&groups, labels, &rows);
         let asked = if self.validation > 0.0 { 2 } else { 1 };

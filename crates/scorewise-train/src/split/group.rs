@@ -5,11 +5,12 @@ use super::{NO_SIDE, Shares, TEST, TRAINING, VALIDATION};
 use crate::error::{Error, Result};
 use crate::groups::Groups;
 use crate::names::{self, quoted};
+use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
 pub(super) fn sides(table: &Table, labels: &Labels, column: &str, shares: &Shares, seed: u64) -> Result<Vec<u8>> {
-    let groups = Groups::new(names::column(table, "--split", column)?);
+    let groups = Groups::new(names::column(table, "split", column)?);
     let members = Members::new(&groups, labels, &labels.rows());
     let shares = shares.of_all();
     let asked = shares.iter().filter(|share| **share > 0.0).count();
@@ -46,7 +47,8 @@ impl Members {
             return Ok(());
         }
         let problem = format!("{} has {groups} groups for {parts} parts", quoted(column));
-        Err(Error::setting("--split", problem, "name a column with more different values, or write `--split random`"))
+        let hint = format!("name a column with more different values, or write `{}`", Setting("split").to("random"));
+        Err(Error::setting("split", problem, hint))
     }
 
     /// The part of each group; none for groups without rows. Large groups first, each to the part that it brings nearest to what

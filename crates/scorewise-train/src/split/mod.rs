@@ -33,6 +33,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::names::quoted;
 use crate::note::Note;
+use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
@@ -93,7 +94,7 @@ impl Split {
             ("group", Some(column), _) => Ok(Split::Group(column.into())),
             _ => {
                 let hint = "write `random`, `time`, `time:COLUMN` or `group:COLUMN`";
-                Err(Error::setting("--split", format!("{} is no way to split", quoted(text)), hint))
+                Err(Error::setting("split", format!("{} is no way to split", quoted(text)), hint))
             }
         }
     }
@@ -171,24 +172,24 @@ impl Split {
                     continue;
                 }
                 let problem = format!("the {part} part has no {what}");
-                return Err(Error::setting("--split", problem, self.cure(part)));
+                return Err(Error::setting("split", problem, self.cure(part)));
             }
         }
         Ok(notes)
     }
 
     fn cure(&self, part: &str) -> String {
-        let share = if part == "test" { "--test" } else { "--validation" };
+        let share = Setting(if part == "test" { "test" } else { "validation" });
         match self {
             Split::Random => format!("give more rows, or another share with `{share}`"),
-            _ => format!("give more rows, another share with `{share}`, or `--split random`"),
+            _ => format!("give more rows, another share with `{share}`, or `{}`", Setting("split").to("random")),
         }
     }
 }
 
 impl Shares {
     fn check(&self) -> Result<()> {
-        for (setting, share) in [("--test", self.test), ("--validation", self.validation)] {
+        for (setting, share) in [("test", self.test), ("validation", self.validation)] {
             if !(0.0..1.0).contains(&share) {
                 return Err(Error::setting(setting, format!("{share} is no share"), "give a number from 0 to below 1"));
             }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::groups::{time_column, time_key};
 use crate::names::{self, quoted};
 use crate::note::Note;
+use crate::setting::Setting;
 use crate::table::{Column, Table, Values};
 use crate::target::Labels;
 
@@ -34,7 +35,7 @@ impl<'a> Order<'a> {
     /// By the named column, or the first one of times; in the order of the file where there is none.
     pub fn new(table: &'a Table, name: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let column = match name {
-            Some(name) => Some(names::column(table, "--split", name)?),
+            Some(name) => Some(names::column(table, "split", name)?),
             None => time_column(table),
         };
         let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
@@ -48,7 +49,8 @@ impl<'a> Order<'a> {
             }
             _ => {
                 let problem = format!("{} holds neither times nor numbers", quoted(&column.name));
-                return Err(Error::setting("--split", problem, "name a column of times, or write `--split time`"));
+                let hint = format!("name a column of times, or write `{}`", Setting("split").to("time"));
+                return Err(Error::setting("split", problem, hint));
             }
         }
         let timed = rows.partition_point(|row| column.values.is_missing(*row as usize));

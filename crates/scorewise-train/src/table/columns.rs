@@ -54,11 +54,7 @@ impl Stack {
         let given = given.as_ref();
         if given.is_some_and(|given| given.len() != names.len()) {
             let problem = format!("{} names for a file of {} columns", given.map_or(0, Vec::len), names.len());
-            return Err(Error::setting(
-                "--columns",
-                problem,
-                format!("{format} files name their columns; leave it out"),
-            ));
+            return Err(Error::setting("columns", problem, format!("{format} files name their columns; leave it out")));
         }
         let names = given.map_or(names, |given| given.iter().map(String::as_str).collect());
         super::text::check_unique(file, &names, given.is_some())?;

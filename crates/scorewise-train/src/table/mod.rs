@@ -72,7 +72,7 @@ fn shown(cell: &[u8]) -> String {
     let text = String::from_utf8_lossy(&cell[..cell.len().min(4 * LONGEST)]);
     let mut shown = String::new();
     for sign in text.chars().take(LONGEST) {
-        if sign.is_control() {
+        if crate::setting::is_hidden(sign) {
             shown.extend(sign.escape_default());
         } else {
             shown.push(sign);

@@ -6,6 +6,7 @@ use super::source::{self, Opened};
 use super::text::Text;
 use super::{Field, Reading, Source, Table};
 use crate::error::Result;
+use crate::note::Note;
 
 /// A table that is being read: an iterator over chunks of bounded size, in the order of the file. Every chunk has the same
 /// columns of the same kinds, wherever the chunks are cut; the cuts do not depend on the number of threads. Levels of
@@ -61,8 +62,8 @@ impl Reader {
 
     /// What was recognised and what seems odd, for the user to read.
     #[must_use]
-    pub fn notes(&self) -> &[String] {
-        &self.notes
+    pub fn notes(&self) -> Vec<Note> {
+        self.notes.iter().map(Note::new).collect()
     }
 }
 

@@ -144,7 +144,7 @@ impl Target {
     }
 
     fn classified(&self, table: &Table) -> Result<Classified> {
-        let column = crate::names::column(table, "--target", &self.column)?;
+        let column = crate::names::column(table, "target", &self.column)?;
         let mut found =
             Classified { classes: Vec::with_capacity(table.rows()), unmatched: Unmatched::default(), first: None };
         let mut push = |row: usize, matched: Option<(u32, bool)>, text: &dyn Fn() -> String| match matched {

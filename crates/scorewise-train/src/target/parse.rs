@@ -5,6 +5,7 @@ use crate::error::{Error, Place, Result};
 use crate::groups::Groups;
 use crate::names::{self, listed, meant, quoted};
 use crate::note::Note;
+use crate::setting::Setting;
 use crate::table::{Category, Column, Table, Values};
 
 /// As written, longer signs first.
@@ -32,14 +33,14 @@ impl Target {
         }
         let Some((column, comparison, value)) = condition(text, table) else {
             let bare = SIGNS.iter().filter_map(|(sign, _)| text.find(sign)).min().map_or(text, |at| &text[..at]);
-            return Err(names::column(table, "--target", bare.trim()).err().unwrap_or_else(|| {
-                Error::setting("--target", format!("{} is no column and no condition", quoted(text)), "")
+            return Err(names::column(table, "target", bare.trim()).err().unwrap_or_else(|| {
+                Error::setting("target", format!("{} is no column and no condition", quoted(text)), "")
             }));
         };
         if let Some(positive) = positive {
             let problem = format!("{} goes with a column of classes, and the target is a condition", quoted(positive));
             return Err(Error::setting(
-                "--positive",
+                "positive",
                 problem,
                 "leave it out: rows where the condition holds are positive",
             ));
@@ -82,7 +83,7 @@ fn literal(column: &Column, comparison: Comparison, value: &str) -> Result<Liter
     let text = unquoted(value).unwrap_or(value);
     if value.is_empty() {
         let problem = format!("the condition on {name} has nothing to compare with");
-        return Err(Error::setting("--target", problem, "write it as `COLUMN > 400`"));
+        return Err(Error::setting("target", problem, "write it as `COLUMN > 400`"));
     }
     let known: Vec<&str> = match &column.values {
         Values::Number(_) => {
@@ -90,24 +91,24 @@ fn literal(column: &Column, comparison: Comparison, value: &str) -> Result<Liter
                 Ok(x) if x.is_finite() => Ok(Literal::Number(x)),
                 _ => {
                     let problem = format!("{name} holds numbers, and {} is none", quoted(text));
-                    Err(Error::setting("--target", problem, "compare it with a number"))
+                    Err(Error::setting("target", problem, "compare it with a number"))
                 }
             };
         }
         Values::Time(_) => {
             let problem = format!("{name} holds times, which cannot be a target");
-            return Err(Error::setting("--target", problem, "name a column of classes or numbers"));
+            return Err(Error::setting("target", problem, "name a column of classes or numbers"));
         }
         Values::Category(values) => values.levels.iter().map(String::as_str).collect(),
         Values::Boolean(_) => vec!["false", "true"],
     };
     if !comparison.is_of_texts() {
         let problem = format!("{name} holds texts, which cannot be compared with {}", comparison.sign());
-        return Err(Error::setting("--target", problem, "use = or !="));
+        return Err(Error::setting("target", problem, "use = or !="));
     }
     if !known.contains(&text) {
         let problem = format!("{name} never holds {}", quoted(text));
-        return Err(Error::setting("--target", problem, meant(text, &known)));
+        return Err(Error::setting("target", problem, meant(text, &known)));
     }
     Ok(Literal::Text(text.into()))
 }
@@ -132,7 +133,8 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
     if found.len() > MOST_CLASSES {
         let problem = format!("{} different values, and at most {MOST_CLASSES} can be classes", found.len());
         let example = if found.iter().any(|class| class.name.parse::<f64>().is_ok()) { "> 10" } else { "= \"…\"" };
-        let hint = format!("make it a condition: `--target \"{} {example}\"`", column.name);
+        let condition = format!("{} {example}", column.name);
+        let hint = format!("make it a condition: `{}`", Setting("target").to(&condition));
         return Err(fault(problem, hint));
     }
     match &column.values {
@@ -141,10 +143,13 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
     }
     let names: Vec<&str> = found.iter().map(|class| class.name.as_str()).collect();
     match names[..] {
-        [] => return Err(fault("no row has a value".into(), "name another column as `--target`".into())),
+        [] => {
+            return Err(fault("no row has a value".into(), format!("name another column as `{}`", Setting("target"))));
+        }
         [only] => {
             let problem = format!("one class only, {}: there is nothing to tell apart", quoted(only));
-            return Err(fault(problem, "give rows of another class, or name another column as `--target`".into()));
+            let hint = format!("give rows of another class, or name another column as `{}`", Setting("target"));
+            return Err(fault(problem, hint));
         }
         _ => {}
     }
@@ -152,7 +157,7 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
         None => None,
         Some(text) => Some(position(text.trim(), &names).ok_or_else(|| {
             let problem = format!("{} is no class of {}", quoted(text), quoted(&column.name));
-            Error::setting("--positive", problem, format!("the classes are {}", listed(&names)))
+            Error::setting("positive", problem, format!("the classes are {}", listed(&names)))
         })?),
     };
     let target = |rule: Rule| Target { column: column.name.clone(), rule, lead };
@@ -175,9 +180,10 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
         let at = usize::from(found[1].count <= found[0].count);
         let (rarer, rows) = (&found[at], found[0].count + found[1].count);
         let text = format!(
-            "the positive class is {}, the rarer one ({} of {rows} rows); `--positive` chooses the other",
+            "the positive class is {}, the rarer one ({} of {rows} rows); `{}` chooses the other",
             quoted(&rarer.name),
-            rarer.count
+            rarer.count,
+            Setting("positive")
         );
         notes.push(Note::of(&column.name, text));
         at

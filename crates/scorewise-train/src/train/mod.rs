@@ -27,6 +27,7 @@ use crate::groups::{Neighbours, RowOrder};
 use crate::model::{Chosen, Decision, Fingerprint, Model, VERSION};
 use crate::net::Shape;
 use crate::note::Note;
+use crate::setting::visible;
 use crate::split::{Parts, Shares};
 use crate::table::{Reading, Table, Values};
 use crate::target::{Labels, Rule, Target};
@@ -127,7 +128,7 @@ fn persistence(target: &Target, table: &Table, neighbours: &Neighbours) -> Resul
 
 /// Sample weights: numbers, 0 or above, in every row.
 fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
-    let column = crate::names::column(table, "--weight", name)?;
+    let column = crate::names::column(table, "weight", name)?;
     let hint = "weights are numbers, 0 or above";
     let Values::Number(values) = &column.values else {
         return Err(Error::data(crate::Place::file(&table.file).column(name), "is no column of numbers", hint));
@@ -153,7 +154,7 @@ fn part(
     let mut notes = notes.clone();
     if parts.validation.is_empty() {
         let hint = "give a share such as 0.33";
-        return Err(Error::setting("--validation", "no rows are left to stop by and to choose the threshold by", hint));
+        return Err(Error::setting("validation", "no rows are left to stop by and to choose the threshold by", hint));
     }
     let mut choice = plan.choice.clone();
     choice.without.extend(target.hidden().map(str::to_owned));
@@ -177,7 +178,7 @@ fn part(
     let settings = plan.settings(&sample, classes.len())?;
     let outputs = settings.objective.outputs(classes.len());
     let shape = Shape::new(encoder.width(), &plan.hidden, outputs)
-        .ok_or_else(|| Error::setting("--hidden", "a width of 0", "give widths of 1 and more, or `none`"))?;
+        .ok_or_else(|| Error::setting("hidden", "a width of 0", "give widths of 1 and more, or `none`"))?;
     let hands =
         if plan.own_validation { plan.split.hands(parts, labels, plan.ensemble, plan.seed) } else { Vec::new() };
     let samples = match hands.is_empty() {
@@ -231,7 +232,7 @@ fn answers_of(model: &Model, table: &Table, plan: &Plan, notes: &mut Vec<Note>) 
     let encoded = model.encoder.encode(table)?;
     let told = unmatched.notes(&model.target).into_iter().chain(model.target.left_out(&labels));
     let told = told.chain(encoded.surprises.notes(&model.encoder));
-    notes.extend(told.map(|note| Note::new(format!("{}: {note}", table.file))));
+    notes.extend(told.map(|note| Note::new(format!("{}: {note:#}", visible(&table.file)))));
     let rows = labels.rows();
     if rows.is_empty() {
         let place = crate::Place::file(&table.file).column(&model.target.column);
@@ -291,7 +292,7 @@ impl Answers {
             Some(best) => Ok(Decision::best(&best, chosen, format!("best {score} on the {place}"))),
             None => {
                 let problem = format!("{score} is undefined at every threshold of the {place}");
-                Err(Error::setting("--score", problem, "give more rows, or choose another score"))
+                Err(Error::setting("score", problem, "give more rows, or choose another score"))
             }
         }
     }

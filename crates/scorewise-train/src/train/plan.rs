@@ -170,7 +170,7 @@ impl Plan {
             (LossName::Exact, _) => {
                 let problem = format!("the exact expected score is for two classes, and there are {classes}");
                 return Err(Error::setting(
-                    "--loss",
+                    "loss",
                     problem,
                     "leave it out: the default `sol` has any number of classes",
                 ));
@@ -183,7 +183,7 @@ impl Plan {
                         let problem =
                             format!("{whole} is a score of the whole matrix, not of one class against the rest");
                         return Err(Error::setting(
-                            "--multiclass",
+                            "multiclass",
                             problem,
                             "choose `simplex`, or a score such as `macro(f1)`",
                         ));

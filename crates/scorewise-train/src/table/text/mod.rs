@@ -19,6 +19,7 @@ use self::records::Records;
 use super::reading::{Markers, check_names};
 use super::{Choose, Field, Reading, Table, shown};
 use crate::error::{Error, Place, Result};
+use crate::setting::Setting;
 
 /// Blocks from which kinds are recognised: 4 MiB.
 const SAMPLED: usize = 2;
@@ -66,7 +67,7 @@ impl Text {
             return Err(Error::data(
                 Place { line: Some(line), ..Place::file(file) },
                 problem,
-                "is the delimiter right? give `--delimiter`",
+                format!("is the delimiter right? give `{}`", Setting("delimiter")),
             ));
         }
         if let (Some(forced), Some(likely), 1) = (forced, likely, header.len())
@@ -77,7 +78,8 @@ impl Text {
                 dialect::shown(forced),
                 dialect::shown(likely)
             );
-            return Err(Error::data(Place::file(file), problem, "leave out `--delimiter`, or give the right one"));
+            let hint = format!("leave out `{}`, or give the right one", Setting("delimiter"));
+            return Err(Error::data(Place::file(file), problem, hint));
         }
 
         let markers = Markers::new(&reading.missing);
@@ -96,7 +98,8 @@ impl Text {
         let comma = delimiter != b',' && reading.decimal_comma.unwrap_or_else(|| kinds::decimal_comma(&tallies));
         if reading.decimal_comma == Some(true) && delimiter == b',' {
             let problem = "cells are split at commas, so numbers cannot have them";
-            return Err(Error::setting("--decimal-comma", problem, "leave it out, or give the right `--delimiter`"));
+            let hint = format!("leave it out, or give the right `{}`", Setting("delimiter"));
+            return Err(Error::setting("decimal-comma", problem, hint));
         }
         let names = match &reading.columns {
             Some(names) => names.clone(),
@@ -203,7 +206,7 @@ fn single_byte(delimiter: char) -> Result<u8> {
         Ok(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(byte),
         _ => {
             let problem = format!("`{}` cannot stand between cells", delimiter.escape_debug());
-            Err(Error::setting("--delimiter", problem, "give `,`, `;`, `|` or a tab"))
+            Err(Error::setting("delimiter", problem, "give `,`, `;`, `|` or a tab"))
         }
     }
 }
@@ -263,7 +266,7 @@ fn named(
     }
     if kinds::looks_like_data(&header[..count], tallies, comma) {
         let problem = "the first line looks like a row, but was taken as the header";
-        notes.push(format!("{problem}; if the file has none, name the columns with `--columns`"));
+        notes.push(format!("{problem}; if the file has none, name the columns with `{}`", Setting("columns")));
     }
     Ok(names)
 }
@@ -275,9 +278,9 @@ pub(super) fn check_unique(file: &str, names: &[&str], given: bool) -> Result<()
         if let Some(before) = seen.insert(*name, at) {
             let problem = format!("columns {} and {} are both called `{}`", before + 1, at + 1, shown(name.as_bytes()));
             return Err(if given {
-                Error::setting("--columns", problem, "give each its own name")
+                Error::setting("columns", problem, "give each its own name")
             } else {
-                let hint = "rename one; or name all with `--columns` if the file has no header";
+                let hint = format!("rename one; or name all with `{}` if the file has no header", Setting("columns"));
                 Error::data(Place::file(file), problem, hint)
             });
         }

@@ -3,6 +3,7 @@
 use super::blocks::Block;
 use super::records::{Record, Records};
 use crate::error::{Error, Place, Result};
+use crate::setting::Setting;
 use crate::table::levels::Levels;
 use crate::table::reading::Markers;
 use crate::table::time::{self, Order};
@@ -83,7 +84,7 @@ impl Layout {
 
     #[cold]
     fn ragged(&self, record: Record<'_>) -> Error {
-        let whose = if self.given { "`--columns` has" } else { "the header has" };
+        let whose = if self.given { format!("`{}` has", Setting("columns")) } else { "the header has".into() };
         let cells = if record.len() == 1 { "1 cell".into() } else { format!("{} cells", record.len()) };
         let hint = if record.len() < self.cells {
             "complete the row or take it out"
@@ -115,17 +116,11 @@ pub(in crate::table) fn refusal(place: Place, kind: Kind, forced: bool, cell: &[
         Kind::Time => format!("`{text}` is not a date"),
         Kind::Category => format!("`{text}` is not text"),
     };
-    let mut hint = format!("add `--missing {}` to read it as missing", quoted(&text));
+    let mut hint = format!("add `{}` to read it as missing", Setting("missing").to(&text));
     if !forced && let Some(column) = &place.column {
-        hint += &format!(", or `--categorical {}` to read the column as text", quoted(column));
+        hint += &format!(", or `{}` to read the column as text", Setting("categorical").to(column));
     }
     Error::data(place, problem, hint)
-}
-
-/// In quotes where a shell would split it.
-fn quoted(text: &str) -> String {
-    let plain = |sign: char| sign.is_alphanumeric() || "-_./:+,%=@".contains(sign);
-    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("'{text}'") }
 }
 
 impl Growing {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_train::encode::Stream;
-use scorewise_train::model::{Model, Predictor, SafeFile};
+use scorewise_train::model::{Model, Predictor};
+use scorewise_train::output::{OutputKind, Outputs, SafeFile};
 use scorewise_train::table::{Reader, Reading, Source, Table, Values};
 use scorewise_train::target::Labels;
 use scorewise_train::{Error, Place};
@@ -31,6 +32,9 @@ pub struct Arguments {
     /// Where the predictions go; standard output by default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace a file that is not an older table of predictions; never the table or the model
+    #[arg(long)]
+    overwrite: bool,
     /// Columns of the table to write beside the predictions
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     with: Vec<String>,
@@ -69,7 +73,9 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
     let columns = Columns::new(model, &reader, arguments)?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {human_pos} rows, {per_sec}, {elapsed}")?);
-    let mut out = Output::create(arguments.output.as_ref())?;
+    let outputs = Outputs::new().reads_file(&arguments.model).reads(&source);
+    let outputs = outputs.overwrites(crate::showing::OVERWRITE, arguments.overwrite);
+    let mut out = Output::create(arguments.output.as_ref(), outputs)?;
     let mut writer = csv::WriterBuilder::new().from_writer(&mut out);
     writer.write_record(columns.heading(model))?;
     let (mut stream, predictor) = (Stream::new(&model.encoder), Predictor::new(model));
@@ -237,9 +243,9 @@ enum Output {
 }
 
 impl Output {
-    fn create(path: Option<&PathBuf>) -> Result<Self, Failure> {
+    fn create(path: Option<&PathBuf>, mut outputs: Outputs) -> Result<Self, Failure> {
         Ok(match path {
-            Some(path) => Output::File(Box::new(SafeFile::create(path)?)),
+            Some(path) => Output::File(Box::new(outputs.create(path, OutputKind::Predictions)?)),
             None => Output::Standard(io::BufWriter::new(io::stdout())),
         })
     }

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
-use scorewise_train::model::{Model, write_safely};
+use scorewise_train::model::Model;
 use scorewise_train::onnx;
+use scorewise_train::output::{OutputKind, Outputs};
 use serde_json::json;
 
 use crate::outcome::{Failure, Outcome};
+use crate::showing::OVERWRITE;
 use crate::table::pretty;
 
 /// What `scorewise export` takes.
@@ -18,6 +20,9 @@ pub struct Arguments {
     /// Where the ONNX file goes: encoded matrix in, probability and label at the model's threshold out
     #[arg(long, value_name = "FILE", required = true)]
     onnx: PathBuf,
+    /// Replace a file that is not an older ONNX file of scorewise; never the model
+    #[arg(long)]
+    overwrite: bool,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -26,7 +31,8 @@ pub struct Arguments {
 /// Writes the file.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let model = Model::load(&arguments.model)?;
-    write_safely(&arguments.onnx, &onnx::export(&model)?)?;
+    let mut outputs = Outputs::new().reads_file(&arguments.model).overwrites(OVERWRITE, arguments.overwrite);
+    outputs.write(&arguments.onnx, OutputKind::Onnx, &onnx::export(&model)?)?;
     let features = model.encoder.width();
     if arguments.json {
         return Ok(pretty(&json!({

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_train::encode::Surprises;
 use scorewise_train::groups::Neighbours;
-use scorewise_train::model::{Model, Predictor, SafeFile};
+use scorewise_train::model::{Model, Predictor};
+use scorewise_train::output::{OutputKind, Outputs, SafeFile};
 use scorewise_train::table::{
     Category, Column, Kind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values,
 };
@@ -40,6 +41,9 @@ pub struct Arguments {
     /// Where the predictions go: a .csv, .tsv, .csv.gz, .parquet or .arrow file; as CSV to standard output by default
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace a file that is not an older table of predictions; never the table or the model
+    #[arg(long)]
+    overwrite: bool,
     /// Columns of the table to write beside the predictions
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     with: Vec<String>,
@@ -82,10 +86,11 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
     let source = Source::parse(&arguments.table);
     let reader = Reader::open(&source, &reading(model, arguments)?)?;
     let columns = Columns::new(model, &reader, arguments)?;
-    let file = arguments.output.as_ref().map_or("standard output".into(), |path| path.display().to_string());
-    let out = Output::create(arguments.output.as_ref())?;
+    let outputs = Outputs::new().reads_file(&arguments.model).reads(&source);
+    let outputs = outputs.overwrites(crate::showing::OVERWRITE, arguments.overwrite);
+    let out = Output::create(arguments.output.as_ref(), outputs)?;
     let empty = columns.predictions(&Predicted::default(), &Table::default());
-    let mut writer = TableWriter::create(&file, out, format, &empty, &[DECISION, TRUTH], &about(model))?;
+    let mut writer = TableWriter::create(out, format, &empty, &[DECISION, TRUTH], &about(model))?;
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {human_pos} rows, {per_sec}, {elapsed}")?);
     let predictor = Predictor::new(model);
@@ -108,10 +113,7 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
         match writer.write(&predictions) {
             // A reader that has seen enough (`| head`) ends the work; it is not an error.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(String::new().into()),
-            written => written.map_err(|error| {
-                let hint = "make room, or name another file with `-o`";
-                Error::data(Place::file(&file), format!("cannot be written: {error}"), hint)
-            })?,
+            written => written?,
         }
         bar.set_position(rows);
     }
@@ -320,9 +322,9 @@ enum Output {
 }
 
 impl Output {
-    fn create(path: Option<&PathBuf>) -> Result<Self, Failure> {
+    fn create(path: Option<&PathBuf>, mut outputs: Outputs) -> Result<Self, Failure> {
         Ok(match path {
-            Some(path) => Output::File(Box::new(SafeFile::create(path)?)),
+            Some(path) => Output::File(Box::new(outputs.create(path, OutputKind::Predictions)?)),
             None => Output::Standard(io::BufWriter::new(io::stdout())),
         })
     }

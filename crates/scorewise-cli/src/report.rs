@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use scorewise_report::document::Document;
+use scorewise_train::output::Outputs;
+use scorewise_train::table::Source;
 use scorewise_train::{Error, Place};
 
 use crate::outcome::{Failure, Outcome};
@@ -23,6 +25,9 @@ pub struct Arguments {
     /// Every figure as SVG and PNG, into this folder; then no page unless it is named
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
+    /// Replace files that are not older outputs of scorewise of the same kind; never the results
+    #[arg(long)]
+    overwrite: bool,
 }
 
 /// Draws the page and the pictures.
@@ -44,13 +49,12 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         (None, Some(_)) => None,
         (output, _) => Some(output.clone().unwrap_or_else(usual)),
     };
-    if let (None, Some(path)) = (&arguments.output, &report)
-        && !showing::is_free(path)
-    {
-        let problem = format!("{} is there already, and no report of ours", path.display());
-        return Err(Error::setting("output", problem, "name the page: -o page.html").into());
-    }
-    let looking = showing::Looking { report, plots: arguments.plots.clone() };
-    looking.places(&[arguments.results.as_ref()])?.write(&document)?;
+    let results = match arguments.results.as_str() {
+        "-" => Source::Stdin,
+        name => Source::File(name.into()),
+    };
+    let outputs = Outputs::new().reads(&results).overwrites(showing::OVERWRITE, arguments.overwrite);
+    let looking = showing::Looking { report, plots: arguments.plots.clone(), overwrite: arguments.overwrite };
+    looking.places_among(outputs)?.write(&document)?;
     Ok(Outcome::default())
 }

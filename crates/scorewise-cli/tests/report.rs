@@ -136,6 +136,9 @@ fn training_leaves_a_report_but_takes_no_other_files_place() {
     );
     let mut named = train.to_vec();
     named.extend(["--report", "report.html"]);
+    assert_eq!(folder.command(&named).output().unwrap().status.code(), Some(2));
+    assert_eq!(text(&folder, "report.html"), "<html>my own</html>");
+    named.push("--overwrite");
     folder.run(&named);
     assert!(text(&folder, "report.html").contains("How it was trained"));
     fs::remove_file(folder.0.join("report.html")).unwrap();
@@ -160,7 +163,7 @@ fn what_cannot_be_written_is_said_before_the_work() {
     };
     refused(&["score", "p.csv", "--report", "nowhere/page.html"], "nowhere", 2);
     refused(&["score", "p.csv", "--plots", "file/figures"], "file/figures", 2);
-    refused(&["score", "p.csv", "--report", "p.csv"], "p.csv: is a file that this command needs itself", 2);
+    refused(&["score", "p.csv", "--report", "p.csv"], "p.csv: is read by this command, and would be written over", 2);
     refused(&["score", "p.csv", "--report", "-"], "a page goes into a file", 2);
     refused(&["tune", "p.csv", "--subject-to", "precision > 2", "--plots", "figures"], "no threshold satisfies", 1);
     fs::write(folder.0.join("broken.json"), "{\"scorewise\": \"0.1.0\", \"result\": {}}").unwrap();
@@ -171,8 +174,12 @@ fn what_cannot_be_written_is_said_before_the_work() {
     refused(&["report", "none.json"], "error: none.json: ", 2);
     fs::write(folder.0.join("kept.json"), folder.run(&["score", "p.csv", "--json"])).unwrap();
     fs::write(folder.0.join("kept.html"), "<html>my own</html>").unwrap();
-    refused(&["report", "kept.json"], "kept.html is there already, and no report of ours", 2);
-    refused(&["report", "kept.json", "-o", "kept.json"], "kept.json: is a file that this command needs itself", 2);
+    refused(&["report", "kept.json"], "kept.html: is there already and is not a report of scorewise", 2);
+    refused(
+        &["report", "kept.json", "-o", "kept.json"],
+        "kept.json: is read by this command, and would be written over",
+        2,
+    );
     assert_eq!(text(&folder, "kept.html"), "<html>my own</html>");
 }
 

@@ -189,6 +189,8 @@ fn png(figure: &impl Figure) -> Result<Vec<u8>> {
         yppu: DOTS_A_METRE,
         unit: png::Unit::Meter,
     }));
+    // By this mark a later command knows that it may replace the file.
+    encoder.add_text_chunk("Software".into(), "scorewise".into())?;
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&dots)?;
     writer.finish()?;

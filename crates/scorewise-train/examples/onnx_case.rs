@@ -9,7 +9,7 @@ mod models;
 
 use std::path::Path;
 
-use scorewise_train::model::{Model, Predictor, write_safely};
+use scorewise_train::model::{Model, Predictor};
 use scorewise_train::table::{Source, read};
 use scorewise_train::{Matrix, Place, onnx};
 use serde_json::json;
@@ -48,14 +48,14 @@ fn write(folder: &Path, model: &Model, values: &[f32], matrix: &Matrix) -> Resul
         "rows": matrix.rows(), "features": matrix.columns(), "outputs": predictor.outputs(), "classes": model.classes,
         "names": model.encoder.names(), "score": model.score, "threshold": model.decision.threshold(),
     });
-    write_safely(&folder.join("model.onnx"), &onnx::export(model)?)?;
+    std::fs::write(folder.join("model.onnx"), onnx::export(model)?)?;
     model.save(&folder.join("model.scorewise"))?;
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-    write_safely(&folder.join("rows.f32"), &bytes)?;
+    std::fs::write(folder.join("rows.f32"), &bytes)?;
     let bytes: Vec<u8> = probabilities.iter().flat_map(|value| value.to_le_bytes()).collect();
-    write_safely(&folder.join("probability.f64"), &bytes)?;
+    std::fs::write(folder.join("probability.f64"), &bytes)?;
     let bytes: Vec<u8> = labels.iter().flat_map(|label| i64::from(*label).to_le_bytes()).collect();
-    write_safely(&folder.join("label.i64"), &bytes)?;
-    write_safely(&folder.join("case.json"), case.to_string().as_bytes())?;
+    std::fs::write(folder.join("label.i64"), &bytes)?;
+    std::fs::write(folder.join("case.json"), case.to_string())?;
     Ok(())
 }

@@ -10,7 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use scorewise_train::encode::{Coding, Encoder, Input};
-use scorewise_train::model::{Chosen, Decision, Model, Predictor, SafeFile, write_safely};
+use scorewise_train::model::{Chosen, Decision, Model, Predictor};
+use scorewise_train::output::{OutputKind, Outputs};
 use scorewise_train::table::{Kind, Reading};
 use scorewise_train::target::{Rule, Target};
 use scorewise_train::{Dense, Network, Place, Shape};
@@ -283,25 +284,56 @@ fn what_could_not_be_loaded_is_not_written() {
 #[test]
 fn a_file_is_written_whole_or_not_at_all() {
     let folder = Folder::new("write");
-    let path = folder.file("out.csv");
-    write_safely(&path, b"old").unwrap();
-    let mut file = SafeFile::create(&path).unwrap();
-    file.write_all(b"half of the n").unwrap();
+    let path = folder.file("m.scorewise");
+    let (old, new) = (bytes(0.25), bytes(0.75));
+    let create = || Outputs::new().create(&path, OutputKind::Model).unwrap();
+    write(&path, &old).unwrap();
+    let mut file = create();
+    file.write_all(&new[..100]).unwrap();
     drop(file);
-    assert_eq!(fs::read(&path).unwrap(), b"old");
-    assert_eq!(folder.names(), ["out.csv"]);
-    let mut file = SafeFile::create(&path).unwrap();
-    file.write_all(b"new").unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"old");
+    assert_eq!(fs::read(&path).unwrap(), old);
+    assert_eq!(folder.names(), ["m.scorewise"]);
+    let mut file = create();
+    file.write_all(&new).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), old);
     file.finish().unwrap();
-    assert_eq!(fs::read(&path).unwrap(), b"new");
-    assert_eq!(folder.names(), ["out.csv"]);
+    assert_eq!(fs::read(&path).unwrap(), new);
+    assert_eq!(folder.names(), ["m.scorewise"]);
+}
+
+fn write(path: &Path, bytes: &[u8]) -> scorewise_train::Result<()> {
+    Outputs::new().write(path, OutputKind::Model, bytes)
+}
+
+/// A model with this threshold.
+fn bytes(threshold: f64) -> Vec<u8> {
+    models::binary(12, &[4], 2, threshold).to_bytes().unwrap()
+}
+
+#[test]
+fn a_model_takes_the_place_of_an_older_model_and_of_no_other_file() {
+    let folder = Folder::new("kinds");
+    let model = models::binary(12, &[4], 2, 0.5);
+    let path = folder.file("m.scorewise");
+    model.save(&path).unwrap();
+    model.save(&path).unwrap();
+    // What is left of a model, and an empty file, are nothing to keep.
+    for bytes in [&model.to_bytes().unwrap()[..300], b""] {
+        fs::write(&path, bytes).unwrap();
+        model.save(&path).unwrap();
+        assert_eq!(Model::load(&path).unwrap(), model);
+    }
+    fs::write(&path, "notes").unwrap();
+    let message = model.save(&path).unwrap_err().to_string();
+    let problem = "is there already and is not a model of scorewise\nhint: name another file, or remove this one first";
+    assert_eq!(message, format!("{}: {problem}", path.display()));
+    assert_eq!(fs::read(&path).unwrap(), b"notes");
 }
 
 #[test]
 fn a_place_that_cannot_be_written_to_is_named_with_the_cure() {
     let folder = Folder::new("unwritable");
-    let refused = |path: &Path| write_safely(path, b"x").unwrap_err().to_string();
+    let refused = |path: &Path| write(path, b"x").unwrap_err().to_string();
     let shown = folder.0.display();
     let expected =
         format!("{shown}: is a folder, not a file to write to\nhint: name a file in it: `{shown}/model.scorewise`");
@@ -310,7 +342,7 @@ fn a_place_that_cannot_be_written_to_is_named_with_the_cure() {
         "{shown}/no/m: there is no folder `{shown}/no` to write it in\nhint: make it first: mkdir -p '{shown}/no'"
     );
     assert_eq!(refused(&folder.file("no/m")), expected);
-    fs::write(folder.file("file"), "x").unwrap();
+    fs::write(folder.file("file"), bytes(0.5)).unwrap();
     let expected =
         format!("{shown}/file/m: `{shown}/file` is a file, not a folder to write in\nhint: name another folder");
     assert_eq!(refused(&folder.file("file/m")), expected);
@@ -322,7 +354,7 @@ fn a_place_that_cannot_be_written_to_is_named_with_the_cure() {
     assert_eq!(folder.names(), ["file"]);
     if Path::new("/dev/full").exists() {
         assert!(refused(Path::new("/dev/full")).starts_with("/dev/full: cannot be written: No space left on device"));
-        write_safely(Path::new("/dev/null"), b"x").unwrap();
+        write(Path::new("/dev/null"), b"x").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
     }
 }
@@ -332,11 +364,11 @@ fn a_place_that_cannot_be_written_to_is_named_with_the_cure() {
 fn a_link_stays_a_link_and_rights_stay() {
     use std::os::unix::fs::PermissionsExt;
     let folder = Folder::new("link");
-    write_safely(&folder.file("file"), b"old").unwrap();
+    write(&folder.file("file"), &bytes(0.25)).unwrap();
     fs::set_permissions(folder.file("file"), fs::Permissions::from_mode(0o640)).unwrap();
     std::os::unix::fs::symlink(folder.file("file"), folder.file("link")).unwrap();
-    write_safely(&folder.file("link"), b"new").unwrap();
-    assert_eq!(fs::read(folder.file("file")).unwrap(), b"new");
+    write(&folder.file("link"), &bytes(0.75)).unwrap();
+    assert_eq!(fs::read(folder.file("file")).unwrap(), bytes(0.75));
     assert!(fs::symlink_metadata(folder.file("link")).unwrap().is_symlink());
     assert_eq!(fs::metadata(folder.file("file")).unwrap().permissions().mode() & 0o777, 0o640);
 }

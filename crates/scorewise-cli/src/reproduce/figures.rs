@@ -1,9 +1,11 @@
 //! Figures 1 and 2, beside the tables.
 
+use std::path::PathBuf;
+
 use scorewise::Prior;
 use scorewise_report::document::ThresholdsOf;
 use scorewise_report::{Picture, file_name, paper_priors, paper_thresholds};
-use scorewise_train::model::write_safely;
+use scorewise_train::output::{OutputKind, Outputs};
 use scorewise_train::reproduce::Trial;
 
 use super::arguments::Chosen;
@@ -33,20 +35,49 @@ pub fn thresholds(chosen: &Chosen, trials: &[Trial]) -> Vec<ThresholdsOf> {
     all.filter(|figure| !figure.panels.is_empty()).collect()
 }
 
-/// Writes the figures beside the tables.
-pub fn write(chosen: &Chosen, trials: &[Trial]) -> Result<(), Failure> {
-    save(chosen, "figure-1", &paper_priors(&priors())?)?;
-    for figure in thresholds(chosen, trials) {
+/// The names of the figures: the first, and one for each score. Two scores whose names differ in signs alone get a number.
+fn names(chosen: &Chosen) -> Vec<String> {
+    let mut names: Vec<String> = vec!["figure-1".into()];
+    for score in &chosen.scores {
         let name = match chosen.scores.len() {
             1 => "figure-2".into(),
-            _ => format!("figure-2-{}", file_name(&figure.score)),
+            _ => format!("figure-2-{}", file_name(&score.to_string())),
         };
-        save(chosen, &name, &paper_thresholds(&figure)?)?;
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name));
+        names.extend(free);
+    }
+    names
+}
+
+fn places(chosen: &Chosen, name: &str) -> [(PathBuf, OutputKind); 2] {
+    [("svg", OutputKind::Svg), ("png", OutputKind::Png)]
+        .map(|(ending, kind)| (chosen.out.join(format!("{name}.{ending}")), kind))
+}
+
+/// Whether there is a place for each figure.
+pub fn check(chosen: &Chosen, outputs: &Outputs) -> Result<(), Failure> {
+    for (path, kind) in names(chosen).iter().flat_map(|name| places(chosen, name)) {
+        outputs.check(&path, kind)?;
     }
     Ok(())
 }
 
-fn save(chosen: &Chosen, name: &str, picture: &Picture) -> Result<(), Failure> {
-    write_safely(&chosen.out.join(format!("{name}.svg")), picture.svg()?.as_bytes())?;
-    Ok(write_safely(&chosen.out.join(format!("{name}.png")), &picture.png()?)?)
+/// Writes the figures beside the tables.
+pub fn write(chosen: &Chosen, trials: &[Trial], outputs: &mut Outputs) -> Result<(), Failure> {
+    let names = names(chosen);
+    save(chosen, &names[0], &paper_priors(&priors())?, outputs)?;
+    for figure in thresholds(chosen, trials) {
+        let place = chosen.scores.iter().position(|score| score.to_string() == figure.score);
+        if let Some(name) = place.and_then(|place| names.get(place + 1)) {
+            save(chosen, name, &paper_thresholds(&figure)?, outputs)?;
+        }
+    }
+    Ok(())
+}
+
+fn save(chosen: &Chosen, name: &str, picture: &Picture, outputs: &mut Outputs) -> Result<(), Failure> {
+    let [(svg, svg_kind), (png, png_kind)] = places(chosen, name);
+    outputs.write(&svg, svg_kind, picture.svg()?.as_bytes())?;
+    Ok(outputs.write(&png, png_kind, &picture.png()?)?)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_report::document::{Document, Kind, Reproduction};
-use scorewise_train::model::write_safely;
+use scorewise_train::output::{OutputKind, Outputs};
 use scorewise_train::reproduce::{Journal, Stage, Task, Trial, perform};
 use scorewise_train::{Error, Place};
 
@@ -18,6 +18,7 @@ use shown::Results;
 
 use crate::interrupt;
 use crate::outcome::{Failure, Outcome, note};
+use crate::showing::OVERWRITE;
 use crate::showing::provenance::provenance;
 use crate::table::pretty;
 use crate::train::threads;
@@ -33,7 +34,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         let place = Place::file(&chosen.out.display().to_string());
         Error::data(place, error.to_string(), "name another folder with `--out`")
     })?;
-    let places = arguments.showing.places(&[&chosen.csv])?;
+    let mut outputs = Outputs::new().overwrites(OVERWRITE, arguments.showing.overwrite);
+    outputs.reserve(&chosen.csv);
+    let tables = chosen.out.join(if arguments.beyond { "beyond.md" } else { "table.md" });
+    outputs.check(&tables, OutputKind::Tables)?;
+    if !arguments.beyond {
+        figures::check(&chosen, &outputs)?;
+    }
+    let mut places = arguments.showing.places_among(outputs)?;
     let tasks = chosen.experiment.tasks(&chosen.scores, &chosen.contenders, chosen.repeats, &chosen.cures);
     let Some(trials) = trained(&chosen, &tasks, arguments.seed, threads, &journal)? else {
         let done = tasks.iter().filter(|task| journal.find(task).is_some()).count();
@@ -43,10 +51,9 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     };
     journal.finish()?;
     let results = Results::new(&chosen, &trials, arguments, start.elapsed().as_secs_f64());
-    let name = if arguments.beyond { "beyond" } else { "table" };
-    write_safely(&chosen.out.join(format!("{name}.md")), results.markdown().as_bytes())?;
+    places.outputs.write(&tables, OutputKind::Tables, results.markdown().as_bytes())?;
     if !arguments.beyond {
-        figures::write(&chosen, &trials)?;
+        figures::write(&chosen, &trials, &mut places.outputs)?;
     }
     let document = results.json();
     arguments.showing.write(places, || {

@@ -7,8 +7,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use scorewise_report::document::Document;
-use scorewise_report::{GENERATOR, figures, page};
-use scorewise_train::model::{SafeFile, write_safely};
+use scorewise_report::{figures, page};
+use scorewise_train::output::{OutputKind, Outputs, SafeFile};
+use scorewise_train::table::Source;
 use scorewise_train::{Error, Place};
 
 use crate::outcome::{Failure, note};
@@ -22,13 +23,21 @@ pub struct Looking {
     /// Every figure as SVG and PNG, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Looking")]
     pub plots: Option<PathBuf>,
+    /// Replace files that are not older outputs of scorewise of the same kind; never one that the command reads
+    #[arg(long, help_heading = "Looking")]
+    pub overwrite: bool,
 }
+
+/// The name of the option that lets files of another kind be replaced.
+pub const OVERWRITE: &str = "--overwrite";
 
 /// Places that can be written to.
 #[derive(Debug)]
 pub struct Places {
     report: Option<(PathBuf, SafeFile)>,
     plots: Option<Folder>,
+    /// The other files of the command, for those that are opened when the work is done.
+    pub outputs: Outputs,
 }
 
 /// A folder for figures. One that was made for them goes again where none was drawn.
@@ -51,7 +60,7 @@ impl Looking {
     /// The same, where `none` means no page.
     pub fn settled(&self) -> Self {
         let report = self.report.clone().filter(|path| path.as_os_str() != "none");
-        Looking { report, plots: self.plots.clone() }
+        Looking { report, ..self.clone() }
     }
 
     /// Whether there is anything to show.
@@ -59,15 +68,26 @@ impl Looking {
         self.settled().report.is_some() || self.plots.is_some()
     }
 
-    /// That there is a place for the page and the figures, and that it is none of these other files of the command, is found out before the
-    /// work is done for them.
-    pub fn places(&self, others: &[&Path]) -> Result<Places, Failure> {
+    /// That there is a place for the page and the figures of a command that reads these tables is found out before the work is done.
+    pub fn places(&self, tables: &[&Path]) -> Result<Places, Failure> {
+        let outputs = Outputs::new().overwrites(OVERWRITE, self.overwrite);
+        let reads = |outputs: Outputs, table: &&Path| outputs.reads(&Source::parse(&table.to_string_lossy()));
+        self.places_among(tables.iter().fold(outputs, reads))
+    }
+
+    /// The same for a command whose other files are these.
+    pub fn places_among(&self, mut outputs: Outputs) -> Result<Places, Failure> {
         let report = self.settled().report.map(|path| -> Result<_, Failure> {
-            check(&path, others)?;
-            Ok((path.clone(), SafeFile::create(&path)?))
+            if path.as_os_str() == "-" {
+                let problem = "-: a page goes into a file, not to standard output";
+                return Err(Error::setting("--report", problem, "name a file, such as report.html").into());
+            }
+            let kind = if is_data(&path) { OutputKind::Results } else { OutputKind::Page };
+            let file = outputs.create(&path, kind)?;
+            Ok((path, file))
         });
         let report = report.transpose()?;
-        Ok(Places { report, plots: self.plots.as_deref().map(Folder::new).transpose()? })
+        Ok(Places { report, plots: self.plots.as_deref().map(Folder::new).transpose()?, outputs })
     }
 
     /// Writes what was asked for, where something was.
@@ -76,27 +96,9 @@ impl Looking {
     }
 }
 
-/// A page takes no place of what the command reads or writes besides.
-fn check(path: &Path, others: &[&Path]) -> Result<(), Failure> {
-    let fault = |problem: &str| {
-        Error::setting("report", format!("{}: {problem}", path.display()), "name another file, such as report.html")
-    };
-    if path.as_os_str() == "-" {
-        return Err(fault("a page goes into a file, not to standard output").into());
-    }
-    let whole = |path: &Path| std::path::absolute(path).ok().map(|path| path.canonicalize().unwrap_or(path));
-    match others.iter().any(|other| whole(other).is_some() && whole(other) == whole(path)) {
-        true => Err(fault("is a file that this command needs itself").into()),
-        false => Ok(()),
-    }
-}
-
-/// Whether there is no such file, or one that a report may take the place of: an older report.
-pub fn is_free(path: &Path) -> bool {
-    match std::fs::read(path) {
-        Ok(bytes) => bytes.windows(GENERATOR.len()).take(4096).any(|window| window == GENERATOR.as_bytes()),
-        Err(_) => true,
-    }
+/// Whether what is asked for is the data of a page.
+fn is_data(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
 impl Folder {
@@ -112,24 +114,45 @@ impl Folder {
 
 impl Places {
     /// Writes the page and the figures.
-    pub fn write(self, document: &Document) -> Result<(), Failure> {
+    pub fn write(mut self, document: &Document) -> Result<(), Failure> {
+        let figures = self.plots.as_ref().map(|folder| Drawn::new(folder, &mut self.outputs, document)).transpose()?;
         if let Some((path, mut file)) = self.report {
-            let is_data = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+            let is_data = is_data(&path);
             let text = if is_data { document.write() } else { page(document)? };
             file.write_all(text.as_bytes())?;
             file.finish()?;
             note(format!("the {} is in {}", if is_data { "result" } else { "report" }, path.display()));
         }
-        if let Some(folder) = self.plots {
-            let figures = figures(document)?;
-            for figure in &figures {
-                write_safely(&folder.path.join(format!("{}.svg", figure.name)), figure.picture.svg()?.as_bytes())?;
-                write_safely(&folder.path.join(format!("{}.png", figure.name)), &figure.picture.png()?)?;
-            }
-            match figures.len() {
-                0 => note("this result has no figures"),
-                some => note(format!("{some} figures, each as SVG and PNG, are in {}", folder.path.display())),
-            }
+        figures.map_or(Ok(()), Drawn::write)
+    }
+}
+
+/// All figures with a place for each, so that either all are written or none.
+struct Drawn<'a> {
+    folder: &'a Folder,
+    files: Vec<(SafeFile, Vec<u8>)>,
+}
+
+impl<'a> Drawn<'a> {
+    fn new(folder: &'a Folder, outputs: &mut Outputs, document: &Document) -> Result<Self, Failure> {
+        let mut files = Vec::new();
+        for figure in figures(document)? {
+            let (svg, png) = (format!("{}.svg", figure.name), format!("{}.png", figure.name));
+            files.push((outputs.create(&folder.path.join(svg), OutputKind::Svg)?, figure.picture.svg()?.into_bytes()));
+            files.push((outputs.create(&folder.path.join(png), OutputKind::Png)?, figure.picture.png()?));
+        }
+        Ok(Drawn { folder, files })
+    }
+
+    fn write(self) -> Result<(), Failure> {
+        let count = self.files.len() / 2;
+        for (mut file, bytes) in self.files {
+            file.write_all(&bytes)?;
+            file.finish()?;
+        }
+        match count {
+            0 => note("this result has no figures"),
+            some => note(format!("{some} figures, each as SVG and PNG, are in {}", self.folder.path.display())),
         }
         Ok(())
     }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use scorewise_train::output::OutputKind;
+
 use crate::outcome::note;
 use crate::showing;
 
@@ -140,6 +142,9 @@ pub struct Arguments {
     /// Every figure of the report as SVG and PNG, into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub plots: Option<PathBuf>,
+    /// Replace files that are not older outputs of scorewise of the same kind; never a table that is read
+    #[arg(long, help_heading = "Output")]
+    pub overwrite: bool,
     /// One JSON document on standard output
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -153,14 +158,14 @@ impl Arguments {
             Some(path) if path.as_os_str() == "none" => None,
             Some(path) => Some(path.clone()),
             None => Some(usual()).filter(|path| {
-                let is_free = showing::is_free(path);
+                let is_free = OutputKind::Page.may_replace(path);
                 if !is_free {
                     note(format!("{} is no report of ours and is left alone; --report names another", path.display()));
                 }
                 is_free
             }),
         };
-        showing::Looking { report, plots: self.plots.clone() }
+        showing::Looking { report, plots: self.plots.clone(), overwrite: self.overwrite }
     }
 }
 

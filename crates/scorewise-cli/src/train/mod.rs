@@ -6,12 +6,12 @@ mod shown;
 mod looked;
 mod watch;
 
-use std::path::Path;
 use std::time::Instant;
 
 use scorewise_train::Note;
 use scorewise_train::fit::Fit;
-use scorewise_train::model::{Model, SafeFile};
+use scorewise_train::model::Model;
+use scorewise_train::output::{OutputKind, Outputs, SafeFile};
 use scorewise_train::split::Folds;
 use scorewise_train::table::{Reader, Source, Table};
 use scorewise_train::train::{Fold, Plan, Trained, cross_validate, train};
@@ -25,6 +25,7 @@ use shown::{Judged, folds_json, judge};
 use watch::Watch;
 
 use crate::outcome::{Failure, Outcome, note, with_options};
+use crate::showing::OVERWRITE;
 use crate::table::pretty;
 
 /// What has been trained, and how long it took.
@@ -38,12 +39,13 @@ struct Finished {
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let inputs = Inputs::new(arguments)?;
     let plan = inputs.plan(arguments)?;
-    // That the model can be written is found out before the work is done for it.
-    let file = SafeFile::create(&arguments.output)?;
+    // That the model can be written, and over no table, is found out before the work is done for it.
+    let reads = |outputs: Outputs, source: &Source| outputs.reads(source);
+    let outputs = [Some(&inputs.table), inputs.test.as_ref()].into_iter().flatten().fold(Outputs::new(), reads);
+    let mut outputs = outputs.overwrites(OVERWRITE, arguments.overwrite);
+    let file = outputs.create(&arguments.output, OutputKind::Model)?;
     let showing = arguments.showing();
-    let mut files = vec![Path::new(&arguments.table), arguments.output.as_path()];
-    files.extend(arguments.test.as_deref().map(Path::new));
-    let places = showing.places(&files)?;
+    let places = showing.places_among(outputs)?;
     let table = whole(&inputs.table, &inputs.reading)?;
     let test = inputs.test.as_ref().map(|source| whole(source, &inputs.test_reading(&table, &plan))).transpose()?;
     let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;

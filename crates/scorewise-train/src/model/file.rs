@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::header::{self, Contents, Fault, KEY};
-use super::{Decision, Model, write_safely};
+use super::{Decision, Model};
 use crate::encode::Encoder;
 use crate::error::{Error, Place, Result};
 use crate::net::{Dense, Network, Shape};
+use crate::output::{OutputKind, Outputs};
 use crate::table::Reading;
 use crate::target::Target;
 use crate::train::Plan;
@@ -69,9 +70,9 @@ struct Format {
 }
 
 impl Model {
-    /// Writes the file, whole or not at all.
+    /// Writes the file, whole or not at all. It takes the place of an older model, and of no other file.
     pub fn save(&self, path: &Path) -> Result<()> {
-        write_safely(path, &self.to_bytes()?)
+        Outputs::new().write(path, OutputKind::Model, &self.to_bytes()?)
     }
 
     /// Reads a file.

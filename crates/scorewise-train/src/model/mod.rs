@@ -37,14 +37,12 @@ mod check;
 mod header;
 mod file;
 mod predict;
-mod write;
 
 pub(crate) use decision::factors;
 pub use decision::{Chosen, Decision};
 pub use file::{FORMAT, VERSION};
 pub use fingerprint::Fingerprint;
 pub use predict::Predictor;
-pub use write::{SafeFile, write_safely};
 
 use serde_json::Value;
 

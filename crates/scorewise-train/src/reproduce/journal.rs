@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use super::Experiment;
 use super::trial::{Key, Task, Trial};
 use crate::error::{Error, Place, Result};
-use crate::model::write_safely;
+use crate::output::{OutputKind, Outputs};
 use crate::setting::Setting;
 
 /// The trainings that are done.
@@ -98,7 +98,7 @@ impl Journal {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut trials: Vec<Trial> = state.known.into_values().collect();
         trials.sort_by_cached_key(Trial::key);
-        write_safely(&self.path, lines(&trials, true)?.as_bytes())
+        Outputs::new().write(&self.path, OutputKind::Trainings, lines(&trials, true)?.as_bytes())
     }
 
     fn locked(&self) -> std::sync::MutexGuard<'_, State> {

@@ -76,8 +76,6 @@ impl TableFormat {
 
 /// Writes the chunks of a table, all with the same columns.
 pub struct TableWriter<W: Write + Send> {
-    /// The file as the user named it, for messages.
-    file: String,
     schema: Arc<Schema>,
     sink: Sink<W>,
 }
@@ -117,18 +115,16 @@ impl<W: Write + Send> TableWriter<W> {
     /// Begins a file with the columns of `like`, of which no row is written. `whole` names the columns of numbers that are whole numbers; `about` are names and
     /// texts that Parquet and Arrow files carry.
     pub fn create(
-        file: &str,
         out: W,
         format: TableFormat,
         like: &Table,
         whole: &[&str],
         about: &[(&str, String)],
-    ) -> Result<Self> {
+    ) -> io::Result<Self> {
         let metadata: HashMap<String, String> =
             about.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
         let schema = Arc::new(Schema::new_with_metadata(fields(like, whole), metadata));
         let delimiter = format.delimiter();
-        let failed = |error: String| unwritten(file, &io::Error::other(error));
         let sink = match format {
             TableFormat::Csv | TableFormat::Tsv => Sink::Text { out: Packed::Not(out), delimiter },
             TableFormat::CsvGzip | TableFormat::TsvGzip => {
@@ -141,18 +137,17 @@ impl<W: Write + Send> TableWriter<W> {
                     .set_key_value_metadata(Some(about.collect()))
                     .build();
                 let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties));
-                Sink::Parquet(Box::new(writer.map_err(|error| failed(error.to_string()))?))
+                Sink::Parquet(Box::new(writer.map_err(unwritten)?))
             }
             TableFormat::Arrow => {
                 let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME));
                 let writer = options.and_then(|options| FileWriter::try_new_with_options(out, &schema, options));
-                Sink::Arrow(Box::new(writer.map_err(|error| failed(error.to_string()))?))
+                Sink::Arrow(Box::new(writer.map_err(unwritten)?))
             }
         };
-        let mut writer = TableWriter { file: file.into(), schema, sink };
+        let mut writer = TableWriter { schema, sink };
         if let Sink::Text { out, delimiter } = &mut writer.sink {
-            let heading = heading(like, *delimiter);
-            heading.and_then(|heading| out.write_all(&heading)).map_err(|error| unwritten(file, &error))?;
+            out.write_all(&heading(like, *delimiter)?)?;
         }
         Ok(writer)
     }
@@ -165,39 +160,38 @@ impl<W: Write + Send> TableWriter<W> {
             }
             Sink::Parquet(writer) => {
                 let batch = batch(table, self.schema.clone())?;
-                writer.write(&batch).map_err(|error| io::Error::other(error.to_string()))
+                writer.write(&batch).map_err(unwritten)
             }
             Sink::Arrow(writer) => {
                 let batch = batch(table, self.schema.clone())?;
-                writer.write(&batch).map_err(|error| io::Error::other(error.to_string()))
+                writer.write(&batch).map_err(unwritten)
             }
         }
     }
 
     /// Ends the file and gives back what it was written to.
-    pub fn finish(self) -> Result<W> {
-        let ended = match self.sink {
+    pub fn finish(self) -> io::Result<W> {
+        match self.sink {
             Sink::Text { out, .. } => out.finish(),
-            Sink::Parquet(writer) => writer.into_inner().map_err(|error| io::Error::other(error.to_string())),
+            Sink::Parquet(writer) => writer.into_inner().map_err(unwritten),
             Sink::Arrow(mut writer) => {
                 let finished = writer.finish();
-                finished.and_then(|()| writer.into_inner()).map_err(|error| io::Error::other(error.to_string()))
+                finished.and_then(|()| writer.into_inner()).map_err(unwritten)
             }
-        };
-        ended.map_err(|error| unwritten(&self.file, &error))
+        }
     }
 }
 
-/// The error of a file that could not be written.
-fn unwritten(file: &str, error: &io::Error) -> Error {
-    Error::data(Place::file(file), format!("cannot be written: {error}"), "make room, or name another file")
+/// The error of a format that could not be written, which says in its text what the file said.
+fn unwritten(error: impl std::fmt::Display) -> io::Error {
+    io::Error::other(error.to_string())
 }
 
 /// The names of the columns as a line of text.
 fn heading(table: &Table, delimiter: u8) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
     writer.write_record(table.columns.iter().map(|column| safe_in_spreadsheets(&column.name).into_owned()))?;
-    writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
+    writer.into_inner().map_err(unwritten)
 }
 
 /// The rows as blocks of text, made on all cores.
@@ -219,7 +213,7 @@ fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
                 }
                 writer.write_record(None::<&[u8]>)?;
             }
-            writer.into_inner().map_err(|error| io::Error::other(error.to_string()))
+            writer.into_inner().map_err(unwritten)
         })
         .collect()
 }
@@ -265,5 +259,5 @@ fn batch(table: &Table, schema: Arc<Schema>) -> io::Result<RecordBatch> {
         }
     };
     let arrays = table.columns.iter().zip(schema.fields()).map(array).collect();
-    RecordBatch::try_new(schema, arrays).map_err(|error| io::Error::other(error.to_string()))
+    RecordBatch::try_new(schema, arrays).map_err(unwritten)
 }

@@ -74,6 +74,45 @@ impl OutputKind {
         }
     }
 
+    /// The kind that the ending of a file's name stands for; `None` for an ending that is not ours.
+    fn of_ending(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().to_lowercase();
+        let (_, ending) = name.trim_end_matches(".gz").rsplit_once('.')?;
+        Some(match ending {
+            "scorewise" => OutputKind::Model,
+            "csv" | "tsv" | "parquet" | "pq" | "arrow" | "feather" => OutputKind::Predictions,
+            "onnx" => OutputKind::Onnx,
+            "html" | "htm" => OutputKind::Page,
+            "json" => OutputKind::Results,
+            "svg" => OutputKind::Svg,
+            "png" => OutputKind::Png,
+            _ => return None,
+        })
+    }
+
+    /// An ending that a file of this kind may have, for hints.
+    fn ending(self) -> &'static str {
+        match self {
+            OutputKind::Model => ".scorewise",
+            OutputKind::Predictions | OutputKind::Trainings => ".csv",
+            OutputKind::Onnx => ".onnx",
+            OutputKind::Page => ".html (or .json for its data)",
+            OutputKind::Results => ".json",
+            OutputKind::Svg => ".svg",
+            OutputKind::Png => ".png",
+            OutputKind::Tables => ".md",
+        }
+    }
+
+    /// Whether the name promises another kind of file. A page is always named as one, since whoever opens it asks the name.
+    fn is_misnamed(self, path: &Path) -> bool {
+        match OutputKind::of_ending(path) {
+            Some(OutputKind::Predictions) => !matches!(self, OutputKind::Predictions | OutputKind::Trainings),
+            Some(kind) => kind != self,
+            None => self == OutputKind::Page && path.extension().is_some(),
+        }
+    }
+
     /// Whether an output of this kind may take this place: there is nothing, an empty file, a pipe or a device, or an older output of
     /// this kind.
     #[must_use]
@@ -182,6 +221,10 @@ impl Outputs {
     /// Whether an output of this kind may go to this place; it is not opened yet.
     pub fn check(&self, path: &Path, kind: OutputKind) -> Result<()> {
         let refused = |problem: String, hint: String| Err(Error::data(place(path), problem, hint));
+        if kind.is_misnamed(path) {
+            let problem = format!("{} would be written under the name of another kind of file", kind.name());
+            return refused(problem, format!("name a file that ends in {}", kind.ending()));
+        }
         let wanted = Identity::of_output(path);
         if self.inputs.iter().any(|input| input.is_same(&wanted)) {
             return refused("is read by this command, and would be written over".into(), "name another file".into());

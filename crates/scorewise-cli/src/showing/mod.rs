@@ -80,7 +80,7 @@ impl Looking {
         let report = self.settled().report.map(|path| -> Result<_, Failure> {
             if path.as_os_str() == "-" {
                 let problem = "-: a page goes into a file, not to standard output";
-                return Err(Error::setting("--report", problem, "name a file, such as report.html").into());
+                return Err(Error::setting("report", problem, "name a file, such as report.html").into());
             }
             let kind = if is_data(&path) { OutputKind::Results } else { OutputKind::Page };
             let file = outputs.create(&path, kind)?;

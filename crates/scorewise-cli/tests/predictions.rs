@@ -1,0 +1,443 @@
+//! Predictions say what is what: `predict | score -` gives the numbers of the file and of `train`, and nothing is taken for what it is not.
+
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::process::{Output, Stdio};
+
+use scorewise_train::table::{Reading, Source, Table, Values, read};
+use serde_json::Value;
+
+mod folder;
+
+use folder::Folder;
+
+/// Numbers between 0 and 1 that look random.
+fn chance(seed: u64, row: usize) -> f64 {
+    let mut bits = (seed << 32) ^ row as u64;
+    for _ in 0..3 {
+        bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    }
+    (bits >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Hours of weather: numbers, a station, weights, and targets in several spellings.
+fn table(seed: u64, rows: usize) -> String {
+    let mut text = String::from("time,station,x,z,w,event,state,kind\n");
+    let mut z: f64 = 0.5;
+    for row in 0..rows {
+        z = 0.7 * z + 0.6 * chance(seed, row) - 0.1;
+        let x = z + 0.5 * chance(seed + 1, row);
+        let station = ["a", "b", "c", "d", "e", "f", "g", "h"][row % 8];
+        let event = u8::from(z + 0.3 * chance(seed + 2, row) > 1.0);
+        let state = ["quiet, calm", "=storm"][usize::from(event)];
+        let kind = ["low", "middle", "high"][((3.0 * x) as usize).min(2)];
+        let (day, hour) = (row / 24 % 28 + 1, row % 24);
+        let month = row / 672 + 1;
+        let w = 0.1 + chance(seed + 3, row);
+        writeln!(
+            text,
+            "2020-{month:02}-{day:02} {hour:02}:00,{station},{x:.4},{z:.4},{w:.3},{event},\"{state}\",{kind}"
+        )
+        .unwrap();
+    }
+    text
+}
+
+const QUICK: [&str; 10] =
+    ["--epochs", "4", "--hidden", "6", "--replicates", "30", "--report", "none", "--json", "--threads"];
+
+struct SetUp {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    /// Where the predictions go.
+    file: &'static str,
+}
+
+const fn set_up(name: &'static str, arguments: &'static [&'static str], file: &'static str) -> SetUp {
+    SetUp { name, arguments, file }
+}
+
+const SET_UPS: [SetUp; 13] = [
+    set_up("two classes", &["--target", "z > 0.9", "--drop", "state,event"], "p.csv"),
+    set_up("many classes", &["--target", "kind", "--score", "macro(f1)"], "p.csv"),
+    set_up("many classes with weights", &["--target", "kind", "--score", "hss", "--weight", "w"], "p.csv.gz"),
+    set_up("lead", &["--target", "z > 0.9", "--lead", "1"], "p.csv"),
+    set_up("lags", &["--target", "event", "--lags", "2", "--drop", "state"], "p.csv"),
+    set_up("weights", &["--target", "event", "--weight", "w", "--score", "csi", "--drop", "state"], "p.csv"),
+    set_up("group", &["--target", "z > 0.9", "--lead", "1", "--lags", "1", "--split", "group:station"], "p.tsv"),
+    set_up("time split", &["--target", "event", "--split", "time", "--drop", "state"], "p.csv"),
+    set_up("ensemble", &["--target", "event", "--ensemble", "3", "--drop", "state"], "p.csv"),
+    set_up("text classes", &["--target", "state", "--drop", "event", "--score", "hss"], "p.csv"),
+    set_up("0/1 classes", &["--target", "event", "--drop", "state", "--score", "f1"], "p.csv"),
+    set_up("Parquet", &["--target", "state", "--drop", "event", "--weight", "w"], "p.parquet"),
+    set_up("Arrow", &["--target", "kind"], "p.arrow"),
+];
+
+impl Folder {
+    /// What a command says with standard input from a file.
+    fn piped(&self, arguments: &[&str], input: &[u8]) -> Output {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    fn piped_json(&self, arguments: &[&str], input: &[u8]) -> Value {
+        let output = self.piped(arguments, input);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).unwrap();
+    }
+
+    fn table(&self, name: &str) -> Table {
+        read(&Source::File(self.0.join(name)), &Reading::default()).unwrap()
+    }
+
+    /// The sentence of a command that fails with exit code 2.
+    #[track_caller]
+    fn refusal(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        errors.lines().filter(|line| !line.starts_with("note: ")).collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[test]
+fn a_pipe_a_file_and_train_give_the_same_numbers_in_every_set_up() {
+    let folder = Folder::new("predictions-set-ups");
+    folder.write("table.csv", &table(1, 900));
+    folder.write("test.csv", &table(5, 500));
+    for SetUp { name, arguments, file } in SET_UPS {
+        let train = [&["train", "table.csv", "--test", "test.csv", "-o", "m.scorewise"], arguments, &QUICK, &["2"]];
+        let trained = folder.json(&train.concat());
+        let _ = fs::remove_file(folder.0.join(file));
+        folder.run(&["predict", "m.scorewise", "test.csv", "-o", file]);
+        let scored = folder.json(&["score", file, "--json", "--replicates", "30"]);
+        let pipe = folder.run(&["predict", "m.scorewise", "test.csv"]);
+        assert_eq!(scored, folder.piped_json(&["score", "-", "--json", "--replicates", "30"], &pipe), "{name}");
+        for key in ["rows", "positives", "threshold", "confusion", "classes"] {
+            assert_eq!(scored[key], trained["test"][key], "{name}: {key}");
+        }
+        // With neighbours, `train` draws rows in blocks, so its intervals are others.
+        let is_same = |key: &&str| *key == "value" || !(arguments.contains(&"--lead") || arguments.contains(&"--lags"));
+        for (score, of_train) in trained["test"]["scores"].as_object().unwrap() {
+            for key in ["value", "low", "high"].iter().filter(|key| is_same(key)) {
+                assert_eq!(scored["scores"][score][key], of_train[key], "{name}: {key} of {score}");
+            }
+        }
+        let tuned = folder.json(&["tune", file, "--json", "--replicates", "30"]);
+        assert_eq!(tuned, folder.piped_json(&["tune", "-", "--json", "--replicates", "30"], &pipe), "{name}");
+        if trained["threshold"].is_number() {
+            assert_eq!(tuned["score"], trained["score"], "{name}");
+            assert_eq!(tuned["model"]["threshold"], trained["threshold"], "{name}");
+            let score = trained["score"].as_str().unwrap();
+            assert_eq!(tuned["model"]["value"], trained["test"]["scores"][score]["value"], "{name}");
+            let theory = folder.json(&["theory", file, "--json"]);
+            assert_eq!(theory["score"], trained["score"], "{name}");
+            assert_eq!(theory, folder.piped_json(&["theory", "-", "--json"], &pipe), "{name}");
+            let compared = folder.json(&["compare", file, file, "--json", "--replicates", "30"]);
+            assert_eq!(compared["first"]["threshold"], trained["threshold"], "{name}");
+            assert_eq!(compared["first"]["value"], trained["test"]["scores"][score]["value"], "{name}");
+        } else {
+            assert_eq!(tuned["classes"].as_array().unwrap().len(), 3, "{name}");
+            let one = folder.json(&["score", file, "--positive", "high", "--json", "--replicates", "30"]);
+            assert_eq!(one["rows"], scored["rows"], "{name}");
+        }
+    }
+}
+
+#[test]
+fn folds_leave_a_model_whose_predictions_have_its_numbers() {
+    let folder = Folder::new("predictions-folds");
+    folder.write("table.csv", &table(1, 600));
+    let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "--folds", "3", "-o", "m.scorewise"];
+    let trained = folder.json(&[&arguments[..], &QUICK, &["2"]].concat());
+    let pipe = folder.run(&["predict", "m.scorewise", "table.csv"]);
+    let scored = folder.piped_json(&["score", "-", "--json"], &pipe);
+    // The model of all rows has learnt from one part of them and was stopped by the other.
+    for cell in ["tn", "fp", "fn", "tp"] {
+        let sum =
+            ["train", "validation"].map(|part| trained[part]["confusion"][cell].as_u64().unwrap()).iter().sum::<u64>();
+        assert_eq!(scored["confusion"][cell].as_u64().unwrap(), sum, "{cell}");
+    }
+    folder.run(&["predict", "m.scorewise", "table.csv", "-o", "p.csv"]);
+    assert_eq!(folder.json(&["score", "p.csv", "--json"]), scored);
+}
+
+#[test]
+fn a_decision_is_never_taken_for_the_truth() {
+    let folder = Folder::new("predictions-no-truth");
+    folder.write("table.csv", &table(1, 400));
+    let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
+    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    let without: String =
+        table(5, 100).lines().map(|line| line.split(',').take(5).collect::<Vec<_>>().join(",") + "\n").collect();
+    folder.write("new.csv", &without.replace("event", "other"));
+    folder.run(&["predict", "m.scorewise", "new.csv", "-o", "p.csv"]);
+    for command in ["score", "tune", "theory"] {
+        let expected = "error: p.csv: has decisions and no column `truth`: what happened is not known\n\
+            hint: predict a table that holds the target, or name the column: --label COLUMN";
+        assert_eq!(folder.refusal(&[command, "p.csv"]), expected);
+        let output = folder.piped(&[command, "-"], &folder.bytes("p.csv"));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(
+            String::from_utf8(output.stderr).unwrap().contains("standard input: has decisions and no column `truth`")
+        );
+    }
+    assert!(folder.refusal(&["compare", "p.csv", "p.csv"]).contains("no column `truth`"));
+    folder.write("other.csv", "probability,y\n0.5,1\n");
+    let expected =
+        "error: other.csv: has no column `truth` or `label` that says what happened\nhint: name it: --label COLUMN";
+    assert_eq!(folder.refusal(&["score", "other.csv"]), expected);
+}
+
+#[test]
+fn a_pipe_of_the_shell_is_opened_once() {
+    let folder = Folder::new("predictions-substitution");
+    folder.write("p.csv", "probability,label\n0.9,1\n0.2,0\n0.6,0\n0.7,1\n");
+    let scorewise = env!("CARGO_BIN_EXE_scorewise");
+    let script = format!("'{scorewise}' score <(cat p.csv) --json");
+    let output = std::process::Command::new("bash").current_dir(&folder.0).args(["-c", &script]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let scored: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(scored["rows"], 4);
+}
+
+#[test]
+fn unknown_classes_are_told_row_by_row_and_words_for_yes_and_no_match() {
+    let folder = Folder::new("predictions-classes");
+    folder.write("table.csv", &table(1, 400));
+    let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
+    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    // The same rows with other words for the two classes, one class that is unknown and one that is missing.
+    let plain = table(5, 200);
+    for [no, yes] in [["no", "yes"], ["false", "true"], ["0.0", "1.0"]] {
+        let other: String = plain
+            .lines()
+            .enumerate()
+            .map(|(line, text)| {
+                let mut cells: Vec<&str> = text.split(',').collect();
+                if line > 0 {
+                    cells[5] = match line {
+                        7 => "maybe",
+                        9 => "",
+                        _ => [no, yes][usize::from(cells[5] == "1")],
+                    };
+                }
+                cells.join(",") + "\n"
+            })
+            .collect();
+        folder.write("other.csv", &other);
+        let _ = fs::remove_file(folder.0.join("q.csv"));
+        let output = folder.command(&["predict", "m.scorewise", "other.csv", "-o", "q.csv"]).output().unwrap();
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            notes.contains("column `event`: 1 row holds `maybe`, which is none of the classes `0`, `1`"),
+            "{notes}"
+        );
+        assert_eq!(notes.contains("are taken for the classes"), no != "0.0", "{notes}");
+        let _ = fs::remove_file(folder.0.join("p.csv"));
+        folder.write("plain.csv", &plain);
+        folder.run(&["predict", "m.scorewise", "plain.csv", "-o", "p.csv"]);
+        let truth = |name: &str| match folder.table(name).column("truth").unwrap().values.clone() {
+            Values::Number(values) => values,
+            other => panic!("{other:?}"),
+        };
+        let (expected, got) = (truth("p.csv"), truth("q.csv"));
+        assert_eq!(got.len(), 200);
+        for row in 0..200 {
+            let is_known = ![6, 8].contains(&row);
+            assert!(if is_known { got[row] == expected[row] } else { got[row].is_nan() }, "row {row}");
+        }
+    }
+}
+
+#[test]
+fn the_newest_row_first_is_the_same_forecast() {
+    let folder = Folder::new("predictions-newest-first");
+    let oldest_first = table(1, 900);
+    let reversed = |text: &str| {
+        let (heading, rows) = text.split_once('\n').unwrap();
+        let mut rows: Vec<&str> = rows.lines().collect();
+        rows.reverse();
+        format!("{heading}\n{}\n", rows.join("\n"))
+    };
+    folder.write("up.csv", &oldest_first);
+    folder.write("down.csv", &reversed(&oldest_first));
+    let arguments = ["--target", "z > 0.9", "--lead", "1", "--lags", "2"];
+    let mut trained = Vec::new();
+    for name in ["up", "down"] {
+        let (csv, model) = (format!("{name}.csv"), format!("{name}.scorewise"));
+        trained.push(folder.json(&[&["train", &csv, "-o", &model][..], &arguments, &QUICK, &["2"]].concat()));
+    }
+    // The parts hold the same rows; their order decides how batches are drawn, so the networks differ.
+    for part in ["train", "validation", "test"] {
+        assert_eq!(trained[0][part]["rows"], trained[1][part]["rows"]);
+        assert_eq!(trained[0][part]["positives"], trained[1][part]["positives"]);
+    }
+    folder.run(&["predict", "up.scorewise", "up.csv", "-o", "up-p.csv"]);
+    folder.run(&["predict", "up.scorewise", "down.csv", "-o", "down-p.csv"]);
+    let (up, down) = (folder.bytes("up-p.csv"), folder.bytes("down-p.csv"));
+    assert_eq!(reversed(&String::from_utf8(up).unwrap()), String::from_utf8(down).unwrap());
+    let output = folder
+        .command(&[&["train", "down.csv", "-o", "n.scorewise"][..], &arguments, &QUICK, &["2"]].concat())
+        .output()
+        .unwrap();
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(notes.contains("column `time`: lags and leads follow its times"), "{notes}");
+    assert!(!notes.contains("in the order of the file"), "{notes}");
+}
+
+#[test]
+fn a_gap_in_a_regular_series_is_not_jumped() {
+    let folder = Folder::new("predictions-gap");
+    folder.write("table.csv", &table(1, 600));
+    let arguments = ["train", "table.csv", "--target", "z > 0.9", "--lead", "1", "-o", "m.scorewise"];
+    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    let gapped: String = table(5, 100)
+        .lines()
+        .enumerate()
+        .filter(|(line, _)| *line != 50)
+        .map(|(_, line)| format!("{line}\n"))
+        .collect();
+    folder.write("gap.csv", &gapped);
+    folder.run(&["predict", "m.scorewise", "gap.csv", "-o", "p.csv"]);
+    let Values::Number(truth) = folder.table("p.csv").column("truth").unwrap().values.clone() else { panic!() };
+    let missing: Vec<usize> = (0..truth.len()).filter(|row| truth[*row].is_nan()).collect();
+    assert_eq!((truth.len(), missing), (99, vec![48, 98]), "the row before the gap and the last one have no next hour");
+}
+
+#[test]
+fn stations_at_the_same_time_need_a_group_or_are_told_of() {
+    let folder = Folder::new("predictions-stations");
+    let mut text = String::from("time,station,z\n");
+    for row in 0..400 {
+        writeln!(
+            text,
+            "2020-01-{:02} {:02}:00,{},{:.3}",
+            row / 48 + 1,
+            row / 2 % 24,
+            ["a", "b"][row % 2],
+            chance(3, row)
+        )
+        .unwrap();
+    }
+    folder.write("sorted.csv", &text);
+    let (heading, rows) = text.split_once('\n').unwrap();
+    let by_station = |station: &str| {
+        rows.lines().filter(|line| line.contains(station)).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    folder.write("by-station.csv", &format!("{heading}\n{}{}", by_station(",a,"), by_station(",b,")));
+    let arguments = ["--target", "z > 0.7", "--lead", "1", "-o", "m.scorewise"];
+    let refused = folder.refusal(&[&["train", "by-station.csv"][..], &arguments].concat());
+    let expected = "error: --group: 200 of 400 rows share their time in `time` with the row before, and the file is not sorted by time\n\
+        hint: name the column that tells the series apart, such as a station: `--group COLUMN`";
+    assert_eq!(refused, expected);
+    let output = folder.command(&[&["train", "sorted.csv"][..], &arguments, &QUICK, &["2"]].concat()).output().unwrap();
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(notes.contains("200 rows share their time with the row before"), "{notes}");
+    // With groups both files are the same series.
+    let with_group = [&arguments[..], &["--group", "station"]].concat();
+    let positives = ["sorted.csv", "by-station.csv"].map(|file| {
+        let trained = folder.json(&[&["train", file][..], &with_group, &QUICK, &["2"]].concat());
+        ["train", "validation", "test"].map(|part| trained[part]["positives"].clone())
+    });
+    assert_eq!(positives[0], positives[1]);
+}
+
+#[test]
+fn predictions_are_the_same_in_every_format_and_other_names_are_refused() {
+    let folder = Folder::new("predictions-formats");
+    folder.write("table.csv", &table(1, 400));
+    let arguments =
+        ["train", "table.csv", "--target", "state", "--drop", "event", "--weight", "w", "-o", "m.scorewise"];
+    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    let mut tables = Vec::new();
+    for file in ["p.csv", "p.tsv", "p.csv.gz", "p.parquet", "p.arrow", "p.feather"] {
+        folder.run(&["predict", "m.scorewise", "table.csv", "--with", "time,station,w,state", "-o", file]);
+        let table = folder.table(file);
+        tables.push((file, table.columns));
+    }
+    let names: Vec<&str> = tables[0].1.iter().map(|column| column.name.as_str()).collect();
+    let expected = [
+        "probability",
+        "decision",
+        "truth",
+        "threshold",
+        "score",
+        "negative",
+        "positive",
+        "weight",
+        "time",
+        "station",
+        "w",
+        "state",
+    ];
+    assert_eq!(names, expected);
+    for (file, columns) in &tables {
+        assert_eq!(*columns, tables[0].1, "{file}");
+    }
+    let first = |name: &str| folder.bytes(name)[..4].to_vec();
+    assert_eq!(
+        (&first("p.parquet")[..], &first("p.arrow")[..], &first("p.csv.gz")[..2]),
+        (&b"PAR1"[..], &b"ARRO"[..], &[0x1f, 0x8b][..])
+    );
+    for file in ["p.json", "p.xlsx", "p.html", "p.scorewise"] {
+        let refused = folder.refusal(&["predict", "m.scorewise", "table.csv", "-o", file]);
+        let expected = format!(
+            "error: {file}: a table is not written in the format that this name stands for\nhint: name a file that ends in .csv, .tsv, .csv.gz, .parquet or .arrow"
+        );
+        assert_eq!(refused, expected);
+    }
+    for report in ["x.pdf", "x.csv"] {
+        let refused = folder.refusal(&["score", "p.csv", "--report", report]);
+        assert!(
+            refused.starts_with(&format!("error: {report}: a report of scorewise would be written under the name")),
+            "{refused}"
+        );
+    }
+    let refused =
+        folder.refusal(&[&["train", "table.csv", "--target", "event", "-o", "m.csv"][..], &QUICK, &["2"]].concat());
+    assert!(refused.starts_with("error: m.csv: a model of scorewise would be written under the name"), "{refused}");
+}
+
+#[test]
+fn a_column_of_the_table_with_a_name_of_ours_is_written_beside() {
+    let folder = Folder::new("predictions-names");
+    folder.write("table.csv", &table(1, 300).replace(",station,", ",score,"));
+    let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
+    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    folder.run(&["predict", "m.scorewise", "table.csv", "--with", "score", "-o", "p.csv"]);
+    let table = folder.table("p.csv");
+    let Values::Category(values) = &table.column("score (table)").unwrap().values else { panic!() };
+    assert_eq!(values.levels.len(), 8);
+    assert_eq!(folder.json(&["score", "p.csv", "--json"])["rows"], 300);
+}
+
+#[test]
+fn parts_that_overlap_are_told_and_the_centre_of_the_prior_is_not_called_given() {
+    let folder = Folder::new("predictions-overlap");
+    folder.write("table.csv", &table(1, 400));
+    let arguments =
+        ["train", "table.csv", "--target", "event", "--drop", "state", "--recipe", "strong", "--epochs", "4"];
+    let text = String::from_utf8(folder.run(&[&arguments[..], &["--report", "none"]].concat())).unwrap();
+    assert!(text.contains("these overlap: each network has validation rows of its own"), "{text}");
+    let trained = folder.json(&[&arguments[..], &["--report", "none", "--json"]].concat());
+    assert_eq!(trained["decision"]["chosen"], "prior");
+    let model = scorewise_train::Model::load(&folder.0.join("model.scorewise")).unwrap();
+    let plan = model.plan.unwrap();
+    assert_eq!(plan.recipe.as_deref(), Some("strong"));
+    assert!(plan.own_validation && plan.settings.warm_start.is_some());
+}

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use scorewise::multiclass::softmax;
 use scorewise::prior::Chance;
 use scorewise::sweep::{Sweep, sweep};
-use scorewise::{Probabilities, Rows, stream};
+use scorewise::{Probabilities, Purpose, Rows, stream};
 
 use crate::engine::{Engine, Matrix};
 use crate::error::{Error, Result};
@@ -52,7 +52,7 @@ pub fn ensemble<'a>(
         shape: shape.clone(),
         sample: *sample,
         // Threads that have no member of their own share in the batches of the others.
-        settings: Settings { seed: stream(settings.seed, member), threads: inner, ..settings.clone() },
+        settings: Settings { seed: stream(settings.seed, Purpose::Member, member), threads: inner, ..settings.clone() },
     };
     let jobs: Vec<Job<'_>> = (0..).zip(samples).map(job).collect();
     let fits: Vec<Fit> = fit_all(&jobs, threads, watch)?.into_iter().flatten().collect();

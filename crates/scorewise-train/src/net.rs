@@ -7,8 +7,10 @@
 //! The padding is part of the list and stays 0: the inputs it would multiply are 0, so its gradient is 0, and an optimiser
 //! leaves it where it is. One flat list makes an optimiser one loop.
 
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_core::Rng;
+use scorewise::Purpose;
+
+use crate::split::random;
 
 /// Numbers to which a row of weights is padded: one AVX-512 register.
 pub(crate) const PAD: usize = 16;
@@ -96,7 +98,7 @@ impl Network {
     /// Glorot-uniform weights, ±√(6/(inputs + outputs)), and biases of 0, the same for the same seed.
     #[must_use]
     pub fn glorot(shape: Shape, seed: u64) -> Self {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut random = random(seed, Purpose::FirstWeights, 0);
         let mut parameters = vec![0.0; shape.parameters()];
         for layer in shape.layers() {
             let limit = (6.0 / (layer.inputs + layer.outputs) as f64).sqrt();

@@ -9,8 +9,12 @@ use std::ops::ControlFlow;
 use patterns::{Data, blobs, disc, score_loss};
 use scorewise::Score;
 use scorewise::multiclass::SimplexLoss;
+use scorewise::sweep::{Bootstrap, Resampling};
 use scorewise_train::ensemble::{Ensemble, Trained, ensemble};
 use scorewise_train::fit::{Objective, Sample, Settings, WarmStart};
+use scorewise_train::split::{Shares, Split};
+use scorewise_train::table::{Column, Table, Values};
+use scorewise_train::target::Labels;
 use scorewise_train::{Engine, Matrix, Network, Shape};
 
 fn trained(data: &Data, outputs: usize, settings: &Settings, members: usize, threads: usize) -> Trained {
@@ -154,4 +158,58 @@ fn each_member_answers_for_the_rows_that_it_has_not_learnt_from() {
     let trained = ensemble(&shape, &common, &settings, 1, |_, _, _| ControlFlow::Continue(())).unwrap();
     let (rows, probabilities) = trained.held_out(&common);
     assert_eq!(probabilities, trained.ensemble.probabilities(&data.matrix, &rows));
+}
+
+/// The numbers in [0, 1) from which the first weights of member 0 were made: a training whose steps are too short to move any weight.
+fn units_behind_the_first_weights(seed: u64, inputs: usize) -> Vec<f64> {
+    let values: Vec<f32> = (0..2 * inputs).map(|at| (at % 7) as f32 - 3.0).collect();
+    let (matrix, rows) = (Matrix::new(inputs, &values).unwrap(), [0, 1]);
+    let sample = Sample { matrix: &matrix, labels: &[0, 1], weights: None, training: &rows, validation: &rows };
+    let settings = Settings {
+        learning_rate: 1e-30,
+        epochs: 1,
+        cure: false,
+        seed,
+        ..Settings::new(score_loss("tss", "uniform:0,1"))
+    };
+    let shape = Shape::new(inputs, &[], 1).unwrap();
+    let trained = ensemble(&shape, &[sample], &settings, 1, |_, _, _| ControlFlow::Continue(())).unwrap();
+    let limit = (6.0 / (inputs + 1) as f64).sqrt();
+    let layers = trained.ensemble.members()[0].to_layers();
+    layers[0].weights.iter().map(|weight| (f64::from(*weight) / limit + 1.0) / 2.0).collect()
+}
+
+#[test]
+fn first_weights_split_and_bootstrap_draw_from_generators_of_their_own() {
+    const ROWS: usize = 200;
+    for seed in [0, 1, 7, u64::MAX] {
+        let units = units_behind_the_first_weights(seed, ROWS);
+        assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
+
+        // What a Poisson bootstrap would make of these numbers in rows 1, 3, 5 …: 0 copies below 1/e.
+        let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
+        for replicate in 0..100 {
+            let mut copies = vec![0; 2 * ROWS];
+            bootstrap.copies(replicate, &[false; 2 * ROWS], &mut copies).unwrap();
+            let drawn = copies.iter().skip(1).step_by(2).map(|copies| *copies == 0);
+            let alike = drawn.zip(&units).filter(|(none, unit)| *none == (**unit < (-1.0f64).exp())).count();
+            assert!(alike < ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {alike} of {ROWS} rows alike");
+        }
+
+        // What a split would make of them: a shuffle of each class, whose end is the test.
+        let classes: Vec<u32> = (0..ROWS as u32).map(|row| row % 2).collect();
+        let names = vec!["no".to_string(), "yes".to_string()];
+        let labels = Labels { classes, names, ahead: None };
+        let column = Column { name: "x".into(), values: Values::Number(vec![0.0; ROWS]) };
+        let table = Table { columns: vec![column], ..Table::default() };
+        let (parts, _) = Split::Random.parts(&table, &labels, &Shares { test: 0.5, validation: 0.25 }, seed).unwrap();
+        for class in 0..2 {
+            let mut order: Vec<u32> = (0..ROWS as u32).filter(|row| row % 2 == class).collect();
+            for (at, unit) in (1..order.len()).rev().zip(&units) {
+                order.swap(at, (unit * (at + 1) as f64) as usize);
+            }
+            let alike = order[ROWS / 4..].iter().filter(|row| parts.test.contains(row)).count();
+            assert!(alike < ROWS / 4 * 3 / 4, "seed {seed}, class {class}: {alike} of {} rows alike", ROWS / 4);
+        }
+    }
 }

@@ -9,7 +9,7 @@ mod models;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use scorewise::stream;
+use models::stream;
 use scorewise_train::model::{Decision, Model, Predictor};
 use scorewise_train::{Place, onnx};
 use serde_json::{Value, json};

@@ -60,6 +60,7 @@ static ALLOCATOR: Counting = Counting;
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Mutates a file so many times and reads each.
+#[expect(clippy::disallowed_methods, reason = "dice of a test")]
 fn survive(name: &str, original: &[u8], seed: u64, times: usize) {
     let path = std::env::temp_dir().join(format!("scorewise-mutated-{}-{seed}-{name}", std::process::id()));
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);

@@ -14,7 +14,7 @@ const FOLDS: Folds = Folds { folds: 5, repeats: 2, validation: 0.25 };
 
 /// Rows with a group each; every seventh row has no label, and classes come by a rule that looks like chance.
 fn sample(rows: usize, groups: u32, classes: u32) -> (Table, Labels) {
-    let chance = |row: usize| (scorewise::stream(1, row as u64) >> 40) as u32;
+    let chance = |row: usize| (scorewise::stream(1, scorewise::Purpose::Split, row as u64) >> 40) as u32;
     let codes: Vec<u32> = (0..rows).map(|row| chance(row) % groups).collect();
     let levels = (0..groups).map(|group| format!("g{group}")).collect();
     let group = Column { name: "patient".into(), values: Values::Category(Category { codes, levels }) };

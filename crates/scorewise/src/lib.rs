@@ -93,7 +93,7 @@ pub use prior::Prior;
 pub use real::Real;
 pub use rows::{Logits, Predictions, Probabilities, Rows};
 pub use score::{Direction, Score};
-pub use seed::stream;
+pub use seed::{Purpose, stream};
 pub use spread::Spread;
 
 /// The README's Rust examples are tests.

@@ -26,7 +26,7 @@ pub use settings::{Keep, Settings, WarmStart};
 
 use std::ops::ControlFlow;
 
-use scorewise::stream;
+use scorewise::{Purpose, stream};
 
 use crate::error::Result;
 use crate::net::{Network, Shape};
@@ -124,7 +124,8 @@ fn start(
     may_restart: bool,
     watch: &mut dyn FnMut(usize, &Epoch) -> ControlFlow<()>,
 ) -> Result<Option<Fit>> {
-    let mut training = Training::new(shape, sample, settings, stream(settings.seed, restarts as u64));
+    let seed = stream(settings.seed, Purpose::Restart, restarts as u64);
+    let mut training = Training::new(shape, sample, settings, seed);
     let warm = settings.warm_start_for(shape).and_then(|warm| Some((warm, settings.objective.warm_up()?)));
     let mut plan = Plan::new(settings, may_restart);
     let mut warm_up = Run::default();

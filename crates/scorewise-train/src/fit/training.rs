@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use rand_xoshiro::Xoshiro256PlusPlus;
-use scorewise::stream;
+use scorewise::Purpose;
 
 use super::batch::Batch;
 use super::objective::Objective;
@@ -108,14 +108,13 @@ pub(super) struct Training<'a> {
 
 impl<'a> Training<'a> {
     pub fn new(shape: &Shape, sample: &'a Sample<'a>, settings: &'a Settings, seed: u64) -> Self {
-        // A stream for the weights and one for the order of the rows.
-        let network = Network::glorot(shape.clone(), stream(seed, 0));
+        let network = Network::glorot(shape.clone(), seed);
         Training {
             sample,
             settings,
             outputs: shape.widths().last().copied().unwrap_or(1),
             engine: Engine::new(shape).with_threads(settings.threads),
-            random: random(seed, 1),
+            random: random(seed, Purpose::BatchOrder, 0),
             order: sample.training.to_vec(),
             batch: Batch::default(),
             gradient: vec![0.0; network.parameters.len()],
@@ -274,5 +273,36 @@ fn finite<T>(result: scorewise::Result<T>) -> scorewise::Result<Option<T>> {
         Ok(value) => Ok(Some(value)),
         Err(NotANumber { .. } | Logit { .. } | NotFinite { .. }) => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::Rng;
+    use scorewise::{CrossEntropy, Loss, stream};
+
+    use super::*;
+    use crate::engine::Matrix;
+
+    #[test]
+    fn the_batch_order_of_a_member_is_that_of_no_split_no_replicate_and_no_first_weights() {
+        let (matrix, rows) = (Matrix::new(1, &[0.0, 1.0]).unwrap(), [0, 1]);
+        let sample = Sample { matrix: &matrix, labels: &[0, 1], weights: None, training: &rows, validation: &rows };
+        let shape = Shape::new(1, &[], 1).unwrap();
+        for seed in [0, 1, u64::MAX] {
+            let member = stream(seed, Purpose::Member, 0);
+            let settings = Settings { seed: member, ..Settings::new(Loss::CrossEntropy(CrossEntropy::plain())) };
+            let start = stream(settings.seed, Purpose::Restart, 0);
+            let order = Training::new(&shape, &sample, &settings, start).random.next_u64();
+            for purpose in Purpose::ALL {
+                for from in [seed, member, start] {
+                    let is_itself = from == start && *purpose == Purpose::BatchOrder;
+                    for number in u64::from(is_itself)..100 {
+                        let other = random(from, *purpose, number).next_u64();
+                        assert_ne!(order, other, "seed {seed}: {} {number}", purpose.name());
+                    }
+                }
+            }
+        }
     }
 }

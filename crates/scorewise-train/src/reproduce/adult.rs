@@ -3,6 +3,8 @@
 //! Rows without a missing value (30162), 48 features standardised on all of them. A repeat draws four fifths of the rows; a third of
 //! those stops the training.
 
+use scorewise::Purpose;
+
 use super::part::Part;
 use crate::encode::{Choice, Encoder};
 use crate::engine::Matrix;
@@ -62,7 +64,7 @@ impl Adult {
     #[must_use]
     pub fn part(&self, seed: u64) -> Part {
         let mut order: Vec<u32> = (0..self.rows() as u32).collect();
-        shuffle(&mut order, &mut random(seed, 0));
+        shuffle(&mut order, &mut random(seed, Purpose::Split, 0));
         let (kept, test) = order.split_at(self.rows() * 4 / 5);
         let (validation, training) = kept.split_at(kept.len() / 3);
         Part {

@@ -7,6 +7,8 @@
 
 use std::ops::Range;
 
+use scorewise::Purpose;
+
 use super::inputs::{DIRECTIONS, Input, Inputs, Weather};
 use super::line::least_squares;
 use super::part::Part;
@@ -124,7 +126,7 @@ impl Pollution {
             values.extend(columns.iter().zip(&scales).map(cell));
         }
         let mut order = seen.clone();
-        shuffle(&mut order, &mut random(seed, 0));
+        shuffle(&mut order, &mut random(seed, Purpose::Split, 0));
         let (validation, training) = order.split_at(seen.len() / 3);
         let sorted = |rows: &[u32]| {
             let mut rows = rows.to_vec();

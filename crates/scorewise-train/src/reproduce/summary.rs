@@ -1,6 +1,8 @@
 //! From trainings to the lines of a table.
 
-use scorewise::{Spread, stream};
+use rand_core::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use scorewise::{Purpose, Spread};
 
 use super::trial::Trial;
 use crate::split::random;
@@ -85,17 +87,16 @@ impl Difference {
     pub fn of(pairs: &[(f64, f64)], block: usize, seed: u64) -> Option<Self> {
         let differences: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours - theirs).collect();
         let mean = Spread::of(&differences)?.mean;
-        let interval = interval(&differences, 1, stream(seed, 0));
+        let interval = interval(&differences, 1, random(seed, Purpose::Difference, 0));
         // At least one repeat, and not more than there are.
-        let in_blocks = self::interval(&differences, block.clamp(1, differences.len()), stream(seed, 1));
+        let most = block.clamp(1, differences.len());
+        let in_blocks = self::interval(&differences, most, random(seed, Purpose::Difference, 1));
         Some(Difference { mean, interval, in_blocks, block })
     }
 }
 
 /// Percentiles of the means of blocks drawn with replacement, around the end: a circular block bootstrap.
-fn interval(values: &[f64], block: usize, seed: u64) -> (f64, f64) {
-    use rand_core::Rng;
-    let mut random = random(seed, 0);
+fn interval(values: &[f64], block: usize, mut random: Xoshiro256PlusPlus) -> (f64, f64) {
     let mut draw = || ((u128::from(random.next_u64()) * values.len() as u128) >> 64) as usize;
     let mut means: Vec<f64> = Vec::with_capacity(REPLICATES);
     for _ in 0..REPLICATES {

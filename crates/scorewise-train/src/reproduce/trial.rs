@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use scorewise::sweep::{confusion, sweep};
-use scorewise::{CrossEntropy, Loss, Probabilities, Rows, Score, ScoreLoss, stream};
+use scorewise::{CrossEntropy, Loss, Probabilities, Purpose, Rows, Score, ScoreLoss, stream};
 use serde::{Deserialize, Serialize};
 
 use super::contender::Contender;
@@ -71,6 +71,9 @@ pub struct Trial {
     pub seconds: f64,
 }
 
+/// How random numbers come from the seed. Results of other streams are other draws, and are not mixed with these.
+const STREAMS: &str = "streams by purpose";
+
 /// What tells one training from all others of an experiment with one seed.
 pub(super) type Key = (String, String, bool, usize);
 
@@ -82,7 +85,8 @@ impl Task {
     /// A number for all that decides the result but score, repeat, seed and code: settings, inputs, networks.
     pub(super) fn recipe(&self, experiment: Experiment) -> Result<String> {
         let (settings, inputs) = (self.settings(experiment)?, self.contender.inputs()?);
-        let all = format!("{settings:?} {inputs:?} {:?} {}", self.hidden(experiment), self.contender.members());
+        let all =
+            format!("{settings:?} {inputs:?} {:?} {} {STREAMS}", self.hidden(experiment), self.contender.members());
         Ok(format!("{:016x}", name(&all)))
     }
 
@@ -100,7 +104,8 @@ impl Task {
     ) -> Result<Option<Trial>> {
         let start = Instant::now();
         // Rows are drawn alike for all contenders, so that they can be compared repeat by repeat.
-        let part = stage.part(self.repeat, &self.contender.inputs()?, stream(seed, self.repeat as u64));
+        let part =
+            stage.part(self.repeat, &self.contender.inputs()?, stream(seed, Purpose::RepeatRows, self.repeat as u64));
         let found = match (&self.contender, stage) {
             (Contender::Persistence, Stage::Pollution(pollution)) => {
                 let certain = pollution.persistence(&Window::of_paper(self.repeat)).into_iter();
@@ -120,7 +125,8 @@ impl Task {
         watch: &(dyn Fn(&Epoch) -> ControlFlow<()> + Sync),
     ) -> Result<Option<Found>> {
         let mut settings = self.settings(stage.experiment())?;
-        settings.seed = stream(stream(seed, name(&self.contender.to_string())), self.repeat as u64);
+        let contender = stream(seed, Purpose::Contender, name(&self.contender.to_string()));
+        settings.seed = stream(contender, Purpose::Repeat, self.repeat as u64);
         let shape = Shape::new(part.matrix.columns(), self.hidden(stage.experiment()), 1)
             .ok_or_else(|| crate::Error::setting("network", "a width of 0", ""))?;
         let members = self.contender.members();

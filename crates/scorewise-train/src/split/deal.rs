@@ -2,10 +2,12 @@
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use scorewise::{Purpose, stream};
 
-/// Randomness from one of the streams of a seed.
-pub(crate) fn random(seed: u64, stream: u64) -> Xoshiro256PlusPlus {
-    Xoshiro256PlusPlus::seed_from_u64(scorewise::stream(seed, stream))
+/// The generator of one of the streams of a seed.
+#[expect(clippy::disallowed_methods, reason = "this is where generators come from")]
+pub(crate) fn random(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
+    Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))
 }
 
 /// Every order is as likely as every other.
@@ -47,7 +49,7 @@ mod tests {
     fn a_shuffle_keeps_all_and_follows_the_seed() {
         let shuffled = |seed| {
             let mut list: Vec<u32> = (0..100).collect();
-            shuffle(&mut list, &mut random(seed, 0));
+            shuffle(&mut list, &mut random(seed, Purpose::Split, 0));
             list
         };
         let mut sorted = shuffled(1);

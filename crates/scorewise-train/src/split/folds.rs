@@ -1,5 +1,7 @@
 //! Cross-validation: every row is in the test of one fold, and the rest of each fold is divided as a table is.
 
+use scorewise::{Purpose, stream};
+
 use super::deal::{random, shuffle};
 use super::group::Members;
 use super::random::{strata, take};
@@ -32,7 +34,7 @@ impl Split {
         folds.check(self)?;
         let (mut all, mut notes) = (Vec::new(), Vec::new());
         for repeat in 0..folds.repeats {
-            let seed = scorewise::stream(seed, repeat as u64);
+            let seed = stream(seed, Purpose::FoldsRepeat, repeat as u64);
             let (sides, told) = match self {
                 Split::Random => (folds.random(labels, seed)?, Vec::new()),
                 Split::Time(column) => folds.time(table, labels, column.as_deref())?,
@@ -89,7 +91,7 @@ impl Folds {
                 let (test, rest): (Vec<u32>, Vec<u32>) =
                     labels.rows().into_iter().partition(|row| fold_of[*row as usize] == Some(fold));
                 test.iter().for_each(|row| sides[*row as usize] = TEST);
-                let mut strata = strata(labels, &rest, scorewise::stream(seed, 1 + fold as u64));
+                let mut strata = strata(labels, &rest, stream(seed, Purpose::FoldParts, fold as u64));
                 take(&mut strata, self.validation, VALIDATION, &mut sides);
                 strata.iter().flatten().for_each(|row| sides[*row as usize] = TRAINING);
                 sides
@@ -104,7 +106,7 @@ impl Folds {
         let asked = if self.validation > 0.0 { 2 } else { 1 };
         members.enough_for(self.folds.max(1 + asked), column)?;
         let mut fold_order: Vec<usize> = (0..self.folds).collect();
-        shuffle(&mut fold_order, &mut random(seed, 1));
+        shuffle(&mut fold_order, &mut random(seed, Purpose::FoldOrder, 0));
         let fold_of = members.assign(&vec![1.0 / self.folds as f64; self.folds], classes, seed);
         Ok(fold_order
             .into_iter()
@@ -113,7 +115,7 @@ impl Folds {
                 let rest: Vec<u32> = rows.iter().copied().filter(|row| !is_test(groups.codes[*row as usize])).collect();
                 let inner = Members::new(&groups, labels, &rest);
                 let shares = [1.0 - self.validation, self.validation];
-                let part_of = inner.assign(&shares, classes, scorewise::stream(seed, 2 + fold as u64));
+                let part_of = inner.assign(&shares, classes, stream(seed, Purpose::FoldParts, fold as u64));
                 let side = |group: &u32| match part_of[*group as usize] {
                     _ if is_test(*group) => TEST,
                     Some(0) => TRAINING,

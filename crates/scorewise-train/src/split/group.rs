@@ -1,5 +1,7 @@
 //! By group: no group is in two parts, and the parts come as near to their shares of every class as whole groups allow.
 
+use scorewise::Purpose;
+
 use super::deal::{random, shuffle};
 use super::{NO_SIDE, Shares, TEST, TRAINING, VALIDATION};
 use crate::error::{Error, Result};
@@ -57,7 +59,7 @@ impl Members {
         let mut totals = vec![0.0; classes];
         self.counts.iter().flatten().for_each(|(class, count)| totals[*class as usize] += f64::from(*count));
         let mut order: Vec<usize> = (0..self.counts.len()).filter(|group| !self.counts[*group].is_empty()).collect();
-        shuffle(&mut order, &mut random(seed, 0));
+        shuffle(&mut order, &mut random(seed, Purpose::SplitGroups, 0));
         let size = |group: &usize| self.counts[*group].iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
         order.sort_by_key(|group| std::cmp::Reverse(size(group)));
 

@@ -3,6 +3,8 @@
 //! Of a rare event there are few rows, and a third of them that only stops is a third that no network has learnt from. Dealt into three
 //! hands, each stops one network and teaches two; with more networks than hands the rows are shuffled and dealt again.
 
+use scorewise::Purpose;
+
 use super::deal::{random, shuffle};
 
 /// The rows of one network among several.
@@ -22,7 +24,7 @@ pub(crate) fn deal(strata: &[Vec<u32>], hands: usize, networks: usize, seed: u64
         for (number, stratum) in strata.iter().enumerate() {
             let mut rows = stratum.clone();
             rows.sort_unstable();
-            shuffle(&mut rows, &mut random(seed, (round * strata.len() + number) as u64));
+            shuffle(&mut rows, &mut random(seed, Purpose::ValidationDeal, (round * strata.len() + number) as u64));
             let border = |hand: usize| hand * rows.len() / hands;
             for (hand, network) in networks.iter_mut().enumerate() {
                 network.validation.extend(&rows[border(hand)..border(hand + 1)]);

@@ -1,5 +1,7 @@
 //! At random, with the same share of each class in every part.
 
+use scorewise::Purpose;
+
 use super::deal::{apportion, random, shuffle};
 use super::{NO_SIDE, Shares, TEST, TRAINING, VALIDATION, rows_of};
 use crate::target::Labels;
@@ -18,7 +20,7 @@ pub(super) fn strata(labels: &Labels, rows: &[u32], seed: u64) -> Vec<Vec<u32>> 
     let mut strata = vec![Vec::new(); labels.names.len()];
     rows.iter().for_each(|row| strata[labels.classes[*row as usize] as usize].push(*row));
     for (class, rows) in strata.iter_mut().enumerate() {
-        shuffle(rows, &mut random(seed, class as u64));
+        shuffle(rows, &mut random(seed, Purpose::Split, class as u64));
     }
     strata
 }

@@ -71,6 +71,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "dice of a test")]
     fn equals_the_library_on_random_values() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         for _ in 0..200_000 {

@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use scorewise::{Purpose, stream};
+
 use super::{Answers, Labelled, Plan, part};
 use crate::error::Result;
 use crate::fit::{Epoch, side_by_side};
@@ -40,7 +42,7 @@ pub fn cross_validate(
     // Side by side on the outside only: a fold is one thread.
     let inside = Plan { threads: 1, ..plan.clone() };
     let trained = side_by_side(parts.len(), plan.threads, |at| {
-        let seed = scorewise::stream(plan.seed, at as u64);
+        let seed = stream(plan.seed, Purpose::FoldTraining, at as u64);
         let plan = Plan { seed, ..inside.clone() };
         part(&labelled, &parts[at], reading, &plan, |member, epoch, what| watch(at, member, epoch, what))
     })?;

@@ -3,7 +3,6 @@
 // Each test that includes this file uses a part of it, and an example does so too, outside of what counts as tests.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use scorewise::stream;
 use scorewise_train::encode::{Coding, Cycle, Encoder, Input, Scale};
 use scorewise_train::groups::RowOrder;
 use scorewise_train::model::{Chosen, Decision, Fingerprint, Model, VERSION};
@@ -95,6 +94,16 @@ pub fn rows(features: usize, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
         .collect();
     let matrix = Matrix::new(features, &values).unwrap();
     (values, matrix)
+}
+
+/// Bits that look like chance, the same for the same two numbers (the finaliser of MurmurHash3): the
+/// dice of these tests, which need no streams that are independent of each other.
+pub fn stream(seed: u64, number: u64) -> u64 {
+    let mut bits = seed.wrapping_add(number.wrapping_mul(0xd134_2543_de82_ef95));
+    for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
+        bits = (bits ^ (bits >> 33)).wrapping_mul(factor);
+    }
+    bits ^ (bits >> 33)
 }
 
 /// In [−1, 1).

@@ -28,8 +28,7 @@ mod text;
 mod pieces;
 mod rows;
 
-use rand_core::{Rng, SeedableRng};
-use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_core::Rng;
 
 pub use beta::Beta;
 pub use centred::Centred;
@@ -48,6 +47,8 @@ pub use triangular::Triangular;
 pub use uniform::Uniform;
 
 use law::Law;
+
+use crate::seed::{Purpose, generator};
 
 /// The distribution of the threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,7 +163,7 @@ impl Prior {
 
     /// Thresholds drawn at random, the same for the same seed.
     pub fn sample(&self, seed: u64) -> impl Iterator<Item = f64> + '_ {
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut random = generator(seed, Purpose::Thresholds, 0);
         // 52 bits, moved by half a step: never 0 or 1, and no rounding.
         std::iter::repeat_with(move || ((random.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64)
             .map(|level| self.quantile(level))

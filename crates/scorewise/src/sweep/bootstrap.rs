@@ -4,7 +4,6 @@
 //! copies in that order. Where only sums of copies matter and rows are drawn independently, the sums are drawn themselves: a
 //! replicate of a hundred million rows at a fixed threshold is four numbers ([`draw`](super::draw)).
 
-use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::cells::{Groups, cell};
@@ -19,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows, same_length};
 use crate::score::Score;
-use crate::seed::stream;
+use crate::seed::{Purpose, generator};
 
 /// How rows are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +189,7 @@ impl Bootstrap {
 
     /// Each replicate has its own stream, whoever computes it.
     fn random(&self, replicate: usize) -> Xoshiro256PlusPlus {
-        Xoshiro256PlusPlus::seed_from_u64(stream(self.seed, replicate as u64))
+        generator(self.seed, Purpose::Bootstrap, replicate as u64)
     }
 
     /// The rows of each class, where they are drawn by class.

@@ -133,6 +133,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "dice of a test")]
     fn poisson_numbers_follow_their_law_at_every_mean() {
         const DRAWS: usize = 200_000;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);

@@ -299,16 +299,14 @@ fn models_that_are_damaged() {
         &["predict", "none.scorewise", "t.csv"],
         "error: none.scorewise: there is no such file\nhint: name a file that `scorewise train` has written",
     );
-    let said = br#"\"format\":"#;
-    let at =
-        model.windows(said.len()).position(|bytes| bytes == said).expect("the header says its format") + said.len();
-    let mut newer = model.clone();
-    newer[at] = b'7';
-    folder.write("newer.scorewise", newer);
-    folder.refuses(
-        &["predict", "newer.scorewise", "t.csv"],
-        "error: newer.scorewise: was written in format 7; this scorewise reads up to 1\nhint: update scorewise",
-    );
+    // One bit of a weight.
+    let mut flipped = model.clone();
+    let end = flipped.len();
+    flipped[end - 2] ^= 1;
+    folder.write("flipped.scorewise", flipped);
+    let damaged = "error: flipped.scorewise: is damaged: its checksum does not match\nhint: copy the file again from where it came, or train the model anew";
+    folder.refuses(&["predict", "flipped.scorewise", "t.csv"], damaged);
+    folder.refuses(&["export", "flipped.scorewise", "--onnx", "m.onnx"], damaged);
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn refusal(bytes: &[u8]) -> String {
     Model::from_bytes("m.scorewise", bytes).unwrap_err().to_string()
 }
 
-/// The file with its description and header edited.
+/// The file with its description and header edited, and a checksum that fits.
 fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
@@ -58,7 +58,7 @@ fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
     edit(&mut description, &mut header);
     header["__metadata__"]["scorewise"] = description.to_string().into();
     let header = header.to_string();
-    [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat()
+    models::signed([&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat())
 }
 
 fn description(edit: impl FnOnce(&mut Value)) -> String {
@@ -179,9 +179,62 @@ fn a_file_that_is_cut_off_anywhere_says_so() {
 }
 
 #[test]
+fn one_flipped_bit_anywhere_is_refused() {
+    let original = models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
+    for byte in 0..original.len() {
+        for bit in 0..8 {
+            let mut bytes = original.clone();
+            bytes[byte] ^= 1 << bit;
+            assert!(Model::from_bytes("m.scorewise", &bytes).is_err(), "bit {bit} of byte {byte}");
+        }
+    }
+    // In the weights nothing but the checksum tells.
+    let mut bytes = original.clone();
+    let end = bytes.len();
+    bytes[end - 2] ^= 1;
+    let again = "copy the file again from where it came, or train the model anew";
+    assert_eq!(refusal(&bytes), format!("m.scorewise: is damaged: its checksum does not match\nhint: {again}"));
+}
+
+#[test]
+fn a_file_of_format_1_still_loads_and_no_other_file_passes_for_one() {
+    let old = include_bytes!("data/format-1.scorewise");
+    let model = models::binary(12, &[4], 2, 0.3);
+    let loaded = Model::from_bytes("m.scorewise", old).unwrap();
+    assert_eq!(loaded, model);
+    assert_eq!(loaded.to_bytes().unwrap(), model.to_bytes().unwrap(), "it is written anew in today's format");
+
+    let new = model.to_bytes().unwrap();
+    let as_first = |text: &mut Value| text["format"] = json!(1);
+    let mismatch = "is damaged: a file of format 1 has no checksum";
+    // Its format changed to 1, the checksum as it was, and signed anew.
+    let mut changed = new.clone();
+    let said = br#"\"format\":"#;
+    let at = changed.windows(said.len()).position(|bytes| bytes == said).unwrap() + said.len();
+    assert_eq!(changed[at], b'2');
+    changed[at] = b'1';
+    assert!(refusal(&changed).contains("is damaged: its checksum does not match"));
+    assert!(refusal(&models::signed(changed)).contains(mismatch));
+    // The name of the checksum changed too, so that there seems to be none.
+    let renamed = edited(&new, |text, header| {
+        as_first(text);
+        header["__metadata__"].as_object_mut().unwrap().remove("checksum");
+        header["__metadata__"]["cheeksum"] = json!("0123456789abcdef");
+    });
+    assert!(refusal(&renamed).contains(mismatch), "{}", refusal(&renamed));
+    // A file of format 2 without a checksum, or with one in another form.
+    let without = edited(&new, |_, header| {
+        header["__metadata__"].as_object_mut().unwrap().remove("checksum");
+    });
+    assert!(refusal(&without).contains("is damaged: a file of format 2 has a checksum"));
+    let long = edited(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
+    assert!(refusal(&long).contains("its checksum does not match"));
+}
+
+#[test]
 fn a_newer_format_asks_for_an_update_whatever_else_it_holds() {
     let refused = description(|text| *text = json!({"format": 7, "rest": "of another shape"}));
-    let expected = "m.scorewise: was written in format 7; this scorewise reads up to 1\nhint: update scorewise";
+    let expected = "m.scorewise: was written in format 7; this scorewise reads up to 2\nhint: update scorewise";
     assert_eq!(refused, expected);
     assert!(description(|text| text["format"] = json!(0)).contains("is damaged: there is no format 0"));
 }
@@ -228,7 +281,8 @@ fn a_description_that_contradicts_itself_is_refused() {
         edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| text["results"] = json!("DEEP"));
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header = str::from_utf8(&bytes[8..8 + length]).unwrap().replace("\\\"DEEP\\\"", &deep);
-    let refused = refusal(&[&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat());
+    let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat();
+    let refused = refusal(&models::signed(bytes));
     assert!(refused.contains("its description does not read: recursion limit exceeded"), "{refused}");
 }
 
@@ -249,7 +303,7 @@ fn tensors_that_do_not_fit_are_named() {
     let mut bytes = bytes;
     let end = bytes.len();
     bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
-    assert!(refusal(&bytes).contains("network 1 has weights that are not finite numbers"));
+    assert!(refusal(&models::signed(bytes)).contains("network 1 has weights that are not finite numbers"));
 }
 
 #[test]

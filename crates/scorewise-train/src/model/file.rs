@@ -1,16 +1,14 @@
 //! A model as bytes and back: safetensors with one JSON text.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, TensorView, serialize};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::header::{self, Contents, Fault, KEY};
+use super::header::{self, CHECKSUM, Contents, DIGITS, Fault, KEY};
 use super::{Decision, Model};
 use crate::encode::Encoder;
 use crate::error::{Error, Place, Result};
@@ -20,8 +18,8 @@ use crate::table::Reading;
 use crate::target::Target;
 use crate::train::Plan;
 
-/// The number of the file format. A scorewise reads its own and all before it.
-pub const FORMAT: u64 = 1;
+/// The number of the file format. A scorewise reads its own and all before it. Format 1 had no checksum.
+pub const FORMAT: u64 = 2;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Files beyond this are refused unread: a network of a thousand million numbers is not ours.
@@ -120,13 +118,7 @@ impl Model {
                 tensors.push((bias, vec![dense.outputs], to_bytes(&dense.biases)));
             }
         }
-        let views: std::result::Result<Vec<_>, _> = tensors
-            .iter()
-            .map(|(name, shape, bytes)| Ok((name, TensorView::new(Dtype::F32, shape.clone(), bytes)?)))
-            .collect();
-        views
-            .and_then(|views| serialize(views, Some(HashMap::from([(KEY.to_owned(), text)]))))
-            .map_err(|error| unfit(error.to_string()))
+        assembled(&text, tensors).map_err(unfit)
     }
 
     /// From the bytes of a file; `name` is for messages.
@@ -144,6 +136,11 @@ impl Model {
         let Some(text) = contents.description.as_deref() else {
             return Err(fault("is a safetensors file but not a scorewise model".into(), ANOTHER));
         };
+        if let Some(digits) = &contents.checksum
+            && header::place_of_digits(bytes, digits).is_none_or(|at| header::checksum(bytes, at) != **digits)
+        {
+            return Err(damaged("its checksum does not match".into()));
+        }
         let description = |error: serde_json::Error| damaged(format!("its description does not read: {error}"));
         let Format { format } = serde_json::from_str(text).map_err(description)?;
         if format > FORMAT {
@@ -152,6 +149,17 @@ impl Model {
         }
         if format == 0 {
             return Err(damaged("there is no format 0".into()));
+        }
+        // Files of format 1 have neither a checksum nor anything in its place: one of a later format cannot pass for one of them.
+        let fits = match format {
+            1 => contents.checksum.is_none() && !contents.has_more,
+            _ => contents.checksum.is_some(),
+        };
+        if !fits {
+            return Err(damaged(format!(
+                "a file of format {format} has {} checksum",
+                if format == 1 { "no" } else { "a" }
+            )));
         }
         let description: Description = serde_json::from_str(text).map_err(description)?;
         let members = networks(&description.network, &contents).map_err(damaged)?;
@@ -210,6 +218,35 @@ impl Description {
             results: self.results,
         }
     }
+}
+
+/// The name, the shape and the bytes of a tensor of f32 numbers.
+type Tensor = (String, Vec<usize>, Vec<u8>);
+
+/// The bytes of a file: header, tensors by name, and the checksum over both.
+fn assembled(text: &str, mut tensors: Vec<Tensor>) -> std::result::Result<Vec<u8>, String> {
+    tensors.sort_by(|one, other| one.0.cmp(&other.0));
+    let mut header = json!({ "__metadata__": { CHECKSUM: "0".repeat(DIGITS), KEY: text } });
+    let mut end = 0;
+    for (name, shape, bytes) in &tensors {
+        let start = end;
+        end += bytes.len();
+        header[name] = json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] });
+    }
+    let mut header = header.to_string();
+    // Blanks at the end, so that the tensors begin at a multiple of 8.
+    header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
+    if header.len() as u64 > header::LONGEST {
+        return Err(format!("its description has {} bytes, more than {}", header.len(), header::LONGEST));
+    }
+    let mut file = Vec::with_capacity(8 + header.len() + end);
+    file.extend((header.len() as u64).to_le_bytes());
+    file.extend(header.as_bytes());
+    tensors.iter().for_each(|(_, _, bytes)| file.extend(bytes));
+    let at = 8 + format!("{{\"__metadata__\":{{\"{CHECKSUM}\":\"").len();
+    let checksum = header::checksum(&file, at);
+    file[at..at + DIGITS].copy_from_slice(checksum.as_bytes());
+    Ok(file)
 }
 
 /// The networks, once every tensor that the description promises is there in its size and no other is.

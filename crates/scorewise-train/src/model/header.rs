@@ -4,27 +4,36 @@
 //! 8 bytes: n, lowest first        n bytes: JSON        the rest: the tensors, end to end
 //! ```
 //!
-//! The safetensors crate writes our files. It does not read them: its check of the length adds offsets from the header without
-//! looking for an overflow. Here every size is compared with the bytes that are there before anything is kept, and a message
-//! can say whether a file is cut off, foreign or damaged.
+//! This is the format of the safetensors library, which reads our files. It does not read them here: its check of the length adds
+//! offsets from the header without looking for an overflow. Here every size is compared with the bytes that are there before anything
+//! is kept, and a message can say whether a file is cut off, foreign or damaged.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use xxhash_rust::xxh3::Xxh3;
 
 /// The key of the header under which the description stands.
 pub(super) const KEY: &str = "scorewise";
+/// The key of the header under which the checksum stands.
+pub(super) const CHECKSUM: &str = "checksum";
+/// Hexadecimal digits of a checksum.
+pub(super) const DIGITS: usize = 16;
 /// Headers beyond this are refused, as the safetensors library does.
-const LONGEST: u64 = 100_000_000;
+pub(super) const LONGEST: u64 = 100_000_000;
 
 /// What a file holds.
 #[derive(Debug)]
 pub(super) struct Contents<'a> {
     /// The text under [`KEY`].
     pub description: Option<Cow<'a, str>>,
+    /// The text under [`CHECKSUM`].
+    pub checksum: Option<Cow<'a, str>>,
+    /// Whether there are other texts beside these two.
+    pub has_more: bool,
     /// By name.
     pub tensors: BTreeMap<Cow<'a, str>, Tensor<'a>>,
 }
@@ -78,7 +87,24 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents<'_>, Fault> {
             .ok_or_else(|| Fault::Damaged(format!("the tensor `{}` ends before it starts", name.escape_debug())))?;
         tensors.insert(name, Tensor { kind: place.dtype, shape: place.shape, bytes });
     }
-    Ok(Contents { description: header.description, tensors })
+    let Notes { description, checksum, has_more } = header.notes;
+    Ok(Contents { description, checksum, has_more, tensors })
+}
+
+/// Where in a file the digits of a checksum stand that [`read`] found there; `None` where they are written in another way than we do.
+pub(super) fn place_of_digits(bytes: &[u8], digits: &str) -> Option<usize> {
+    // A text without escapes was borrowed from these bytes, so the distance is its place; any other lies outside of them.
+    let at = (digits.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
+    (digits.len() == DIGITS && bytes.get(at..)?.starts_with(digits.as_bytes())).then_some(at)
+}
+
+/// The checksum of a file: XXH3 with 64 bits of all its bytes, the digits of the checksum itself taken as zeros.
+pub(super) fn checksum(bytes: &[u8], digits: usize) -> String {
+    let mut hash = Xxh3::new();
+    hash.update(&bytes[..digits]);
+    hash.update(&[b'0'; DIGITS]);
+    hash.update(&bytes[digits + DIGITS..]);
+    format!("{:016x}", hash.digest())
 }
 
 fn cut(got: usize, expected: u64) -> Fault {
@@ -87,7 +113,7 @@ fn cut(got: usize, expected: u64) -> Fault {
 
 /// The header as it is written. Each entry is kept in a few words, whatever it says.
 struct Header<'a> {
-    description: Option<Cow<'a, str>>,
+    notes: Notes<'a>,
     tensors: BTreeMap<Cow<'a, str>, Entry<'a>>,
 }
 
@@ -104,7 +130,12 @@ struct Entry<'a> {
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// What we read of `__metadata__`.
-struct Notes<'a>(Option<Cow<'a, str>>);
+#[derive(Default)]
+struct Notes<'a> {
+    description: Option<Cow<'a, str>>,
+    checksum: Option<Cow<'a, str>>,
+    has_more: bool,
+}
 
 impl<'de> Deserialize<'de> for Header<'de> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -117,23 +148,35 @@ impl<'de> Deserialize<'de> for Header<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header<'de>, A::Error> {
-                let mut header = Header { description: None, tensors: BTreeMap::new() };
+                let (mut notes, mut tensors) = (None, BTreeMap::new());
                 while let Some(Text(name)) = map.next_key()? {
                     if name == "__metadata__" {
-                        header.description = map.next_value::<Notes<'de>>()?.0;
+                        once::<A::Error, _>(&mut notes, &name, map.next_value()?)?;
                     } else {
                         let entry = map.next_value()?;
-                        if header.tensors.contains_key(&name) {
-                            return Err(A::Error::custom(format!("`{}` comes twice", name.escape_debug())));
+                        if tensors.contains_key(&name) {
+                            return Err(twice(&name));
                         }
-                        header.tensors.insert(name, entry);
+                        tensors.insert(name, entry);
                     }
                 }
-                Ok(header)
+                Ok(Header { notes: notes.unwrap_or_default(), tensors })
             }
         }
         from.deserialize_map(Entries)
     }
+}
+
+/// Keeps the value of a key that may come once.
+fn once<E: serde::de::Error, T>(place: &mut Option<T>, key: &str, value: T) -> Result<(), E> {
+    match place.replace(value) {
+        Some(_) => Err(twice(key)),
+        None => Ok(()),
+    }
+}
+
+fn twice<E: serde::de::Error>(key: &str) -> E {
+    E::custom(format!("`{}` comes twice", key.escape_debug()))
 }
 
 impl<'de> Deserialize<'de> for Notes<'de> {
@@ -147,12 +190,15 @@ impl<'de> Deserialize<'de> for Notes<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Notes<'de>, A::Error> {
-                let mut notes = Notes(None);
+                let mut notes = Notes::default();
                 while let Some(Text(key)) = map.next_key()? {
                     if key == KEY {
-                        notes.0 = Some(map.next_value::<Text<'de>>()?.0);
+                        once::<A::Error, _>(&mut notes.description, &key, map.next_value::<Text<'de>>()?.0)?;
+                    } else if key == CHECKSUM {
+                        once::<A::Error, _>(&mut notes.checksum, &key, map.next_value::<Text<'de>>()?.0)?;
                     } else {
                         map.next_value::<IgnoredAny>()?;
+                        notes.has_more = true;
                     }
                 }
                 Ok(notes)
@@ -193,9 +239,34 @@ mod tests {
     }
 
     #[test]
+    fn the_checksum_covers_every_byte_but_its_own_digits() {
+        let header = r#"{"__metadata__":{"checksum":"0123456789abcdef","scorewise":"{}"}}"#;
+        let bytes = file(header, &[]);
+        let contents = read(&bytes).unwrap();
+        let at = place_of_digits(&bytes, contents.checksum.as_ref().unwrap()).unwrap();
+        assert_eq!(&bytes[at..at + DIGITS], b"0123456789abcdef");
+        let whole = checksum(&bytes, at);
+        for byte in 0..bytes.len() {
+            let mut other = bytes.clone();
+            other[byte] ^= 1;
+            assert_eq!(checksum(&other, at) == whole, (at..at + DIGITS).contains(&byte), "byte {byte}");
+        }
+        let escaped = file(&header.replace("0123", "012\\u0033"), &[]);
+        assert_eq!(place_of_digits(&escaped, read(&escaped).unwrap().checksum.as_ref().unwrap()), None);
+    }
+
+    #[test]
     fn a_name_that_comes_twice_is_damage() {
         let entry = r#""a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}"#;
         let fault = read(&file(&format!("{{{entry},{entry}}}"), &[0; 4])).unwrap_err();
         assert!(matches!(fault, Fault::Damaged(text) if text.contains("`a` comes twice")));
+        for (keys, name) in [
+            (r#""__metadata__":{},"__metadata__":{}"#, "__metadata__"),
+            (r#""__metadata__":{"checksum":"0","checksum":"1"}"#, "checksum"),
+            (r#""__metadata__":{"scorewise":"0","scorewise":"1"}"#, "scorewise"),
+        ] {
+            let fault = read(&file(&format!("{{{keys}}}"), &[])).unwrap_err();
+            assert!(matches!(fault, Fault::Damaged(text) if text.contains(&format!("`{name}` comes twice"))));
+        }
     }
 }

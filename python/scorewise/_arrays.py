@@ -26,12 +26,32 @@ def array(values: Any, name: str) -> Array:
     if type(values).__module__.startswith("pyarrow") and hasattr(values, "to_numpy"):
         chunked = hasattr(values, "chunks")
         values = values.to_numpy() if chunked else values.to_numpy(zero_copy_only=False)
-    found = np.asarray(values)
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} has masked values: leave out their rows")
+    found = truth(np.asarray(values))
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
     if found.ndim != 1:
         raise ValueError(f"{name} must be one-dimensional, not of shape {found.shape}")
     return found
+
+
+def truth(values: Array) -> Array:
+    """Booleans whose bytes are 0 and 1; anything else as it is. A boolean of NumPy can hold any byte (``numbers.view(bool)``), and NumPy itself does
+    not treat all of them alike: two that are true may be unequal."""
+    if values.dtype != np.bool_:
+        return values
+    held = values.view(np.uint8)
+    return values if not held.size or held.max() <= 1 else held != 0
+
+
+def unmasked(table: Any) -> Any:
+    """A masked array with NaN where a value is masked, which would else come back; anything else as it is."""
+    if not np.ma.is_masked(table):
+        return table
+    if table.dtype.kind not in "biuf":
+        raise ValueError("X has masked values that are no numbers: give None in their place")
+    return np.ma.filled(table.astype(np.float64), np.nan)
 
 
 def numbers(values: Any, name: str) -> Array:
@@ -40,8 +60,10 @@ def numbers(values: Any, name: str) -> Array:
     if found.dtype not in (np.float32, np.float64):
         if found.dtype.kind not in "biuf":
             try:
+                if found.dtype.kind not in "OSU":  # complex numbers and times would lose what they are
+                    raise TypeError
                 found = found.astype(np.float64)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise ValueError(f"{name} must be numbers, not {found.dtype}") from error
         found = found.astype(np.float32 if found.dtype == np.float16 else np.float64)
     return np.ascontiguousarray(found)
@@ -49,7 +71,7 @@ def numbers(values: Any, name: str) -> Array:
 
 def weights(values: Any, like: Array) -> Array | None:
     """Weights of the same kind as the numbers that they belong to."""
-    return None if values is None else np.ascontiguousarray(array(values, "weights"), dtype=like.dtype)
+    return None if values is None else np.ascontiguousarray(numbers(values, "weights"), dtype=like.dtype)
 
 
 def labels(values: Any, positive: Any = None) -> Array:
@@ -66,7 +88,7 @@ def labels(values: Any, positive: Any = None) -> Array:
         kinds = ", ".join(repr(str(label)) for label in np.unique(found.astype(str))[:3])
         raise ValueError(f"labels are {kinds} …: say which one counts as positive with `positive=`")
     if found.dtype.kind in "iu" and found.size and 0 <= found.min() and found.max() <= 1:
-        # A byte that is 0 or 1 is a truth value already.
+        # A byte that is 0 or 1 is a truth value already; Rust reads it as a byte.
         return np.ascontiguousarray(found).view(np.bool_) if found.dtype.itemsize == 1 else found.astype(np.bool_)
     flags = np.asarray(found == 1)
     odd = found[~flags & (found != 0)]
@@ -91,7 +113,7 @@ def columns(table: Any) -> list[Column]:
         place = table.iloc if hasattr(table, "iloc") else table
         named = [(name, _column(place[:, at])) for at, name in enumerate(names)]
     else:
-        matrix = np.asarray(table)
+        matrix = np.asarray(unmasked(table))
         if matrix.ndim != 2:
             raise ValueError(f"X must have two dimensions, not {matrix.ndim}")
         if matrix.dtype.kind in "iuf":
@@ -119,7 +141,7 @@ def _column(values: Any) -> Array | tuple[Array, list[str]]:
         return _category(np.asarray(values.cat.codes), list(values.cat.categories))
     found = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
     if found.dtype.kind == "b":
-        return np.ascontiguousarray(found, dtype=np.int8)
+        return np.ascontiguousarray(truth(found), dtype=np.int8)
     if found.dtype.kind in "iuf":
         return np.ascontiguousarray(found, dtype=np.float64)
     if found.dtype.kind == "M":
@@ -137,10 +159,17 @@ def _column(values: Any) -> Array | tuple[Array, list[str]]:
         return np.array([-1 if gone else int(level) for level, gone in zip(levels, missing, strict=True)], dtype=np.int8)[codes]
     if kept and all(isinstance(level, (numbers_abc.Real, np.bool_, Decimal)) for level in kept):
         # Objects that are numbers with holes (None among integers) are numbers.
-        return np.array([np.nan if gone else float(level) for level, gone in zip(levels, missing, strict=True)])[codes]
+        return np.array([np.nan if gone else _number(level) for level, gone in zip(levels, missing, strict=True)])[codes]
     if kept and all(isinstance(level, date) for level in kept):
         return np.array([_NO_TIME if gone else _seconds(level) for level, gone in zip(levels, missing, strict=True)])[codes]
     return _category(codes, levels)
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"X holds {str(value)[:12]}…, which is too large for a number: make it a missing value, or leave out its row") from None
 
 
 def _objects(values: list[Any]) -> Array:

@@ -21,7 +21,9 @@ def labels(y: Any, n_rows: int | None) -> Array:
         raise ValueError("a classifier requires y to be passed, but the target y is None")
     if type(y).__module__.startswith(("pyarrow", "polars")):
         y = _arrays.array(y, "y")
-    known: Array = column_or_1d(y, warn=True)
+    if np.ma.is_masked(y):
+        raise ValueError("y has masked values: leave out their rows")
+    known: Array = _arrays.truth(column_or_1d(y, warn=True))
     if n_rows is not None and len(known) != n_rows:
         check_consistent_length(range(n_rows), known)
     assert_all_finite(known, input_name="y")

@@ -281,7 +281,7 @@ class ScoreClassifier(Judged):
         else:
             if isinstance(X, (list, tuple)):
                 X = _listed(X)
-            X = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan")
+            X = validate_data(self, _arrays.unmasked(X), reset=reset, dtype=None, ensure_all_finite="allow-nan")
         columns = _arrays.columns(X)
         if not columns or _n_rows(columns) == 0:
             raise ValueError("X has no columns" if not columns else "X has no rows")

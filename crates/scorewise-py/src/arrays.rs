@@ -1,6 +1,6 @@
 //! Arrays of the caller, borrowed.
 
-use numpy::{Element, PyReadonlyArray1};
+use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::fault::fault;
@@ -12,6 +12,18 @@ pub enum Numbers<'py> {
     Narrow(PyReadonlyArray1<'py, f32>),
     /// f64
     Wide(PyReadonlyArray1<'py, f64>),
+}
+
+/// One truth value a row, as booleans or as bytes.
+///
+/// A boolean of NumPy is a byte that may hold any number: `.view(bool)` and other libraries make such arrays. A `bool` of Rust is 0 or 1,
+/// and a slice of others is undefined behaviour. So the bytes are read, and this is the one place where truth values come in.
+#[derive(FromPyObject)]
+pub enum Flags<'py> {
+    /// NumPy's booleans, of which no slice may be made.
+    Booleans(Bound<'py, PyArray1<bool>>),
+    /// Bytes: 0 is false.
+    Bytes(PyReadonlyArray1<'py, u8>),
 }
 
 /// The same with their weights, as slices.
@@ -26,6 +38,22 @@ pub enum Weighed<'a> {
 /// The memory of an array that is one piece.
 pub fn slice<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
     array.as_slice().map_err(|_| fault("arrays must be contiguous: give `numpy.ascontiguousarray(…)`"))
+}
+
+impl Flags<'_> {
+    /// True where the byte is not 0, as NumPy takes it.
+    pub fn read(&self) -> PyResult<Vec<bool>> {
+        fn truth(bytes: &[u8]) -> Vec<bool> {
+            bytes.iter().map(|byte| *byte != 0).collect()
+        }
+        match self {
+            Flags::Booleans(array) => {
+                let bytes: PyReadonlyArray1<'_, u8> = array.call_method1("view", ("uint8",))?.extract()?;
+                Ok(truth(slice(&bytes)?))
+            }
+            Flags::Bytes(bytes) => Ok(truth(slice(bytes)?)),
+        }
+    }
 }
 
 impl Numbers<'_> {

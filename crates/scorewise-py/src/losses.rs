@@ -6,7 +6,7 @@ use scorewise::multiclass::{AnyOf, ClassRows, OneOf, OneVersusRest};
 use scorewise::temporal::{Series, TemporalLoss, Weighting};
 use scorewise::{ExactLoss, Logits, Loss, Prior, Probabilities, Real, Result, Rows, Score, ScoreLoss};
 
-use crate::arrays::{Numbers, Weighed, slice, with_rows};
+use crate::arrays::{Flags, Numbers, Weighed, slice, with_rows};
 use crate::fault::fault;
 
 /// A loss and, where it was asked for, its gradient in the kind of the logits.
@@ -62,7 +62,7 @@ fn parsed(score: &str, prior: &str) -> PyResult<(Score, Prior)> {
 #[pyo3(signature = (labels, predictions, weights, prior, from_logits))]
 pub fn expected_confusion(
     py: Python<'_>,
-    labels: PyReadonlyArray1<'_, bool>,
+    labels: Flags<'_>,
     predictions: Numbers<'_>,
     weights: Option<Numbers<'_>>,
     prior: &str,
@@ -71,7 +71,7 @@ pub fn expected_confusion(
     // The matrix does not depend on the score.
     let (score, prior) = parsed("accuracy", prior)?;
     let loss = ScoreLoss::new(score, prior);
-    let (labels, weighed) = (slice(&labels)?, predictions.weighed(&weights)?);
+    let (labels, weighed) = (&labels.read()?[..], predictions.weighed(&weights)?);
     let found = py.detach(|| -> Result<_> {
         match from_logits {
             true => with_rows!(Logits, weighed, labels, rows => loss.expect(&rows)),
@@ -87,7 +87,7 @@ pub fn expected_confusion(
 #[allow(clippy::too_many_arguments)] // one for each of Python's
 pub fn loss<'py>(
     py: Python<'py>,
-    labels: PyReadonlyArray1<'_, bool>,
+    labels: Flags<'_>,
     predictions: Numbers<'_>,
     weights: Option<Numbers<'_>>,
     score: &str,
@@ -100,7 +100,7 @@ pub fn loss<'py>(
     if gradient && !from_logits {
         return Err(fault("gradients are with respect to logits: give logits"));
     }
-    let (labels, weighed) = (slice(&labels)?, predictions.weighed(&weights)?);
+    let (labels, weighed) = (&labels.read()?[..], predictions.weighed(&weights)?);
     let found = py.detach(|| -> Result<_> {
         if !from_logits {
             let value = with_rows!(Probabilities, weighed, labels, rows => match exact {
@@ -208,7 +208,7 @@ fn of_classes<R: Real>(
 #[allow(clippy::too_many_arguments)] // one for each of Python's
 pub fn temporal_loss<'py>(
     py: Python<'py>,
-    labels: PyReadonlyArray1<'_, bool>,
+    labels: Flags<'_>,
     logits: Numbers<'_>,
     weights: Option<Numbers<'_>>,
     sequences: PyReadonlyArray1<'_, u32>,
@@ -226,7 +226,7 @@ pub fn temporal_loss<'py>(
         other => return Err(fault(format!("weighting must be value, sum or maximum, not `{other}`"))),
     };
     let loss = TemporalLoss::new(score, prior, weighting.map_err(fault)?);
-    let (labels, sequences, weighed) = (slice(&labels)?, slice(&sequences)?, logits.weighed(&weights)?);
+    let (labels, sequences, weighed) = (&labels.read()?[..], slice(&sequences)?, logits.weighed(&weights)?);
     fn of<R: Real>(
         loss: &TemporalLoss,
         rows: Rows<'_, Logits<'_, R>>,
@@ -262,7 +262,7 @@ pub fn temporal_loss<'py>(
 #[allow(clippy::type_complexity)] // two arrays
 pub fn boosting<'py>(
     py: Python<'py>,
-    labels: PyReadonlyArray1<'_, bool>,
+    labels: Flags<'_>,
     margins: PyReadonlyArray1<'_, f64>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
     score: &str,
@@ -270,7 +270,7 @@ pub fn boosting<'py>(
     floor: f64,
 ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
     let (score, prior) = parsed(score, prior)?;
-    let (labels, margins) = (slice(&labels)?, slice(&margins)?);
+    let (labels, margins) = (&labels.read()?[..], slice(&margins)?);
     let weights = weights.as_ref().map(slice).transpose()?;
     let found = py.detach(|| -> Result<_> {
         let rows = rows(margins, labels, weights)?;

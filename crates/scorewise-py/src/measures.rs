@@ -8,7 +8,7 @@ use scorewise::{Logits, Prior, Probabilities, Score};
 use scorewise_cli::documents;
 use scorewise_train::train::Plan;
 
-use crate::arrays::{Numbers, slice, with_rows};
+use crate::arrays::{Flags, Numbers, slice, with_rows};
 use crate::fault::fault;
 
 pub fn read_score(text: &str) -> PyResult<Score> {
@@ -42,12 +42,12 @@ pub fn bootstrap(replicates: usize, seed: u64, block: Option<usize>) -> PyResult
 #[pyo3(signature = (labels, probabilities, weights, threshold))]
 pub fn confusion(
     py: Python<'_>,
-    labels: PyReadonlyArray1<'_, bool>,
+    labels: Flags<'_>,
     probabilities: Numbers<'_>,
     weights: Option<Numbers<'_>>,
     threshold: f64,
 ) -> PyResult<[f64; 4]> {
-    let (labels, weighed) = (slice(&labels)?, probabilities.weighed(&weights)?);
+    let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
     let found = py.detach(|| -> scorewise::Result<_> {
         with_rows!(Probabilities, weighed, labels, rows => sweep::confusion(&rows, threshold))
     });
@@ -60,7 +60,7 @@ pub fn confusion(
 #[allow(clippy::too_many_arguments)] // one for each of Python's
 pub fn score(
     py: Python<'_>,
-    labels: PyReadonlyArray1<'_, bool>,
+    labels: Flags<'_>,
     probabilities: Numbers<'_>,
     weights: Option<Numbers<'_>>,
     threshold: f64,
@@ -70,7 +70,7 @@ pub fn score(
     block: Option<usize>,
 ) -> PyResult<String> {
     let (scores, bootstrap) = (read_scores(scores)?, bootstrap(replicates, seed, block)?);
-    let (labels, weighed) = (slice(&labels)?, probabilities.weighed(&weights)?);
+    let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
     let found = py.detach(|| -> scorewise::Result<_> {
         with_rows!(Probabilities, weighed, labels, rows => documents::score(&rows, threshold, scores, &bootstrap))
     });
@@ -100,7 +100,7 @@ pub fn class_score(
 #[pyo3(signature = (labels, predictions, weights, score, prior, from_logits))]
 pub fn theory(
     py: Python<'_>,
-    labels: PyReadonlyArray1<'_, bool>,
+    labels: Flags<'_>,
     predictions: Numbers<'_>,
     weights: Option<Numbers<'_>>,
     score: &str,
@@ -108,7 +108,7 @@ pub fn theory(
     from_logits: bool,
 ) -> PyResult<String> {
     let (score, prior) = (read_score(score)?, prior.parse::<Prior>().map_err(fault)?);
-    let (labels, weighed) = (slice(&labels)?, predictions.weighed(&weights)?);
+    let (labels, weighed) = (&labels.read()?[..], predictions.weighed(&weights)?);
     let found = py.detach(|| -> scorewise::Result<_> {
         match from_logits {
             true => with_rows!(Logits, weighed, labels, rows => documents::theory(&score, &prior, &rows)),
@@ -140,11 +140,11 @@ impl Sweep {
     #[pyo3(signature = (labels, probabilities, weights))]
     fn new(
         py: Python<'_>,
-        labels: PyReadonlyArray1<'_, bool>,
+        labels: Flags<'_>,
         probabilities: Numbers<'_>,
         weights: Option<Numbers<'_>>,
     ) -> PyResult<Self> {
-        let (labels, weighed) = (slice(&labels)?, probabilities.weighed(&weights)?);
+        let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
         let swept = py.detach(|| -> scorewise::Result<_> {
             with_rows!(Probabilities, weighed, labels, rows => sweep::sweep(&rows))
         });
@@ -209,7 +209,7 @@ impl Sweep {
     fn bootstrap(
         &self,
         py: Python<'_>,
-        labels: PyReadonlyArray1<'_, bool>,
+        labels: Flags<'_>,
         probabilities: Numbers<'_>,
         weights: Option<Numbers<'_>>,
         score: &str,
@@ -220,7 +220,7 @@ impl Sweep {
     ) -> PyResult<String> {
         let (score, conditions) = (read_score(score)?, read_conditions(&subject_to)?);
         let bootstrap = bootstrap(replicates, seed, block)?;
-        let (labels, weighed) = (slice(&labels)?, probabilities.weighed(&weights)?);
+        let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
         let found = py.detach(|| -> scorewise::Result<_> {
             with_rows!(Probabilities, weighed, labels, rows => {
                 documents::spread(&rows, &self.0, &score, &conditions, &bootstrap)

@@ -9,7 +9,7 @@ use scorewise_report::document::{Document, Provenance, Training};
 use scorewise_report::{Drawn, Error, NamedLine, ScoreCurves, figure_scores, figures as drawn, page as rendered};
 use serde_json::Value;
 
-use crate::arrays::{Numbers, Weighed, slice, with_rows};
+use crate::arrays::{Flags, Numbers, Weighed, slice, with_rows};
 use crate::fault::fault;
 use crate::measures::{bootstrap, read_conditions, read_score};
 
@@ -19,7 +19,7 @@ use crate::measures::{bootstrap, read_conditions, read_score};
 #[allow(clippy::too_many_arguments)] // one for each of Python's
 pub fn report(
     py: Python<'_>,
-    labels: PyReadonlyArray1<'_, bool>,
+    labels: Flags<'_>,
     probabilities: Numbers<'_>,
     weights: Option<Numbers<'_>>,
     score: &str,
@@ -38,7 +38,7 @@ pub fn report(
     let classes: [String; 2] = serde_json::from_value(facts["classes"].clone()).map_err(fault)?;
     let training: Option<Training> = serde_json::from_value(facts["training"].clone()).map_err(fault)?;
     let mut provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(fault)?;
-    let (labels, weighed) = (slice(&labels)?, probabilities.weighed(&weights)?);
+    let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
     let columns: Vec<Kept<'_>> = match weighed {
         Weighed::Narrow(numbers, weights) => std::iter::once(numbers).chain(weights).map(Kept::Narrow).collect(),
         Weighed::Wide(numbers, weights) => std::iter::once(numbers).chain(weights).map(Kept::Wide).collect(),
@@ -106,6 +106,13 @@ pub fn curves_svg(
     let thresholds = slice(&thresholds)?;
     let mut lines = Vec::new();
     for (name, values) in names.into_iter().zip(&values) {
+        if slice(values)?.len() != thresholds.len() {
+            return Err(fault(format!(
+                "{name} has {} values for {} thresholds",
+                slice(values)?.len(),
+                thresholds.len()
+            )));
+        }
         // Each value holds from its threshold up to the next one.
         let mut points = Vec::new();
         for (at, value) in slice(values)?.iter().enumerate() {

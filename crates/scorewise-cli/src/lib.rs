@@ -1,5 +1,5 @@
 //! The command `scorewise`. Results on standard output, everything else on standard error; exit code 0 done, 1 an asked-for
-//! bar was not met, 2 usage or data.
+//! bar was not met, 2 usage or data, 130 ended by Ctrl-C, 143 by SIGTERM.
 
 mod outcome;
 mod interrupt;
@@ -65,7 +65,15 @@ enum Command {
     Completions(completions::Arguments),
 }
 
-/// Runs the command with these arguments, the program's own name first, and returns its exit code.
+/// The whole program: [`run`] in a process of its own, which ends well on Ctrl-C and SIGTERM. A training keeps the best model so far,
+/// no command leaves a partial file, and the exit code is 130 or 143.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    interrupt::install();
+    let code = run(arguments);
+    interrupt::exit_code().unwrap_or(code)
+}
+
+/// Runs the command with these arguments, the program's own name first, and returns its exit code. Signals are left to the caller.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     showing::provenance::remember(&arguments);

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(scorewise_cli::run(std::env::args_os()))
+    ExitCode::from(scorewise_cli::main(std::env::args_os()))
 }

@@ -1,11 +1,14 @@
-//! Files of users: what a command reads is never written over, what is not an older output of the same kind is kept.
+//! Files of users: what a command reads is never written over, what is not an older output of the same kind is kept, and whatever ends a
+//! command, no partial file is left.
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 mod folder;
 
 use std::fs;
-use std::process::{Output, Stdio};
+use std::io::Write;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use folder::Folder;
 
@@ -230,4 +233,178 @@ fn reproduce_keeps_files_that_are_not_its_own_and_says_so_before_the_work() {
     let output = folder.command(&arguments).output().unwrap();
     let message = "error: out/trainings.csv: is the place of two outputs of this command\nhint: name two files";
     is_refusal(&output, message, &arguments);
+}
+
+#[cfg(unix)]
+const SIGNALS: [(&str, i32); 2] = [("INT", 130), ("TERM", 143)];
+
+#[cfg(unix)]
+fn names(folder: &Folder) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[cfg(unix)]
+fn begun(folder: &Folder, arguments: &[&str]) -> Child {
+    let mut command = folder.command(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until the folder has a file whose name ends so.
+#[cfg(unix)]
+fn wait_for(folder: &Folder, ending: &str) {
+    let start = Instant::now();
+    while !names(folder).iter().any(|name| name.ends_with(ending)) {
+        assert!(start.elapsed() < Duration::from_secs(60), "no {ending} in {:?}", names(folder));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(unix)]
+fn signal(child: &Child, signal: &str) {
+    assert!(Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap().success());
+}
+
+#[cfg(unix)]
+#[track_caller]
+fn ended(child: Child, code: i32) -> String {
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{errors}");
+    errors
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_in_a_training_keeps_the_best_model_and_its_report() {
+    for (name, code) in SIGNALS {
+        let folder = prepared(&format!("files-train-{name}"));
+        let before = names(&folder);
+        let long = ["--epochs", "100000000", "--patience", "100000000", "-o", "new.scorewise", "--report", "new.html"];
+        let arguments = [&TRAIN[..6], &TRAIN[8..], &long].concat();
+        let child = begun(&folder, &arguments);
+        wait_for(&folder, ".partial");
+        std::thread::sleep(Duration::from_secs(2)); // well inside the epochs
+        signal(&child, name);
+        let errors = ended(child, code);
+        let who = if code == 130 { "Ctrl-C" } else { "SIGTERM" };
+        assert!(errors.contains(&format!("stopped by {who}: the best model so far is kept")), "{errors}");
+        let after: Vec<String> = names(&folder).into_iter().filter(|name| !before.contains(name)).collect();
+        assert_eq!(after, ["new.html", "new.scorewise"]);
+        folder.run(&["predict", "new.scorewise", "t.csv", "-o", "new.csv"]);
+        // A second signal does not wait, and leaves no partial file either.
+        let child = begun(&folder, &arguments);
+        wait_for(&folder, ".partial");
+        std::thread::sleep(Duration::from_millis(500));
+        signal(&child, name);
+        signal(&child, name);
+        ended(child, code);
+        assert!(names(&folder).iter().all(|name| !name.ends_with(".partial")), "{:?}", names(&folder));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_in_any_other_command_leaves_no_partial_file() {
+    for (name, code) in SIGNALS {
+        let folder = prepared(&format!("files-others-{name}"));
+        let before = names(&folder);
+        // A table that never ends.
+        let mut child = begun(&folder, &["predict", "m.scorewise", "-", "-o", "new.csv"]);
+        let mut input = child.stdin.take().unwrap();
+        let feed = std::thread::spawn(move || {
+            let _ = input.write_all(b"a,b,y\n");
+            while input.write_all("5,3,0\n".repeat(10_000).as_bytes()).is_ok() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        wait_for(&folder, ".partial");
+        signal(&child, name);
+        ended(child, code);
+        feed.join().unwrap();
+        assert_eq!(names(&folder), before);
+        let rows: String =
+            (0..20_000).map(|k| format!("{},{}\n", k % 2, f64::from(k * 7 % 10_007) / 10_007.0)).collect();
+        fs::write(folder.0.join("large.csv"), format!("label,probability\n{rows}")).unwrap();
+        for command in ["score", "tune"] {
+            let arguments =
+                [command, "large.csv", "--replicates", "100000", "--report", "new.html", "--plots", "figures"];
+            let child = begun(&folder, &arguments);
+            wait_for(&folder, ".partial");
+            signal(&child, name);
+            ended(child, code);
+            fs::remove_file(folder.0.join("large.csv")).unwrap();
+            assert_eq!(names(&folder), before, "{command}");
+            fs::write(folder.0.join("large.csv"), format!("label,probability\n{rows}")).unwrap();
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_in_reproduce_keeps_what_is_done() {
+    let folder = Folder::new("files-reproduce-signal");
+    let arguments = ["reproduce", "adult", "--repeats", "50", "--priors", "uniform", "--report", "page.html"];
+    let child = begun(&folder, &arguments);
+    wait_for(&folder, ".partial");
+    std::thread::sleep(Duration::from_secs(1));
+    signal(&child, "TERM");
+    ended(child, 143);
+    assert_eq!(names(&folder), ["reproduce-adult"]);
+    let journal = fs::read_to_string(folder.0.join("reproduce-adult/trainings.csv")).unwrap();
+    assert!(journal.starts_with("version,experiment,seed,"), "{journal}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_is_told_with_the_name_of_the_file() {
+    let folder = prepared("files-full");
+    let before = names(&folder);
+    let full = "cannot be written: No space left on device (os error 28)";
+    let hint = "make room, or name a file on another disk";
+    for arguments in [
+        &[&TRAIN[..], &["-o", "/dev/full", "--report", "none"]].concat()[..],
+        &["predict", "m.scorewise", "t.csv", "-o", "/dev/full"],
+        &["export", "m.scorewise", "--onnx", "/dev/full"],
+        &["score", "p.csv", "--replicates", "20", "--report", "/dev/full"],
+        &["report", "r.json", "-o", "/dev/full"],
+    ] {
+        let output = folder.command(arguments).output().unwrap();
+        is_refusal(&output, &format!("error: /dev/full: {full}\nhint: {hint}"), arguments);
+    }
+    let arguments = ["predict", "m.scorewise", "t.csv"];
+    let device = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = folder.command(&arguments).stdout(device).output().unwrap();
+    is_refusal(&output, &format!("error: standard output: {full}"), &arguments);
+    // A limit on the size of files ends no program without a word.
+    let line = format!("ulimit -f 4; exec '{}' predict m.scorewise t.csv -o new.csv", env!("CARGO_BIN_EXE_scorewise"));
+    let output = Command::new("sh").args(["-c", &line]).current_dir(&folder.0).output().unwrap();
+    let message = format!("error: new.csv: cannot be written: File too large (os error 27)\nhint: {hint}");
+    is_refusal(&output, &message, &[&line]);
+    assert_eq!(names(&folder), before);
+}
+
+#[test]
+fn a_table_of_twenty_thousand_columns_goes_through_train_predict_and_score() {
+    // Work that grows with the square of the number of columns would take minutes here.
+    let folder = Folder::new("files-wide");
+    let header: String = (0..20_000).map(|column| format!("c{column},")).collect();
+    let row = |row: usize| {
+        let cells: String = (0..20_000).map(|column| format!("{},", (row * 31 + column * 7) % 101)).collect();
+        format!("{cells}{}\n", u8::from(row * 31 % 101 > 60))
+    };
+    let rows: String = (0..60).map(row).collect();
+    fs::write(folder.0.join("t.csv"), format!("{header}y\n{rows}")).unwrap();
+    let quick = ["--hidden", "none", "--epochs", "1", "--replicates", "20", "--report", "none"];
+    folder.run(&[&["train", "t.csv", "--target", "y", "--score", "f1"], &quick[..]].concat());
+    folder.run(&["predict", "model.scorewise", "t.csv", "-o", "p.csv"]);
+    assert_eq!(fs::read_to_string(folder.0.join("p.csv")).unwrap().lines().count(), 61);
+    folder.run(&["score", "t.csv", "--label", "y", "--probability", "y", "--replicates", "20"]);
+    // A table that lacks them all names some of them.
+    fs::write(folder.0.join("other.csv"), format!("{}\n{rows}", format!("{header}y").replace('c', "d"))).unwrap();
+    let output = folder.command(&["predict", "model.scorewise", "other.csv"]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("has no columns `c0`, `c1`,") && errors.contains("and 19980 more"), "{errors}");
 }

@@ -272,8 +272,9 @@ impl Model {
     }
 }
 
-/// Runs the command `scorewise` with these arguments, the program's name first, and returns its exit code.
+/// Runs the command `scorewise` with these arguments, the program's name first, and returns its exit code. The process is taken to be the
+/// command's own, with its signals.
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| scorewise_cli::run(arguments))
+    py.detach(|| scorewise_cli::main(arguments))
 }

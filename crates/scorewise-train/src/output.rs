@@ -390,19 +390,57 @@ impl Drop for SafeFile {
     }
 }
 
-/// Files that are being written, for whoever must end the program at once.
+/// A folder for outputs. One that was made for them goes again where none was written.
+#[derive(Debug)]
+pub struct SafeFolder {
+    path: PathBuf,
+    is_new: bool,
+}
+
+impl SafeFolder {
+    /// Makes it where it is not there.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let mut partial = partial();
+        let is_new = !path.exists();
+        fs::create_dir_all(path)?;
+        if is_new {
+            partial.push(path.into());
+        }
+        Ok(SafeFolder { path: path.into(), is_new })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for SafeFolder {
+    fn drop(&mut self) {
+        if self.is_new {
+            let mut partial = partial();
+            // It stays where there is something in it.
+            let _ = fs::remove_dir(&self.path);
+            partial.retain(|path| *path != self.path);
+        }
+    }
+}
+
+/// Files that are being written and folders that are new, for whoever must end the program at once.
 static PARTIAL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn partial() -> MutexGuard<'static, Vec<PathBuf>> {
     PARTIAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all files that are being written and then ends the program with this code. From the removal on no thread can begin another
-/// file or put one in its place.
+/// Removes all files that are being written, and new folders that are empty, and then ends the program with this code. From the removal
+/// on no thread can begin another file or put one in its place.
 pub fn remove_partial_files_and_exit(code: i32) -> ! {
     let partial = partial();
-    for path in partial.iter() {
-        let _ = fs::remove_file(path);
+    // Files before the folders that they are in, which were made first.
+    for path in partial.iter().rev() {
+        let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
     }
     std::process::exit(code)
 }

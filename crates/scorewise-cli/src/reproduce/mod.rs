@@ -81,7 +81,7 @@ fn trained(
     threads: usize,
     journal: &Journal,
 ) -> Result<Option<Vec<Trial>>, Failure> {
-    interrupt::listen();
+    let _grace = interrupt::Grace::new();
     let known = tasks.iter().filter(|task| journal.find(task).is_some()).count();
     if known > 0 && known < tasks.len() {
         note(format!("{known} of {} trainings are done already, in {}", tasks.len(), chosen.csv.display()));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use scorewise_report::document::Document;
 use scorewise_report::{figures, page};
-use scorewise_train::output::{OutputKind, Outputs, SafeFile};
+use scorewise_train::output::{OutputKind, Outputs, SafeFile, SafeFolder};
 use scorewise_train::table::Source;
 use scorewise_train::{Error, Place};
 
@@ -35,25 +35,9 @@ pub const OVERWRITE: &str = "--overwrite";
 #[derive(Debug)]
 pub struct Places {
     report: Option<(PathBuf, SafeFile)>,
-    plots: Option<Folder>,
+    plots: Option<SafeFolder>,
     /// The other files of the command, for those that are opened when the work is done.
     pub outputs: Outputs,
-}
-
-/// A folder for figures. One that was made for them goes again where none was drawn.
-#[derive(Debug)]
-struct Folder {
-    path: PathBuf,
-    is_new: bool,
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if self.is_new {
-            // It stays where there is something in it.
-            let _ = std::fs::remove_dir(&self.path);
-        }
-    }
 }
 
 impl Looking {
@@ -87,7 +71,13 @@ impl Looking {
             Ok((path, file))
         });
         let report = report.transpose()?;
-        Ok(Places { report, plots: self.plots.as_deref().map(Folder::new).transpose()?, outputs })
+        let folder = |path: &Path| {
+            SafeFolder::create(path).map_err(|error| {
+                let place = Place::file(&path.display().to_string());
+                Error::data(place, error.to_string(), "name another folder with `--plots`")
+            })
+        };
+        Ok(Places { report, plots: self.plots.as_deref().map(folder).transpose()?, outputs })
     }
 
     /// Writes what was asked for, where something was.
@@ -99,17 +89,6 @@ impl Looking {
 /// Whether what is asked for is the data of a page.
 fn is_data(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
-}
-
-impl Folder {
-    fn new(path: &Path) -> Result<Self, Failure> {
-        let is_new = !path.exists();
-        std::fs::create_dir_all(path).map_err(|error| {
-            let place = Place::file(&path.display().to_string());
-            Error::data(place, error.to_string(), "name another folder with `--plots`")
-        })?;
-        Ok(Folder { path: path.into(), is_new })
-    }
 }
 
 impl Places {
@@ -129,17 +108,18 @@ impl Places {
 
 /// All figures with a place for each, so that either all are written or none.
 struct Drawn<'a> {
-    folder: &'a Folder,
+    folder: &'a SafeFolder,
     files: Vec<(SafeFile, Vec<u8>)>,
 }
 
 impl<'a> Drawn<'a> {
-    fn new(folder: &'a Folder, outputs: &mut Outputs, document: &Document) -> Result<Self, Failure> {
+    fn new(folder: &'a SafeFolder, outputs: &mut Outputs, document: &Document) -> Result<Self, Failure> {
         let mut files = Vec::new();
         for figure in figures(document)? {
             let (svg, png) = (format!("{}.svg", figure.name), format!("{}.png", figure.name));
-            files.push((outputs.create(&folder.path.join(svg), OutputKind::Svg)?, figure.picture.svg()?.into_bytes()));
-            files.push((outputs.create(&folder.path.join(png), OutputKind::Png)?, figure.picture.png()?));
+            files
+                .push((outputs.create(&folder.path().join(svg), OutputKind::Svg)?, figure.picture.svg()?.into_bytes()));
+            files.push((outputs.create(&folder.path().join(png), OutputKind::Png)?, figure.picture.png()?));
         }
         Ok(Drawn { folder, files })
     }
@@ -152,7 +132,7 @@ impl<'a> Drawn<'a> {
         }
         match count {
             0 => note("this result has no figures"),
-            some => note(format!("{some} figures, each as SVG and PNG, are in {}", self.folder.path.display())),
+            some => note(format!("{some} figures, each as SVG and PNG, are in {}", self.folder.path().display())),
         }
         Ok(())
     }

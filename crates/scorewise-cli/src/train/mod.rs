@@ -24,6 +24,7 @@ pub use looked::training;
 use shown::{Judged, folds_json, judge};
 use watch::Watch;
 
+use crate::interrupt;
 use crate::outcome::{Failure, Outcome, note, with_options};
 use crate::showing::OVERWRITE;
 use crate::table::pretty;
@@ -48,6 +49,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let places = showing.places_among(outputs)?;
     let table = whole(&inputs.table, &inputs.reading)?;
     let test = inputs.test.as_ref().map(|source| whole(source, &inputs.test_reading(&table, &plan))).transpose()?;
+    // From here on there is a model to keep.
+    let _grace = interrupt::Grace::new();
     let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;
     finished.trained.notes.iter().for_each(note);
     let judged = judge(&finished.trained, &plan, arguments)?;
@@ -112,7 +115,7 @@ fn finish(
     let mut trained =
         train(table, test, &inputs.reading, &whole, |member, epoch, what| watch.see(member, epoch, what))?;
     if watch.end() {
-        notes.push(Note::new("stopped by Ctrl-C: the best model so far is kept"));
+        notes.push(Note::new(format!("stopped by {}: the best model so far is kept", interrupt::name())));
     }
     notes.append(&mut trained.notes);
     trained.notes = notes;

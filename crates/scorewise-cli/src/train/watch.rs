@@ -21,7 +21,6 @@ pub struct Watch {
 impl Watch {
     /// Over so many trainings; `what` they are called.
     pub fn new(what: &str, trainings: usize, plan: &Plan) -> Result<Self, Failure> {
-        interrupt::listen();
         let phases = if plan.settings.warm_start.is_some() { 2 } else { 1 };
         // Drawn on standard error, and only where that is a terminal.
         let bar = ProgressBar::new((trainings * plan.settings.epochs * phases) as u64);

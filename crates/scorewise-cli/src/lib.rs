@@ -2,6 +2,7 @@
 //! bar was not met, 2 usage or data, 130 ended by Ctrl-C, 143 by SIGTERM.
 
 mod outcome;
+mod typed;
 mod interrupt;
 mod table;
 mod plot;
@@ -25,7 +26,7 @@ pub mod documents;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use outcome::{Failure, Outcome};
 
@@ -77,9 +78,14 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     showing::provenance::remember(&arguments);
-    let command = match Arguments::try_parse_from(arguments) {
+    let arguments = typed::Typed::new(Arguments::command(), arguments);
+    outcome::offer(arguments.options());
+    let command = match Arguments::try_parse_from(arguments.joined()) {
         Ok(arguments) => arguments.command,
         Err(fault) => {
+            if let Some(failure) = typed::explained(&fault) {
+                return outcome::report(Err(failure));
+            }
             // Help goes to standard output and is no fault: clap knows which it is. A closed pipe needs no further word.
             let _ = fault.print();
             return if fault.use_stderr() { outcome::USAGE } else { outcome::DONE };

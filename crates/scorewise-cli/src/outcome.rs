@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::io::Write;
+use std::sync::{PoisonError, RwLock};
 
 use scorewise_train::setting::render;
 
@@ -40,10 +41,22 @@ impl<E: Display> From<E> for Failure {
 
 /// An error, a note or any other text, with settings as options: `--split time`.
 pub fn with_options(text: impl Display) -> String {
-    render(&format!("{text:#}"), &|name, value| match value {
-        Some(value) => format!("--{name} {}", in_quotes(value)),
-        None => format!("--{name}"),
+    let known = OFFERED.read().unwrap_or_else(PoisonError::into_inner);
+    render(&format!("{text:#}"), &|name, value| {
+        let is_offered = known.is_empty() || known.iter().any(|option| option == name);
+        is_offered.then(|| match value {
+            Some(value) => format!("--{name} {}", in_quotes(value)),
+            None => format!("--{name}"),
+        })
     })
+}
+
+/// The options of the command in use, so that no hint names one that it lacks; empty while there is no command.
+static OFFERED: RwLock<Vec<String>> = RwLock::new(Vec::new());
+
+/// From here on messages are those of a command with these options.
+pub fn offer(options: Vec<String>) {
+    *OFFERED.write().unwrap_or_else(PoisonError::into_inner) = options;
 }
 
 /// The value of an option, in quotes where a shell would change or split it.

@@ -15,10 +15,10 @@ pub fn fault(error: impl Display) -> PyErr {
 pub fn with_parameters(text: impl Display) -> String {
     render(&format!("{text:#}"), &|name, value| {
         let name = name.replace('-', "_");
-        match value {
+        Some(match value {
             Some(value) if value.parse::<f64>().is_ok() => format!("{name}={value}"),
             Some(value) => format!("{name}=\"{}\"", value.replace('\\', r"\\").replace('"', r#"\""#)),
             None => name,
-        }
+        })
     })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::setting::{self, Setting, Words, visible};
+use crate::setting::{self, Hint, Setting, Words, visible};
 
 /// A fault in a caller's input. Problems and hints mention settings through [`Setting`]: a front end that shows an error to its users
 /// calls [`Error::render`].
@@ -104,15 +104,6 @@ impl fmt::Display for Error {
             Error::Setting { setting, problem, hint } => format!("{}: {problem}{}", Setting(setting), Hint(hint)),
         };
         if out.alternate() { out.write_str(&message) } else { out.write_str(&setting::plain(&message)) }
-    }
-}
-
-/// A hint on a line of its own, or nothing.
-struct Hint<'a>(&'a str);
-
-impl fmt::Display for Hint<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() { Ok(()) } else { write!(out, "\nhint: {}", self.0) }
     }
 }
 

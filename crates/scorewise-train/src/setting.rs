@@ -13,11 +13,13 @@
 //! assert_eq!(error.to_string(), "weight-decay: must be 0 or above\nhint: leave it out, or write `split random`");
 //!
 //! let option = |name: &str, value: Option<&str>| match value {
-//!     Some(value) => format!("--{name} {value}"),
-//!     None => format!("--{name}"),
+//!     Some(value) => Some(format!("--{name} {value}")),
+//!     None => Some(format!("--{name}")),
 //! };
 //! assert_eq!(error.render(&option), "--weight-decay: must be 0 or above\nhint: leave it out, or write `--split random`");
 //! ```
+//!
+//! A front end need not have every setting. A hint that names one that it lacks is not shown; [`first_of`] gives the hint that is shown instead.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,6 +27,9 @@ use std::fmt;
 const OPEN: char = '\u{e0f0}';
 const VALUE: char = '\u{e0f1}';
 const CLOSE: char = '\u{e0f2}';
+const HINT: char = '\u{e0f3}';
+const OR: char = '\u{e0f4}';
+const END: char = '\u{e0f5}';
 
 /// A mention of a setting by its name, words joined by hyphens: `weight-decay`.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +42,8 @@ pub struct Given<'a> {
     value: String,
 }
 
-/// How a front end writes a setting, with a value where one is mentioned.
-pub type Words<'a> = &'a dyn Fn(&str, Option<&str>) -> String;
+/// How a front end writes a setting, with a value where one is mentioned; `None` when it has no such setting.
+pub type Words<'a> = &'a dyn Fn(&str, Option<&str>) -> Option<String>;
 
 impl<'a> Setting<'a> {
     /// The same with a value, which may come from the user.
@@ -60,25 +65,59 @@ impl fmt::Display for Given<'_> {
     }
 }
 
-/// A message with every mention of a setting as a front end writes it.
+/// A hint for [`Error`](crate::Error): the first of these that names no setting which the front end lacks.
+#[must_use]
+pub fn first_of(hints: &[String]) -> String {
+    hints.join(&OR.to_string())
+}
+
+/// A hint on a line of its own, as part of a message; nothing when it is empty.
+pub(crate) struct Hint<'a>(pub &'a str);
+
+impl fmt::Display for Hint<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(out, "{HINT}{}{END}", self.0) }
+    }
+}
+
+/// A message with every mention of a setting as a front end writes it, and without hints that name a setting which it lacks.
 #[must_use]
 pub fn render(message: &str, words: Words<'_>) -> String {
     let (mut rendered, mut rest) = (String::with_capacity(message.len()), message);
-    while let Some((before, after)) = rest.split_once(OPEN) {
-        rendered += before;
-        let Some((mention, after)) = after.split_once(CLOSE) else { return rendered + after };
-        rendered += &match mention.split_once(VALUE) {
-            Some((name, value)) => words(name, Some(value)),
-            None => words(mention, None),
-        };
+    while let Some((before, after)) = rest.split_once(HINT) {
+        rendered += &mentions(before, words).0;
+        let (hints, after) = after.split_once(END).unwrap_or((after, ""));
+        if let Some((hint, _)) = hints.split(OR).map(|hint| mentions(hint, words)).find(|(_, all)| *all) {
+            rendered += "\nhint: ";
+            rendered += &hint;
+        }
         rest = after;
     }
-    rendered + rest
+    rendered + &mentions(rest, words).0
+}
+
+/// A text with its mentions as a front end writes them, and whether it has all of these settings.
+fn mentions(text: &str, words: Words<'_>) -> (String, bool) {
+    let (mut rendered, mut rest, mut all) = (String::with_capacity(text.len()), text, true);
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        rendered += before;
+        let Some((mention, after)) = after.split_once(CLOSE) else { return (rendered + after, all) };
+        let (name, value) = mention.split_once(VALUE).map_or((mention, None), |(name, value)| (name, Some(value)));
+        let written = words(name, value);
+        all &= written.is_some();
+        rendered += &written.or_else(|| bare(name, value)).unwrap_or_default();
+        rest = after;
+    }
+    (rendered + rest, all)
 }
 
 /// The message for those who call the library itself: settings by their bare names.
 pub(crate) fn plain(message: &str) -> String {
-    render(message, &|name, value| match value {
+    render(message, &bare)
+}
+
+fn bare(name: &str, value: Option<&str>) -> Option<String> {
+    Some(match value {
         Some(value) => format!("{name} {value}"),
         None => name.into(),
     })
@@ -102,7 +141,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 
 /// Whether a character is a control character or a mark of a mention.
 pub(crate) fn is_hidden(sign: char) -> bool {
-    sign.is_control() || matches!(sign, OPEN..=CLOSE)
+    sign.is_control() || matches!(sign, OPEN..=END)
 }
 
 #[cfg(test)]
@@ -120,7 +159,15 @@ mod tests {
 
     #[test]
     fn marks_that_do_not_belong_together_do_no_harm() {
-        for text in ["\u{e0f0}", "a\u{e0f2}", "\u{e0f1}", "\u{e0f2}\u{e0f0}a", "\u{e0f0}\u{e0f0}a\u{e0f2}\u{e0f2}"] {
+        for text in [
+            "\u{e0f0}",
+            "a\u{e0f2}",
+            "\u{e0f1}",
+            "\u{e0f2}\u{e0f0}a",
+            "\u{e0f0}\u{e0f0}a\u{e0f2}\u{e0f2}",
+            "\u{e0f3}",
+            "\u{e0f5}\u{e0f3}a\u{e0f4}",
+        ] {
             plain(text);
         }
     }

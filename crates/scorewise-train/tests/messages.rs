@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use scorewise_train::setting::{Setting, render};
+use scorewise_train::setting::{Setting, first_of, render};
 use scorewise_train::{Error, Note, Place};
 
-fn option(name: &str, value: Option<&str>) -> String {
-    value.map_or(format!("--{name}"), |value| format!("--{name} {value}"))
+fn option(name: &str, value: Option<&str>) -> Option<String> {
+    Some(value.map_or(format!("--{name}"), |value| format!("--{name} {value}")))
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn each_front_end_writes_settings_its_own_way_and_leaves_names_of_columns_alone(
     );
     let python = |name: &str, value: Option<&str>| {
         let name = name.replace('-', "_");
-        value.map_or(name.clone(), |value| format!("{name}=\"{value}\""))
+        Some(value.map_or(name.clone(), |value| format!("{name}=\"{value}\"")))
     };
     assert_eq!(
         error.render(&python),
@@ -40,6 +40,23 @@ fn a_note_within_a_note_keeps_its_settings() {
     let inner = Note::of("x", format!("`{}` chooses the other", Setting("positive")));
     let outer = Note::new(format!("fold 2: {inner:#}"));
     assert_eq!(outer.render(&option), "fold 2: column `x`: `--positive` chooses the other");
+}
+
+#[test]
+fn a_hint_names_no_setting_that_the_front_end_lacks() {
+    let missing = format!("add `{}` to read it as missing", Setting("missing").to("a"));
+    let error = |hint: &str| Error::data(Place::file("t.csv"), "`a` is not a number", hint);
+    let lacks = |name: &str, value: Option<&str>| option(name, value).filter(|_| name != "missing");
+    let both = first_of(&[missing.clone(), "name another column".into()]);
+    assert_eq!(
+        error(&both).render(&option),
+        "t.csv: `a` is not a number\nhint: add `--missing a` to read it as missing"
+    );
+    assert_eq!(error(&both).to_string(), "t.csv: `a` is not a number\nhint: add `missing a` to read it as missing");
+    assert_eq!(error(&both).render(&lacks), "t.csv: `a` is not a number\nhint: name another column");
+    assert_eq!(error(&missing).render(&lacks), "t.csv: `a` is not a number");
+    // What the error is about keeps its name.
+    assert_eq!(Error::setting("missing", "is odd", "").render(&lacks), "missing: is odd");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use scorewise_train::encode::Choice;
 use scorewise_train::fit::{Keep, Method, Settings, WarmStart};
 use scorewise_train::split::Split;
 use scorewise_train::table::{BuiltIn, Kind, Reading, Source, Table};
-use scorewise_train::train::{Cut, LossName, Manner, Plan, Recipe};
+use scorewise_train::train::{Cut, LossName, Manner, Plan, Recipe, check_hidden};
 
 use super::arguments::{self, Arguments, Multiclass, Optimiser};
 use crate::outcome::{Failure, note};
@@ -272,12 +272,13 @@ fn hidden(text: &str) -> Result<Vec<usize>, Failure> {
     if text == "none" {
         return Ok(Vec::new());
     }
-    let width = |part: &str| part.trim().parse::<usize>().ok().filter(|width| (1..=65_536).contains(width));
-    text.split(',').map(width).collect::<Option<Vec<_>>>().filter(|widths| widths.len() <= 64).ok_or_else(|| {
+    let width = |part: &str| part.trim().parse::<usize>().ok().filter(|width| *width > 0);
+    let widths = text.split(',').map(width).collect::<Option<Vec<_>>>().ok_or_else(|| {
         let problem = format!("`{}` is no list of widths", text.escape_debug());
         Error::setting("hidden", problem, "write widths with commas between, 50,20,5, or `none` for a linear model")
-            .into()
-    })
+    })?;
+    check_hidden(&widths)?;
+    Ok(widths)
 }
 
 fn batch(text: &str) -> Result<Option<usize>, Failure> {

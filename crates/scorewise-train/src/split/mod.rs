@@ -31,7 +31,7 @@ pub(crate) use hands::deal as deal_hands;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::names::quoted;
+use crate::names::{self, quoted};
 use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::Table;
@@ -96,6 +96,14 @@ impl Split {
                 let hint = "write `random`, `time`, `time:COLUMN` or `group:COLUMN`";
                 Err(Error::setting("split", format!("{} is no way to split", quoted(text)), hint))
             }
+        }
+    }
+
+    /// That the table has the column it names.
+    pub(crate) fn check_column(&self, table: &Table) -> Result<()> {
+        match self {
+            Split::Time(Some(name)) | Split::Group(name) => names::column(table, "split", name).map(|_| ()),
+            Split::Random | Split::Time(None) => Ok(()),
         }
     }
 

@@ -62,6 +62,11 @@ pub struct Answers {
     pub persistence: Option<Vec<bool>>,
 }
 
+/// Units of a hidden layer at the most.
+const WIDEST_LAYER: usize = 65_536;
+/// Hidden layers at the most.
+const MOST_LAYERS: usize = 64;
+
 /// A table whose rows have labels.
 struct Labelled<'a> {
     table: &'a Table,
@@ -97,6 +102,7 @@ pub fn train(
 
 impl<'a> Labelled<'a> {
     fn new(table: &'a Table, plan: &Plan) -> Result<Self> {
+        plan.split.check_column(table)?;
         let (target, mut notes) = Target::parse(&plan.target, table, plan.positive.as_deref(), plan.lead)?;
         let (order, told) = plan.row_order(table)?;
         notes.extend(told);
@@ -108,12 +114,29 @@ impl<'a> Labelled<'a> {
         {
             let how = if *positives == 0 { "in no row" } else { "in every row" };
             let place = crate::Place::file(&table.file).column(&target.column);
-            let problem = format!("the condition `{}` holds {how}: there is nothing to tell apart", plan.target.trim());
+            let problem =
+                format!("the condition `{}` holds {how}: there is nothing to tell apart", visible(plan.target.trim()));
             return Err(Error::data(place, problem, "compare with another value"));
         }
         let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
         let persistence = persistence(&target, table, &neighbours)?;
         Ok(Labelled { table, target, labels, order, weights, persistence, notes })
+    }
+}
+
+/// Whether a network can have these hidden layers.
+pub fn check_hidden(widths: &[usize]) -> Result<()> {
+    let refuse = |problem: String| {
+        let hint = format!("give at most {MOST_LAYERS} widths from 1 to {WIDEST_LAYER}, or `none`");
+        Err(Error::setting("hidden", problem, hint))
+    };
+    match widths.iter().find(|width| **width > WIDEST_LAYER) {
+        Some(width) => refuse(format!("a layer of {width}, and at most {WIDEST_LAYER} can be")),
+        None if widths.len() > MOST_LAYERS => {
+            refuse(format!("{} layers, and at most {MOST_LAYERS} can be", widths.len()))
+        }
+        None if widths.contains(&0) => refuse("a width of 0".into()),
+        None => Ok(()),
     }
 }
 
@@ -177,6 +200,7 @@ fn part(
     };
     let settings = plan.settings(&sample, classes.len())?;
     let outputs = settings.objective.outputs(classes.len());
+    check_hidden(&plan.hidden)?;
     let shape = Shape::new(encoder.width(), &plan.hidden, outputs)
         .ok_or_else(|| Error::setting("hidden", "a width of 0", "give widths of 1 and more, or `none`"))?;
     let hands =

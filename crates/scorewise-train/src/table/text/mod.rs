@@ -19,7 +19,7 @@ use self::records::Records;
 use super::reading::{Markers, check_names};
 use super::{Choose, Field, Reading, Table, shown};
 use crate::error::{Error, Place, Result};
-use crate::setting::Setting;
+use crate::setting::{Setting, first_of};
 
 /// Blocks from which kinds are recognised: 4 MiB.
 const SAMPLED: usize = 2;
@@ -67,7 +67,10 @@ impl Text {
             return Err(Error::data(
                 Place { line: Some(line), ..Place::file(file) },
                 problem,
-                format!("is the delimiter right? give `{}`", Setting("delimiter")),
+                first_of(&[
+                    format!("is the delimiter right? give `{}`", Setting("delimiter")),
+                    "is this a table, with commas, semicolons, tabs or pipes between its cells?".into(),
+                ]),
             ));
         }
         if let (Some(forced), Some(likely), 1) = (forced, likely, header.len())
@@ -281,7 +284,7 @@ pub(super) fn check_unique(file: &str, names: &[&str], given: bool) -> Result<()
                 Error::setting("columns", problem, "give each its own name")
             } else {
                 let hint = format!("rename one; or name all with `{}` if the file has no header", Setting("columns"));
-                Error::data(Place::file(file), problem, hint)
+                Error::data(Place::file(file), problem, first_of(&[hint, "rename one".into()]))
             });
         }
     }

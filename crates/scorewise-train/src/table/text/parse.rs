@@ -3,7 +3,7 @@
 use super::blocks::Block;
 use super::records::{Record, Records};
 use crate::error::{Error, Place, Result};
-use crate::setting::Setting;
+use crate::setting::{Setting, first_of};
 use crate::table::levels::Levels;
 use crate::table::reading::Markers;
 use crate::table::time::{self, Order};
@@ -120,7 +120,11 @@ pub(in crate::table) fn refusal(place: Place, kind: Kind, forced: bool, cell: &[
     if !forced && let Some(column) = &place.column {
         hint += &format!(", or `{}` to read the column as text", Setting("categorical").to(column));
     }
-    Error::data(place, problem, hint)
+    let otherwise = match (kind, forced) {
+        (Kind::Number, true) => "name a column of numbers, or correct the cell",
+        _ => "correct the cell, or take its row out",
+    };
+    Error::data(place, problem, first_of(&[hint, otherwise.into()]))
 }
 
 impl Growing {

@@ -1,5 +1,6 @@
 //! `scorewise predict`: probabilities and labels for the rows of a table of any length, a piece at a time.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -144,6 +145,9 @@ fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
     Ok(reading)
 }
 
+/// Columns that a message names at the most.
+const LISTED: usize = 20;
+
 /// What is written beside probability and label.
 struct Columns {
     with: Vec<String>,
@@ -153,31 +157,36 @@ struct Columns {
 impl Columns {
     fn new(model: &Model, reader: &Reader, arguments: &Arguments) -> Result<Self, Failure> {
         let names: Vec<&str> = reader.fields().iter().map(|field| field.name.as_str()).collect();
+        let known: HashSet<&str> = names.iter().copied().collect();
         let place = || Place::file(&arguments.table);
-        let missing = |name: &&&str| !names.contains(name);
+        let missing = |name: &&&str| !known.contains(*name);
         let needed: Vec<&str> = model.encoder.columns().iter().map(|(name, _)| *name).collect();
         let lacking: Vec<&&str> = needed.iter().filter(missing).collect();
         if !lacking.is_empty() {
-            let listed = |names: &[&&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            let listed = |names: &[&&str]| {
+                let first = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                let more = names.len().saturating_sub(LISTED);
+                if more == 0 { first } else { format!("{first} and {more} more") }
+            };
             let (is, them) = if lacking.len() == 1 { ("column", "it") } else { ("columns", "them") };
             let problem = format!("has no {is} {}, and the model needs {them}", listed(&lacking));
-            let close = lacking.iter().filter_map(|name| {
+            let close = lacking.iter().take(LISTED).filter_map(|name| {
                 let near = scorewise_train::table::nearest(name, names.iter().copied())?;
                 Some(format!("`{near}` for `{name}`"))
             });
             let close: Vec<String> = close.collect();
             let hint = if close.is_empty() {
-                format!("the table has {}", listed(&names.iter().take(20).collect::<Vec<_>>()))
+                format!("the table has {}", listed(&names.iter().collect::<Vec<_>>()))
             } else {
                 format!("there is {}; rename it if it is the same", close.join(", "))
             };
             return Err(Error::data(place(), problem, hint).into());
         }
-        if let Some(name) = arguments.with.iter().find(|name| !names.contains(&name.as_str())) {
+        if let Some(name) = arguments.with.iter().find(|name| !known.contains(name.as_str())) {
             return Err(Error::data(place(), format!("has no column `{name}`, which --with names"), "").into());
         }
         // With a lead the truth of a row is a row that has not been read yet.
-        let has_truth = model.target.lead == 0 && names.contains(&model.target.column.as_str());
+        let has_truth = model.target.lead == 0 && known.contains(model.target.column.as_str());
         Ok(Columns { with: arguments.with.clone(), has_truth })
     }
 
@@ -258,17 +267,22 @@ impl Output {
     }
 }
 
+/// The same error with the name of where it happened.
+fn standard(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("standard output: cannot be written: {error}"))
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Output::File(file) => file.write(bytes),
-            Output::Standard(out) => out.write(bytes),
+            Output::Standard(out) => out.write(bytes).map_err(|error| standard(&error)),
         }
     }
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Output::File(file) => file.flush(),
-            Output::Standard(out) => out.flush(),
+            Output::Standard(out) => out.flush().map_err(|error| standard(&error)),
         }
     }
 }

@@ -36,6 +36,8 @@ pub use choice::Choice;
 pub use stream::Stream;
 pub use write::{Encoded, FARTHEST, Surprises};
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::table::Kind;
@@ -146,12 +148,12 @@ impl Encoder {
     /// The columns that a table must have, with what they held at the fit: each once, the group's last.
     #[must_use]
     pub fn columns(&self) -> Vec<(&str, Option<Kind>)> {
-        let mut columns: Vec<(&str, Option<Kind>)> = Vec::new();
+        let (mut columns, mut seen) = (Vec::new(), HashSet::new());
         let group = self.group.as_deref().filter(|_| self.lags() > 0);
         for (name, kind) in
             self.inputs.iter().map(|i| (i.column.as_str(), Some(i.kind))).chain(group.map(|g| (g, None)))
         {
-            if columns.iter().all(|(other, _)| *other != name) {
+            if seen.insert(name) {
                 columns.push((name, kind));
             }
         }

@@ -6,6 +6,7 @@ use super::Encoder;
 use super::write::{Encoded, Surprises};
 use crate::error::Result;
 use crate::groups::{Groups, Neighbours};
+use crate::names::by_name;
 use crate::table::{Category, Column, Table, Values};
 
 /// Encodes piece after piece as if they were one table.
@@ -84,9 +85,10 @@ impl<'a> Stream<'a> {
         chosen.reverse();
         let behind = self.tail.as_ref().map_or(0, Table::rows);
         let columns = self.encoder.columns();
+        let (table_columns, tail_columns) = (by_name(table), self.tail.as_ref().map(by_name).unwrap_or_default());
         let gathered = columns.iter().filter_map(|(name, _)| {
-            let here = table.column(name)?;
-            let earlier = self.tail.as_ref().and_then(|tail| tail.column(name));
+            let here = table_columns.get(name)?;
+            let earlier = tail_columns.get(name).copied();
             Some(Column { name: (*name).to_string(), values: gather(earlier, here, behind, &chosen) })
         });
         Table { file: table.file.clone(), columns: gathered.collect(), ..Table::default() }

@@ -337,17 +337,22 @@ impl Output {
     }
 }
 
+/// The same error with the name of where it happened.
+fn standard(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("standard output: cannot be written: {error}"))
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Output::File(file) => file.write(bytes),
-            Output::Standard(out) => out.write(bytes),
+            Output::Standard(out) => out.write(bytes).map_err(|error| standard(&error)),
         }
     }
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Output::File(file) => file.flush(),
-            Output::Standard(out) => out.flush(),
+            Output::Standard(out) => out.flush().map_err(|error| standard(&error)),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! Names that were mistyped, and the names that may have been meant.
 
+use std::collections::HashMap;
+
 use crate::error::{Error, Result};
 use crate::setting::visible;
 use crate::table::{Column, Table, nearest};
 
 /// Names listed in a message at the most.
-const LISTED: usize = 12;
+pub(crate) const LISTED: usize = 12;
 
 /// A column that a setting names; where there is none, a fault that offers the nearest name.
 pub(crate) fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<&'a Column> {
@@ -17,6 +19,11 @@ pub(crate) fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<
             meant(name, &names),
         )
     })
+}
+
+/// The columns of a table by name: for many names at once, where looking through the columns for each would take too long.
+pub(crate) fn by_name(table: &Table) -> HashMap<&str, &Column> {
+    table.columns.iter().map(|column| (column.name.as_str(), column)).collect()
 }
 
 /// A hint: the nearest of the names, or all of them where none is near.

@@ -1,5 +1,7 @@
 //! From what was typed to a plan: what each built-in table adds, and what follows from what.
 
+use std::collections::HashSet;
+
 use scorewise_train::Error;
 use scorewise_train::encode::Choice;
 use scorewise_train::fit::{Keep, Method, Settings, WarmStart};
@@ -88,7 +90,7 @@ impl Inputs {
     /// their column may hold what the first table does not.
     pub fn test_reading(&self, table: &Table, plan: &Plan) -> Reading {
         let mut reading = self.reading.clone();
-        let unused = &plan.choice.drop;
+        let unused: HashSet<&String> = plan.choice.drop.iter().collect();
         let is_target = |name: &String| plan.lead == 0 && *name == plan.target;
         let columns = table.columns.iter().filter(|column| !unused.contains(&column.name) && !is_target(&column.name));
         reading.kinds.extend(columns.map(|column| (column.name.clone(), column.values.kind())));

@@ -1,11 +1,13 @@
 //! What a user may decide about the columns.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::names::{self, listed, quoted};
 use crate::setting::Setting;
-use crate::table::Table;
+use crate::table::{Column, Table};
 
 /// How the columns are to be used; what is not said is decided by the training rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,7 +60,17 @@ pub(super) const MOST_LAGS: usize = 10_000;
 pub(super) struct Resolved<'a> {
     pub choice: &'a Choice,
     /// Column and order of its levels, lowest first.
-    pub ordinal: Vec<(&'a str, Option<Vec<String>>)>,
+    ordinal: HashMap<&'a str, Option<Vec<String>>>,
+    /// Columns that give no inputs of their own row.
+    excluded: HashSet<&'a str>,
+    /// Columns that are asked for by name.
+    kept: HashSet<&'a str>,
+    categorical: HashSet<&'a str>,
+    lagged: HashSet<&'a str>,
+}
+
+fn set(names: &[String]) -> HashSet<&str> {
+    names.iter().map(String::as_str).collect()
 }
 
 impl<'a> Resolved<'a> {
@@ -70,15 +82,16 @@ impl<'a> Resolved<'a> {
             ("lag-columns", &choice.lag_columns),
             ("without", &choice.without),
         ];
+        let columns = names::by_name(table);
         for (setting, names) in lists {
-            for name in names {
-                names::column(table, setting, name)?;
+            if let Some(absent) = names.iter().find(|name| !columns.contains_key(name.as_str())) {
+                names::column(table, setting, absent)?;
             }
         }
         if let Some(group) = &choice.group {
             names::column(table, "group", group)?;
         }
-        let ordinal = choice.ordinal.iter().map(|text| order(text, table)).collect::<Result<Vec<_>>>()?;
+        let ordinal = choice.ordinal.iter().map(|text| order(text, &columns, table)).collect::<Result<Vec<_>>>()?;
         if choice.lags > MOST_LAGS {
             return Err(Error::setting("lags", format!("{} rows, and at most {MOST_LAGS} can be", choice.lags), ""));
         }
@@ -92,65 +105,78 @@ impl<'a> Resolved<'a> {
                 format!("give `{}` too", Setting("lags")),
             ));
         }
-        let resolved = Resolved { choice, ordinal };
-        resolved.free_of_contradictions()?;
-        Ok(resolved)
-    }
-
-    fn free_of_contradictions(&self) -> Result<()> {
-        let choice = self.choice;
-        let ordinal: Vec<String> = self.ordinal.iter().map(|(name, _)| (*name).into()).collect();
-        let pairs = [
-            ("drop", &choice.drop, "keep", &choice.keep),
-            ("drop", &choice.drop, "lag-columns", &choice.lag_columns),
-            ("drop", &choice.drop, "ordinal", &ordinal),
-            ("drop", &choice.drop, "categorical", &choice.categorical),
-            ("ordinal", &ordinal, "categorical", &choice.categorical),
-        ];
-        for (one, names, other, others) in pairs {
-            if let Some(name) = names.iter().find(|name| others.contains(name)) {
-                return Err(Error::setting(
-                    one,
-                    format!("{} names {} too", Setting(other), quoted(name)),
-                    "choose one of the two",
-                ));
-            }
-        }
-        if let Some(name) = choice.keep.iter().find(|name| choice.without.contains(name)) {
-            let problem = format!("{} is what is predicted, or has another use", quoted(name));
-            return Err(Error::setting("keep", problem, "an input must be known when the prediction is made"));
-        }
-        Ok(())
+        free_of_contradictions(choice, ordinal.iter().map(|(name, _)| (*name).into()).collect())?;
+        let (kept, lagged) = (set(&choice.keep), set(&choice.lag_columns));
+        let group = choice.group.as_deref().filter(|group| !kept.contains(group));
+        let excluded = choice.drop.iter().chain(&choice.without).map(String::as_str).chain(group).collect();
+        Ok(Resolved {
+            choice,
+            // Of two orders of one column the first counts.
+            ordinal: ordinal.into_iter().rev().collect(),
+            excluded,
+            kept: &kept | &lagged,
+            categorical: set(&choice.categorical),
+            lagged,
+        })
     }
 
     /// Whether a column gives inputs of its own row.
     pub fn is_input(&self, name: &str) -> bool {
-        let listed = |names: &[String]| names.iter().any(|other| other == name);
-        let is_group = self.choice.group.as_deref() == Some(name) && !listed(&self.choice.keep);
-        !(listed(&self.choice.drop) || listed(&self.choice.without) || is_group)
+        !self.excluded.contains(name)
+    }
+
+    /// Whether lags of a column are asked for by name.
+    pub fn is_lagged(&self, name: &str) -> bool {
+        self.lagged.contains(name)
     }
 
     /// Whether a column is asked for by name, so that it stays although it looks useless.
     pub fn is_kept(&self, name: &str) -> bool {
-        self.choice.keep.iter().chain(&self.choice.lag_columns).any(|other| other == name)
+        self.kept.contains(name)
     }
 
     pub fn is_categorical(&self, name: &str) -> bool {
-        self.choice.categorical.iter().any(|other| other == name)
+        self.categorical.contains(name)
     }
 
     /// The order of a column's levels, where it was said to have one.
     pub fn order_of(&self, name: &str) -> Option<Option<&[String]>> {
-        self.ordinal.iter().find(|(column, _)| *column == name).map(|(_, order)| order.as_deref())
+        self.ordinal.get(name).map(|order| order.as_deref())
     }
 }
 
+fn free_of_contradictions(choice: &Choice, ordinal: Vec<String>) -> Result<()> {
+    let pairs = [
+        ("drop", &choice.drop, "keep", &choice.keep),
+        ("drop", &choice.drop, "lag-columns", &choice.lag_columns),
+        ("drop", &choice.drop, "ordinal", &ordinal),
+        ("drop", &choice.drop, "categorical", &choice.categorical),
+        ("ordinal", &ordinal, "categorical", &choice.categorical),
+    ];
+    for (one, names, other, others) in pairs {
+        let others = set(others);
+        if let Some(name) = names.iter().find(|name| others.contains(name.as_str())) {
+            let problem = format!("{} names {} too", Setting(other), quoted(name));
+            return Err(Error::setting(one, problem, "choose one of the two"));
+        }
+    }
+    if let Some(name) = choice.keep.iter().find(|name| choice.without.contains(name)) {
+        let problem = format!("{} is what is predicted, or has another use", quoted(name));
+        return Err(Error::setting("keep", problem, "an input must be known when the prediction is made"));
+    }
+    Ok(())
+}
+
 /// `size=small<medium<large`, or a column's whole name. A name may hold = itself: the longest one that is a column counts.
-fn order<'a>(text: &str, table: &'a Table) -> Result<(&'a str, Option<Vec<String>>)> {
-    if let Some(column) = table.column(text.trim()) {
+fn order<'a>(
+    text: &str,
+    columns: &HashMap<&'a str, &'a Column>,
+    table: &'a Table,
+) -> Result<(&'a str, Option<Vec<String>>)> {
+    if let Some(column) = columns.get(text.trim()) {
         return Ok((&column.name, None));
     }
-    let split = text.rmatch_indices('=').find_map(|(at, _)| Some((table.column(text[..at].trim())?, &text[at + 1..])));
+    let split = text.rmatch_indices('=').find_map(|(at, _)| Some((columns.get(text[..at].trim())?, &text[at + 1..])));
     let Some((column, order)) = split else {
         let name = text.split('=').next().unwrap_or(text).trim();
         return names::column(table, "ordinal", name).map(|column| (column.name.as_str(), None));

@@ -25,7 +25,7 @@ impl Encoder {
             return Err(Error::data(Place::file(&table.file), "no training rows", "give a table with more rows"));
         }
         assert!(rows.iter().all(|row| (*row as usize) < table.rows()), "rows of the table");
-        let is_lagged = |name: &str| choice.lag_columns.iter().any(|other| other == name);
+        let is_lagged = |name: &str| resolved.is_lagged(name);
         let candidates: Vec<&Column> =
             table.columns.iter().filter(|c| resolved.is_input(&c.name) || is_lagged(&c.name)).collect();
         // Each column is summed by one thread, in order: the same bits for any number of them.

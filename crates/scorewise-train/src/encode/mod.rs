@@ -34,6 +34,8 @@ mod check;
 pub use choice::Choice;
 pub use write::{Encoded, FARTHEST, Surprises};
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::groups::RowOrder;
@@ -146,11 +148,11 @@ impl Encoder {
     /// The columns that a table must have, with what they held at the fit: each once; those that order the rows for lags come last.
     #[must_use]
     pub fn columns(&self) -> Vec<(&str, Option<Kind>)> {
-        let mut columns: Vec<(&str, Option<Kind>)> = Vec::new();
+        let (mut columns, mut seen) = (Vec::new(), HashSet::new());
         let order = [&self.order.group, &self.order.time].into_iter().flatten().filter(|_| self.lags() > 0);
         let inputs = self.inputs.iter().map(|input| (input.column.as_str(), Some(input.kind)));
         for (name, kind) in inputs.chain(order.map(|name| (name.as_str(), None))) {
-            if columns.iter().all(|(other, _)| *other != name) {
+            if seen.insert(name) {
                 columns.push((name, kind));
             }
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::judge::boolean;
 use super::{Coding, Encoder, Input};
 use crate::error::{Error, Place, Result};
-use crate::names::quoted;
+use crate::names::{LISTED, by_name, listed, quoted};
 use crate::table::nearest;
 use crate::table::{Category, Column, Kind, Table, Values};
 
@@ -143,25 +143,25 @@ fn plural(kind: Kind) -> &'static str {
 impl Encoder {
     /// The views of all inputs; where columns are missing, a fault that names them all.
     pub(super) fn views<'a>(&self, table: &'a Table) -> Result<Vec<View<'a>>> {
+        let columns = by_name(table);
         let absent: Vec<&str> =
-            self.columns().into_iter().map(|(name, _)| name).filter(|name| table.column(name).is_none()).collect();
+            self.columns().into_iter().map(|(name, _)| name).filter(|name| !columns.contains_key(name)).collect();
         if !absent.is_empty() {
             let word = if absent.len() == 1 { "column" } else { "columns" };
-            let named: Vec<String> = absent.iter().map(|name| quoted(name)).collect();
             let others: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
             let near = |name: &&str| {
                 nearest(name, others.iter().copied()).map(|near| format!("{} for {}", quoted(near), quoted(name)))
             };
-            let near: Vec<String> = absent.iter().filter_map(near).collect();
+            let near: Vec<String> = absent.iter().take(LISTED).filter_map(near).collect();
             let hint = match near.is_empty() {
                 true => "give a table with the columns the model was trained on".to_string(),
                 false => format!("did you mean {}?", near.join(", ")),
             };
-            return Err(Error::data(Place::file(&table.file), format!("lacks the {word} {}", named.join(", ")), hint));
+            return Err(Error::data(Place::file(&table.file), format!("lacks the {word} {}", listed(&absent)), hint));
         }
         self.inputs
             .iter()
-            .map(|input| match table.column(&input.column) {
+            .map(|input| match columns.get(input.column.as_str()) {
                 Some(column) => input.view(table, column),
                 None => Ok(View::Nothing),
             })

@@ -116,7 +116,10 @@ impl Arrow {
         batch: arrow_ipc::RecordBatch<'_>,
         version: MetadataVersion,
     ) -> Decoded<RecordBatch> {
-        read_record_batch(body, batch, self.schema.clone(), &self.dictionaries, Some(&self.projection), &version)
+        // The decoder looks for each column in the list of those that are wanted: without a list where all are wanted.
+        let are_all = self.projection.len() == self.schema.fields().len();
+        let projection = Some(self.projection.as_slice()).filter(|_| !are_all);
+        read_record_batch(body, batch, self.schema.clone(), &self.dictionaries, projection, &version)
     }
 }
 

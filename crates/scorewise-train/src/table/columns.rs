@@ -1,5 +1,6 @@
 //! What Parquet and Arrow files share: columns of known type, some of them chosen, that come as arrays and leave as tables.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use arrow_array::{Array, ArrayRef};
@@ -61,8 +62,9 @@ impl Stack {
         choose(&names, reading)?;
         check_names(file, reading, &names)?;
         let mut chosen = Vec::new();
+        let only: Option<HashSet<&str>> = reading.only.as_ref().map(|only| only.iter().map(String::as_str).collect());
         for (at, (name, (_, data))) in names.into_iter().zip(columns).enumerate() {
-            let wanted = reading.only.as_ref().map(|only| only.iter().any(|only| only == name));
+            let wanted = only.as_ref().map(|only| only.contains(name));
             let forced = reading.kinds.get(name).copied();
             if wanted == Some(false) {
                 continue;

@@ -3,9 +3,10 @@
 mod pages;
 mod thrift;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef};
+use arrow_array::ArrayRef;
 use arrow_schema::{DataType, Fields, Schema};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -25,16 +26,20 @@ use crate::error::Result;
 /// A Parquet file that is being read.
 pub(super) struct Parquet {
     stack: Stack,
-    columns: Vec<OneColumn>,
+    parts: Vec<Part>,
 }
 
-/// One column that is being read, row group by row group.
-struct OneColumn {
+/// At most so many readers of columns side by side. Each of them looks through the whole schema, so a reader for each column would take
+/// time that grows with the square of their number.
+const READERS: usize = 64;
+
+/// Some columns that are being read, row group by row group.
+struct Part {
     blob: Blob,
     metadata: ArrowReaderMetadata,
-    at: usize,
-    /// Its place among the columns that are not nested in others.
-    leaf: usize,
+    at: Vec<usize>,
+    /// Their places among the columns that are not nested in others.
+    leaves: Vec<usize>,
     rows_at_once: usize,
     group: usize,
     reader: Option<ParquetRecordBatchReader>,
@@ -54,13 +59,17 @@ impl Parquet {
         let stack = Stack::new(file, "Parquet", &supported(&metadata), reading, choose, notes)?;
         let rows_at_once = stack.rows_at_once();
         let leaves = metadata.metadata().file_metadata().schema_descr_ptr();
-        let leaf = |at: usize| (0..leaves.num_columns()).find(|leaf| leaves.get_column_root_idx(*leaf) == at);
-        let columns = stack.chosen().iter().filter_map(|Chosen { at, .. }| {
-            let (blob, metadata, leaf) = (blob.clone(), metadata.clone(), leaf(*at)?);
-            Some(OneColumn { blob, metadata, at: *at, leaf, rows_at_once, group: 0, reader: None })
-        });
-        let columns = columns.collect();
-        Ok(Parquet { stack, columns })
+        // A column that can be read has one leaf; of any other it does not matter which one is kept.
+        let leaf: HashMap<usize, usize> =
+            (0..leaves.num_columns()).map(|leaf| (leaves.get_column_root_idx(leaf), leaf)).collect();
+        let part = |columns: &[Chosen]| {
+            let at: Vec<usize> = columns.iter().map(|Chosen { at, .. }| *at).collect();
+            let leaves = at.iter().filter_map(|at| leaf.get(at).copied()).collect();
+            let (blob, metadata) = (blob.clone(), metadata.clone());
+            Part { blob, metadata, at, leaves, rows_at_once, group: 0, reader: None }
+        };
+        let parts = stack.chosen().chunks(stack.chosen().len().div_ceil(READERS).max(1)).map(part).collect();
+        Ok(Parquet { stack, parts })
     }
 
     pub(super) fn fields(&self) -> Vec<Field> {
@@ -95,16 +104,16 @@ fn supported(metadata: &ArrowReaderMetadata) -> Vec<(String, Option<DataType>)> 
     /// A number takes at most 32 bytes; a file that says otherwise is damaged.
     const LONGEST_NUMBER: i32 = 32;
     let leaves = metadata.metadata().file_metadata().schema_descr();
+    let mut of_column: HashMap<usize, Vec<usize>> = HashMap::new();
+    for leaf in 0..leaves.num_columns() {
+        of_column.entry(leaves.get_column_root_idx(leaf)).or_default().push(leaf);
+    }
     let sane = |at: usize| {
-        let mut leaves = (0..leaves.num_columns())
-            .filter(|leaf| leaves.get_column_root_idx(*leaf) == at)
-            .map(|leaf| leaves.column(leaf));
-        let sane = |leaf: &parquet::schema::types::ColumnDescPtr| {
-            leaf.max_rep_level() == 0
-                && (leaf.physical_type() != Type::FIXED_LEN_BYTE_ARRAY
-                    || (1..=LONGEST_NUMBER).contains(&leaf.type_length()))
-        };
-        leaves.next().is_some_and(|leaf| sane(&leaf)) && leaves.next().is_none()
+        let Some([leaf]) = of_column.get(&at).map(Vec::as_slice) else { return false };
+        let leaf = leaves.column(*leaf);
+        leaf.max_rep_level() == 0
+            && (leaf.physical_type() != Type::FIXED_LEN_BYTE_ARRAY
+                || (1..=LONGEST_NUMBER).contains(&leaf.type_length()))
     };
     let one = |(at, field): (usize, &Arc<arrow_schema::Field>)| {
         (field.name().clone(), sane(at).then(|| field.data_type().clone()))
@@ -112,8 +121,17 @@ fn supported(metadata: &ArrowReaderMetadata) -> Vec<(String, Option<DataType>)> 
     metadata.schema().fields().iter().enumerate().map(one).collect()
 }
 
-impl OneColumn {
-    fn next(&mut self) -> std::result::Result<Option<ArrayRef>, String> {
+impl Part {
+    /// The next arrays, one for each column.
+    fn next(&mut self) -> Vec<std::result::Result<Option<ArrayRef>, String>> {
+        match self.next_batch() {
+            Ok(Some(arrays)) => arrays.into_iter().map(|array| Ok(Some(array))).collect(),
+            Ok(None) => self.at.iter().map(|_| Ok(None)).collect(),
+            Err(error) => vec![Err(error)],
+        }
+    }
+
+    fn next_batch(&mut self) -> std::result::Result<Option<Vec<ArrayRef>>, String> {
         loop {
             if self.reader.is_none() {
                 if self.group == self.metadata.metadata().num_row_groups() {
@@ -128,9 +146,11 @@ impl OneColumn {
                 None => self.reader = None,
                 Some(Err(error)) => return Err(error.to_string()),
                 Some(Ok(batch)) => {
-                    let array = batch.columns().first().ok_or("a column is gone")?;
-                    if !array.is_empty() {
-                        return Ok(Some(array.clone()));
+                    if batch.num_columns() != self.at.len() {
+                        return Err("a column is gone".into());
+                    }
+                    if batch.num_rows() > 0 {
+                        return Ok(Some(batch.columns().to_vec()));
                     }
                 }
             }
@@ -142,13 +162,16 @@ impl OneColumn {
         let group = self.metadata.metadata().row_group(self.group);
         let rows = usize::try_from(group.num_rows())
             .map_err(|_| ParquetError::General("a row group has fewer than no rows".into()))?;
-        let chunk = group.columns().get(self.leaf).ok_or(ParquetError::General("a row group lacks a column".into()))?;
-        if matches!(chunk.compression(), Compression::BROTLI(_) | Compression::LZO) {
-            let problem = "it is packed in a way that cannot be read; snappy, gzip, lz4 and zstd can";
-            return Err(ParquetError::General(problem.into()));
+        for leaf in &self.leaves {
+            let chunk = group.columns().get(*leaf);
+            let chunk = chunk.ok_or(ParquetError::General("a row group lacks a column".into()))?;
+            if matches!(chunk.compression(), Compression::BROTLI(_) | Compression::LZO) {
+                let problem = "it is packed in a way that cannot be read; snappy, gzip, lz4 and zstd can";
+                return Err(ParquetError::General(problem.into()));
+            }
+            pages::check(&self.blob, chunk, rows)?;
         }
-        pages::check(&self.blob, chunk, rows)?;
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), [self.at]);
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), self.at.iter().copied());
         ParquetRecordBatchReaderBuilder::new_with_metadata(self.blob.clone(), self.metadata.clone())
             .with_projection(mask)
             .with_row_groups(vec![self.group])
@@ -161,7 +184,7 @@ impl Iterator for Parquet {
     type Item = Result<Table>;
 
     fn next(&mut self) -> Option<Result<Table>> {
-        let arrays = self.columns.par_iter_mut().map(OneColumn::next).collect::<Vec<_>>();
-        self.stack.table(arrays)
+        let arrays: Vec<Vec<_>> = self.parts.par_iter_mut().map(Part::next).collect();
+        self.stack.table(arrays.into_iter().flatten().collect())
     }
 }

@@ -6,7 +6,7 @@ mod kinds;
 mod parse;
 mod records;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io::Read;
 
 use rayon::prelude::*;
@@ -113,8 +113,9 @@ impl Text {
         choose(&all, reading)?;
         check_names(file, reading, &all)?;
         let mut wanted = Vec::new();
+        let only: Option<HashSet<&String>> = reading.only.as_ref().map(|only| only.iter().collect());
         for (at, name) in names.iter().enumerate() {
-            if reading.only.as_ref().is_none_or(|only| only.contains(name)) {
+            if only.as_ref().is_none_or(|only| only.contains(name)) {
                 let tally = tallies.get(at).copied().unwrap_or_default();
                 let forced = reading.kinds.get(name).copied();
                 let kind = forced.unwrap_or_else(|| tally.kind(comma));

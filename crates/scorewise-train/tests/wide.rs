@@ -1,0 +1,105 @@
+//! Tables of fifty thousand columns. Work that grows with the square of the number of columns would take minutes here.
+
+// The helpers of these tests are tests too.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use scorewise_train::encode::{Choice, Encoder, Stream};
+use scorewise_train::table::{Column, Reading, Source, Table, Values, read};
+
+const COLUMNS: usize = 50_000;
+const ROWS: usize = 3;
+
+fn name(column: usize) -> String {
+    format!("column number {column}")
+}
+
+fn value(column: usize, row: usize) -> f64 {
+    (column * 7 % 1001) as f64 + row as f64
+}
+
+fn batch() -> RecordBatch {
+    let column = |column: usize| -> (String, ArrayRef) {
+        (name(column), Arc::new((0..ROWS).map(|row| value(column, row)).collect::<Float64Array>()))
+    };
+    RecordBatch::try_from_iter((0..COLUMNS).map(column)).unwrap()
+}
+
+fn path(ending: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("scorewise-wide-{}.{ending}", std::process::id()))
+}
+
+fn table() -> Table {
+    let column = |column| Column {
+        name: name(column),
+        values: Values::Number((0..ROWS).map(|row| value(column, row)).collect()),
+    };
+    Table { file: "wide.csv".into(), columns: (0..COLUMNS).map(column).collect(), ..Table::default() }
+}
+
+/// Every second column, by name.
+fn half() -> Vec<String> {
+    (0..COLUMNS).step_by(2).map(name).collect()
+}
+
+fn check(source: &Source) {
+    let all = read(source, &Reading::default()).unwrap();
+    assert_eq!(all.columns, table().columns);
+    let some = read(source, &Reading { only: Some(half()), ..Reading::default() }).unwrap();
+    assert_eq!(some.columns.len(), COLUMNS / 2);
+    assert!(some.columns.iter().zip(all.columns.iter().step_by(2)).all(|(one, other)| one == other));
+}
+
+#[test]
+fn a_wide_table_is_read_from_every_format() {
+    let files = ["csv", "parquet", "arrow"].map(path);
+    let [text, parquet, arrow] = &files;
+    let lines = (0..ROWS).map(|row| (0..COLUMNS).map(|column| value(column, row).to_string()).collect::<Vec<_>>());
+    let lines = std::iter::once((0..COLUMNS).map(name).collect()).chain(lines);
+    std::fs::write(text, lines.map(|cells| cells.join(",") + "\n").collect::<String>()).unwrap();
+    let batch = batch();
+    let file = std::fs::File::create(parquet).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let file = std::fs::File::create(arrow).unwrap();
+    let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    for file in &files {
+        check(&Source::File(file.clone()));
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
+#[test]
+fn a_wide_table_is_encoded_with_any_number_of_names_in_the_settings() {
+    let table = table();
+    let rows: Vec<u32> = (0..ROWS as u32).collect();
+    let choice = Choice { drop: half(), ..Choice::default() };
+    let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
+    assert_eq!(encoder.inputs.len(), COLUMNS / 2);
+    let lagged: Vec<String> = (0..COLUMNS).skip(1).step_by(2).map(name).collect();
+    let choice = Choice { drop: half(), keep: lagged.clone(), lags: 1, lag_columns: lagged, ..Choice::default() };
+    let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
+    assert_eq!(encoder.inputs.len(), COLUMNS);
+    let columns: HashSet<&str> = encoder.columns().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(columns.len(), COLUMNS / 2);
+    let mut stream = Stream::new(&encoder);
+    for _ in 0..2 {
+        assert_eq!(stream.encode(&table).unwrap().matrix.rows(), ROWS);
+    }
+    // A table that lacks all of them: the first are named, with those that may have been meant.
+    let mut renamed = table.clone();
+    renamed.columns.iter_mut().for_each(|column| column.name = column.name.replace(' ', "_"));
+    let message = encoder.encode(&renamed).unwrap_err().to_string();
+    assert!(
+        message.contains("`column number 1`, `column number 3`") && message.contains("and 24988 more"),
+        "{message}"
+    );
+    assert!(message.contains("did you mean `column_number_1` for `column number 1`"), "{message}");
+}

@@ -99,6 +99,7 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
         _ => drop(writer),
     }
     bar.finish_and_clear();
+    reader.late_notes().iter().for_each(note);
     stream.surprises().notes(&model.encoder).iter().for_each(note);
     out.finish()?;
     let Some(output) = &arguments.output else { return Ok(String::new().into()) };
@@ -122,8 +123,14 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
 /// The table is read as that of the training was: kinds of columns, missing markers. What is typed here comes first.
 fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
     let typed = crate::train::reading(&arguments.reading)?;
-    let mut reading =
-        Reading { delimiter: None, decimal_comma: None, columns: None, only: None, ..model.reading.clone() };
+    let mut reading = Reading {
+        delimiter: None,
+        decimal_comma: None,
+        month_first: None,
+        columns: None,
+        only: None,
+        ..model.reading.clone()
+    };
     for (name, kind) in model.encoder.columns() {
         if let Some(kind) = kind {
             reading.kinds.insert(name.to_owned(), kind);
@@ -133,6 +140,7 @@ fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
     reading.missing.extend(typed.missing);
     reading.delimiter = typed.delimiter;
     reading.decimal_comma = typed.decimal_comma;
+    reading.month_first = typed.month_first;
     // A file without a header is one again, unless it is a table of another kind, which has its names inside.
     reading.columns = typed.columns.or(model.reading.columns.clone());
     Ok(reading)

@@ -30,11 +30,14 @@ pub(super) struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    /// By the named column, or the first one of times; in the order of the file where there is none.
+    /// By the named column, or the first one of times with a date; in the order of the file where there is none.
     pub fn new(table: &'a Table, name: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let column = match name {
             Some(name) => Some(names::column(table, "--split", name)?),
-            None => table.columns.iter().find(|column| matches!(column.values, Values::Time(_))),
+            None => table
+                .columns
+                .iter()
+                .find(|column| matches!(column.values, Values::Time(_)) && !column.values.are_times_of_day()),
         };
         let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
         let Some(column) = column else {

@@ -17,7 +17,7 @@ use parquet::file::metadata::ParquetMetaDataReader;
 use rayon::prelude::*;
 
 use super::blob::Blob;
-use super::columns::{Chosen, Stack, damaged};
+use super::columns::{Chosen, Described, Stack, damaged, packed};
 use super::guard::guarded;
 use super::{Field, Reading, Table};
 use crate::error::Result;
@@ -53,7 +53,10 @@ impl Parquet {
             let (blob, metadata, leaf) = (blob.clone(), metadata.clone(), leaf(*at)?);
             Some(OneColumn { blob, metadata, at: *at, leaf, rows_at_once, group: 0, reader: None })
         });
-        let columns = columns.collect();
+        let columns: Vec<OneColumn> = columns.collect();
+        if let Some(codec) = columns.iter().find_map(OneColumn::unreadable_codec) {
+            return Err(packed(file, codec));
+        }
         Ok(Parquet { stack, columns })
     }
 
@@ -84,8 +87,8 @@ fn metadata(blob: &Blob) -> std::result::Result<ArrowReaderMetadata, ParquetErro
     ArrowReaderMetadata::try_new(metadata, options)
 }
 
-/// The columns' names and types, without the types of those that cannot be read.
-fn supported(metadata: &ArrowReaderMetadata) -> Vec<(String, Option<DataType>)> {
+/// The columns' names and types, and whether the file's description of them is sound.
+fn supported(metadata: &ArrowReaderMetadata) -> Vec<Described> {
     /// A number takes at most 32 bytes; a file that says otherwise is damaged.
     const LONGEST_NUMBER: i32 = 32;
     let leaves = metadata.metadata().file_metadata().schema_descr();
@@ -100,9 +103,8 @@ fn supported(metadata: &ArrowReaderMetadata) -> Vec<(String, Option<DataType>)> 
         };
         leaves.next().is_some_and(|leaf| sane(&leaf)) && leaves.next().is_none()
     };
-    let one = |(at, field): (usize, &Arc<arrow_schema::Field>)| {
-        (field.name().clone(), sane(at).then(|| field.data_type().clone()))
-    };
+    let one =
+        |(at, field): (usize, &Arc<arrow_schema::Field>)| (field.name().clone(), field.data_type().clone(), sane(at));
     metadata.schema().fields().iter().enumerate().map(one).collect()
 }
 
@@ -131,16 +133,23 @@ impl OneColumn {
         }
     }
 
+    /// What it is packed with, in any row group, where that was not built in.
+    fn unreadable_codec(&self) -> Option<&'static str> {
+        let groups = self.metadata.metadata().row_groups().iter();
+        let codecs = groups.filter_map(|group| Some(group.columns().get(self.leaf)?.compression()));
+        codecs.into_iter().find_map(|codec| match codec {
+            Compression::BROTLI(_) => Some("Brotli"),
+            Compression::LZO => Some("LZO"),
+            _ => None,
+        })
+    }
+
     /// Looks at the pages of the next row group and opens it.
     fn open(&self) -> std::result::Result<ParquetRecordBatchReader, ParquetError> {
         let group = self.metadata.metadata().row_group(self.group);
         let rows = usize::try_from(group.num_rows())
             .map_err(|_| ParquetError::General("a row group has fewer than no rows".into()))?;
         let chunk = group.columns().get(self.leaf).ok_or(ParquetError::General("a row group lacks a column".into()))?;
-        if matches!(chunk.compression(), Compression::BROTLI(_) | Compression::LZO) {
-            let problem = "it is packed in a way that cannot be read; snappy, gzip, lz4 and zstd can";
-            return Err(ParquetError::General(problem.into()));
-        }
         pages::check(&self.blob, chunk, rows)?;
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), [self.at]);
         ParquetRecordBatchReaderBuilder::new_with_metadata(self.blob.clone(), self.metadata.clone())

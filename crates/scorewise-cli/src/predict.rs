@@ -84,7 +84,7 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
         None => TableFormat::Csv,
     };
     let source = Source::parse(&arguments.table);
-    let reader = Reader::open(&source, &reading(model, arguments)?)?;
+    let mut reader = Reader::open(&source, &reading(model, arguments)?)?;
     let columns = Columns::new(model, &reader, arguments)?;
     let outputs = Outputs::new().reads_file(&arguments.model).reads(&source);
     let outputs = outputs.overwrites(crate::showing::OVERWRITE, arguments.overwrite);
@@ -98,9 +98,8 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
     let (mut surprises, mut unmatched) = (Surprises::default(), Unmatched::default());
     // The neighbours of a row may stand anywhere in the file: then all rows are needed before the first can be predicted.
     let has_neighbours = model.encoder.lags() > 0 || columns.has_truth && model.target.lead > 0;
-    let chunks: Box<dyn Iterator<Item = scorewise_train::Result<Table>>> =
-        if has_neighbours { Box::new(std::iter::once(reader.whole())) } else { Box::new(reader) };
-    for table in chunks {
+    let mut whole = has_neighbours.then(|| reader.whole());
+    while let Some(table) = whole.take().or_else(|| reader.next()) {
         let table = table?;
         let encoded = model.encoder.encode(&table)?;
         let probabilities = predictor.probabilities(&encoded.matrix, |row| table.place(row))?;
@@ -119,6 +118,7 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
     }
     let out = writer.finish()?;
     bar.finish_and_clear();
+    reader.late_notes().iter().for_each(note);
     surprises.notes(&model.encoder).iter().chain(&unmatched.notes(&model.target)).for_each(note);
     out.finish()?;
     let Some(output) = &arguments.output else { return Ok(String::new().into()) };
@@ -156,8 +156,14 @@ fn about(model: &Model) -> Vec<(&'static str, String)> {
 /// The table is read as that of the training was: kinds of columns, missing markers. What is typed here comes first.
 fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
     let typed = crate::train::reading(&arguments.reading)?;
-    let mut reading =
-        Reading { delimiter: None, decimal_comma: None, columns: None, only: None, ..model.reading.clone() };
+    let mut reading = Reading {
+        delimiter: None,
+        decimal_comma: None,
+        month_first: None,
+        columns: None,
+        only: None,
+        ..model.reading.clone()
+    };
     for (name, kind) in model.encoder.columns() {
         if let Some(kind) = kind {
             reading.kinds.insert(name.to_owned(), kind);
@@ -175,6 +181,7 @@ fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
     reading.missing.extend(typed.missing);
     reading.delimiter = typed.delimiter;
     reading.decimal_comma = typed.decimal_comma;
+    reading.month_first = typed.month_first;
     // A file without a header is one again, unless it is a table of another kind, which has its names inside.
     reading.columns = typed.columns.or(model.reading.columns.clone());
     Ok(reading)

@@ -164,8 +164,8 @@ fn cells_that_are_no_numbers() {
     let folder = Folder::new("cells");
     folder.write("t.csv", format!("{}inf,3,1\n", rows(40)));
     folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `x`: `inf` is not finite\nhint: add `--missing inf` to read it as missing, or `--categorical x` to read the column as text");
-    folder.write("t.csv", format!("{}n/a,3,1\n", rows(40)));
-    folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `x`: `n/a` is not a number\nhint: add `--missing n/a` to read it as missing, or `--categorical x` to read the column as text");
+    folder.write("t.csv", format!("{}bad,3,1\n", rows(40)));
+    folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `x`: `bad` is not a number\nhint: add `--missing bad` to read it as missing, or `--categorical x` to read the column as text");
     // NaN is a missing value and no fault.
     folder.write("t.csv", format!("{}NaN,3,1\nnan,3,0\n", rows(200)));
     folder.works(&train("t.csv", "y"), "");

@@ -1,4 +1,4 @@
-//! Damaged tables: bytes of real ones flipped, cut and spliced, seventy thousand times in all. Each gives a table or a fault
+//! Damaged tables: bytes of real ones flipped, cut and spliced, eighty thousand times in all. Each gives a table or a fault
 //! that names the file, no panic, within a bound on memory: 64 MiB and 64 bytes for each byte of the file.
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
@@ -220,6 +220,37 @@ fn damaged_adult_text_is_read_or_refused() {
 #[test]
 fn damaged_pollution_text_is_read_or_refused() {
     survive("pollution.csv", &pollution(), 2, 10_000);
+}
+
+/// Everything that cells can be: signs, groups, dates, words for missing values, codes, empty lines.
+fn odd() -> Vec<u8> {
+    let mut text = String::from("rate\tprice\tday\tcompact\tclock\tzip\tword\tflag\n");
+    for row in 0..120u32 {
+        let word = ["None", "-", ".", "N/A"][row as usize % 4];
+        text += &format!(
+            "{row}.5%\t${},{:03}.50\t{:02}/{:02}/2020\t2020{:02}{:02}\t{}:{:02}\t{:05}\t{}\t{}\n",
+            row % 9 + 1,
+            row * 7,
+            row % 12 + 1,
+            row % 28 + 1,
+            row % 12 + 1,
+            row % 28 + 1,
+            row % 24,
+            row % 60,
+            row * 731,
+            if row % 5 == 0 { word.into() } else { row.to_string() },
+            if row % 3 == 0 { "yes" } else { word },
+        );
+        if row % 10 == 0 {
+            text += ["\n", "\r\n", "\t\t\t\t\t\t\t\n", "\"\"\n"][row as usize / 10 % 4];
+        }
+    }
+    text.into_bytes()
+}
+
+#[test]
+fn damaged_odd_cells_are_read_or_refused() {
+    survive("odd.csv", &odd(), 12, 10_000);
 }
 
 #[test]

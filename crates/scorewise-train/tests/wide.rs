@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
-use scorewise_train::encode::{Choice, Encoder, Stream};
+use scorewise_train::encode::{Choice, Encoder};
 use scorewise_train::table::{Column, Reading, Source, Table, Values, read};
 
 const COLUMNS: usize = 50_000;
@@ -89,9 +89,8 @@ fn a_wide_table_is_encoded_with_any_number_of_names_in_the_settings() {
     assert_eq!(encoder.inputs.len(), COLUMNS);
     let columns: HashSet<&str> = encoder.columns().into_iter().map(|(name, _)| name).collect();
     assert_eq!(columns.len(), COLUMNS / 2);
-    let mut stream = Stream::new(&encoder);
     for _ in 0..2 {
-        assert_eq!(stream.encode(&table).unwrap().matrix.rows(), ROWS);
+        assert_eq!(encoder.encode(&table).unwrap().matrix.rows(), ROWS);
     }
     // A table that lacks all of them: the first are named, with those that may have been meant.
     let mut renamed = table.clone();

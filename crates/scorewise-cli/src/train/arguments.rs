@@ -181,12 +181,19 @@ pub struct Reading {
     /// Names of the columns of a file without a header
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = "Reading")]
     pub columns: Option<Vec<String>>,
-    /// Further texts that mean a missing value, beside ?, NA, NaN and nothing
+    /// Dates with the year last are written 01/31/2010; recognised by default
+    #[arg(long, help_heading = "Reading")]
+    pub month_first: bool,
+    /// Further texts that mean a missing value. Empty cells, ?, NA, NaN, NaT, <NA> and #N/A always do; -, ., n/a, null and none do
+    /// in columns of numbers, dates and booleans, but are values in columns of text
     #[arg(long, value_name = "TEXT", value_delimiter = ',', allow_hyphen_values = true, help_heading = "Reading")]
     pub missing: Vec<String>,
     /// Columns to read as text although they look like numbers
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Reading")]
     pub categorical: Vec<String>,
+    /// Columns to read as numbers although they look like dates (20200131) or codes (02139)
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Reading")]
+    pub numeric: Vec<String>,
 }
 
 /// What is minimised.

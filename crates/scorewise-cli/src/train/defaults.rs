@@ -237,13 +237,21 @@ pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
             }
         },
     };
+    if let Some(both) = arguments.numeric.iter().find(|name| arguments.categorical.contains(name)) {
+        let problem = format!("`{}` is also in --categorical", both.escape_debug());
+        return Err(Error::setting("--numeric", problem, "name the column in one of them").into());
+    }
+    let named = |names: &[String], kind: Kind| names.iter().map(|name| (name.clone(), kind)).collect::<Vec<_>>();
+    let kinds = [named(&arguments.categorical, Kind::Category), named(&arguments.numeric, Kind::Number)];
     Ok(Reading {
         delimiter,
         decimal_comma: arguments.decimal_comma.then_some(true),
+        month_first: arguments.month_first.then_some(true),
         columns: arguments.columns.clone(),
         missing: arguments.missing.clone(),
-        kinds: arguments.categorical.iter().map(|name| (name.clone(), Kind::Category)).collect(),
+        kinds: kinds.into_iter().flatten().collect(),
         only: None,
+        writing: None,
     })
 }
 

@@ -13,7 +13,7 @@ use scorewise_train::fit::Fit;
 use scorewise_train::model::Model;
 use scorewise_train::output::{OutputKind, Outputs, SafeFile};
 use scorewise_train::split::Folds;
-use scorewise_train::table::{Reader, Source, Table};
+use scorewise_train::table::{Reader, Source, Table, Writing, warnings};
 use scorewise_train::train::{Fold, Plan, Trained, cross_validate, train};
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ struct Finished {
 
 /// Trains, writes the model, and says how good it is.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let inputs = Inputs::new(arguments)?;
+    let mut inputs = Inputs::new(arguments)?;
     let plan = inputs.plan(arguments)?;
     // That the model can be written, and over no table, is found out before the work is done for it.
     let reads = |outputs: Outputs, source: &Source| outputs.reads(source);
@@ -47,8 +47,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let file = outputs.create(&arguments.output, OutputKind::Model)?;
     let showing = arguments.showing();
     let places = showing.places_among(outputs)?;
-    let table = whole(&inputs.table, &inputs.reading)?;
+    let (table, writing) = whole(&inputs.table, &inputs.reading)?;
+    arguments.reading.numeric.iter().try_for_each(|name| table.need(name).map(|_| ()))?;
+    warnings(&table, &inputs.reading).iter().for_each(note);
+    // The test table, and those of `predict`, are read as this one is written.
+    inputs.reading.writing = Some(writing);
     let test = inputs.test.as_ref().map(|source| whole(source, &inputs.test_reading(&table, &plan))).transpose()?;
+    let test = test.map(|(test, _)| test);
     // From here on there is a model to keep.
     let _grace = interrupt::Grace::new();
     let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;
@@ -78,11 +83,13 @@ fn closing(finished: &Finished, plan: &Plan, arguments: &Arguments) -> Result<St
     Ok(format!("{gap}{plot}\nmodel written to {}\n", arguments.output.display()))
 }
 
-/// Reads a table and says what was recognised in it.
-fn whole(source: &Source, reading: &scorewise_train::table::Reading) -> Result<Table, Failure> {
-    let reader = Reader::open(source, reading)?;
+/// Reads a table, says what was recognised in it, and returns how it is written.
+fn whole(source: &Source, reading: &scorewise_train::table::Reading) -> Result<(Table, Writing), Failure> {
+    let mut reader = Reader::open(source, reading)?;
     reader.notes().iter().for_each(note);
-    Ok(reader.whole()?)
+    let table = reader.whole()?;
+    reader.late_notes().iter().for_each(note);
+    Ok((table, reader.writing().clone()))
 }
 
 fn finish(

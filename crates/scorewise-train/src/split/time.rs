@@ -32,7 +32,7 @@ pub(super) struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    /// By the named column, or the first one of times; in the order of the file where there is none.
+    /// By the named column, or the first one of times with a date; in the order of the file where there is none.
     pub fn new(table: &'a Table, name: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let column = match name {
             Some(name) => Some(names::column(table, "split", name)?),

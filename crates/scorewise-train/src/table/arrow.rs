@@ -78,7 +78,7 @@ impl Arrow {
             .unwrap_or_else(|| Err(fault("its schema makes no sense")))
             .map_err(|error| damaged(file, "Arrow", &plain(&error)))?;
         let columns: Vec<_> =
-            schema.fields().iter().map(|field| (field.name().clone(), Some(field.data_type().clone()))).collect();
+            schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone(), true)).collect();
         let stack = Stack::new(file, "Arrow", &columns, reading, choose, notes)?;
         let projection = stack.chosen().iter().map(|Chosen { at, .. }| *at).collect();
         Ok(Arrow { stack, messages, schema, projection, dictionaries: HashMap::new(), batch: None })

@@ -154,6 +154,14 @@ impl Values {
         }
     }
 
+    /// Whether these are times of day without a date, which are kept as times of 1970-01-01: they do not order rows.
+    #[must_use]
+    pub fn are_times_of_day(&self) -> bool {
+        let Values::Time(values) = self else { return false };
+        let mut times = values.iter().filter(|time| **time != Values::NO_TIME).peekable();
+        times.peek().is_some() && times.all(|time| (0..86_400).contains(time))
+    }
+
     /// Whether the value of a row is missing.
     #[must_use]
     pub fn is_missing(&self, row: usize) -> bool {

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use rayon::prelude::*;
 
-use super::convert;
+use super::convert::{self, Manner};
 use super::guard::guarded;
 use super::reading::{Markers, check_names};
 use super::{Choose, Column, Field, Kind, Lines, Reading, Table};
@@ -23,7 +23,11 @@ pub(super) struct Chosen {
     name: String,
     kind: Kind,
     forced: bool,
+    manner: Manner,
 }
+
+/// A column of a file: its name, its type, and whether values of that type can be there.
+pub(super) type Described = (String, DataType, bool);
 
 /// The columns to be read, and how far they were.
 pub(super) struct Stack {
@@ -34,6 +38,12 @@ pub(super) struct Stack {
     rows: u64,
 }
 
+/// The fault of a file that is packed in a way that was not built in.
+pub(super) fn packed(file: &str, codec: &str) -> Error {
+    let problem = format!("is packed with {codec}, which cannot be read");
+    Error::data(Place::file(file), problem, "write it again, packed with snappy or zstd")
+}
+
 /// The fault of a file that cannot be decoded.
 pub(super) fn damaged(file: &str, format: &str, error: &impl fmt::Display) -> Error {
     let problem = format!("cannot be read as {format}: {error}");
@@ -41,16 +51,16 @@ pub(super) fn damaged(file: &str, format: &str, error: &impl fmt::Display) -> Er
 }
 
 impl Stack {
-    /// Chooses columns by what the user says. `None` is a type that cannot be read.
+    /// Chooses columns by what the user says.
     pub(super) fn new(
         file: &str,
         format: &'static str,
-        columns: &[(String, Option<DataType>)],
+        columns: &[Described],
         reading: &mut Reading,
         choose: &Choose<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = columns.iter().map(|(name, ..)| name.as_str()).collect();
         let given = reading.columns.clone();
         let given = given.as_ref();
         if given.is_some_and(|given| given.len() != names.len()) {
@@ -61,30 +71,45 @@ impl Stack {
         super::text::check_unique(file, &names, given.is_some())?;
         choose(&names, reading)?;
         check_names(file, reading, &names)?;
-        let mut chosen = Vec::new();
+        let (mut chosen, mut left_out) = (Vec::new(), Vec::new());
+        let before = reading.writing.as_ref();
+        let comma = reading.decimal_comma.or(before.and_then(|before| before.decimal_comma));
+        let mark = if comma == Some(true) { b',' } else { b'.' };
         let only: Option<HashSet<&str>> = reading.only.as_ref().map(|only| only.iter().map(String::as_str).collect());
-        for (at, (name, (_, data))) in names.into_iter().zip(columns).enumerate() {
+        for (at, (name, (_, data, is_sound))) in names.into_iter().zip(columns).enumerate() {
             let wanted = only.as_ref().map(|only| only.contains(name));
             let forced = reading.kinds.get(name).copied();
             if wanted == Some(false) {
                 continue;
             }
-            match data.as_ref().and_then(convert::kind) {
+            match convert::kind(data).filter(|_| *is_sound) {
                 Some(natural) => {
                     let kind = forced.unwrap_or(natural);
-                    chosen.push(Chosen { at, name: name.into(), kind, forced: forced.is_some() });
+                    let style = before.and_then(|before| before.columns.get(name)).cloned().unwrap_or_default();
+                    let manner = Manner { mark, style, month_first: reading.month_first };
+                    chosen.push(Chosen { at, name: name.into(), kind, forced: forced.is_some(), manner });
                 }
-                None if wanted == Some(true) || forced.is_some() => {
-                    let problem = "holds neither numbers, texts, booleans nor dates";
-                    return Err(Error::data(Place::file(file).column(name), problem, "leave the column out"));
+                None => {
+                    let (what, cure) = convert::unreadable(data);
+                    if wanted == Some(true) || forced.is_some() {
+                        let problem = format!("is of type {what}, which cannot be read");
+                        return Err(Error::data(Place::file(file).column(name), problem, cure));
+                    }
+                    left_out.push((name, what, cure));
                 }
-                None => notes
-                    .push(format!("column `{name}` is left out: it holds neither numbers, texts, booleans nor dates")),
             }
         }
         if chosen.is_empty() {
-            return Err(Error::data(Place::file(file), "has no columns that can be read", ""));
+            let first = left_out.first().map(|(name, what, cure)| {
+                (format!("has no columns that can be read: `{}` is of type {what}", name.escape_debug()), *cure)
+            });
+            let (problem, cure) = first.unwrap_or_else(|| ("has no columns".into(), "a table has at least one column"));
+            return Err(Error::data(Place::file(file), problem, cure));
         }
+        let left_out = left_out.iter().map(|(name, what, cure)| {
+            format!("column `{}` is left out: its type {what} cannot be read; {cure}", name.escape_debug())
+        });
+        notes.extend(left_out);
         let markers = Markers::new(&reading.missing);
         Ok(Stack { file: file.into(), format, chosen, markers, rows: 0 })
     }
@@ -125,7 +150,7 @@ impl Stack {
             return Some(Err(damaged(&self.file, self.format, &"its columns have different lengths")));
         }
         let values = |(chosen, array): (&Chosen, Option<ArrayRef>)| {
-            guarded(|| array.map(|array| convert::values(&array, chosen.kind, &self.markers)))
+            guarded(|| array.map(|array| convert::values(&array, chosen.kind, &self.markers, &chosen.manner)))
         };
         let converted: Vec<_> = self.chosen.par_iter().zip(parts).map(values).collect();
         let mut columns = Vec::with_capacity(converted.len());
@@ -136,8 +161,8 @@ impl Stack {
                 Some(Err(refused)) => {
                     let row = Some(self.rows + refused.row as u64 + 1);
                     let place = Place { row, ..Place::file(&self.file) }.column(&chosen.name);
-                    let refusal =
-                        super::text::refusal(place, chosen.kind, chosen.forced, refused.text.as_bytes(), b'.');
+                    let (text, mark) = (refused.text.as_bytes(), chosen.manner.mark);
+                    let refusal = super::text::refusal(place, chosen.kind, chosen.forced, text, mark);
                     return Some(Err(refusal));
                 }
             }

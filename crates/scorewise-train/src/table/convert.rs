@@ -10,7 +10,8 @@ use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
 use super::levels::Levels;
-use super::reading::Markers;
+use super::reading::{Markers, Style};
+use super::text::number_or_missing;
 use super::time::{self, Order};
 use super::{Category, Kind, Values, boolean, number, shown};
 
@@ -37,10 +38,42 @@ pub(super) fn kind(data: &DataType) -> Option<Kind> {
     }
 }
 
+/// A type that has no kind, as messages name it, and what can be done about it.
+pub(super) fn unreadable(data: &DataType) -> (String, &'static str) {
+    match data {
+        DataType::Decimal256(precision, scale) => {
+            (format!("decimal256({precision}, {scale})"), "write it as float64 or decimal128")
+        }
+        DataType::Time32(_) | DataType::Time64(_) => ("time of day".into(), "write it as text or as a timestamp"),
+        DataType::Duration(_) => ("duration".into(), "write it as a number"),
+        DataType::Interval(_) => ("interval".into(), "write it as a number"),
+        DataType::FixedSizeBinary(size) => (format!("binary of {size} bytes"), "write it as text"),
+        DataType::List(_)
+        | DataType::LargeList(_)
+        | DataType::ListView(_)
+        | DataType::LargeListView(_)
+        | DataType::FixedSizeList(..) => ("list".into(), "write one value a row"),
+        DataType::Struct(_) => ("struct".into(), "write its fields as columns"),
+        DataType::Map(..) => ("map".into(), "write its values as columns"),
+        DataType::Dictionary(_, values) => unreadable(values),
+        other => (shown(other.to_string().as_bytes()), "write it as numbers, texts, booleans or dates"),
+    }
+}
+
+/// How texts are to be read where they are to be something else.
+#[derive(Clone)]
+pub(super) struct Manner {
+    /// The decimal mark.
+    pub(super) mark: u8,
+    pub(super) style: Style,
+    /// Whether the month comes first, where the user says so.
+    pub(super) month_first: Option<bool>,
+}
+
 /// The values of an array of a type that has a kind, as the kind they are to be.
-pub(super) fn values(array: &ArrayRef, wanted: Kind, markers: &Markers) -> Result<Values, Refused> {
+pub(super) fn values(array: &ArrayRef, wanted: Kind, markers: &Markers, manner: &Manner) -> Result<Values, Refused> {
     let values = natural(array, markers)?;
-    if values.kind() == wanted { Ok(values) } else { as_kind(&values, wanted) }
+    if values.kind() == wanted { Ok(values) } else { as_kind(&values, wanted, markers, manner) }
 }
 
 fn natural(array: &ArrayRef, markers: &Markers) -> Result<Values, Refused> {
@@ -162,7 +195,7 @@ fn chosen(values: &Values, keys: &dyn Array, places: &[usize]) -> Values {
 }
 
 /// The same values as another kind, where the user says so.
-fn as_kind(values: &Values, wanted: Kind) -> Result<Values, Refused> {
+fn as_kind(values: &Values, wanted: Kind, markers: &Markers, manner: &Manner) -> Result<Values, Refused> {
     let texts: Vec<Option<String>> = match values {
         Values::Number(values) => values.iter().map(|value| (!value.is_nan()).then(|| value.to_string())).collect(),
         Values::Boolean(values) => values.iter().map(|value| value.map(|value| value.to_string())).collect(),
@@ -181,17 +214,27 @@ fn as_kind(values: &Values, wanted: Kind) -> Result<Values, Refused> {
             let number = |value: &i64| if *value == Values::NO_TIME { f64::NAN } else { *value as f64 };
             Ok(Values::Number(values.iter().map(number).collect()))
         }
-        (Kind::Number, _) => each(&texts, f64::NAN, |text| number::parse(text, b'.').filter(|value| value.is_finite()))
-            .map(Values::Number)
-            .map_err(refused),
+        (Kind::Number, _) => {
+            // Only texts come here: booleans and times have their own numbers above.
+            let number = |text: &[u8]| match number::parse(text, manner.mark) {
+                Some(value) => value.is_finite().then_some(value),
+                None => number_or_missing(text, manner.mark, manner.style.sign, markers),
+            };
+            each(&texts, f64::NAN, number).map(Values::Number).map_err(refused)
+        }
         (Kind::Boolean, _) => {
-            each(&texts, None, |text| boolean(text, true).map(Some)).map(Values::Boolean).map_err(refused)
+            let yes = |text: &[u8]| boolean(text, true).map(Some).or_else(|| Markers::is_word(text).then_some(None));
+            each(&texts, None, yes).map(Values::Boolean).map_err(refused)
         }
         (Kind::Time, _) => {
-            let month_first =
-                texts.iter().flatten().any(|text| time::shows(text.as_bytes()) == Some(Order::MonthFirst));
+            let shown = || texts.iter().flatten().any(|text| time::shows(text.as_bytes()) == Some(Order::MonthFirst));
+            let month_first = manner.month_first.or(manner.style.month_first).unwrap_or_else(shown);
             let order = if month_first { Order::MonthFirst } else { Order::DayFirst };
-            each(&texts, Values::NO_TIME, |text| time::parse(text, order)).map(Values::Time).map_err(refused)
+            let second = |text: &[u8]| {
+                let second = if manner.style.is_clock { time::clock(text) } else { time::parse(text, order) };
+                second.or_else(|| Markers::is_word(text).then_some(Values::NO_TIME))
+            };
+            each(&texts, Values::NO_TIME, second).map(Values::Time).map_err(refused)
         }
         (Kind::Category, _) => {
             let mut levels = Levels::default();

@@ -12,16 +12,52 @@
 //!
 //! # Recognised in text
 //!
-//! Delimiter (comma, semicolon, tab, pipe), decimal comma, quotes, byte order mark, line ends of any system, empty lines and
-//! lines of nothing but delimiters (left out), columns without name and content at the right (left out), blanks around cells
-//! (not part of them). A column without a name but with content is called `column 3` by its place.
+//! Delimiter (comma, semicolon, tab, pipe), decimal comma, quotes, byte order mark of UTF-8, line ends of any system, columns
+//! without name and content at the right (left out), blanks around cells (not part of them). A column without a name but with
+//! content is called `column 3` by its place.
+//!
+//! # Rows
+//!
+//! Every record after the header is a row, also one of nothing but delimiters (`,,,`) and a quoted empty one (`""`): its values are
+//! missing. An empty line, or one of nothing but blanks, is a row of missing values too: left out, it would move the rows after it,
+//! and lags and leads would reach across the gap. In a table of one column that is how a missing value is written; in a table of
+//! several columns [`Reader::late_notes`] tells how many there were and where the first is. Empty lines before the header and after
+//! the last record are no rows.
 //!
 //! # Kinds
 //!
-//! From the first 4 MiB: a column where more than nine in ten cells are numbers (dates) holds numbers (dates), and a cell
-//! that is none is an error at its place; one of `true`/`false` or `yes`/`no` alone holds booleans; any other, categories.
-//! Missing are empty cells, `?`, `NA`, `NaN` and what [`Reading::missing`] lists; `None` and `null` may be classes.
-//! Dates with the year last have the day first, unless the sample shows the month first.
+//! Recognised from the first 4 MiB, the first that fits. "Most" is more than nine in ten of the cells that are not missing; a cell
+//! that does not fit its column is an error at its place.
+//!
+//! | cells | kind |
+//! |---|---|
+//! | most are digits, all of one length, some with a leading 0: `02139` | category |
+//! | all are eight digits that make a date from 1900 to 2099, at least ten different: `20200131` | time |
+//! | most are plain numbers | number |
+//! | all are `true`/`false` or `yes`/`no` | boolean |
+//! | most are dates: `2020-01-31`, `31.01.2020 18:00`, `Jan 31 2020`, `31-Jan-2020`, `January 31, 2020` | time |
+//! | most are times of day: `14:30`, `14:30:05`, `2:30 PM` (kept as times of 1970-01-01) | time |
+//! | most are numbers with groups of thousands or with one and the same sign: `1,234,567.8`, `3.1%`, `$3.10`, `5 €` | number |
+//! | any other | category |
+//!
+//! In any column of numbers thousands may be grouped, with the one of comma and point that is not the decimal mark. A sign is
+//! dropped: `3.1%` is 3.1. A number with another sign than the column's is an error. Numbers have a decimal comma if more of them can
+//! only be read with it than only without it; where no number tells (`1,234`), they have one in files of semicolons alone.
+//!
+//! Dates with the year last have the day first, unless the sample shows the month first; a note tells if it shows neither.
+//!
+//! What a cell alone does not show (decimal mark, order of day and month, sign) is told by [`Reader::writing`], and a table is read
+//! like another one by [`Reading::writing`]: so a model's `predict` reads numbers and dates as its training did.
+//!
+//! # Missing values
+//!
+//! | cells | are missing in columns of |
+//! |---|---|
+//! | empty, `?`, `NA`, `NaN` (any case), `NaT`, `<NA>`, `#N/A`, and what [`Reading::missing`] lists | any kind |
+//! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\\N` | numbers, times and booleans; in a column of texts they are levels |
+//!
+//! A column of nothing but words of the second line holds texts. The same holds for texts in Parquet and Arrow files, which are
+//! columns of texts unless [`Reading::kinds`] says otherwise.
 //!
 //! # Hostile files
 //!
@@ -44,13 +80,15 @@ mod reading;
 mod source;
 mod text;
 mod time;
+mod warnings;
 mod whole;
 mod write;
 
 pub use column::{Category, Column, Kind, Lines, Table, Values};
 pub use reader::{Choose, Reader};
-pub use reading::{Field, Reading, nearest};
+pub use reading::{Field, Reading, Style, Writing, nearest};
 pub use source::{BuiltIn, Source};
+pub use warnings::warnings;
 pub use whole::read;
 pub use write::{TableFormat, TableWriter};
 

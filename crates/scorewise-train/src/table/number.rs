@@ -1,4 +1,10 @@
-//! Numbers as cells write them: what `f64::from_str` takes, with a decimal point or a decimal comma.
+//! Numbers as cells write them: what `f64::from_str` takes, with a decimal point or a decimal comma; and as people write
+//! them, with groups of thousands and a sign of what they count.
+//!
+//! ```text
+//! mark .   1,234   1,234,567.8   $3.10   -€3   £1,200   3.1%   5 €
+//! mark ,   1.234   1.234.567,8   €3,10   3,1 %
+//! ```
 
 /// Powers of ten that f64 holds exactly.
 const TENS: [f64; 23] = [
@@ -56,12 +62,77 @@ fn by_the_library(cell: &[u8], mark: u8) -> Option<f64> {
     value.ok().filter(|value| !value.is_nan())
 }
 
+/// Signs that may stand beside a number: per cent after it, a currency before or after it.
+pub(super) const SIGNS: [char; 6] = ['%', '$', '€', '£', '¥', '₹'];
+
+/// A number that is not written plainly.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Written {
+    /// Without its sign: `3.1%` is 3.1.
+    pub(super) value: f64,
+    /// Whether its thousands are grouped.
+    pub(super) is_grouped: bool,
+    pub(super) sign: Option<char>,
+}
+
+/// The number in a cell that has grouped thousands, a sign of [`SIGNS`], or both. `None` where it is no such number; a plain
+/// number is one without either.
+#[cold]
+pub(super) fn written(cell: &[u8], mark: u8) -> Option<Written> {
+    // Most texts end here, before anything is taken apart.
+    let may_begin =
+        |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'$' | 0xc2 | 0xe2) || byte == mark;
+    if !cell.first().copied().is_some_and(may_begin) {
+        return None;
+    }
+    let mut rest = std::str::from_utf8(cell).ok()?;
+    let (mut minus, mut sign) = (None, None);
+    let leading = |text: &str| text.strip_prefix(['-', '+']).map(|after| (text.starts_with('-'), after.len()));
+    if let Some((is_minus, left)) = leading(rest) {
+        (minus, rest) = (Some(is_minus), &rest[rest.len() - left..]);
+    }
+    if let Some(currency) = rest.chars().next().filter(|sign| SIGNS[1..].contains(sign)) {
+        (sign, rest) = (Some(currency), rest[currency.len_utf8()..].trim_start());
+        if minus.is_none()
+            && let Some((is_minus, left)) = leading(rest)
+        {
+            (minus, rest) = (Some(is_minus), &rest[rest.len() - left..]);
+        }
+    } else if let Some(last) = rest.chars().next_back().filter(|sign| SIGNS.contains(sign)) {
+        (sign, rest) = (Some(last), rest[..rest.len() - last.len_utf8()].trim_end());
+    }
+    let digits = rest.as_bytes();
+    if !digits.first().is_some_and(|byte| byte.is_ascii_digit() || *byte == mark) {
+        return None;
+    }
+    let plain = parse(digits, mark).filter(|value| value.is_finite());
+    let value = plain.or_else(|| ungrouped(rest, mark))?;
+    let value = if minus == Some(true) { -value } else { value };
+    Some(Written { value, is_grouped: plain.is_none(), sign })
+}
+
+/// The number whose thousands stand in groups of three digits: `1,234,567.8`.
+fn ungrouped(text: &str, mark: u8) -> Option<f64> {
+    let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, decimals) = match text.split_once(char::from(mark)) {
+        Some((whole, decimals)) => (whole, are_digits(decimals).then_some(decimals)?),
+        None => (text, "0"),
+    };
+    let mut groups = whole.split(if mark == b'.' { ',' } else { '.' });
+    let first = groups.next().filter(|first| are_digits(first) && first.len() <= 3 && !first.starts_with('0'))?;
+    let mut digits = first.to_owned();
+    for group in groups {
+        digits += (are_digits(group) && group.len() == 3).then_some(group)?;
+    }
+    (digits.len() > first.len()).then(|| parse(format!("{digits}.{decimals}").as_bytes(), b'.')).flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use rand_core::{Rng, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::parse;
+    use super::{parse, written};
 
     fn same(text: &str) {
         let expected = text.parse::<f64>().ok().filter(|value| !value.is_nan());
@@ -82,6 +153,57 @@ mod tests {
             let value = (bits >> 11) as f64 / 10f64.powi((bits % 23) as i32 - 3);
             same(&format!("{value:.places$}"));
             same(&format!("-{}.{}", bits >> (bits % 60), random.next_u64() >> (bits % 64)));
+        }
+    }
+
+    #[test]
+    fn groups_and_signs_are_read_as_people_write_them() {
+        let is = |text: &str, mark: u8, value: f64, is_grouped: bool, sign: Option<char>| {
+            assert_eq!(written(text.as_bytes(), mark), Some(super::Written { value, is_grouped, sign }), "{text}");
+        };
+        is("1,234", b'.', 1234.0, true, None);
+        is("-1,234,567.8", b'.', -1_234_567.8, true, None);
+        is("1.234", b',', 1234.0, true, None);
+        is("+1.234.567,8", b',', 1_234_567.8, true, None);
+        is("3.1%", b'.', 3.1, false, Some('%'));
+        is("3,1 %", b',', 3.1, false, Some('%'));
+        is("$3.10", b'.', 3.1, false, Some('$'));
+        is("-$1,200.50", b'.', -1200.5, true, Some('$'));
+        is("€ -3", b'.', -3.0, false, Some('€'));
+        is("£3", b'.', 3.0, false, Some('£'));
+        is("3,10 €", b',', 3.1, false, Some('€'));
+        is("$.5", b'.', 0.5, false, Some('$'));
+        for text in [
+            "",
+            "-",
+            "$",
+            "%",
+            "%3",
+            "--3",
+            "-$-3",
+            "$3%",
+            "$3€",
+            "3.1 % x",
+            "1,23",
+            "1,2345",
+            "0,123",
+            "1234,567",
+            "1,234,56",
+            "1,234.",
+            ",123",
+            "1,,234",
+            "1,234 567",
+            "$inf",
+            "inf%",
+            "abc",
+            "é",
+            "1.234,5",
+        ] {
+            assert_eq!(
+                written(text.as_bytes(), b'.').filter(|found| found.is_grouped || found.sign.is_some()),
+                None,
+                "{text}"
+            );
         }
     }
 

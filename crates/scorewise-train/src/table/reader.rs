@@ -4,7 +4,7 @@ use super::arrow::Arrow;
 use super::parquet::Parquet;
 use super::source::{self, Opened};
 use super::text::Text;
-use super::{Field, Reading, Source, Table};
+use super::{Field, Reading, Source, Table, Writing};
 use crate::error::Result;
 use crate::note::Note;
 
@@ -15,6 +15,40 @@ pub struct Reader {
     chunks: Option<Chunks>,
     fields: Vec<Field>,
     notes: Vec<String>,
+    writing: Writing,
+    empty_lines: EmptyLines,
+}
+
+/// Empty lines that were read as rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EmptyLines {
+    pub(super) count: u64,
+    /// The line of the first.
+    pub(super) first: u64,
+}
+
+impl EmptyLines {
+    pub(super) fn add(&mut self, further: EmptyLines) {
+        if self.count == 0 {
+            self.first = further.first;
+        }
+        self.count += further.count;
+    }
+
+    fn note(&self) -> Option<String> {
+        let EmptyLines { count, first } = self;
+        match count {
+            0 => None,
+            1 => Some(format!(
+                "line {first} is empty: it is read as a row of missing values, so that rows keep their places; take it out if it \
+                 is no row"
+            )),
+            _ => Some(format!(
+                "{count} lines are empty, the first is line {first}: they are read as rows of missing values, so that rows keep \
+                 their places; take them out if they are no rows"
+            )),
+        }
+    }
 }
 
 /// Decides what is read of a table from the names of its columns.
@@ -41,17 +75,24 @@ impl Reader {
         match source::open(source, &mut reading)? {
             Opened::Text { text, line } => {
                 let text = Text::open(&file, text, line, &mut reading, choose, &mut notes)?;
-                Ok(Reader { fields: text.fields(), chunks: Some(Chunks::Text(Box::new(text))), notes })
+                let (fields, writing) = (text.fields(), text.writing().clone());
+                Ok(Reader::new(Chunks::Text(Box::new(text)), fields, notes, writing))
             }
             Opened::Parquet(blob) => {
                 let parquet = Parquet::open(&file, &blob, &mut reading, choose, &mut notes)?;
-                Ok(Reader { fields: parquet.fields(), chunks: Some(Chunks::Parquet(parquet)), notes })
+                let fields = parquet.fields();
+                Ok(Reader::new(Chunks::Parquet(parquet), fields, notes, reading.writing.unwrap_or_default()))
             }
             Opened::Arrow { blob, stream } => {
                 let arrow = Arrow::open(&file, &blob, stream, &mut reading, choose, &mut notes)?;
-                Ok(Reader { fields: arrow.fields(), chunks: Some(Chunks::Arrow(Box::new(arrow))), notes })
+                let fields = arrow.fields();
+                Ok(Reader::new(Chunks::Arrow(Box::new(arrow)), fields, notes, reading.writing.unwrap_or_default()))
             }
         }
+    }
+
+    fn new(chunks: Chunks, fields: Vec<Field>, notes: Vec<String>, writing: Writing) -> Self {
+        Reader { chunks: Some(chunks), fields, notes, writing, empty_lines: EmptyLines::default() }
     }
 
     /// The columns, in the order of the file.
@@ -65,6 +106,18 @@ impl Reader {
     pub fn notes(&self) -> Vec<Note> {
         self.notes.iter().map(Note::new).collect()
     }
+
+    /// What was seen in the chunks handed out so far: after the last one, all there is to say of the whole file.
+    #[must_use]
+    pub fn late_notes(&self) -> Vec<Note> {
+        self.empty_lines.note().into_iter().map(Note::new).collect()
+    }
+
+    /// How the table is written, so that another one can be read alike.
+    #[must_use]
+    pub fn writing(&self) -> &Writing {
+        &self.writing
+    }
 }
 
 impl Iterator for Reader {
@@ -72,7 +125,12 @@ impl Iterator for Reader {
 
     fn next(&mut self) -> Option<Result<Table>> {
         let chunk = match self.chunks.as_mut()? {
-            Chunks::Text(text) => text.next(),
+            Chunks::Text(text) => text.next().map(|chunk| {
+                chunk.map(|(table, empty_lines)| {
+                    self.empty_lines.add(empty_lines);
+                    table
+                })
+            }),
             Chunks::Parquet(parquet) => parquet.next(),
             Chunks::Arrow(arrow) => arrow.next(),
         };

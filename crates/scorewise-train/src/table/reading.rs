@@ -17,14 +17,41 @@ pub struct Reading {
     pub decimal_comma: Option<bool>,
     /// The columns' names. Where they are given, the file has no header: its first line is a row.
     pub columns: Option<Vec<String>>,
-    /// Texts that mean a missing value, beyond an empty cell, `?`, `NA` and `NaN`. One that is a number also matches
-    /// other ways to write it: `-200` is also `-200.0`.
+    /// Whether dates with the year last have the month first, `01/31/2010`; recognised where not given.
+    pub month_first: Option<bool>,
+    /// Texts that mean a missing value, beyond those that always do (see [the table](crate::table#missing-values)). One that is
+    /// a number also matches other ways to write it: `-200` is also `-200.0`.
     pub missing: Vec<String>,
     /// Kinds of columns that are not to be recognised.
     /// (A name that is no column changes nothing: a model knows columns that another table need not have.)
     pub kinds: BTreeMap<String, Kind>,
     /// Read just these columns, in the order of the file.
     pub only: Option<Vec<String>>,
+    /// How another table was written that this one is to be read like: for `predict`, the table of the training.
+    /// It decides where this table's own cells do not.
+    pub writing: Option<Writing>,
+}
+
+/// How a table was written, as far as a cell alone does not show it. [`Reader::writing`](super::Reader::writing) tells it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Writing {
+    /// Whether numbers have a decimal comma; `None` where no number has decimals.
+    pub decimal_comma: Option<bool>,
+    /// The columns in which there is something to tell.
+    pub columns: BTreeMap<String, Style>,
+}
+
+/// How the cells of a column are written, as far as a cell alone does not show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Style {
+    /// Whether the month comes before the day; `None` where no date has the year last.
+    pub month_first: Option<bool>,
+    /// The sign beside numbers, `%` or that of a currency. Numbers without it mean the same: `3.1%` and `3.1` are both 3.1.
+    pub sign: Option<char>,
+    /// Whether the cells are times of day without a date.
+    pub is_clock: bool,
 }
 
 /// A column as it will be read.
@@ -59,12 +86,21 @@ impl Markers {
     /// Whether a text that need not be a number stands for a missing value.
     #[inline]
     pub(super) fn is_text(&self, cell: &[u8]) -> bool {
-        // `NA` in capitals alone: Na may be sodium. `None` and `null` may be classes.
+        // `NA` in capitals alone: Na may be sodium. `None` and `null` may be classes: see `is_word`.
         cell.is_empty()
             || cell == b"?"
             || cell == b"NA"
-            || (cell.len() == 3 && cell.eq_ignore_ascii_case(b"nan"))
+            || (cell.len() == 3 && (cell.eq_ignore_ascii_case(b"nan") || cell == b"NaT"))
+            || (cell.len() == 4 && (cell.eq_ignore_ascii_case(b"<na>") || cell.eq_ignore_ascii_case(b"#n/a")))
             || self.texts.iter().any(|text| text == cell)
+    }
+
+    /// Whether a cell means a missing value among numbers, dates and booleans, where it can be nothing else. In a column of
+    /// texts it may be a class.
+    pub(super) fn is_word(cell: &[u8]) -> bool {
+        const WORDS: [&[u8]; 11] =
+            [b"-", b"--", b".", b"na", b"n/a", b"n.a.", b"nat", b"null", b"none", b"nil", b"\\N"];
+        cell.len() <= 4 && WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
     }
 
     /// Whether a cell of any kind stands for a missing value, however a number in it is written.
@@ -155,8 +191,12 @@ mod tests {
             assert!(markers.holds(cell.as_bytes(), b'.'), "{cell}");
         }
         assert!(markers.holds(b"-200,0", b','));
-        for cell in ["None", "null", "Na", "na", "-", "200", "N/A"] {
-            assert!(!markers.holds(cell.as_bytes(), b'.'), "{cell}");
+        for cell in ["<NA>", "#N/A", "NaT"] {
+            assert!(markers.holds(cell.as_bytes(), b'.') && !Markers::is_word(b"x"), "{cell}");
         }
+        for cell in ["None", "null", "NULL", "Na", "na", "-", "--", ".", "N/A", "nil", "\\N", "n.a."] {
+            assert!(!markers.holds(cell.as_bytes(), b'.') && Markers::is_word(cell.as_bytes()), "{cell}");
+        }
+        assert!(!markers.holds(b"200", b'.') && !Markers::is_word(b"200") && !Markers::is_word(b""));
     }
 }

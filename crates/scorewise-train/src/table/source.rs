@@ -212,12 +212,57 @@ fn recognise(name: &str, start: &[u8]) -> Result<Format> {
         [b'A', b'R', b'R', b'O', b'W', b'1', ..] => Ok(Format::ArrowFile),
         [b'F', b'E', b'A', b'1', ..] => refused("is a Feather file of version 1", "write it as version 2"),
         [0xff, 0xff, 0xff, 0xff, ..] => Ok(Format::ArrowStream),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => refused("is UTF-16 text", "save it as UTF-8"),
         [b'P', b'K', 3, 4, ..] => refused("is a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
         [0x28, 0xb5, 0x2f, 0xfd, ..] => refused("is packed with zstd", "unpack it, or pack it with gzip"),
         [b'B', b'Z', b'h', ..] => refused("is packed with bzip2", "unpack it, or pack it with gzip"),
         [0xfd, b'7', b'z', b'X', b'Z', ..] => refused("is packed with xz", "unpack it, or pack it with gzip"),
-        _ => Ok(Format::Text),
+        _ => recognise_mark(name, start).map(|()| Format::Text),
+    }
+}
+
+/// Refuses text with the byte order mark of UTF-16 or UTF-32.
+fn recognise_mark(name: &str, start: &[u8]) -> Result<()> {
+    match start {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Err(not_utf8(name, "UTF-32 text", "utf-32")),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(not_utf8(name, "UTF-16 text", "utf-16")),
+        _ => Ok(()),
+    }
+}
+
+/// The fault of a text in another encoding, by its name and by the name that `iconv` has for it.
+fn not_utf8(name: &str, encoding: &str, iconv: &str) -> Error {
+    let hint = format!("save it as UTF-8: `iconv -f {iconv} -t utf-8 FILE > NEW`");
+    Error::data(Place::file(name), format!("is {encoding}"), hint)
+}
+
+/// Refuses text in UTF-16 or UTF-32 by its first bytes, with a byte order mark (in packed text, which [`open`] does not see) or
+/// without: in a table most characters are digits, delimiters and line ends, whose other bytes are 0.
+pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
+    let start = &text[..text.len().min(4096)];
+    recognise_mark(name, start)?;
+    if !start.contains(&0) {
+        return Ok(());
+    }
+    let quads = start.chunks_exact(4);
+    if quads.len() > 0 && quads.clone().all(|quad| quad[3] == 0 && quad[2] <= 0x10 && quad != [0; 4]) {
+        return Err(not_utf8(name, "UTF-32 text without a byte order mark", "utf-32le"));
+    }
+    if quads.len() > 0 && quads.clone().all(|quad| quad[0] == 0 && quad[1] <= 0x10 && quad != [0; 4]) {
+        return Err(not_utf8(name, "UTF-32 text without a byte order mark", "utf-32be"));
+    }
+    let pairs = start.chunks_exact(2);
+    let zeros = |place: usize| pairs.clone().filter(|pair| pair[place] == 0).count();
+    // Every character of a table in Latin letters; a fifth of them where the texts are in another script.
+    let many = (pairs.len() / 5).max(1);
+    // Some characters of other scripts have a 0 in the other place.
+    match (zeros(0), zeros(1)) {
+        (few, most) if most >= many && most > 4 * few => {
+            Err(not_utf8(name, "UTF-16 text without a byte order mark", "utf-16le"))
+        }
+        (most, few) if most >= many && most > 4 * few => {
+            Err(not_utf8(name, "UTF-16 text without a byte order mark", "utf-16be"))
+        }
+        _ => Ok(()),
     }
 }
 

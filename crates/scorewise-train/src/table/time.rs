@@ -2,12 +2,16 @@
 //!
 //! ```text
 //! 2010-01-31   2010/01/31   2010.1.31   31.01.2010   31/1/2010   31-01-2010
-//! 2010-01-31T18:00   2010-01-31 18:00:05.250Z   31.01.2010 6:05   2010-01-31T18:00:05+01:00
+//! 31 Jan 2010   31-Jan-2010   31JAN2010   January 31, 2010   Jan 31 2010   20100131
+//! 2010-01-31T18:00   2010-01-31 18:00:05.250Z   31.01.2010 6:05   2010-01-31T18:00:05+01:00   1/31/2010 6:00 PM
 //! ```
 //!
+//! Names of months are English, whole or their first three letters. Eight digits are a date from 1900 to 2099.
 //! A time with an offset is moved to UTC; one without is taken as it stands.
 
 use chrono::NaiveDate;
+
+const DAY: i64 = 86_400;
 
 /// Which comes first where the year comes last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +25,7 @@ pub(super) enum Order {
 
 /// Seconds since 1970-01-01 00:00, or `None` where the cell is no date.
 pub(super) fn parse(cell: &[u8], order: Order) -> Option<i64> {
-    let (parts, rest) = date(cell)?;
+    let (parts, rest) = date(cell).or_else(|| unusual(cell))?;
     let (year, month, day) = match (parts, order) {
         (Parts::YearFirst(year, month, day), _) => (year, month, day),
         (Parts::YearLast(day, month, year), Order::DayFirst)
@@ -33,6 +37,21 @@ pub(super) fn parse(cell: &[u8], order: Order) -> Option<i64> {
         [b'T' | b't' | b' ', rest @ ..] => Some(midnight + of_day(rest)?),
         _ => None,
     }
+}
+
+/// Seconds since midnight, or `None` where the cell is no time of day: `14:30`, `14:30:05`, `2:30 PM`.
+pub(super) fn clock(cell: &[u8]) -> Option<i64> {
+    of_day(cell).map(|second| second.rem_euclid(DAY))
+}
+
+/// Whether a cell is eight digits that make a date.
+pub(super) fn is_compact(cell: &[u8]) -> bool {
+    cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) && parse(cell, Order::DayFirst).is_some()
+}
+
+/// Whether a cell is another date with the day first than with the month first.
+pub(super) fn is_ambiguous(cell: &[u8]) -> bool {
+    matches!(date(cell), Some((Parts::YearLast(first, second, _), _)) if first <= 12 && second <= 12 && first != second)
 }
 
 /// The order that a cell shows, where it shows one: a 31 is no month.
@@ -66,7 +85,55 @@ fn date(cell: &[u8]) -> Option<(Parts, &[u8])> {
     }
 }
 
-/// Seconds of `18:00`, `18:00:05`, `18:00:05.25`, each with or without an offset. Parts of a second are dropped.
+/// Dates with the name of a month, and dates of eight digits.
+fn unusual(cell: &[u8]) -> Option<(Parts, &[u8])> {
+    let blanks = |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'-' | b',' | b'.' | b'/')).count();
+    if cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) {
+        let number = |part: &[u8]| digits(part).map(|(value, ..)| value);
+        let (year, month, day) = (number(&cell[..4])?, number(&cell[4..6])?, number(&cell[6..])?);
+        return (1900..2100).contains(&year).then(|| (Parts::YearFirst(year as i32, month, day), &cell[8..]));
+    }
+    // 31 Jan 2010 and Jan 31 2010: what is left after one of them is the year.
+    let (month, day, rest) = if cell.first()?.is_ascii_digit() {
+        let (day, day_digits, rest) = digits(cell)?;
+        let (month, rest) = month(&rest[blanks(rest)..])?;
+        (month, (day_digits <= 2).then_some(day)?, rest)
+    } else {
+        let (month, rest) = month(cell)?;
+        let (day, day_digits, rest) = digits(&rest[blanks(rest)..])?;
+        (month, (day_digits <= 2).then_some(day)?, rest)
+    };
+    let between = blanks(rest);
+    let (year, year_digits, rest) = digits(&rest[between..])?;
+    ((between > 0 || cell[0].is_ascii_digit()) && year_digits == 4)
+        .then_some((Parts::YearFirst(year as i32, month, day), rest))
+}
+
+/// A month by its name, and what follows.
+fn month(text: &[u8]) -> Option<(u32, &[u8])> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let name = &text[..length];
+    let is =
+        |month: &&str| name.eq_ignore_ascii_case(month.as_bytes()) || name.eq_ignore_ascii_case(&month.as_bytes()[..3]);
+    let at = if name.eq_ignore_ascii_case(b"sept") { Some(8) } else { MONTHS.iter().position(|month| is(&month)) };
+    at.map(|at| (at as u32 + 1, &text[length..]))
+}
+
+/// Seconds of `18:00`, `18:00:05`, `18:00:05.25`, `6:00 PM`, each with or without an offset. Parts of a second are dropped.
 fn of_day(text: &[u8]) -> Option<i64> {
     let (hour, hour_digits, rest) = digits(text)?;
     let (minute, minute_digits, mut rest) = digits(rest.strip_prefix(b":")?)?;
@@ -82,6 +149,15 @@ fn of_day(text: &[u8]) -> Option<i64> {
             rest = &tail[fraction..];
         }
     }
+    let half = rest.strip_prefix(b" ").unwrap_or(rest);
+    let hour = match half.split_at_checked(2) {
+        Some((half, after)) if half.eq_ignore_ascii_case(b"am") || half.eq_ignore_ascii_case(b"pm") => {
+            rest = after;
+            let afternoon = u32::from(half.eq_ignore_ascii_case(b"pm"));
+            (1..=12).contains(&hour).then_some(hour % 12 + 12 * afternoon)?
+        }
+        _ => hour,
+    };
     if hour > 23 || minute > 59 || second > 59 || hour_digits > 2 || minute_digits != 2 {
         return None;
     }
@@ -134,11 +210,44 @@ mod tests {
             "2010-01-31T19:05:00+01:00",
             "2010-01-31T19:05+0100",
             "2010-01-31 13:05:00 -05",
+            "31 Jan 2010 18:05",
+            "31-JAN-2010 18:05",
+            "January 31, 2010 18:05",
+            "Jan 31 2010 6:05 PM",
+            "2010-01-31 6:05:00pm",
         ] {
             assert_eq!(parse(text.as_bytes(), Order::DayFirst), Some(expected), "{text}");
         }
         assert_eq!(parse(b"01/31/2010 18:05", Order::MonthFirst), Some(expected));
         assert_eq!(parse(b"1969-12-31", Order::DayFirst), Some(-86400));
+        for text in [
+            "20100131",
+            "Jan 31 2010",
+            "31 January 2010",
+            "31-Jan-2010",
+            "31JAN2010",
+            "Jan. 31, 2010",
+            "january 31,2010",
+        ] {
+            assert_eq!(parse(text.as_bytes(), Order::MonthFirst), Some(14640 * 86400), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_day_needs_no_date() {
+        for (text, second) in [
+            ("14:30", 52_200),
+            ("14:30:05", 52_205),
+            ("0:05", 300),
+            ("2:30 PM", 52_200),
+            ("12:00 AM", 0),
+            ("12:00 pm", 43_200),
+        ] {
+            assert_eq!(clock(text.as_bytes()), Some(second), "{text}");
+        }
+        for text in ["", "14", "24:00", "14:60", "14:3", "13:00 PM", "0:10 AM", "14:30x", "2:1", "125:30"] {
+            assert_eq!(clock(text.as_bytes()), None, "{text}");
+        }
     }
 
     #[test]
@@ -157,7 +266,17 @@ mod tests {
             "2010-01-31T25:00",
             "2010-01-31T18:5",
             "2010-01-31T18:05+",
-            "20100131",
+            "20101331",
+            "20100230",
+            "18000101",
+            "21000101",
+            "201001311",
+            "31 Foo 2010",
+            "Jan 2010",
+            "Jan 5 20",
+            "5Jan 20201",
+            "May",
+            "14:30",
             "192.168.0.1",
             "12345-01-01",
         ] {
@@ -171,5 +290,6 @@ mod tests {
         assert_eq!(shows(b"01/31/2010"), Some(Order::MonthFirst));
         assert_eq!(shows(b"03/04/2010"), None);
         assert_eq!(shows(b"2010-01-31"), None);
+        assert!(is_ambiguous(b"03/04/2010") && !is_ambiguous(b"03/03/2010") && !is_ambiguous(b"31/01/2010"));
     }
 }

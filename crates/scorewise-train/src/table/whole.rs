@@ -20,8 +20,8 @@ pub fn read(source: &Source, reading: &Reading) -> Result<Table> {
 
 impl Reader {
     /// All that is left, as one table.
-    pub fn whole(self) -> Result<Table> {
-        Ok(joined(self.collect::<Result<Vec<Table>>>()?))
+    pub fn whole(&mut self) -> Result<Table> {
+        Ok(joined(self.by_ref().collect::<Result<Vec<Table>>>()?))
     }
 }
 

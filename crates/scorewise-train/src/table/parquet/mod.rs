@@ -18,7 +18,7 @@ use parquet::file::metadata::ParquetMetaDataReader;
 use rayon::prelude::*;
 
 use super::blob::Blob;
-use super::columns::{Chosen, Stack, damaged};
+use super::columns::{Chosen, Described, Stack, damaged, packed};
 use super::guard::guarded;
 use super::{Choose, Field, Reading, Table};
 use crate::error::Result;
@@ -68,7 +68,10 @@ impl Parquet {
             let (blob, metadata) = (blob.clone(), metadata.clone());
             Part { blob, metadata, at, leaves, rows_at_once, group: 0, reader: None }
         };
-        let parts = stack.chosen().chunks(stack.chosen().len().div_ceil(READERS).max(1)).map(part).collect();
+        let parts: Vec<Part> = stack.chosen().chunks(stack.chosen().len().div_ceil(READERS).max(1)).map(part).collect();
+        if let Some(codec) = parts.iter().find_map(Part::unreadable_codec) {
+            return Err(packed(file, codec));
+        }
         Ok(Parquet { stack, parts })
     }
 
@@ -99,8 +102,8 @@ fn metadata(blob: &Blob) -> std::result::Result<ArrowReaderMetadata, ParquetErro
     ArrowReaderMetadata::try_new(metadata, options)
 }
 
-/// The columns' names and types, without the types of those that cannot be read.
-fn supported(metadata: &ArrowReaderMetadata) -> Vec<(String, Option<DataType>)> {
+/// The columns' names and types, and whether the file's description of them is sound.
+fn supported(metadata: &ArrowReaderMetadata) -> Vec<Described> {
     /// A number takes at most 32 bytes; a file that says otherwise is damaged.
     const LONGEST_NUMBER: i32 = 32;
     let leaves = metadata.metadata().file_metadata().schema_descr();
@@ -115,9 +118,8 @@ fn supported(metadata: &ArrowReaderMetadata) -> Vec<(String, Option<DataType>)> 
             && (leaf.physical_type() != Type::FIXED_LEN_BYTE_ARRAY
                 || (1..=LONGEST_NUMBER).contains(&leaf.type_length()))
     };
-    let one = |(at, field): (usize, &Arc<arrow_schema::Field>)| {
-        (field.name().clone(), sane(at).then(|| field.data_type().clone()))
-    };
+    let one =
+        |(at, field): (usize, &Arc<arrow_schema::Field>)| (field.name().clone(), field.data_type().clone(), sane(at));
     metadata.schema().fields().iter().enumerate().map(one).collect()
 }
 
@@ -157,6 +159,17 @@ impl Part {
         }
     }
 
+    /// What a column of it is packed with, in any row group, where that was not built in.
+    fn unreadable_codec(&self) -> Option<&'static str> {
+        let groups = self.metadata.metadata().row_groups().iter();
+        let chunks = groups.flat_map(|group| self.leaves.iter().filter_map(|leaf| group.columns().get(*leaf)));
+        chunks.map(|chunk| chunk.compression()).find_map(|codec| match codec {
+            Compression::BROTLI(_) => Some("Brotli"),
+            Compression::LZO => Some("LZO"),
+            _ => None,
+        })
+    }
+
     /// Looks at the pages of the next row group and opens it.
     fn open(&self) -> std::result::Result<ParquetRecordBatchReader, ParquetError> {
         let group = self.metadata.metadata().row_group(self.group);
@@ -165,10 +178,6 @@ impl Part {
         for leaf in &self.leaves {
             let chunk = group.columns().get(*leaf);
             let chunk = chunk.ok_or(ParquetError::General("a row group lacks a column".into()))?;
-            if matches!(chunk.compression(), Compression::BROTLI(_) | Compression::LZO) {
-                let problem = "it is packed in a way that cannot be read; snappy, gzip, lz4 and zstd can";
-                return Err(ParquetError::General(problem.into()));
-            }
             pages::check(&self.blob, chunk, rows)?;
         }
         let mask = ProjectionMask::roots(self.metadata.parquet_schema(), self.at.iter().copied());

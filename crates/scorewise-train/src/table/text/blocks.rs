@@ -1,11 +1,13 @@
 //! Text in blocks that end where a record ends, so that blocks can be parsed side by side.
 //!
 //! A line end within quotes ends no record. A quote opens at the start of a cell and nowhere else, as csv-core has it.
+//! No block ends with empty lines: they are counted and go to the next block, so that those at the end of the file, which are
+//! no rows, are known as such without looking at two blocks at once.
 
 use std::io::Read;
 
 use crate::error::{Error, Place, Result};
-use crate::table::source::unreadable;
+use crate::table::source::{check_encoding, unreadable};
 
 /// The size at which a block is cut: large enough to be worth a thread, small enough to hold a few. It does not depend on
 /// the number of threads, so neither do the chunks.
@@ -16,10 +18,12 @@ const LONGEST_RECORD: usize = 64 << 20;
 /// Some whole records.
 pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
-    /// The line it begins on.
+    /// The line it begins on, that of the first empty line where there are some before its bytes.
     pub(super) line: u64,
-    /// How many lines end in it.
+    /// How many lines end in its bytes.
     pub(super) lines: usize,
+    /// How many empty lines stand before its bytes.
+    pub(super) empty: u64,
 }
 
 /// Cuts text into blocks.
@@ -29,6 +33,8 @@ pub(super) struct Blocks {
     /// What was read and not handed out.
     pending: Vec<u8>,
     line: u64,
+    /// Empty lines before what is pending, beginning at `line`.
+    empty: u64,
     pub(super) delimiter: u8,
     pub(super) line_end: u8,
 }
@@ -41,10 +47,12 @@ impl Blocks {
             source: Some(source),
             pending: Vec::new(),
             line,
+            empty: 0,
             delimiter: b',',
             line_end: b'\n',
         };
         blocks.fill(BLOCK)?;
+        check_encoding(file, &blocks.pending)?;
         if blocks.pending.starts_with(b"\xef\xbb\xbf") {
             blocks.pending.drain(..3);
         }
@@ -83,10 +91,19 @@ impl Blocks {
             let rest = self.pending[end..].to_vec();
             let mut bytes = std::mem::replace(&mut self.pending, rest);
             bytes.truncate(end);
+            let written = end_of_rows(&bytes, self.delimiter, self.line_end);
+            let after = memchr::memchr_iter(self.line_end, &bytes[written..]).count() as u64;
+            bytes.truncate(written);
+            if bytes.is_empty() {
+                self.empty += after;
+                size = BLOCK;
+                continue;
+            }
             let lines = memchr::memchr_iter(self.line_end, &bytes).count();
-            let line = self.line;
-            self.line += lines as u64;
-            return Ok(Some(Block { bytes, line, lines }));
+            let (line, empty) = (self.line, self.empty);
+            self.line += empty + lines as u64;
+            self.empty = after;
+            return Ok(Some(Block { bytes, line, lines, empty }));
         }
     }
 
@@ -103,7 +120,8 @@ impl Blocks {
     }
 
     fn never_closed(&self, quote: usize) -> Error {
-        let line = self.line + memchr::memchr_iter(self.line_end, &self.pending[..quote]).count() as u64;
+        let lines = memchr::memchr_iter(self.line_end, &self.pending[..quote]).count() as u64;
+        let line = self.line + self.empty + lines;
         Error::data(
             Place { line: Some(line), ..Place::file(&self.file) },
             "a quote opens a cell here and never closes",
@@ -113,11 +131,19 @@ impl Blocks {
 
     fn too_long(&self) -> Error {
         Error::data(
-            Place { line: Some(self.line), ..Place::file(&self.file) },
+            Place { line: Some(self.line + self.empty), ..Place::file(&self.file) },
             format!("a line of more than {} MiB", LONGEST_RECORD >> 20),
             "is this a table of text?",
         )
     }
+}
+
+/// Where the last line ends that has more than blanks.
+fn end_of_rows(text: &[u8], delimiter: u8, line_end: u8) -> usize {
+    let is_blank = |byte: &u8| matches!(byte, b'\n' | b'\r' | b' ' | b'\t') && *byte != delimiter;
+    text.iter()
+        .rposition(|byte| !is_blank(byte))
+        .map_or(0, |last| memchr::memchr(line_end, &text[last..]).map_or(text.len(), |end| last + end + 1))
 }
 
 /// Where the last whole record ends, and where a quote opens that does not close before the end.
@@ -165,6 +191,19 @@ mod tests {
         assert_eq!(end("5\" pipe\nx"), (Some(8), None), "a quote within a cell opens nothing");
         assert_eq!(end("\"\"\n\"\"\"\n"), (Some(3), Some(3)));
         assert_eq!(end("abc"), (None, None));
+    }
+
+    #[test]
+    fn empty_lines_go_to_the_next_block_and_those_at_the_end_are_dropped() {
+        let text = format!("a,b\n1,2 \n{}3,4\n \n\r\n\t\n", "\n".repeat(3 * BLOCK));
+        let mut blocks = Blocks::new("t.csv", Box::new(Cursor::new(text.into_bytes())), 1).unwrap();
+        let first = blocks.next().unwrap().unwrap();
+        assert_eq!((first.bytes.as_slice(), first.line, first.lines, first.empty), (&b"a,b\n1,2 \n"[..], 1, 2, 0));
+        let second = blocks.next().unwrap().unwrap();
+        assert!(second.bytes.ends_with(b"\n3,4\n") && second.bytes.len() < 2 * BLOCK && second.line == 3);
+        assert_eq!(second.empty + second.lines as u64, 3 * BLOCK as u64 + 1);
+        assert!(blocks.next().unwrap().is_none());
+        assert_eq!(end_of_rows(b"1\t\n\t\t\n\n", b'\t', b'\n'), 6, "delimiters are no blanks");
     }
 
     #[test]

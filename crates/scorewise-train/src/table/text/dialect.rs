@@ -20,9 +20,9 @@ pub(super) fn delimiter(text: &[u8], whole: bool, line_end: u8, decimal_comma: b
     let mut best: Option<(u8, (f64, usize))> = None;
     for candidate in DELIMITERS.into_iter().filter(|candidate| !decimal_comma || *candidate != b',') {
         let mut records = Records::new(text, 1, candidate, line_end);
-        let Some(cells) = records.next().map(|first| first.len()).filter(|cells| *cells > 1) else { continue };
+        let Some(cells) = records.next_written().map(|first| first.len()).filter(|cells| *cells > 1) else { continue };
         let (mut alike, mut all) = (1u32, 1u32);
-        while let Some(record) = records.next() {
+        while let Some(record) = records.next_written() {
             all += 1;
             alike += u32::from(record.len() == cells);
         }

@@ -12,12 +12,13 @@ use std::io::Read;
 use rayon::prelude::*;
 
 use self::blocks::{Block, Blocks};
-use self::kinds::Tally;
-pub(super) use self::parse::refusal;
-use self::parse::{Layout, Wanted};
+use self::kinds::{Marks, Tally};
+use self::parse::{Layout, Parsed, Wanted};
+pub(super) use self::parse::{number_or_missing, refusal};
 use self::records::Records;
-use super::reading::{Markers, check_names};
-use super::{Choose, Field, Reading, Table, shown};
+use super::reading::{Markers, Style, Writing, check_names};
+use super::time::Order;
+use super::{Choose, Field, Kind, Reading, shown};
 use crate::error::{Error, Place, Result};
 use crate::setting::{Setting, first_of};
 
@@ -32,7 +33,8 @@ pub(super) struct Text {
     layout: Layout,
     /// Blocks that are not parsed yet.
     waiting: Vec<Block>,
-    ready: VecDeque<Result<Table>>,
+    ready: VecDeque<Result<Parsed>>,
+    writing: Writing,
 }
 
 impl Text {
@@ -90,15 +92,19 @@ impl Text {
             let (bytes, line) = after;
             let block = &mut waiting[0];
             block.bytes.drain(..bytes);
-            block.lines -= (line - block.line) as usize;
-            block.line = line;
+            block.lines -= (line - block.line - block.empty) as usize;
+            (block.line, block.empty) = (line, 0);
         }
         let (rows, tallies) = tally(&waiting, delimiter, line_end, &markers, header.len());
         if rows == 0 {
             return Err(Error::data(Place::file(file), "a header and no rows", "a table has at least one row"));
         }
 
-        let comma = delimiter != b',' && reading.decimal_comma.unwrap_or_else(|| kinds::decimal_comma(&tallies));
+        let before = reading.writing.as_ref();
+        let marks = Marks::of(&tallies);
+        let comma = reading
+            .decimal_comma
+            .unwrap_or_else(|| marks.decimal_comma(before.and_then(|before| before.decimal_comma), delimiter));
         if reading.decimal_comma == Some(true) && delimiter == b',' {
             let problem = "cells are split at commas, so numbers cannot have them";
             let hint = format!("leave it out, or give the right `{}`", Setting("delimiter"));
@@ -113,13 +119,22 @@ impl Text {
         choose(&all, reading)?;
         check_names(file, reading, &all)?;
         let mut wanted = Vec::new();
+        let before = reading.writing.as_ref();
         let only: Option<HashSet<&String>> = reading.only.as_ref().map(|only| only.iter().collect());
+        let mut writing = Writing { decimal_comma: marks.any().then_some(comma), ..Writing::default() };
+        let mut odd = Vec::new();
         for (at, name) in names.iter().enumerate() {
             if only.as_ref().is_none_or(|only| only.contains(name)) {
-                let tally = tallies.get(at).copied().unwrap_or_default();
-                let forced = reading.kinds.get(name).copied();
-                let kind = forced.unwrap_or_else(|| tally.kind(comma));
-                wanted.push(Wanted { at, name: name.clone(), kind, forced: forced.is_some(), order: tally.order() });
+                let tally = tallies.get(at).cloned().unwrap_or_default();
+                let column = Wanted::new(at, name, &tally, comma, reading);
+                let style = column.style(&tally);
+                if style != Style::default() {
+                    writing.columns.insert(name.clone(), style);
+                }
+                if before.is_none() {
+                    odd.extend(tally.notes(name, column.kind, comma, reading.month_first.is_some()));
+                }
+                wanted.push(column);
             }
         }
         if delimiter != b',' {
@@ -128,11 +143,17 @@ impl Text {
         if comma {
             notes.push("numbers have a decimal comma".into());
         }
+        notes.extend(kinds::told(odd));
         let mark = if comma { b',' } else { b'.' };
         let given = reading.columns.is_some();
         let layout =
             Layout { file: file.into(), delimiter, line_end, mark, cells: names.len(), given, wanted, markers };
-        Ok(Text { blocks, layout, waiting, ready: VecDeque::new() })
+        Ok(Text { blocks, layout, waiting, ready: VecDeque::new(), writing })
+    }
+
+    /// How the text is written.
+    pub(super) fn writing(&self) -> &Writing {
+        &self.writing
     }
 
     pub(super) fn fields(&self) -> Vec<Field> {
@@ -171,13 +192,13 @@ impl Text {
 }
 
 impl Iterator for Text {
-    type Item = Result<Table>;
+    type Item = Result<Parsed>;
 
-    fn next(&mut self) -> Option<Result<Table>> {
+    fn next(&mut self) -> Option<Result<Parsed>> {
         loop {
             match self.ready.pop_front() {
-                // A block of nothing but blank lines.
-                Some(Ok(table)) if table.rows() == 0 && !self.layout.wanted.is_empty() => {}
+                // What follows the header in the first block.
+                Some(Ok((table, _))) if table.rows() == 0 && !self.layout.wanted.is_empty() => {}
                 Some(chunk) => return Some(chunk),
                 None if self.waiting.is_empty() => return None,
                 None => self.advance(),
@@ -196,11 +217,41 @@ struct Header {
 
 impl Header {
     fn of(block: &Block, delimiter: u8, line_end: u8) -> Option<Self> {
-        let mut records = Records::new(&block.bytes, block.line, delimiter, line_end);
-        let record = records.next()?;
+        let mut records = Records::new(&block.bytes, block.line + block.empty, delimiter, line_end);
+        let record = records.next_written()?;
         let (line, cells) = (record.line, record.iter().map(<[u8]>::to_vec).collect());
         let (rest, next) = records.rest();
         Some(Header { line, cells, after: (block.bytes.len() - rest.len(), next) })
+    }
+}
+
+impl Wanted {
+    /// How a column is to be read: as the user says, else as its cells show, else as in the table before.
+    fn new(at: usize, name: &str, tally: &Tally, comma: bool, reading: &Reading) -> Self {
+        let forced = reading.kinds.get(name).copied();
+        let kind = forced.unwrap_or_else(|| tally.kind(comma));
+        let before = reading.writing.as_ref();
+        let style = before.and_then(|before| before.columns.get(name));
+        let order = |month_first: bool| if month_first { Order::MonthFirst } else { Order::DayFirst };
+        let order = reading.month_first.map(order).or_else(|| tally.order()).or_else(|| style?.month_first.map(order));
+        let sign = match before {
+            // Numbers that were without a sign are others than those with one: 0.031 is 3.1 %.
+            Some(_) if forced.is_some() => style.and_then(|style| style.sign),
+            _ => tally.sign(comma),
+        };
+        let is_clock = if tally.has_times() { tally.is_clock() } else { style.is_some_and(|style| style.is_clock) };
+        let (name, order) = (name.to_owned(), order.unwrap_or_default());
+        Wanted { at, name, kind, forced: forced.is_some(), order, sign, is_clock }
+    }
+
+    /// What a cell alone does not show.
+    fn style(&self, tally: &Tally) -> Style {
+        let month_first = tally.has_order().then_some(self.order == Order::MonthFirst);
+        match self.kind {
+            Kind::Time => Style { month_first, is_clock: self.is_clock, sign: None },
+            Kind::Number => Style { sign: self.sign, ..Style::default() },
+            _ => Style::default(),
+        }
     }
 }
 
@@ -221,9 +272,6 @@ fn tally(blocks: &[Block], delimiter: u8, line_end: u8, markers: &Markers, colum
         let (mut rows, mut tallies) = (0, vec![Tally::default(); columns]);
         let mut records = Records::new(&block.bytes, block.line, delimiter, line_end);
         while let Some(record) = records.next() {
-            if columns > 1 && record.is_blank() {
-                continue;
-            }
             rows += 1;
             for (cell, tally) in record.iter().zip(&mut tallies) {
                 tally.add(cell, markers);

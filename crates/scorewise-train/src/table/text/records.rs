@@ -2,7 +2,8 @@
 
 use csv_core::{ReadRecordResult, ReaderBuilder};
 
-/// A walk over the records of some text. Empty lines are no records.
+/// A walk over the records of some text. An empty line is a record of one empty cell: csv-core skips empty lines, so they
+/// are found here, before it sees them.
 pub(super) struct Records<'a> {
     core: csv_core::Reader,
     rest: &'a [u8],
@@ -19,6 +20,8 @@ pub(super) struct Record<'a> {
     pub(super) line: u64,
     cells: &'a [u8],
     ends: &'a [usize],
+    /// The record as it stands in the file.
+    raw: &'a [u8],
 }
 
 impl<'a> Records<'a> {
@@ -34,8 +37,12 @@ impl<'a> Records<'a> {
 
     pub(super) fn next(&mut self) -> Option<Record<'_>> {
         while let [byte @ (b'\n' | b'\r'), rest @ ..] = self.rest {
-            self.line += u64::from(*byte == self.line_end);
             self.rest = rest;
+            // Of `\r\n` one byte ends the line; the other means nothing.
+            if *byte == self.line_end {
+                self.line += 1;
+                return Some(Record { line: self.line - 1, cells: &[], ends: &[0], raw: &[] });
+            }
         }
         let (line, begin) = (self.line, self.rest);
         let (mut written, mut count) = (0, 0);
@@ -56,12 +63,40 @@ impl<'a> Records<'a> {
         }
         let read = &begin[..begin.len() - self.rest.len()];
         // Most records are one line: then only their last byte is looked at.
-        self.line += if memchr::memchr(self.line_end, read) == Some(read.len() - 1) {
-            1
+        if memchr::memchr(self.line_end, read) == Some(read.len() - 1) {
+            self.line += 1;
         } else {
-            memchr::memchr_iter(self.line_end, read).count() as u64
-        };
-        Some(Record { line, cells: &self.cells[..written], ends: &self.ends[..count] })
+            self.line += memchr::memchr_iter(self.line_end, read).count() as u64;
+            if read.last() != Some(&self.line_end) {
+                self.end_line();
+            }
+        }
+        Some(Record { line, cells: &self.cells[..written], ends: &self.ends[..count], raw: read })
+    }
+
+    /// The next record that is no empty line.
+    pub(super) fn next_written(&mut self) -> Option<Record<'_>> {
+        // Asked twice, for the borrow of a record that is handed out would last for the whole loop.
+        loop {
+            let before = (self.rest, self.line);
+            if !self.next()?.is_empty_line() {
+                (self.rest, self.line) = before;
+                return self.next();
+            }
+        }
+    }
+
+    /// Takes what is left of the line end: csv-core ends a record at the first byte of `\r\n`, also of `\r\r\n`, which some
+    /// programs write.
+    fn end_line(&mut self) {
+        let mut rest = self.rest;
+        while let [byte @ (b'\n' | b'\r'), after @ ..] = rest {
+            rest = after;
+            if *byte == self.line_end {
+                (self.rest, self.line) = (rest, self.line + 1);
+                return;
+            }
+        }
     }
 }
 
@@ -88,10 +123,15 @@ impl<'a> Record<'a> {
         (0..self.len()).map(move |at| self.cell(at))
     }
 
-    /// Whether nothing but blanks stands in it.
+    /// Whether all its cells are empty.
     #[inline]
     pub(super) fn is_blank(&self) -> bool {
         self.cells.iter().all(|byte| matches!(byte, b' ' | b'\t'))
+    }
+
+    /// Whether its line has nothing but blanks: neither a delimiter nor a quote.
+    pub(super) fn is_empty_line(&self) -> bool {
+        self.len() == 1 && self.is_blank() && !self.raw.contains(&b'"')
     }
 }
 
@@ -111,8 +151,34 @@ mod tests {
     #[test]
     fn records_know_the_line_they_begin_on() {
         let text = "a,b\r\n\r\n1, 2 \n\n\"x\ny\",\"say \"\"no\"\"\"\n3,4";
-        let expected = [(1, ["a", "b"]), (3, ["1", "2"]), (5, ["x\ny", "say \"no\""]), (7, ["3", "4"])];
-        assert_eq!(walk(text), expected.map(|(line, cells)| (line, cells.map(String::from).to_vec())));
+        let expected: [(u64, &[&str]); 6] = [
+            (1, &["a", "b"]),
+            (2, &[""]),
+            (3, &["1", "2"]),
+            (4, &[""]),
+            (5, &["x\ny", "say \"no\""]),
+            (7, &["3", "4"]),
+        ];
+        assert_eq!(walk(text), expected.map(|(line, cells)| (line, cells.iter().map(ToString::to_string).collect())));
+    }
+
+    #[test]
+    fn every_way_to_end_a_line_ends_one_line() {
+        for end in ["\n", "\r\n", "\r\r\n"] {
+            let text = format!("a,b{end}1,2{end}{end}\"\"{end}3,4{end}");
+            let lines: Vec<(u64, usize)> = walk(&text).iter().map(|(line, cells)| (*line, cells.len())).collect();
+            assert_eq!(lines, [(1, 2), (2, 2), (3, 1), (4, 1), (5, 2)], "{end:?}");
+        }
+    }
+
+    #[test]
+    fn a_quoted_empty_cell_is_no_empty_line() {
+        let mut records = Records::new(b"\n \t\n\"\"\n,\n", 1, b',', b'\n');
+        let mut found = Vec::new();
+        while let Some(record) = records.next() {
+            found.push((record.is_blank(), record.is_empty_line()));
+        }
+        assert_eq!(found, [(true, true), (true, true), (true, false), (true, false)]);
     }
 
     #[test]

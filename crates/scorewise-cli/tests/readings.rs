@@ -1,0 +1,176 @@
+//! Tables written as people write them: `train` and `predict` read the same cells as the same values, row for row.
+
+#![allow(clippy::unwrap_used)] // a panic is the report
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A folder of its own for each test, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("scorewise-readings-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.join(name), text).unwrap();
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_scorewise")).current_dir(&self.0).args(arguments).output().unwrap()
+    }
+
+    /// Standard output and standard error of a command that works.
+    #[track_caller]
+    fn works(&self, arguments: &[&str]) -> (String, String) {
+        let output = self.run(arguments);
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{errors}");
+        (String::from_utf8(output.stdout).unwrap(), errors)
+    }
+
+    /// Standard error of a command that refuses its input.
+    #[track_caller]
+    fn refuses(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(output.stdout, b"");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// Trains on `t.csv` and returns the notes.
+    #[track_caller]
+    fn train(&self, further: &[&str]) -> String {
+        let mut arguments = vec!["train", "t.csv", "--target", "y", "--score", "f1", "--epochs", "3", "--hidden", "4"];
+        arguments.extend(["--replicates", "20", "--report", "none", "-o", "m.scorewise"]);
+        arguments.extend(further);
+        self.works(&arguments).1
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A row of the training table: a rate, a price, a day with the month first, a time of day, a zip code, a number with gaps.
+fn row(i: usize) -> String {
+    let x = (i * 7919) % 1000;
+    let gap = if i % 8 == 3 { ["N/A", "null", "-", "None"][i / 8 % 4].into() } else { format!("{}", i % 13) };
+    format!(
+        "{}.{}%,\"${},{:03}.50\",{:02}/{:02}/2020,{}:{:02},{:05},{gap},{}\n",
+        x / 10,
+        x % 10,
+        i % 9 + 1,
+        x,
+        i % 12 + 1,
+        i % 28 + 1,
+        i % 24,
+        i % 60,
+        (i % 5) * 2139,
+        u8::from(x > 600)
+    )
+}
+
+const HEADER: &str = "rate,price,day,at,zip,gaps,y\n";
+
+#[test]
+fn predict_reads_what_train_read_however_little_the_table_shows() {
+    let folder = Folder::new("alike");
+    folder.write("t.csv", &(HEADER.to_owned() + &(0..400).map(row).collect::<String>()));
+    let notes = folder.train(&[]);
+    for expected in [
+        "note: column `rate`: the per cent sign is dropped, `0.0%` is read as the number 0",
+        "note: column `price`: the sign `$` is dropped, `$1,000.50` is read as the number 1000.5",
+        "note: column `at` holds times of day without a date",
+        "note: column `zip` is read as text: its cells are digits of one length, some with a leading 0 (`00000`); \
+         `--numeric zip` reads them as numbers",
+    ] {
+        assert!(notes.contains(expected), "{expected}\n{notes}");
+    }
+    let predictions = |name: &str, rows: &str| {
+        folder.write(name, &(HEADER.to_owned() + rows));
+        folder.works(&["predict", "m.scorewise", name]).0
+    };
+    // Rows whose days show no order, written as in the training, and plainly.
+    let written = predictions(
+        "written.csv",
+        "61.5%,\"$4,200.00\",03/04/2020,14:30,02139,N/A,1\n3.5%,$900,05/06/2020,0:05,04278,5,0\n",
+    );
+    let plain =
+        predictions("plain.csv", "61.5,4200,2020-03-04,14:30:00,02139,,1\n3.5,900,2020-05-06,00:05,04278,5,0\n");
+    assert_eq!(written, plain);
+    assert_eq!(written.lines().count(), 3);
+    let other_day =
+        predictions("other.csv", "61.5,4200,2020-04-03,14:30,02139,,1\n3.5,900,2020-06-05,00:05,04278,5,0\n");
+    assert_ne!(written, other_day, "the order of day and month matters to this model");
+    // Euros are no dollars.
+    folder.write("euros.csv", &(HEADER.to_owned() + "61.5%,€4200,2020-03-04,14:30,02139,,1\n"));
+    let error = folder.refuses(&["predict", "m.scorewise", "euros.csv"]);
+    assert!(
+        error.contains("euros.csv:2, column `price`: `€4200` has the sign `€`, which the column's other numbers"),
+        "{error}"
+    );
+}
+
+#[test]
+fn every_row_of_the_table_has_its_row_in_the_predictions() {
+    let folder = Folder::new("rows");
+    folder.write(
+        "t.csv",
+        &("x,y\n".to_owned()
+            + &(0..300).map(|i| format!("{},{}\n", i % 50, u8::from(i % 50 > 30))).collect::<String>()),
+    );
+    folder.train(&[]);
+    folder.write("five.csv", "x,y\n1,0\n,\n40,1\n\n45,\n\n\n");
+    let (predictions, notes) = folder.works(&["predict", "m.scorewise", "five.csv"]);
+    assert_eq!(predictions.lines().count(), 6, "{predictions}");
+    assert!(notes.contains("note: line 5 is empty: it is read as a row of missing values"), "{notes}");
+    // A table of one column, of which some lines are empty.
+    folder.write("one.csv", "x\n1\n\n40\n\"\"\n45\n");
+    let (predictions, _) = folder.works(&["predict", "m.scorewise", "one.csv"]);
+    assert_eq!(predictions.lines().count(), 6, "{predictions}");
+}
+
+#[test]
+fn numeric_reads_dates_and_codes_as_numbers() {
+    let folder = Folder::new("numeric");
+    let day = |i: usize| format!("2020{:02}{:02},{:04},{}\n", i % 12 + 1, i % 28 + 1, i % 50, u8::from(i % 50 > 30));
+    folder.write("t.csv", &("day,code,y\n".to_owned() + &(0..300).map(day).collect::<String>()));
+    let notes = folder.train(&[]);
+    assert!(
+        notes.contains("note: column `day` is read as dates (`20200101`); `--numeric day` reads them as numbers"),
+        "{notes}"
+    );
+    assert!(notes.contains("note: column `code` is read as text"), "{notes}");
+    let notes = folder.train(&["--numeric", "day,code"]);
+    assert!(!notes.contains("is read as"), "{notes}");
+    let train = ["train", "t.csv", "--target", "y", "--score", "f1"];
+    let error = folder.refuses(&[&train[..], &["--numeric", "dya"]].concat());
+    assert!(error.contains("error: t.csv: no column `dya`; did you mean `day`?"), "{error}");
+    let error = folder.refuses(&[&train[..], &["--numeric", "day", "--categorical", "day"]].concat());
+    assert!(error.contains("error: --numeric: `day` is also in --categorical"), "{error}");
+}
+
+#[test]
+fn odd_values_of_the_training_table_are_asked_about_once() {
+    let folder = Folder::new("odd");
+    let row = |i: usize| {
+        let x = if i % 15 == 0 { "-200".into() } else { format!("{}.5", i % 50) };
+        format!("{x},{},{}\n", if i % 4 == 0 { "broken".into() } else { (i % 20).to_string() }, u8::from(i % 50 > 30))
+    };
+    folder.write("t.csv", &("x,z,y\n".to_owned() + &(0..300).map(row).collect::<String>()));
+    let notes = folder.train(&[]);
+    assert!(notes.contains("does -200 mean missing? `--missing -200` reads it so"), "{notes}");
+    assert!(notes.contains("column `z`: is read as text, although 225 of its 300 cells are numbers"), "{notes}");
+    assert!(notes.contains("`--missing broken` reads it as missing"), "{notes}");
+    let notes = folder.train(&["--missing", "-200,broken"]);
+    assert!(!notes.contains("mean missing?") && !notes.contains("read as text"), "{notes}");
+    let (_, notes) = folder.works(&["predict", "m.scorewise", "t.csv"]);
+    assert!(!notes.contains("mean missing?"), "{notes}");
+}

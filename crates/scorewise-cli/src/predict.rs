@@ -77,20 +77,21 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 }
 
 fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
-    let format = match &arguments.output {
-        // A pipe or a device has no ending that could say more.
-        Some(path) if path.metadata().is_ok_and(|about| !about.is_file()) => TableFormat::Csv,
-        Some(path) => TableFormat::of(path)?,
-        None => TableFormat::Csv,
-    };
     let source = Source::parse(&arguments.table);
     let mut reader = Reader::open(&source, &reading(model, arguments)?)?;
     let columns = Columns::new(model, &reader, arguments)?;
     let outputs = Outputs::new().reads_file(&arguments.model).reads(&source);
     let outputs = outputs.overwrites(crate::showing::OVERWRITE, arguments.overwrite);
     let out = Output::create(arguments.output.as_ref(), outputs)?;
+    let format = match &arguments.output {
+        // A pipe or a device has no ending that could say more.
+        Some(path) if path.metadata().is_ok_and(|about| !about.is_file()) => TableFormat::Csv,
+        Some(path) => TableFormat::of(path)?,
+        None => TableFormat::Csv,
+    };
     let empty = columns.predictions(&Predicted::default(), &Table::default());
-    let mut writer = TableWriter::create(out, format, &empty, &[DECISION, TRUTH], &about(model))?;
+    // The file is begun with its first rows: a table that cannot be read leaves nothing, on standard output neither.
+    let (mut out, mut writer) = (Some(out), None);
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {human_pos} rows, {per_sec}, {elapsed}")?);
     let predictor = Predictor::new(model);
@@ -109,6 +110,10 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
         rows += table.rows() as u64;
         positives += decisions.iter().filter(|class| **class == 1).count() as u64;
         let predictions = columns.predictions(&Predicted { probabilities, decisions, truth }, &table);
+        if let Some(out) = out.take() {
+            writer = Some(TableWriter::create(out, format, &empty, &[DECISION, TRUTH], &about(model))?);
+        }
+        let Some(writer) = &mut writer else { continue };
         match writer.write(&predictions) {
             // A reader that has seen enough (`| head`) ends the work; it is not an error.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(String::new().into()),
@@ -116,11 +121,11 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
         }
         bar.set_position(rows);
     }
-    let out = writer.finish()?;
+    let out = writer.map(TableWriter::finish).transpose()?;
     bar.finish_and_clear();
     reader.late_notes().iter().for_each(note);
     surprises.notes(&model.encoder).iter().chain(&unmatched.notes(&model.target)).for_each(note);
-    out.finish()?;
+    out.map_or(Ok(()), Output::finish)?;
     let Some(output) = &arguments.output else { return Ok(String::new().into()) };
     let threshold = model.decision.threshold();
     if arguments.json {

@@ -6,7 +6,10 @@
 use std::collections::HashMap;
 
 use crate::outcome::{Failure, note};
+use scorewise::Score;
+use scorewise::multiclass::MultiScore;
 use scorewise_train::table::{Category, Column, Kind, Reader, Reading, Source, Table, Values, nearest};
+use scorewise_train::train::multi_score;
 use scorewise_train::{Error, Place, Result};
 
 /// The probability of the positive class.
@@ -302,6 +305,18 @@ fn texts_of(table: &Table, name: &str, constant: &mut Constant<String>) {
     }
 }
 
+/// The score of two classes that a model's score stands for: itself, or what a score of many classes is the mean of. A score of a whole
+/// matrix without one of two classes by its name is judged by F1.
+pub fn class_score(text: &str) -> std::result::Result<Score, Failure> {
+    match Score::parse(text) {
+        Ok(score) => Ok(score),
+        Err(_) => match multi_score(text)? {
+            MultiScore::Classwise(_, score) => Ok(score),
+            _ => Ok(Score::parse("f1")?),
+        },
+    }
+}
+
 /// Reads the labels, these forecasts and the weights; all numbers come out equally wide. Without names, the forecast is `probability`.
 pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<Forecasts> {
     let source = Source::parse(file);
@@ -471,9 +486,12 @@ impl Predictions {
     }
 
     /// The score by its name or formula: the one given, else the model's, else tss.
-    pub fn score(&self, given: Option<&str>) -> std::result::Result<scorewise::Score, Failure> {
-        let text = given.or(self.model.score.as_deref()).unwrap_or("tss");
-        Ok(scorewise::Score::parse(text)?)
+    pub fn score(&self, given: Option<&str>) -> std::result::Result<Score, Failure> {
+        match (given, &self.model.score) {
+            (Some(text), _) => Ok(Score::parse(text)?),
+            (None, Some(text)) => class_score(text),
+            (None, None) => Ok(Score::parse("tss")?),
+        }
     }
 
     /// How many rows are positive.

@@ -1,16 +1,14 @@
 //! `scorewise tune`: the exact best threshold of a score, and how sure it is.
 
-use scorewise::multiclass::MultiScore;
-use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep, sweep};
+use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep, confusion, sweep};
 use scorewise::{Probabilities, Real, Rows, Score};
 use scorewise_report::document::{self, Document, Kind};
-use scorewise_train::train::multi_score;
 use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
 use crate::outcome::{Failure, Outcome};
 use crate::plot::Plot;
-use crate::predictions::{ClassPredictions, Forecast, Forecasts, Predictions, with_rows};
+use crate::predictions::{ClassPredictions, Forecast, Forecasts, Predictions, class_score, with_rows};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
 use crate::showing;
 use crate::showing::forecast::{Question, forecast};
@@ -121,7 +119,10 @@ fn tune<R: Real>(
         }
         false => None,
     };
-    let model = predictions.model.threshold.map(|threshold| (threshold, score.checked(&sweep.at(threshold))));
+    // By the function that `score` and `train` count with: sums in another order may differ in their last digit.
+    let at = |threshold: f64| Ok((threshold, score.checked(&confusion(rows, threshold)?)));
+    let model =
+        predictions.model.threshold.map(at).transpose().map_err(|error: scorewise::Error| Failure::from(error))?;
     Ok(Ok(Tuned { best, spread, plot, forecast, model }))
 }
 
@@ -133,11 +134,7 @@ fn run_classes(
 ) -> Result<Outcome, Failure> {
     let score = match (&arguments.score, &predictions.score) {
         (Some(text), _) => Score::parse(text)?,
-        (None, Some(text)) => match multi_score(text)? {
-            MultiScore::Classwise(_, score) => score,
-            // A score of the whole matrix has one of two classes by its name, or else F1 stands for it.
-            _ => Score::parse(text).or_else(|_| Score::parse("f1"))?,
-        },
+        (None, Some(text)) => class_score(text)?,
         (None, None) => Score::parse("f1")?,
     };
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;

@@ -133,19 +133,19 @@ fn a_file_of_another_kind_is_kept_unless_told_otherwise() {
         };
         let others = ["m.scorewise", "p.csv", "r.json", "t2.csv"].into_iter();
         let others = others.filter(|other| *other != own && !command.contains(other));
-        for name in ["notes.txt", "photo.png"].into_iter().chain(others) {
-            fs::write(folder.0.join("notes.txt"), "three weeks of notes\n").unwrap();
+        for name in ["notes", "photo.png"].into_iter().chain(others) {
+            fs::write(folder.0.join("notes"), "three weeks of notes\n").unwrap();
             fs::write(folder.0.join("photo.png"), png).unwrap();
             let hint = "name another file, or add `--overwrite` to replace this one";
             let message = format!("error: {name}: is there already and is not {kind}\nhint: {hint}");
             refused(&folder, &[&command[..], &[name]].concat(), &message);
         }
-        folder.run(&[&command[..], &["notes.txt", "--overwrite"]].concat());
-        assert_ne!(folder.bytes("notes.txt"), b"three weeks of notes\n", "{command:?}");
+        folder.run(&[&command[..], &["notes", "--overwrite"]].concat());
+        assert_ne!(folder.bytes("notes"), b"three weeks of notes\n", "{command:?}");
         // It is of that kind now, and an older output of the kind is replaced without a word.
-        folder.run(&[&command[..], &["notes.txt"]].concat());
-        fs::write(folder.0.join("notes.txt"), "").unwrap();
-        folder.run(&[&command[..], &["notes.txt"]].concat());
+        folder.run(&[&command[..], &["notes"]].concat());
+        fs::write(folder.0.join("notes"), "").unwrap();
+        folder.run(&[&command[..], &["notes"]].concat());
     }
     // The data of a report and a page of it are two kinds.
     let json = |name: &str, more: &[&str]| {
@@ -186,7 +186,8 @@ fn two_outputs_of_one_command_are_two_files() {
     refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "./x", "--overwrite"]].concat(), &message("./x"));
     let model = [&TRAIN[..], &["-o", "m.scorewise", "--report", "m.scorewise", "--overwrite"]].concat();
     refused(&folder, &model, &message("m.scorewise"));
-    let page = ["score", "p.csv", "--report", "figures/roc.svg", "--plots", "figures", "--replicates", "20"];
+    let page =
+        ["score", "p.csv", "--report", "figures/roc.svg", "--plots", "figures", "--replicates", "20", "--overwrite"];
     fs::create_dir(folder.0.join("figures")).unwrap();
     refused(&folder, &page, &message("figures/roc.svg"));
 }

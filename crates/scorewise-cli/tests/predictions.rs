@@ -180,7 +180,7 @@ fn folds_leave_a_model_whose_predictions_have_its_numbers() {
 fn a_decision_is_never_taken_for_the_truth() {
     let folder = Folder::new("predictions-no-truth");
     folder.write("table.csv", &table(1, 400));
-    let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
+    let arguments = ["train", "table.csv", "--target", "event", "--drop", "state,kind", "-o", "m.scorewise"];
     folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
     let without: String =
         table(5, 100).lines().map(|line| line.split(',').take(5).collect::<Vec<_>>().join(",") + "\n").collect();
@@ -396,10 +396,8 @@ fn predictions_are_the_same_in_every_format_and_other_names_are_refused() {
     );
     for file in ["p.json", "p.xlsx", "p.html", "p.scorewise"] {
         let refused = folder.refusal(&["predict", "m.scorewise", "table.csv", "-o", file]);
-        let expected = format!(
-            "error: {file}: a table is not written in the format that this name stands for\nhint: name a file that ends in .csv, .tsv, .csv.gz, .parquet or .arrow"
-        );
-        assert_eq!(refused, expected);
+        let hint = "hint: name a file that ends in .csv, .tsv, .csv.gz, .parquet or .arrow";
+        assert!(refused.starts_with(&format!("error: {file}: a table ")) && refused.ends_with(hint), "{refused}");
     }
     for report in ["x.pdf", "x.csv"] {
         let refused = folder.refusal(&["score", "p.csv", "--report", report]);

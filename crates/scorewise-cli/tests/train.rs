@@ -109,7 +109,11 @@ fn predictions_stream_through_pipes_and_carry_columns() {
     let output = child.wait_with_output().unwrap();
     let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let lines: Vec<&str> = text.lines().collect();
-    assert_eq!((lines.len(), lines[0]), (3, "probability,label,No,cbwd"), "{errors}");
+    assert_eq!(
+        (lines.len(), lines[0]),
+        (3, "probability,decision,truth,threshold,score,negative,positive,No,cbwd"),
+        "{errors}"
+    );
     assert!(lines[1].ends_with(",7,NE") && lines[2].ends_with(",8,XX"), "{text}");
     assert!(errors.contains("column `cbwd`: 1 row with a value not seen in training"), "{errors}");
 }

@@ -30,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Place, Result};
+use crate::setting::Setting;
 use crate::table::{Reader, Reading, Source};
 
 /// What a file is for. A file of one kind never takes the place of another's.
@@ -94,7 +95,8 @@ impl OutputKind {
     fn ending(self) -> &'static str {
         match self {
             OutputKind::Model => ".scorewise",
-            OutputKind::Predictions | OutputKind::Trainings => ".csv",
+            OutputKind::Predictions => ".csv, .tsv, .csv.gz, .parquet or .arrow",
+            OutputKind::Trainings => ".csv",
             OutputKind::Onnx => ".onnx",
             OutputKind::Page => ".html (or .json for its data)",
             OutputKind::Results => ".json",
@@ -197,7 +199,7 @@ impl Outputs {
         self
     }
 
-    /// Whether files of another kind may be replaced, and the name of the option that says so. What the command reads stays all the same.
+    /// Whether files of another kind may be replaced, and the bare name of the setting that says so. What the command reads stays all the same.
     #[must_use]
     pub fn overwrites(self, option: &'static str, overwrites: bool) -> Self {
         Outputs { overwrites, option: Some(option), ..self }
@@ -221,10 +223,6 @@ impl Outputs {
     /// Whether an output of this kind may go to this place; it is not opened yet.
     pub fn check(&self, path: &Path, kind: OutputKind) -> Result<()> {
         let refused = |problem: String, hint: String| Err(Error::data(place(path), problem, hint));
-        if kind.is_misnamed(path) {
-            let problem = format!("{} would be written under the name of another kind of file", kind.name());
-            return refused(problem, format!("name a file that ends in {}", kind.ending()));
-        }
         let wanted = Identity::of_output(path);
         if self.inputs.iter().any(|input| input.is_same(&wanted)) {
             return refused("is read by this command, and would be written over".into(), "name another file".into());
@@ -232,11 +230,18 @@ impl Outputs {
         if self.outputs.iter().any(|output| output.is_same(&wanted)) {
             return refused("is the place of two outputs of this command".into(), "name two files".into());
         }
-        if self.overwrites || fs::metadata(path).is_ok_and(|old| old.is_dir()) || kind.may_replace(path) {
+        if self.overwrites || fs::metadata(path).is_ok_and(|old| old.is_dir()) {
             return Ok(());
         }
+        if kind.may_replace(path) {
+            if !kind.is_misnamed(path) {
+                return Ok(());
+            }
+            let problem = format!("{} would be written under the name of another kind of file", kind.name());
+            return refused(problem, format!("name a file that ends in {}", kind.ending()));
+        }
         let hint = match self.option {
-            Some(option) => format!("name another file, or add `{option}` to replace this one"),
+            Some(option) => format!("name another file, or add `{}` to replace this one", Setting(option)),
             None => "name another file, or remove this one first".into(),
         };
         refused(format!("is there already and is not {}", kind.name()), hint)

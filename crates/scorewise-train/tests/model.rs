@@ -10,10 +10,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use scorewise_train::encode::{Coding, Encoder, Input};
+use scorewise_train::groups::RowOrder;
 use scorewise_train::model::{Chosen, Decision, Model, Predictor};
 use scorewise_train::output::{OutputKind, Outputs};
 use scorewise_train::table::{Kind, Reading};
 use scorewise_train::target::{Rule, Target};
+use scorewise_train::train::Plan;
 use scorewise_train::{Dense, Network, Place, Shape};
 use serde_json::{Value, json};
 
@@ -109,7 +111,7 @@ fn the_documented_example_is_what_is_written() {
         },
         seed: 0,
         fingerprint: "9f0c5d1be3a24786".into(),
-        plan: None,
+        plan: Some(Plan { lead: 1, hidden: Vec::new(), ..Plan::new("state", "tss") }),
         results: json!({"test": 0.6}),
     };
     let bytes = model.to_bytes().unwrap();
@@ -201,8 +203,20 @@ fn a_file_of_format_1_still_loads_and_no_other_file_passes_for_one() {
     let old = include_bytes!("data/format-1.scorewise");
     let model = models::binary(12, &[4], 2, 0.3);
     let loaded = Model::from_bytes("m.scorewise", old).unwrap();
-    assert_eq!(loaded, model);
-    assert_eq!(loaded.to_bytes().unwrap(), model.to_bytes().unwrap(), "it is written anew in today's format");
+    // Format 1 knew groups but no times, and a list of some settings instead of the plan.
+    let order = RowOrder::of_file(Some("station"));
+    let members = loaded.members.clone();
+    let expected = Model {
+        encoder: Encoder { order, ..model.encoder.clone() },
+        plan: None,
+        members: members.clone(),
+        ..model.clone()
+    };
+    assert_eq!(loaded, expected);
+    let weights = [0.463_212_94, 0.502_054_75, 0.406_185_5, -0.190_256_83];
+    assert_eq!((members.len(), &members[0].parameters[..4]), (2, &weights[..]), "as the old file has them");
+    let again = Model::from_bytes("m.scorewise", &loaded.to_bytes().unwrap()).unwrap();
+    assert_eq!(again, loaded, "it is written anew in today's format");
 
     let new = model.to_bytes().unwrap();
     let as_first = |text: &mut Value| text["format"] = json!(1);

@@ -29,7 +29,7 @@ pub struct Looking {
 }
 
 /// The name of the option that lets files of another kind be replaced.
-pub const OVERWRITE: &str = "--overwrite";
+pub const OVERWRITE: &str = "overwrite";
 
 /// Places that can be written to.
 #[derive(Debug)]

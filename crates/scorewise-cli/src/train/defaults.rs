@@ -239,7 +239,7 @@ pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
     };
     if let Some(both) = arguments.numeric.iter().find(|name| arguments.categorical.contains(name)) {
         let problem = format!("`{}` is also in --categorical", both.escape_debug());
-        return Err(Error::setting("--numeric", problem, "name the column in one of them").into());
+        return Err(Error::setting("numeric", problem, "name the column in one of them").into());
     }
     let named = |names: &[String], kind: Kind| names.iter().map(|name| (name.clone(), kind)).collect::<Vec<_>>();
     let kinds = [named(&arguments.categorical, Kind::Category), named(&arguments.numeric, Kind::Number)];

@@ -235,7 +235,7 @@ fn part(
         decision,
         seed: plan.seed,
         fingerprint: Fingerprint::of(table).hex(),
-        plan: Some(plan.clone()),
+        plan: Some(plan.as_filed()),
         results: serde_json::Value::Null,
     };
     Ok(Trained {

@@ -194,6 +194,13 @@ impl Plan {
         })
     }
 
+    /// The plan as a model file keeps it: without what the result does not depend on, and what other settings give.
+    pub(super) fn as_filed(&self) -> Self {
+        let usual = Settings::new(Loss::CrossEntropy(CrossEntropy::plain()));
+        let Settings { objective, seed, threads, .. } = usual;
+        Plan { threads: 1, settings: Settings { objective, seed, threads, ..self.settings.clone() }, ..self.clone() }
+    }
+
     /// How the rows of a table follow each other: by time where a lead or lags make neighbours of them and the table has times.
     pub(super) fn row_order(&self, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
         let group = self.choice.group.as_deref();

@@ -93,7 +93,8 @@ def labels(values: Any, positive: Any = None) -> Array:
     flags = np.asarray(found == 1)
     odd = found[~flags & (found != 0)]
     if odd.size and not ((odd == -1).all() and not (found == 0).any()):
-        raise ValueError(f"labels must be 0 and 1 (or -1 and 1), not {odd[0]}: say which one counts as positive with `positive=`")
+        wrong = odd[odd != -1] if (odd != -1).any() else odd  # -1 is wrong beside 0 alone
+        raise ValueError(f"labels must be 0 and 1 (or -1 and 1), not {wrong[0]}: say which one counts as positive with `positive=`")
     return np.ascontiguousarray(flags)
 
 

@@ -7,7 +7,7 @@ use scorewise::{Direction, Probabilities, Real, Rows, Score};
 use scorewise_report::document::{self, Document, Kind, Point};
 use serde_json::{Value, json};
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{self, Columns, Numbers, Predictions};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
 use crate::score::{note_classes, threshold};
@@ -67,6 +67,7 @@ struct Comparison {
 /// Compares the forecasts of one table or two.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let score = Score::parse(&arguments.score)?;
+    score.caution().iter().for_each(note);
     let (predictions, names) = read(arguments)?;
     let files: Vec<&Path> =
         [Some(&arguments.first), arguments.second.as_ref()].into_iter().flatten().map(Path::new).collect();

@@ -6,7 +6,7 @@ use scorewise_report::document::{self, Document, Kind};
 use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, note};
 use crate::plot::Plot;
 use crate::predictions::{Forecast, with_rows};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
@@ -51,6 +51,7 @@ struct Tuned {
 /// The best threshold of the predictions of a table.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let score = Score::parse(&arguments.score)?;
+    score.caution().iter().for_each(note);
     let mut conditions = Vec::new();
     for text in &arguments.subject_to {
         conditions.extend(Condition::parse(text)?);

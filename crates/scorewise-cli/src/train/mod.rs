@@ -1,6 +1,7 @@
 //! `scorewise train`: from a table to a model that carries its threshold, with honest scores.
 
 mod arguments;
+mod contradictions;
 mod defaults;
 mod shown;
 mod looked;
@@ -36,6 +37,7 @@ struct Finished {
 
 /// Trains, writes the model, and says how good it is.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    contradictions::of_options(arguments)?;
     let inputs = Inputs::new(arguments)?;
     let plan = inputs.plan(arguments)?;
     // That the model can be written is found out before the work is done for it.
@@ -45,6 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     files.extend(arguments.test.as_deref().map(Path::new));
     let places = showing.places(&files)?;
     let table = whole(&inputs.table, &inputs.reading)?;
+    contradictions::with_table(arguments, &plan, &table)?;
     let test = inputs.test.as_ref().map(|source| whole(source, &inputs.test_reading(&table, &plan))).transpose()?;
     let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;
     finished.trained.notes.iter().for_each(note);

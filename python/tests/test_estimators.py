@@ -492,7 +492,7 @@ def test_the_command_line_reads_a_saved_model(fitted, tmp_path, file):
     with open(tmp_path / "predictions.csv", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     np.testing.assert_allclose([float(row["probability"]) for row in rows], fitted.predict_proba(table)[:, 1], rtol=0, atol=1e-6)
-    assert [int(row["label"]) for row in rows] == fitted.predict(table).tolist()
+    assert [int(row["decision"]) for row in rows] == fitted.predict(table).tolist()
     assert [path.name for path in tmp_path.iterdir() if "model" in path.name] == ["model.scorewise"]
 
 

@@ -107,7 +107,7 @@ def test_adult_test_file_gets_the_labels_of_predict(tmp_path):
     with open(predictions, encoding="utf-8", newline="") as lines:
         ours = list(csv.DictReader(lines))
     assert numpy.abs(probability - [float(row["probability"]) for row in ours]).max() < 1e-5
-    labels = [int(row["label"]) for row in ours]
+    labels = [int(row["decision"]) for row in ours]
     numpy.testing.assert_array_equal(label, labels)
     assert 1000 < sum(labels) < 15000
 

@@ -7,7 +7,7 @@ use scorewise::{Direction, Probabilities, Real, Rows, Score};
 use scorewise_report::document::{self, Document, Kind, Point};
 use serde_json::{Value, json};
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{self, Columns, Numbers, PROBABILITY, Predictions};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
 use crate::score::{note_classes, threshold};
@@ -68,6 +68,7 @@ struct Comparison {
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let (predictions, names, own) = read(arguments)?;
     let score = predictions.score(arguments.score.as_deref())?;
+    score.caution().iter().for_each(note);
     let files: Vec<&Path> =
         [Some(&arguments.first), arguments.second.as_ref()].into_iter().flatten().map(Path::new).collect();
     let places = arguments.showing.places(&files)?;

@@ -1,12 +1,12 @@
 //! How sure a result is: the options of the bootstrap, the same for every command that has one.
 
-use scorewise::sweep::{Bootstrap, Resampling};
+use scorewise::sweep::{Bootstrap, MOST_REPLICATES, Resampling};
 
 /// The options of the bootstrap.
 #[derive(clap::Args, Clone, Copy, Debug)]
 pub struct Options {
     /// How often the rows are drawn anew
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..), value_name = "NUMBER")]
+    #[arg(long, default_value_t = 1000, value_parser = replicates, value_name = "NUMBER")]
     pub replicates: u32,
     /// Where the randomness starts
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
@@ -21,6 +21,15 @@ impl Options {
     pub fn bootstrap(&self) -> Bootstrap {
         let resampling = self.block.map_or(Resampling::Poisson, |rows| Resampling::Blocks(rows as usize));
         Bootstrap { resampling, replicates: self.replicates as usize, seed: self.seed }
+    }
+}
+
+/// A number of replicates as it is given on the command line.
+pub fn replicates(text: &str) -> Result<u32, String> {
+    match text.trim().parse::<u32>() {
+        Ok(0) => Err("an interval needs replicates; 1000 are usual".into()),
+        Ok(number) if number as usize <= MOST_REPLICATES => Ok(number),
+        _ => Err(format!("give a whole number from 1 to {MOST_REPLICATES}; 1000 are usual")),
     }
 }
 

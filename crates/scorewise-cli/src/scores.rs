@@ -1,6 +1,7 @@
 //! `scorewise scores`: the registry, one score in detail, all scores of a confusion matrix.
 
 use scorewise::formula::FormulaError;
+use scorewise::multiclass::{Average, MultiConfusion, MultiScore};
 use scorewise::score::{self, ROWS, Row, no_skill};
 use scorewise::{Confusion, Direction, Score, Shape};
 use serde_json::{Value, json};
@@ -14,6 +15,7 @@ use crate::table::{aligned, facts, pretty, short};
     scorewise scores                              all scores\n  \
     scorewise scores tss                          one in detail\n  \
     scorewise scores \"0.5*tss + 0.5*csi\"          a formula of one's own\n  \
+    scorewise scores \"macro(f1)\"                  a score of many classes\n  \
     scorewise scores --matrix 2680,72,23,28       all scores of tn,fp,fn,tp\n  \
     scorewise scores f1 --matrix 2680,72,23,28 --json")]
 pub struct Arguments {
@@ -37,10 +39,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     }
     let matrix = arguments.matrix.as_deref().map(read_matrix).transpose()?;
     let text = match &arguments.score {
-        Some(text) => {
-            let score = read_score(text)?;
-            if arguments.json { pretty(&one_json(&score, matrix.as_ref())) } else { detail(&score, matrix.as_ref()) }
-        }
+        Some(text) => match read_score(text) {
+            Ok(score) if arguments.json => pretty(&one_json(&score, matrix.as_ref())),
+            Ok(score) => detail(&score, matrix.as_ref()),
+            Err(fault) => {
+                let many = Many { score: read_many(text, fault)?, matrix: matrix.as_ref() };
+                if arguments.json { pretty(&many.json()) } else { many.detail() }
+            }
+        },
         None if arguments.json => {
             let all: Vec<Value> = registered().map(|score| one_json(&score, matrix.as_ref())).collect();
             pretty(&Value::Array(all))
@@ -60,6 +66,68 @@ fn read_score(text: &str) -> Result<Score, Failure> {
         Some(row) if !row.parameters.is_empty() => Score::example(row).ok_or(fault.into()),
         _ => Err(fault.into()),
     })
+}
+
+/// A score of many classes; `fault` is why the text is no score of two.
+fn read_many(text: &str, fault: Failure) -> Result<MultiScore, Failure> {
+    let head = text.split_once('(').map(|(head, _)| head.trim().to_ascii_lowercase());
+    let is_average = head.is_some_and(|head| ["macro", "weighted", "micro"].contains(&head.as_str()));
+    MultiScore::parse(text).map_err(|own| if is_average { own.into() } else { fault })
+}
+
+/// A score of many classes, with the matrix of two to evaluate it on.
+struct Many<'a> {
+    score: MultiScore,
+    matrix: Option<&'a Confusion>,
+}
+
+impl Many<'_> {
+    /// Which score of two classes is averaged, and how; nothing for a score of the whole matrix.
+    fn parts(&self) -> Option<(Average, &Score)> {
+        match &self.score {
+            MultiScore::Classwise(average, score) => Some((*average, score)),
+            _ => None,
+        }
+    }
+
+    fn value(&self) -> Option<f64> {
+        let cells = self.matrix?;
+        let matrix = MultiConfusion::new(2, vec![cells.tn, cells.fp, cells.fn_, cells.tp]).ok()?;
+        self.score.checked(&matrix)
+    }
+
+    fn detail(&self) -> String {
+        let what = match self.parts() {
+            Some((Average::Macro, score)) => format!("the mean of {score} over the classes, each against the rest"),
+            Some((Average::Weighted, score)) => {
+                format!("the mean of {score} over the classes, each against the rest and weighted by its rows")
+            }
+            Some((Average::Micro, score)) => {
+                format!("{score} of the matrices of each class against the rest, added up")
+            }
+            None => "a score of the whole matrix of all classes".into(),
+        };
+        let value = self.value().map_or("undefined".into(), short);
+        facts(&[
+            ("score", self.score.to_string()),
+            ("value", self.matrix.map_or(String::new(), |_| value)),
+            ("what it is", what),
+            ("formula", self.parts().map_or(String::new(), |(_, score)| score.formula().text())),
+            ("best", self.parts().map_or("higher, up to 1".into(), |(_, score)| best(score))),
+        ])
+    }
+
+    fn json(&self) -> Value {
+        let mut document = json!({
+            "name": self.score.to_string(),
+            "average": self.parts().map(|(average, _)| average.name()),
+            "of": self.parts().map(|(_, score)| one_json(score, None)),
+        });
+        if self.matrix.is_some() {
+            document["value"] = json!(self.value());
+        }
+        document
+    }
 }
 
 fn read_matrix(text: &str) -> Result<Confusion, String> {
@@ -93,7 +161,11 @@ fn list() -> String {
         })
         .collect();
     let table = aligned(&["score", "best", "shape", "also called"], &rows);
-    format!("{table}\n{} scores; `scorewise scores NAME` shows formula, range and reference.\n", ROWS.len())
+    format!(
+        "{table}\n{} scores; `scorewise scores NAME` shows formula, range and reference.\n\
+         For more than two classes: accuracy, mcc, hss, peirce, gerrity, and macro(NAME), weighted(NAME), micro(NAME) of any.\n",
+        ROWS.len()
+    )
 }
 
 fn values(matrix: &Confusion) -> String {

@@ -2,11 +2,11 @@
 
 use scorewise::sweep::sweep;
 use scorewise::theory::{self, FRACTIONS, Law, Theory};
-use scorewise::{Prior, Score};
+use scorewise::{Direction, Prior, Score};
 use scorewise_report::document::{Document, Kind};
 use serde_json::{Value, json};
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{Forecast, with_rows};
 use crate::score::note_classes;
 use crate::showing;
@@ -40,6 +40,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let prior: Prior = arguments.prior.parse()?;
     let predictions = arguments.forecast.read_binary()?;
     let score = predictions.score(arguments.score.as_deref())?;
+    score.caution().iter().for_each(note);
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
     let found = with_rows!(&predictions, 0, rows => theory::report(&score, &prior, &rows, &FRACTIONS, None)?);
     note_classes(&predictions);
@@ -70,10 +71,15 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 
 fn text(score: &Score, prior: &Prior, found: &Theory) -> String {
     let or_none = |value: Option<f64>| value.map_or(String::new(), short);
+    let aim = match score.direction() {
+        Direction::Higher => "maximises",
+        Direction::Lower => "minimises",
+        Direction::Toward(_) => "brings near the score's ideal",
+    };
     let lines = facts(&[
         ("score s", score.name().to_string()),
         ("prior", prior.to_string()),
-        ("s(E[CM])", format!("{}, what a score-oriented loss maximises", short(found.score_of_expectation))),
+        ("s(E[CM])", format!("{}, what a score-oriented loss {aim}", short(found.score_of_expectation))),
         ("E[s]", format!("{}, exactly", short(found.expected_score))),
         ("Jensen gap", format!("{}, E[s] − s(E[CM])", short(found.jensen_gap))),
         ("deviation", format!("{}, of s over the threshold", short(found.deviation))),

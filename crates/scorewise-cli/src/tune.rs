@@ -6,7 +6,7 @@ use scorewise_report::document::{self, Document, Kind};
 use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
-use crate::outcome::{Failure, Outcome};
+use crate::outcome::{Failure, Outcome, note};
 use crate::plot::Plot;
 use crate::predictions::{ClassPredictions, Forecast, Forecasts, Predictions, class_score, with_rows};
 use crate::resampling::{self, EXACT_ROWS, RUNS};
@@ -61,6 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         Forecasts::Classes(predictions) => return run_classes(arguments, &predictions, &conditions),
     };
     let score = predictions.score(arguments.score.as_deref())?;
+    score.caution().iter().for_each(note);
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
     let tuned = with_rows!(&predictions, 0, rows => tune(arguments, &predictions, &rows, &score, &conditions)?);
     match tuned {

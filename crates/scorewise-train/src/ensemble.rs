@@ -13,6 +13,21 @@ use crate::error::{Error, Result};
 use crate::fit::{Epoch, Fit, Job, Sample, Settings, fit_all};
 use crate::net::{Network, Shape};
 
+/// Networks of an ensemble at the most: every one is held in memory and in the model file, and their mean hardly changes beyond a few dozen.
+pub const MOST_MEMBERS: usize = 1000;
+
+/// Refuses numbers of networks that make no ensemble.
+pub fn check_members(members: usize) -> Result<()> {
+    match members {
+        0 => Err(Error::setting("ensemble", "must be at least 1, not 0", "")),
+        1..=MOST_MEMBERS => Ok(()),
+        _ => {
+            let problem = format!("{members} networks, and at most {MOST_MEMBERS} can be trained for one model");
+            Err(Error::setting("ensemble", problem, "5 to 20 are usual; more change the mean but little"))
+        }
+    }
+}
+
 /// Rows that one thread predicts at a time.
 const BLOCK: usize = 1024;
 
@@ -44,9 +59,7 @@ pub fn ensemble<'a>(
     watch: impl Fn(usize, usize, &Epoch) -> ControlFlow<()> + Sync,
 ) -> Result<Trained> {
     let members = samples.len();
-    if members == 0 {
-        return Err(Error::setting("ensemble", "must be at least 1, not 0", ""));
-    }
+    check_members(members)?;
     let inner = (threads / members).max(1);
     let job = |(member, sample): (u64, &Sample<'a>)| Job {
         shape: shape.clone(),

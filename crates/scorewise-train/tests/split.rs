@@ -170,7 +170,7 @@ fn by_time_the_last_rows_are_the_test() {
 #[test]
 fn rows_without_a_time_are_left_out() {
     let (mut table, labels) = sample(70, 5, 2);
-    let time = |row: i64| if row == 10 { Values::NO_TIME } else { row };
+    let time = |row: i64| if row == 10 { Values::NO_TIME } else { 1_600_000_000 + row };
     table.columns.push(Column { name: "when".into(), values: Values::Time((0..70).map(time).collect()) });
     let (parts, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
     assert!(lists(&parts).iter().all(|rows| !rows.contains(&10)));

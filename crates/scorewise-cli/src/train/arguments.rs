@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use scorewise_train::output::OutputKind;
 
 use crate::outcome::note;
+use crate::resampling::replicates;
 use crate::showing;
 
 /// What `scorewise train` takes.
@@ -40,8 +41,8 @@ pub struct Arguments {
     /// Texts with an order, read as numbers: size=small<medium<large, or just the name for alphabetical order
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub ordinal: Vec<String>,
-    /// Columns to keep that would be left out (one value only, unique in every row); or which weights a training leaves: best, last
-    #[arg(long, value_name = "A,B|best|last", value_delimiter = ',', help_heading = "Columns")]
+    /// Columns to keep that would be left out: one value only, or another one in every row
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns")]
     pub keep: Vec<String>,
     /// The last so many rows as further inputs
     #[arg(long, value_name = "ROWS", default_value_t = 0, help_heading = "Columns")]
@@ -81,9 +82,9 @@ pub struct Arguments {
     /// What is minimised [default: sol]
     #[arg(long, value_enum, help_heading = "Loss")]
     pub loss: Option<LossName>,
-    /// How more than two classes are trained
-    #[arg(long, value_enum, default_value_t = Multiclass::Simplex, help_heading = "Loss")]
-    pub multiclass: Multiclass,
+    /// How more than two classes are trained [default: simplex]
+    #[arg(long, value_enum, help_heading = "Loss")]
+    pub multiclass: Option<Multiclass>,
     /// Train with cross-entropy first, move the best threshold to the prior's centre, then go on with the score
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Loss")]
     pub warm_start: Option<bool>,
@@ -116,10 +117,13 @@ pub struct Arguments {
     /// Epochs without a lower validation loss after which training stops
     #[arg(long, value_name = "EPOCHS", default_value_t = 30, help_heading = "Training")]
     pub patience: usize,
+    /// The weights that a training leaves: those of the epoch with the lowest validation loss, or those of the last epoch
+    #[arg(long, value_enum, default_value_t = Weights::Best, help_heading = "Training")]
+    pub keep_weights: Weights,
     /// Follow the paper to the letter: no start inside the prior's support, no new start where one is dead
     #[arg(long, help_heading = "Training")]
     pub no_cure: bool,
-    /// Train so many networks and take the mean of their probabilities [default: 1]
+    /// Train so many networks, at most 1000, and take the mean of their probabilities [default: 1]
     #[arg(long, value_name = "MEMBERS", help_heading = "Training")]
     pub ensemble: Option<usize>,
     /// Where all randomness starts
@@ -130,8 +134,8 @@ pub struct Arguments {
     pub threads: Option<usize>,
 
     /// Bootstrap replicates behind each interval
-    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Output")]
-    pub replicates: usize,
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = replicates, help_heading = "Output")]
+    pub replicates: u32,
     /// Where the model goes
     #[arg(short, long, value_name = "FILE", default_value = "model.scorewise", help_heading = "Output")]
     pub output: PathBuf,
@@ -225,6 +229,15 @@ pub enum Multiclass {
     Simplex,
     /// Every class against the rest
     OneVersusRest,
+}
+
+/// Which weights a training leaves.
+#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
+pub enum Weights {
+    /// Those of the epoch with the lowest validation loss
+    Best,
+    /// Those of the last epoch
+    Last,
 }
 
 /// What takes the steps.

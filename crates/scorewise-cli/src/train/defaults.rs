@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use scorewise_train::Error;
 use scorewise_train::encode::Choice;
+use scorewise_train::ensemble::check_members;
 use scorewise_train::fit::{Keep, Method, Settings, WarmStart};
 use scorewise_train::split::Split;
 use scorewise_train::table::{BuiltIn, Kind, Reading, Source, Table};
 use scorewise_train::train::{Cut, LossName, Manner, Plan, Recipe, check_hidden};
 
-use super::arguments::{self, Arguments, Multiclass, Optimiser};
+use super::arguments::{self, Arguments, Multiclass, Optimiser, Weights};
 use crate::outcome::{Failure, note};
 
 /// Where the tables come from.
@@ -75,14 +76,6 @@ impl Inputs {
             Some(text) if text.parse::<f64>().is_err() => Some(Source::parse(text)),
             _ => None,
         };
-        if own.is_some() && arguments.folds.is_some() {
-            return Err(Error::setting(
-                "test",
-                "folds test on rows of the table itself",
-                "leave out --test or --folds",
-            )
-            .into());
-        }
         Ok(Inputs { table, test: own, reading: reading(&arguments.reading)? })
     }
 
@@ -108,12 +101,20 @@ impl Inputs {
                 return Err(Error::setting("target", "it is not said what to predict", hint).into());
             }
         };
+        // Every class against the rest has a score of two classes each, of which the mean is taken.
+        let usual = |score: &str| match arguments.multiclass {
+            Some(Multiclass::OneVersusRest) => format!("macro({score})"),
+            _ => score.to_string(),
+        };
         let score = match (&arguments.score, &purpose) {
             (Some(score), _) => score.clone(),
-            (None, Some(purpose)) => purpose.score.into(),
+            (None, Some(purpose)) => usual(purpose.score),
             (None, None) => {
-                note("the score is tss (the rate of hits less that of false alarms); --score chooses another");
-                "tss".into()
+                let score = usual("tss");
+                note(format!(
+                    "the score is {score} (the rate of hits less that of false alarms); --score chooses another"
+                ));
+                score
             }
         };
         let purpose = purpose.filter(|_| arguments.target.is_none());
@@ -132,8 +133,8 @@ impl Inputs {
             arguments::LossName::WeightedCe => LossName::WeightedCrossEntropy,
         };
         plan.manner = match arguments.multiclass {
-            Multiclass::Simplex => Manner::Simplex,
-            Multiclass::OneVersusRest => Manner::OneVersusRest,
+            None | Some(Multiclass::Simplex) => Manner::Simplex,
+            Some(Multiclass::OneVersusRest) => Manner::OneVersusRest,
         };
         let recipe = recipe(arguments, purpose.as_ref(), plan.has_prior());
         plan.recipe = Some(match (arguments.recipe, &purpose) {
@@ -145,10 +146,10 @@ impl Inputs {
         plan.cut = arguments.threshold.as_deref().map_or(Ok(recipe.cut), cut)?;
         plan.hidden = hidden(&arguments.hidden)?;
         plan.ensemble = arguments.ensemble.unwrap_or(recipe.members);
+        check_members(plan.ensemble)?;
         plan.own_validation = recipe.own_validation && plan.ensemble > 1;
         plan.seed = arguments.seed;
         plan.threads = threads(arguments.threads)?;
-        let (keep, columns) = keep(&arguments.keep)?;
         plan.settings = Settings {
             method: match arguments.optimiser {
                 Optimiser::Adam => Method::Adam,
@@ -159,7 +160,10 @@ impl Inputs {
             weight_decay: arguments.weight_decay.unwrap_or(recipe.weight_decay),
             epochs: arguments.epochs,
             patience: arguments.patience,
-            keep,
+            keep: match arguments.keep_weights {
+                Weights::Best => Keep::Best,
+                Weights::Last => Keep::Last,
+            },
             cure: !arguments.no_cure,
             warm_start: recipe.warm_start,
             ..plan.settings
@@ -169,7 +173,7 @@ impl Inputs {
                 Some(purpose) if arguments.drop.is_empty() => purpose.drop.iter().map(|name| (*name).into()).collect(),
                 _ => arguments.drop.clone(),
             },
-            keep: columns,
+            keep: arguments.keep.clone(),
             ordinal: arguments.ordinal.clone(),
             categorical: arguments.reading.categorical.clone(),
             lags: arguments.lags,
@@ -301,17 +305,6 @@ fn batch(text: &str) -> Result<Option<usize>, Failure> {
             let problem = format!("`{}` is no number of rows", text.escape_debug());
             Err(Error::setting("batch", problem, "write a number such as 64, or `full`").into())
         }
-    }
-}
-
-/// `--keep` says two things: which weights, by `best` or `last`, and which columns, by any other name.
-fn keep(words: &[String]) -> Result<(Keep, Vec<String>), Failure> {
-    let weights: Vec<&str> = words.iter().map(String::as_str).filter(|word| ["best", "last"].contains(word)).collect();
-    let columns = words.iter().filter(|word| !["best", "last"].contains(&word.as_str())).cloned().collect();
-    match weights.as_slice() {
-        [] | ["best"] => Ok((Keep::Best, columns)),
-        ["last"] => Ok((Keep::Last, columns)),
-        _ => Err(Error::setting("keep", "either the best or the last weights are kept", "give one of them").into()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `scorewise train`: from a table to a model that carries its threshold, with honest scores.
 
 mod arguments;
+mod contradictions;
 mod defaults;
 mod shown;
 mod looked;
@@ -38,6 +39,7 @@ struct Finished {
 
 /// Trains, writes the model, and says how good it is.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+    contradictions::of_options(arguments)?;
     let mut inputs = Inputs::new(arguments)?;
     let plan = inputs.plan(arguments)?;
     // That the model can be written, and over no table, is found out before the work is done for it.
@@ -49,6 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let places = showing.places_among(outputs)?;
     let (table, writing) = whole(&inputs.table, &inputs.reading)?;
     arguments.reading.numeric.iter().try_for_each(|name| table.need(name).map(|_| ()))?;
+    contradictions::with_table(arguments, &plan, &table)?;
     warnings(&table, &inputs.reading).iter().for_each(note);
     // The test table, and those of `predict`, are read as this one is written.
     inputs.reading.writing = Some(writing);

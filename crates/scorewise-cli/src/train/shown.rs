@@ -73,7 +73,7 @@ fn part(
 /// Neighbours in time are alike: rows are drawn in blocks, or the intervals would be too narrow.
 pub fn bootstrap(plan: &Plan, arguments: &Arguments) -> Bootstrap {
     let resampling = if plan.lead > 0 || plan.choice.lags > 0 { Resampling::Blocks(48) } else { Resampling::Poisson };
-    Bootstrap { resampling, replicates: arguments.replicates.max(1), seed: plan.seed }
+    Bootstrap { resampling, replicates: arguments.replicates as usize, seed: plan.seed }
 }
 
 impl Part {

@@ -23,7 +23,8 @@ impl Watch {
     pub fn new(what: &str, trainings: usize, plan: &Plan) -> Result<Self, Failure> {
         let phases = if plan.settings.warm_start.is_some() { 2 } else { 1 };
         // Drawn on standard error, and only where that is a terminal.
-        let bar = ProgressBar::new((trainings * plan.settings.epochs * phases) as u64);
+        let most = trainings.saturating_mul(plan.settings.epochs).saturating_mul(phases);
+        let bar = ProgressBar::new(most as u64);
         let of = if trainings > 1 { format!("{trainings} trainings ({what}s)") } else { "training".into() };
         let style =
             ProgressStyle::with_template("{prefix} {bar:30} epoch {pos} of at most {len}, {msg}, at most {eta} left");

@@ -15,6 +15,9 @@ use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
+/// Repeats of a cross-validation at the most: the folds of all of them are held in memory.
+const MOST_REPEATS: usize = 1000;
+
 /// How the cross-validation is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Folds {
@@ -32,6 +35,11 @@ impl Split {
     pub fn folds(&self, table: &Table, labels: &Labels, folds: &Folds, seed: u64) -> Result<(Vec<Parts>, Vec<Note>)> {
         assert_eq!(labels.classes.len(), table.rows(), "one label a row");
         folds.check(self)?;
+        let rows = labels.rows().len();
+        if folds.folds > rows {
+            let problem = format!("{} folds, and {rows} rows have a target", folds.folds);
+            return Err(Error::setting("folds", problem, "give fewer folds, or more rows"));
+        }
         let (mut all, mut notes) = (Vec::new(), Vec::new());
         for repeat in 0..folds.repeats {
             let seed = stream(seed, Purpose::FoldsRepeat, repeat as u64);
@@ -58,6 +66,10 @@ impl Folds {
         if self.folds < 2 {
             let problem = format!("{} is no number of folds", self.folds);
             return Err(Error::setting("folds", problem, "give 2 or more; 5 and 10 are usual"));
+        }
+        if self.repeats > MOST_REPEATS {
+            let problem = format!("{} repeats, and at most {MOST_REPEATS} can be", self.repeats);
+            return Err(Error::setting("repeats", problem, "3 to 20 are usual"));
         }
         if self.repeats == 0 {
             return Err(Error::setting("repeats", "0 repeats are none", "give 1 or more"));

@@ -48,7 +48,7 @@ pub fn cross_validate(
     })?;
     let mut found = Vec::with_capacity(trained.len());
     for (at, trained) in trained.into_iter().enumerate() {
-        let trained = trained?;
+        let (trained, _) = trained?;
         found.push(Fold {
             repeat: at / folds.folds,
             fold: at % folds.folds,

@@ -9,6 +9,7 @@
 mod plan;
 mod recipe;
 mod folds;
+mod leakage;
 
 pub use folds::{Fold, cross_validate};
 pub use plan::{Cut, LossName, Manner, Plan, multi_score};
@@ -16,11 +17,12 @@ pub use recipe::Recipe;
 
 use std::ops::ControlFlow;
 
+use scorewise::multiclass::MultiScore;
 use scorewise::sweep::sweep;
 use scorewise::{Probabilities, Rows, Score};
 
 use crate::encode::Encoder;
-use crate::ensemble::{Ensemble, ensemble};
+use crate::ensemble::{Ensemble, check_members, ensemble};
 use crate::error::{Error, Result};
 use crate::fit::{Epoch, Fit, Sample};
 use crate::groups::{Neighbours, RowOrder};
@@ -93,15 +95,18 @@ pub fn train(
     let shares = Shares { test: share, validation: plan.validation };
     let (parts, notes) = plan.split.parts(table, &labelled.labels, &shares, plan.seed)?;
     labelled.notes.extend(notes);
-    let mut trained = part(&labelled, &parts, reading, plan, watch)?;
+    let (mut trained, learnt) = part(&labelled, &parts, reading, plan, watch)?;
+    let encoder = &trained.model.encoder;
+    trained.notes.extend(leakage::columns(table, &labelled.target, &labelled.labels, encoder, &parts.training));
     if let Some(test) = test {
-        trained.test = Some(answers_of(&trained.model, test, plan, &mut trained.notes)?);
+        trained.test = Some(answers_of(&trained.model, test, plan, &learnt, &mut trained.notes)?);
     }
     Ok(trained)
 }
 
 impl<'a> Labelled<'a> {
     fn new(table: &'a Table, plan: &Plan) -> Result<Self> {
+        check_members(plan.ensemble)?;
         plan.split.check_column(table)?;
         let (target, mut notes) = Target::parse(&plan.target, table, plan.positive.as_deref(), plan.lead)?;
         let (order, told) = plan.row_order(table)?;
@@ -120,6 +125,7 @@ impl<'a> Labelled<'a> {
         }
         let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
         let persistence = persistence(&target, table, &neighbours)?;
+        notes.extend(caution(plan, labels.names.len()).map(Note::new));
         Ok(Labelled { table, target, labels, order, weights, persistence, notes })
     }
 }
@@ -137,6 +143,17 @@ pub fn check_hidden(widths: &[usize]) -> Result<()> {
         }
         None if widths.contains(&0) => refuse("a width of 0".into()),
         None => Ok(()),
+    }
+}
+
+/// What a user should know about the direction of the score.
+fn caution(plan: &Plan, classes: usize) -> Option<String> {
+    if classes == 2 {
+        return plan.binary_score().ok()?.caution();
+    }
+    match plan.multi_score().ok()? {
+        MultiScore::Classwise(_, score) => score.caution(),
+        _ => None,
     }
 }
 
@@ -165,14 +182,14 @@ fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     }
 }
 
-/// One division of the rows: encoder, networks, threshold.
+/// One division of the rows: encoder, networks, threshold; and the fingerprints of the rows that were learnt from.
 fn part(
     labelled: &Labelled<'_>,
     parts: &Parts,
     reading: &Reading,
     plan: &Plan,
     watch: impl Fn(usize, usize, &Epoch) -> ControlFlow<()> + Sync,
-) -> Result<Trained> {
+) -> Result<(Trained, Vec<u64>)> {
     let Labelled { table, target, labels, order, weights, persistence, notes } = labelled;
     let mut notes = notes.clone();
     if parts.validation.is_empty() {
@@ -198,6 +215,14 @@ fn part(
         training: &parts.training,
         validation: &parts.validation,
     };
+    if let (Cut::Given(_), 3..) = (plan.cut, classes.len()) {
+        let problem = format!("is for two classes, and there are {}", classes.len());
+        return Err(Error::setting(
+            "threshold",
+            problem,
+            "leave it out: a row gets the class with the greatest probability",
+        ));
+    }
     let settings = plan.settings(&sample, classes.len())?;
     let outputs = settings.objective.outputs(classes.len());
     check_hidden(&plan.hidden)?;
@@ -218,6 +243,9 @@ fn part(
         Answers::new(labels, weights.as_deref(), rows, trained.ensemble.probabilities(sample.matrix, rows))
             .persisting(persistence.as_deref(), rows)
     };
+    let fingerprints = |rows: &[u32]| leakage::fingerprints(&encoded.matrix, &labels.classes, rows);
+    let learnt = fingerprints(&[&parts.training[..], &parts.validation].concat());
+    notes.extend(leakage::known_rows(&learnt, &fingerprints(&parts.test)));
     let (held_out, probabilities) = trained.held_out(&samples);
     let validation = Answers::new(labels, weights.as_deref(), &held_out, probabilities)
         .persisting(persistence.as_deref(), &held_out);
@@ -238,18 +266,19 @@ fn part(
         plan: Some(plan.as_filed()),
         results: serde_json::Value::Null,
     };
-    Ok(Trained {
+    let trained = Trained {
         model,
         fits: trained.fits,
         training: answers(&parts.training),
         validation,
         test: (!parts.test.is_empty()).then(|| answers(&parts.test)),
         notes,
-    })
+    };
+    Ok((trained, learnt))
 }
 
 /// What a model says of a table of its own.
-fn answers_of(model: &Model, table: &Table, plan: &Plan, notes: &mut Vec<Note>) -> Result<Answers> {
+fn answers_of(model: &Model, table: &Table, plan: &Plan, learnt: &[u64], notes: &mut Vec<Note>) -> Result<Answers> {
     let neighbours = Neighbours::new(table, &model.encoder.order)?;
     let (labels, unmatched) = model.target.truth(table, &neighbours)?;
     let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
@@ -264,6 +293,7 @@ fn answers_of(model: &Model, table: &Table, plan: &Plan, notes: &mut Vec<Note>) 
         let hint = format!("the classes are {}", crate::names::listed(&names));
         return Err(Error::data(place, "no row has a class that was learnt", hint));
     }
+    notes.extend(leakage::known_rows(learnt, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));
     let probabilities = Ensemble::new(model.members.clone())?.probabilities(&encoded.matrix, &rows);
     let persistence = persistence(&model.target, table, &neighbours)?;
     Ok(Answers::new(&labels, weights.as_deref(), &rows, probabilities).persisting(persistence.as_deref(), &rows))

@@ -12,7 +12,7 @@
 use super::error::{FormulaError, Span};
 use super::token::{Placed, Token, tokens};
 use super::tree::{Binary, Builder, Cell, Limit, Node, Tree, Unary};
-use crate::score::registry::{self, Row};
+use crate::score::registry::{self, Direction, Row};
 
 /// Deepest nesting of brackets, signs and powers: a person's formula has a handful, a stack holds far more.
 const MAX_NESTING: usize = 64;
@@ -360,6 +360,12 @@ impl<'a> Parser<'a> {
             }
             None => (count < row.parameters.len()).then_some(count),
         };
+        // Nobody agrees on the order of the four cells: `cost(1, 10)` would put 1 on correct rejections.
+        if named.is_none() && row.parameters.iter().any(|parameter| Cell::named(parameter.name).is_some()) {
+            let fault = self.fault(at, format!("the numbers of `{}` need names", row.name));
+            let numbers = if row.direction == Direction::Lower { "fp=1, fn=10" } else { "tn=1, tp=10" };
+            return Err(fault.hint(format!("write them with their cells, such as `{}({numbers})`", row.name)));
+        }
         let Some(place) = place else {
             let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
             let message = format!("`{}` takes only {}", row.name, names.join(", "));

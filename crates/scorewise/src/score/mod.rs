@@ -2,11 +2,13 @@
 
 pub mod registry;
 mod convention;
+mod direction;
 mod document;
 
 use std::fmt;
 
 pub use convention::Convention;
+use direction::{Improvement, improvement};
 pub use document::{markdown, no_skill};
 pub use registry::{Direction, Parameter, ROWS, Row};
 
@@ -24,6 +26,7 @@ use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Sha
 /// assert_eq!(Score::parse("balanced-accuracy")?.name(), "balanced_accuracy");
 /// assert_eq!(Score::parse("far")?.direction(), Direction::Lower);
 /// assert_eq!(Score::parse("cost(fp=1, fn=10)")?.value(&finley), (72.0 + 230.0) / 2803.0);
+/// assert_eq!(Score::parse("fp + 10*fn")?.direction(), Direction::Lower); // it falls when forecasts improve
 /// // A loss needs a number, a report the truth.
 /// let silent = Confusion::new(990.0, 0.0, 10.0, 0.0);
 /// assert_eq!(Score::parse("precision")?.value(&silent), 0.0);
@@ -35,11 +38,13 @@ pub struct Score {
     name: String,
     formula: Formula,
     row: Option<&'static Row>,
+    direction: Direction,
     shape: Shape,
 }
 
 impl Score {
-    /// A registered name or alias, with parameters where it takes them, or any formula (then higher is better).
+    /// A registered name or alias, with parameters where it takes them, or any formula. Which way is better is found from the slopes of
+    /// a formula; see [`Score::direction`].
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let trimmed = text.trim();
         // Where the whole text is a name, a hyphen or a point stands for the underscore: balanced-accuracy, f0.5.
@@ -60,7 +65,12 @@ impl Score {
             None => trimmed.to_string(),
         };
         let shape = formula.shape();
-        Ok(Score { name, formula, row, shape })
+        let direction = match row {
+            Some(row) => row.direction,
+            None if improvement(&formula) == Improvement::Lowers => Direction::Lower,
+            None => Direction::Higher,
+        };
+        Ok(Score { name, formula, row, direction, shape })
     }
 
     /// Every registered score that needs no further number, in the registry's order.
@@ -97,10 +107,34 @@ impl Score {
         &self.formula
     }
 
-    /// Which way is better; higher for a formula of one's own.
+    /// Which way is better. A formula of one's own that better forecasts lower and never raise (fewer false alarms at the same number of
+    /// negatives, fewer misses at the same number of positives) is a cost, and lower is better; higher is for every other.
     #[must_use]
     pub fn direction(&self) -> Direction {
-        self.row.map_or(Direction::Higher, |row| row.direction)
+        self.direction
+    }
+
+    /// What somebody who trains for this score, or tunes a threshold by it, should know about its direction; nothing where it is as one would
+    /// expect. Only for formulas of one's own: registered scores say which way is better.
+    #[must_use]
+    pub fn caution(&self) -> Option<String> {
+        if self.row.is_some() {
+            return None;
+        }
+        let name = &self.name;
+        match improvement(&self.formula) {
+            Improvement::Raises => None,
+            Improvement::Lowers => {
+                Some(format!("`{name}` falls when forecasts improve: lower is better, and it is minimised"))
+            }
+            Improvement::Either => Some(format!(
+                "`{name}` rises with some improvements of a forecast and falls with others: higher is taken as better; \
+                 write `-({name})` if lower is"
+            )),
+            Improvement::Nothing => {
+                Some(format!("`{name}` is the same for every forecast: no threshold is better than another"))
+            }
+        }
     }
 
     /// Linear, linear-fractional or neither in the matrix at fixed class counts, as derived from the formula.

@@ -20,6 +20,9 @@ use crate::rows::{Predictions, Probabilities, Rows, same_length};
 use crate::score::Score;
 use crate::seed::{Purpose, generator};
 
+/// Replicates of a bootstrap at the most: beyond, memory ends before an interval gets another digit.
+pub const MOST_REPLICATES: usize = 1_000_000;
+
 /// How rows are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resampling {
@@ -176,6 +179,10 @@ impl Bootstrap {
     pub(super) fn check(&self) -> Result<()> {
         if self.replicates == 0 {
             return Err(Error::Setting { what: "bootstrap replicates", reason: "must be at least 1".into() });
+        }
+        if self.replicates > MOST_REPLICATES {
+            let reason = format!("must be at most {MOST_REPLICATES}, not {}; 1000 are usual", self.replicates);
+            return Err(Error::Setting { what: "bootstrap replicates", reason });
         }
         if self.resampling == Resampling::Blocks(0) {
             return Err(Error::Setting { what: "bootstrap blocks", reason: "must be at least one row long".into() });

@@ -33,7 +33,7 @@ mod paired;
 pub use areas::Areas;
 pub use best::Best;
 pub use bins::Bin;
-pub use bootstrap::{BestDistribution, Bootstrap, Resampling};
+pub use bootstrap::{BestDistribution, Bootstrap, MOST_REPLICATES, Resampling};
 pub use cells::confusion;
 pub use condition::Condition;
 pub use curve::CurvePoint;

@@ -81,6 +81,7 @@ mod tests {
             ("cost(fp=3, fn=1)", 0.2, 3.0 / 4.0),
             ("net_benefit(threshold=0.2)", 0.1, 0.2),
             ("-tp/(0 - tp - fp - fn)", 0.5, 0.5 / 1.5),
+            ("fp/n - tp/p", -0.5, 0.15), // a cost, so it is minimised: that of tss
             ("recall", 1.0, 0.0),
             ("specificity", 1.0, 1.0),
         ] {
@@ -92,7 +93,7 @@ mod tests {
 
     #[test]
     fn no_threshold_where_there_is_none_to_give() {
-        for score in ["mcc", "frequency_bias", "fp/n - tp/p", "cost(fp=-1, fn=-1)", "tp/(tp - fp)", "1"] {
+        for score in ["mcc", "frequency_bias", "cost(fp=-1, fn=-1)", "tp/(tp - fp)", "1"] {
             assert_eq!(threshold(score, 0.5), None, "{score}");
         }
     }

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{Random, score};
-use scorewise::sweep::{Bootstrap, Condition, Distribution, Resampling, sweep};
+use scorewise::sweep::{Bootstrap, Condition, Distribution, MOST_REPLICATES, Resampling, sweep};
 use scorewise::{Confusion, Probabilities, Rows, is_positive};
 
 const ROWS: usize = 4000;
@@ -227,4 +227,15 @@ fn nearest_threshold_to_a_condition_is_found() {
     assert_eq!(nearest("fn + 1 < 0.5"), Some(1.0));
     assert_eq!(nearest("tp = 1.6"), Some(2.0));
     assert_eq!(nearest("tp != 1"), Some(2.0)); // as near as 0, in a wider interval
+}
+
+#[test]
+fn no_replicates_and_too_many_are_refused() {
+    let rows = Rows::new(Probabilities(&[0.2, 0.8]), &[false, true]).unwrap();
+    for replicates in [0, MOST_REPLICATES + 1, usize::MAX] {
+        let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates, seed: 0 };
+        let refused = bootstrap.scores(&rows, 0.5, &[score("f1")]).unwrap_err().to_string();
+        assert!(refused.contains("bootstrap replicates") && refused.contains("must be at"), "{refused}");
+        assert!(bootstrap.best(&rows, &score("f1"), &[]).is_err());
+    }
 }

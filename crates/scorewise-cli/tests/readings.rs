@@ -111,7 +111,7 @@ fn predict_reads_what_train_read_however_little_the_table_shows() {
     assert_ne!(written, other_day, "the order of day and month matters to this model");
     // Euros are no dollars.
     folder.write("euros.csv", &(HEADER.to_owned() + "61.5%,€4200,2020-03-04,14:30,02139,,1\n"));
-    let error = folder.refuses(&["predict", "m.scorewise", "euros.csv"]);
+    let error = folder.refuses(&["predict", "m.scorewise", "euros.csv", "-o", "p.csv"]);
     assert!(
         error.contains("euros.csv:2, column `price`: `€4200` has the sign `€`, which the column's other numbers"),
         "{error}"

@@ -161,8 +161,12 @@ fn numeric_reads_dates_and_codes_as_numbers() {
 fn odd_values_of_the_training_table_are_asked_about_once() {
     let folder = Folder::new("odd");
     let row = |i: usize| {
-        let x = if i % 15 == 0 { "-200".into() } else { format!("{}.5", i % 50) };
-        format!("{x},{},{}\n", if i % 4 == 0 { "broken".into() } else { (i % 20).to_string() }, u8::from(i % 50 > 30))
+        let x = if i.is_multiple_of(15) { "-200".into() } else { format!("{}.5", i % 50) };
+        format!(
+            "{x},{},{}\n",
+            if i.is_multiple_of(4) { "broken".into() } else { (i % 20).to_string() },
+            u8::from(i % 50 > 30)
+        )
     };
     folder.write("t.csv", &("x,z,y\n".to_owned() + &(0..300).map(row).collect::<String>()));
     let notes = folder.train(&[]);

@@ -111,7 +111,7 @@ fn predict_reads_what_train_read_however_little_the_table_shows() {
     assert_ne!(written, other_day, "the order of day and month matters to this model");
     // Euros are no dollars.
     folder.write("euros.csv", &(HEADER.to_owned() + "61.5%,€4200,2020-03-04,14:30,02139,,1\n"));
-    let error = folder.refuses(&["predict", "m.scorewise", "euros.csv"]);
+    let error = folder.refuses(&["predict", "m.scorewise", "euros.csv", "-o", "p.csv"]);
     assert!(
         error.contains("euros.csv:2, column `price`: `€4200` has the sign `€`, which the column's other numbers"),
         "{error}"
@@ -161,8 +161,12 @@ fn numeric_reads_dates_and_codes_as_numbers() {
 fn odd_values_of_the_training_table_are_asked_about_once() {
     let folder = Folder::new("odd");
     let row = |i: usize| {
-        let x = if i % 15 == 0 { "-200".into() } else { format!("{}.5", i % 50) };
-        format!("{x},{},{}\n", if i % 4 == 0 { "broken".into() } else { (i % 20).to_string() }, u8::from(i % 50 > 30))
+        let x = if i.is_multiple_of(15) { "-200".into() } else { format!("{}.5", i % 50) };
+        format!(
+            "{x},{},{}\n",
+            if i.is_multiple_of(4) { "broken".into() } else { (i % 20).to_string() },
+            u8::from(i % 50 > 30)
+        )
     };
     folder.write("t.csv", &("x,z,y\n".to_owned() + &(0..300).map(row).collect::<String>()));
     let notes = folder.train(&[]);

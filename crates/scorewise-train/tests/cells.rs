@@ -340,9 +340,13 @@ fn english_months_make_dates() {
 #[test]
 fn times_of_day_are_times_without_a_date() {
     let found = ok(column(["14:30", "14:30:05", "n/a", "0:05"]));
-    assert_eq!(times(&found.table, "x"), [52_200, 52_205, Values::NO_TIME, 300]);
+    let midnight = Values::MIDNIGHT;
+    assert_eq!(times(&found.table, "x"), [midnight + 52_200, midnight + 52_205, Values::NO_TIME, midnight + 300]);
+    assert_eq!(found.table.columns[1].values.text(1), "14:30:05");
     assert!(found.table.columns[1].values.are_times_of_day() && !found.table.columns[0].values.are_times_of_day());
-    // Among dates a time of day is a slip, not a day of 1970.
+    // A date is none, whichever it is.
+    assert!(!ok(column(["1970-01-01 14:30", "1970-01-01"])).table.columns[1].values.are_times_of_day());
+    // Among dates a time of day is a slip.
     let mut cells = vec!["2010-01-31 14:30"; 20];
     cells.push("14:30");
     let error = message(column(cells), &plain());

@@ -77,6 +77,13 @@ pub struct Table {
     pub lines: Lines,
 }
 
+const DAY: i64 = 86_400;
+
+/// Whether a time is one of a day without a date.
+pub(super) fn is_time_of_day(time: i64) -> bool {
+    (Values::MIDNIGHT..Values::MIDNIGHT + DAY).contains(&time)
+}
+
 impl Category {
     /// The code of a missing value.
     pub const MISSING: u32 = u32::MAX;
@@ -85,6 +92,9 @@ impl Category {
 impl Values {
     /// A missing time.
     pub const NO_TIME: i64 = i64::MIN;
+    /// Midnight of times of day without a date: they are kept as times of a day that no table has, 1,000,000 days before 1970, so
+    /// that they are told from times with a date. It is a whole number of days, so the time in the day is the usual one.
+    pub const MIDNIGHT: i64 = -1_000_000 * DAY;
 
     /// No values, of this kind.
     #[must_use]
@@ -136,6 +146,7 @@ impl Values {
             Values::Category(values) => values.levels.get(values.codes[row] as usize).cloned().unwrap_or_default(),
             Values::Boolean(values) => values[row].map_or(String::new(), |yes| yes.to_string()),
             Values::Time(values) => match chrono::DateTime::from_timestamp(values[row], 0) {
+                Some(time) if is_time_of_day(values[row]) => time.format("%H:%M:%S").to_string(),
                 Some(time) => time.format("%Y-%m-%dT%H:%M:%S").to_string(),
                 None => values[row].to_string(),
             },
@@ -154,12 +165,12 @@ impl Values {
         }
     }
 
-    /// Whether these are times of day without a date, which are kept as times of 1970-01-01: they do not order rows.
+    /// Whether these are times of day without a date ([`Values::MIDNIGHT`]): they do not order rows.
     #[must_use]
     pub fn are_times_of_day(&self) -> bool {
         let Values::Time(values) = self else { return false };
         let mut times = values.iter().filter(|time| **time != Values::NO_TIME).peekable();
-        times.peek().is_some() && times.all(|time| (0..86_400).contains(time))
+        times.peek().is_some() && times.all(|time| is_time_of_day(*time))
     }
 
     /// Whether the value of a row is missing.

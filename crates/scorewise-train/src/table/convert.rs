@@ -9,6 +9,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
+use super::column::is_time_of_day;
 use super::levels::Levels;
 use super::reading::{Markers, Style};
 use super::text::number_or_missing;
@@ -231,7 +232,10 @@ fn as_kind(values: &Values, wanted: Kind, markers: &Markers, manner: &Manner) ->
             let month_first = manner.month_first.or(manner.style.month_first).unwrap_or_else(shown);
             let order = if month_first { Order::MonthFirst } else { Order::DayFirst };
             let second = |text: &[u8]| {
-                let second = if manner.style.is_clock { time::clock(text) } else { time::parse(text, order) };
+                let second = match manner.style.is_clock {
+                    true => time::clock(text).map(|second| Values::MIDNIGHT + second),
+                    false => time::parse(text, order),
+                };
                 second.or_else(|| Markers::is_word(text).then_some(Values::NO_TIME))
             };
             each(&texts, Values::NO_TIME, second).map(Values::Time).map_err(refused)
@@ -257,6 +261,10 @@ fn each<T: Copy>(texts: &[Option<String>], missing: T, parse: impl Fn(&[u8]) -> 
 /// A time as `2010-01-31T18:00:00`, the date alone at midnight.
 fn written(seconds: i64) -> Option<String> {
     let time = chrono::DateTime::from_timestamp(seconds, 0)?;
-    let format = if seconds.rem_euclid(86400) == 0 { "%Y-%m-%d" } else { "%Y-%m-%dT%H:%M:%S" };
+    let format = match seconds.rem_euclid(86400) {
+        _ if is_time_of_day(seconds) => "%H:%M:%S",
+        0 => "%Y-%m-%d",
+        _ => "%Y-%m-%dT%H:%M:%S",
+    };
     Some(time.format(format).to_string())
 }

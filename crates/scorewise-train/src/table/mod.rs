@@ -36,7 +36,7 @@
 //! | most are plain numbers | number |
 //! | all are `true`/`false` or `yes`/`no` | boolean |
 //! | most are dates: `2020-01-31`, `31.01.2020 18:00`, `Jan 31 2020`, `31-Jan-2020`, `January 31, 2020` | time |
-//! | most are times of day: `14:30`, `14:30:05`, `2:30 PM` (kept as times of 1970-01-01) | time |
+//! | most are times of day: `14:30`, `14:30:05`, `2:30 PM` (see [`Values::MIDNIGHT`]) | time |
 //! | most are numbers with groups of thousands or with one and the same sign: `1,234,567.8`, `3.1%`, `$3.10`, `5 €` | number |
 //! | any other | category |
 //!

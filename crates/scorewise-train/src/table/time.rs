@@ -129,7 +129,7 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
     let name = &text[..length];
     let is =
         |month: &&str| name.eq_ignore_ascii_case(month.as_bytes()) || name.eq_ignore_ascii_case(&month.as_bytes()[..3]);
-    let at = if name.eq_ignore_ascii_case(b"sept") { Some(8) } else { MONTHS.iter().position(|month| is(&month)) };
+    let at = if name.eq_ignore_ascii_case(b"sept") { Some(8) } else { MONTHS.iter().position(is) };
     at.map(|at| (at as u32 + 1, &text[length..]))
 }
 

@@ -197,7 +197,11 @@ pub(in crate::table) fn refusal(place: Place, kind: Kind, forced: bool, cell: &[
 impl Wanted {
     #[inline]
     fn time(&self, cell: &[u8]) -> Option<i64> {
-        if self.is_clock { time::clock(cell) } else { time::parse(cell, self.order) }
+        if self.is_clock {
+            time::clock(cell).map(|second| Values::MIDNIGHT + second)
+        } else {
+            time::parse(cell, self.order)
+        }
     }
 }
 

@@ -69,7 +69,7 @@ enum Command {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     showing::provenance::remember(&arguments);
-    let arguments = typed::Typed::new(Arguments::command(), arguments);
+    let arguments = typed::Typed::new(&Arguments::command(), arguments);
     outcome::offer(arguments.options());
     let command = match Arguments::try_parse_from(arguments.joined()) {
         Ok(arguments) => arguments.command,

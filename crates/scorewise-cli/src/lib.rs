@@ -78,7 +78,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     showing::provenance::remember(&arguments);
-    let arguments = typed::Typed::new(Arguments::command(), arguments);
+    let arguments = typed::Typed::new(&Arguments::command(), arguments);
     outcome::offer(arguments.options());
     let command = match Arguments::try_parse_from(arguments.joined()) {
         Ok(arguments) => arguments.command,

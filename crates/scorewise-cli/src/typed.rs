@@ -22,7 +22,7 @@ pub struct Typed {
 
 impl Typed {
     /// The program's own name is the first argument.
-    pub fn new(program: Command, arguments: Vec<OsString>) -> Self {
+    pub fn new(program: &Command, arguments: Vec<OsString>) -> Self {
         let command = arguments.get(1).and_then(|name| program.find_subcommand(name)).cloned();
         Typed { arguments, command }
     }
@@ -111,7 +111,7 @@ mod tests {
                 .arg(Arg::new("output").long("output").short('o'))
                 .arg(Arg::new("json").long("json").action(SetTrue)),
         );
-        let typed = Typed::new(program, line.split(' ').map(Into::into).collect());
+        let typed = Typed::new(&program, line.split(' ').map(Into::into).collect());
         typed.joined().iter().map(|argument| argument.to_str().unwrap()).collect::<Vec<_>>().join(" ")
     }
 

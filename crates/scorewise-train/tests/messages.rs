@@ -1,5 +1,7 @@
 //! Messages name settings in a way that each front end can write as its users do.
 
+#![allow(clippy::unwrap_used)] // a panic is the report
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

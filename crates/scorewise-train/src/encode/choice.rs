@@ -98,7 +98,8 @@ impl<'a> Resolved<'a> {
         if choice.lags == 0 && !choice.lag_columns.is_empty() {
             return Err(Error::setting("--lag-columns", "no rows before are asked for", "give `--lags` too"));
         }
-        free_of_contradictions(choice, ordinal.iter().map(|(name, _)| (*name).into()).collect())?;
+        let ordered: Vec<String> = ordinal.iter().map(|(name, _)| (*name).into()).collect();
+        free_of_contradictions(choice, &ordered)?;
         let (kept, lagged) = (set(&choice.keep), set(&choice.lag_columns));
         let group = choice.group.as_deref().filter(|group| !kept.contains(group));
         let excluded = choice.drop.iter().chain(&choice.without).map(String::as_str).chain(group).collect();
@@ -138,19 +139,17 @@ impl<'a> Resolved<'a> {
     }
 }
 
-fn free_of_contradictions(choice: &Choice, ordinal: Vec<String>) -> Result<()> {
-    let pairs = [
+fn free_of_contradictions(choice: &Choice, ordinal: &[String]) -> Result<()> {
+    let pairs: [(&str, &[String], &str, &[String]); 5] = [
         ("--drop", &choice.drop, "--keep", &choice.keep),
         ("--drop", &choice.drop, "--lag-columns", &choice.lag_columns),
-        ("--drop", &choice.drop, "--ordinal", &ordinal),
+        ("--drop", &choice.drop, "--ordinal", ordinal),
         ("--drop", &choice.drop, "--categorical", &choice.categorical),
-        ("--ordinal", &ordinal, "--categorical", &choice.categorical),
+        ("--ordinal", ordinal, "--categorical", &choice.categorical),
     ];
     for (one, names, other, others) in pairs {
-        if let Some(name) = {
-            let others = set(others);
-            names.iter().find(|name| others.contains(name.as_str()))
-        } {
+        let others = set(others);
+        if let Some(name) = names.iter().find(|name| others.contains(name.as_str())) {
             return Err(Error::setting(one, format!("{other} names {} too", quoted(name)), "choose one of the two"));
         }
     }

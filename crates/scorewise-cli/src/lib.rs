@@ -86,9 +86,13 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             if let Some(failure) = typed::explained(&fault) {
                 return outcome::report(Err(failure));
             }
-            // Help goes to standard output and is no fault: clap knows which it is. A closed pipe needs no further word.
-            let _ = fault.print();
-            return if fault.use_stderr() { outcome::USAGE } else { outcome::DONE };
+            // Help goes to standard output and is no fault: clap knows which it is.
+            let text = fault.render().to_string();
+            if fault.use_stderr() {
+                outcome::tell(&text);
+                return outcome::USAGE;
+            }
+            return outcome::report(Ok(text.into()));
         }
     };
     outcome::report(perform(&command))

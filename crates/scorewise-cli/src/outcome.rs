@@ -1,10 +1,16 @@
 //! How a command ends: with a text for standard output, with a bar that was not met, or with what is wrong.
+//!
+//! All text for people goes through here, and what a user has named may hold anything: control characters are written out.
 
 use std::fmt::Display;
 use std::io::Write;
 use std::sync::{PoisonError, RwLock};
 
 use scorewise_train::setting::render;
+
+use scorewise_report::visible;
+
+use crate::plot::painted_sign;
 
 /// Exit code: done.
 pub const DONE: u8 = 0;
@@ -73,7 +79,7 @@ fn in_quotes(value: &str) -> String {
 
 /// Something worth knowing that changes nothing, on standard error.
 pub fn note(text: impl Display) {
-    let _ = writeln!(std::io::stderr(), "note: {}", with_options(text));
+    tell(&format!("note: {}\n", with_options(text)));
 }
 
 /// Says how a command ended and returns its exit code.
@@ -81,19 +87,40 @@ pub fn report(result: Result<Outcome, Failure>) -> u8 {
     match result.and_then(|outcome| print(&outcome.text).map(|()| outcome.unmet)) {
         Ok(None) => DONE,
         Ok(Some(sentence)) => {
-            let _ = writeln!(std::io::stderr(), "{sentence}");
+            tell(&format!("{sentence}\n"));
             UNMET
         }
         Err(Failure(message)) => {
-            let _ = writeln!(std::io::stderr(), "error: {message}");
+            tell(&format!("error: {message}\n"));
             USAGE
         }
     }
 }
 
+/// Writes to standard error.
+pub fn tell(text: &str) {
+    let _ = std::io::stderr().write_all(visible(text).as_bytes());
+}
+
+/// The text without control characters but line feeds and the colours of a plot.
+fn harmless(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        let (before, from) = rest.split_at(at);
+        safe.push_str(&visible(before));
+        // A painted sign as it is, or the escape character written out.
+        let length = painted_sign(from);
+        let (sign, after) = from.split_at(length.unwrap_or(1));
+        safe.push_str(&if length.is_some() { sign.into() } else { visible(sign) });
+        rest = after;
+    }
+    safe + &visible(rest)
+}
+
 /// Writes the result; a reader that has seen enough (`| head`) is no error.
 fn print(text: &str) -> Result<(), Failure> {
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
+    match std::io::stdout().lock().write_all(harmless(text).as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure(format!("standard output: {error}")))
         }
@@ -116,6 +143,14 @@ mod tests {
         assert_eq!(option("it's $5"), "--target 'it'\\''s $5'");
         assert_eq!(option(""), "--target \"\"");
         assert_eq!(with_options("a column called x--split"), "a column called x--split");
+    }
+
+    #[test]
+    fn the_colours_of_a_plot_stay_and_those_of_a_name_do_not() {
+        let painted = "0 \u{1b}[1;36m▲\u{1b}[0m 1\n";
+        assert_eq!(harmless(painted), painted);
+        assert_eq!(harmless("\u{1b}[1;36mname\u{1b}[0m\u{1b}"), "\\u001b[1;36mname\\u001b[0m\\u001b");
+        assert_eq!(harmless("a\u{7}\u{1b}[1;36m█\u{1b}[0m\u{202e}"), "a\\u0007\u{1b}[1;36m█\u{1b}[0m\\u202e");
     }
 
     #[test]

@@ -22,6 +22,17 @@ pub struct Plot {
 const ROWS: usize = 4;
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
+/// What a terminal is told before and after a sign that is painted.
+const PAINT: &str = "\u{1b}[1;36m";
+const PLAIN: &str = "\u{1b}[0m";
+
+/// The length of the painted sign of a plot that this text begins with; `None` where it begins with anything else.
+pub fn painted_sign(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix(PAINT)?;
+    let sign = rest.chars().next().filter(|sign| *sign == '▲' || BLOCKS.contains(sign))?;
+    rest[sign.len_utf8()..].starts_with(PLAIN).then_some(PAINT.len() + sign.len_utf8() + PLAIN.len())
+}
+
 impl Plot {
     /// Of a sweep, as wide as this terminal.
     pub fn new(sweep: &Sweep, score: &Score, mark: f64, spread: Option<(f64, f64)>) -> Self {
@@ -53,7 +64,7 @@ impl Plot {
         let levels: Vec<usize> = self.values.iter().map(level).collect();
         let labels = [short(high), short(low)];
         let margin = labels.iter().map(String::len).max().unwrap_or(0);
-        let painted = |text: &str| if is_coloured { format!("\u{1b}[1;36m{text}\u{1b}[0m") } else { text.to_string() };
+        let painted = |text: &str| if is_coloured { format!("{PAINT}{text}{PLAIN}") } else { text.to_string() };
         let mut text = format!("{} over the threshold\n", score.name());
         for row in (0..ROWS).rev() {
             let label = if row + 1 == ROWS {

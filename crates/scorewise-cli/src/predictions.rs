@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use crate::outcome::{Failure, note};
 use scorewise::Score;
 use scorewise::multiclass::MultiScore;
+use scorewise_train::spreadsheet::spreadsheet_text;
 use scorewise_train::table::{Category, Column, Kind, Reader, Reading, Source, Table, Values, nearest};
 use scorewise_train::train::multi_score;
 use scorewise_train::{Error, Place, Result};
@@ -299,7 +300,7 @@ fn texts_of(table: &Table, name: &str, constant: &mut Constant<String>) {
         for code in codes {
             if last != Some(*code) {
                 last = Some(*code);
-                levels.get(*code as usize).into_iter().for_each(|text| constant.add(text.clone()));
+                levels.get(*code as usize).into_iter().for_each(|text| constant.add(spreadsheet_text(text).to_owned()));
             }
         }
     }
@@ -408,7 +409,8 @@ fn read_classes(name: String, reader: Reader, layout: Layout) -> Result<ClassPre
             let column = column(&table, name)?;
             for row in 0..column.values.len() {
                 let text = column.values.text(row);
-                let Some(class) = places.get(text.as_str()) else {
+                let class = places.get(text.as_str()).or_else(|| places.get(spreadsheet_text(&text)));
+                let Some(class) = class else {
                     let problem =
                         format!("`{}` is none of the classes that the table has probabilities of", text.escape_debug());
                     return Err(Error::data(table.place(row).column(name), problem, "correct or remove the row"));

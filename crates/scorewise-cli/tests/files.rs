@@ -409,3 +409,67 @@ fn a_table_of_twenty_thousand_columns_goes_through_train_predict_and_score() {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(errors.contains("has no columns `c0`, `c1`,") && errors.contains("and 19980 more"), "{errors}");
 }
+
+/// Whether a terminal would obey or hide any character of an output.
+fn has_hidden(bytes: &[u8]) -> bool {
+    let text = str::from_utf8(bytes).unwrap();
+    let turns = |sign: char| matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().any(|sign| sign != '\n' && (sign.is_control() || turns(sign)))
+}
+
+#[test]
+fn control_characters_in_names_reach_neither_the_terminal_nor_a_page_nor_a_figure() {
+    let folder = Folder::new("files-control");
+    // Commands to a terminal, DEL, a C1 command, and an override of the direction of writing.
+    let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{7f}\u{9b}31m\u{202e}";
+    let table = format!("t{evil}.csv");
+    let row = |k: usize| {
+        let class = ["calm", "storm", "rain"][if k * 7 % 97 > 70 { 1 } else { usize::from(k % 97 > 80) * 2 }];
+        format!("{},level{}{evil},{class}{evil}\n", k % 97, k % 3)
+    };
+    let rows: String = (0..400).map(row).collect();
+    fs::write(folder.0.join(&table), format!("x{evil},sort{evil},y{evil}\n{rows}")).unwrap();
+    let (target, two) = (format!("y{evil}"), format!("y{evil} = \"storm{evil}\""));
+    let quick = ["--epochs", "2", "--replicates", "20", "--hidden", "4", "--report", "page.html", "--plots", "figures"];
+    let run = |arguments: &[&str]| {
+        let output = folder.command(arguments).output().unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(!has_hidden(&output.stdout) && !has_hidden(&output.stderr), "{arguments:?}: {}", shown.escape_debug());
+        (output.status.code(), shown)
+    };
+    let model = format!("m{evil}.scorewise");
+    let many = ["train", &table, "--target", &target, "--score", "macro(f1)", "-o", &model];
+    let (code, shown) = run(&[&many[..], &quick].concat());
+    assert_eq!(code, Some(0), "{shown}");
+    assert!(shown.contains("\\u001b]0;owned\\u0007"), "{shown}");
+    let binary = ["train", &table, "--target", &two, "--score", "f1", "-o", "two.scorewise", "--json"];
+    let (code, shown) = run(&[&binary[..], &quick].concat());
+    assert_eq!(code, Some(0), "{shown}");
+    let trained = &shown[shown.find("{\n").unwrap()..=shown.rfind("\n}").unwrap() + 1];
+    assert!(serde_json::from_str::<serde_json::Value>(trained).unwrap()["target"].as_str().unwrap().contains(evil));
+    assert!(!has_hidden(&folder.bytes("page.html")));
+    for entry in fs::read_dir(folder.0.join("figures")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "svg") {
+            assert!(!has_hidden(&fs::read(&path).unwrap()), "{}", path.display());
+        }
+    }
+    // Predictions are data, so names stay what they are in a file; what is said about them is for people.
+    let predictions = format!("p{evil}.csv");
+    assert_eq!(run(&["predict", &model, &table, "-o", &predictions]).0, Some(0));
+    // Faults of every sort: files, columns, cells and arguments.
+    let nowhere = format!("{evil}.csv");
+    fs::write(folder.0.join("other.csv"), format!("x{evil},sort{evil}\n{evil},new\n")).unwrap();
+    let faults: [&[&str]; 7] = [
+        &["train", &nowhere, "--target", "y"],
+        &["train", &table, "--target", &nowhere],
+        &["predict", &nowhere, &table],
+        &["predict", &model, "other.csv", "-o", "new.csv"],
+        &["score", &predictions, "--label", &nowhere],
+        &["score", &table, "--label", &target, "--probability", &target],
+        &["score", &nowhere, &nowhere, &nowhere],
+    ];
+    for fault in faults {
+        assert_eq!(run(fault).0, Some(2), "{fault:?}");
+    }
+}

@@ -76,6 +76,7 @@ mod law;
 mod difference;
 mod drawn;
 mod page;
+mod visible;
 mod error;
 
 pub use classes::{ClassBin, Classes, figure_classes};
@@ -97,3 +98,4 @@ pub use roc::{Roc, figure_roc};
 pub use scores::{ScoreCurves, figure_scores};
 pub use thresholds::{Thresholds, figure_thresholds};
 pub use training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};
+pub use visible::visible;

@@ -12,6 +12,7 @@ use crate::bitmap::Bitmap;
 use crate::error::{Error, Result};
 use crate::palette::PAPER;
 use crate::text::make_font_known;
+use crate::visible;
 
 /// A figure whose data were checked. It is drawn when it is asked for: a page needs no PNG, which takes the most time.
 pub struct Picture {
@@ -169,6 +170,8 @@ fn svg(figure: &impl Figure) -> Result<String> {
     if !text.starts_with(&drawn) {
         return Err(Error::Drawing("the SVG does not begin with its size".into()));
     }
+    // A name may hold control characters, which no XML may.
+    let text = visible(&text);
     // Round joins, since where a line turns back a pointed one would stand out.
     Ok(text.replacen(&drawn, &format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
 }

@@ -27,7 +27,7 @@
 //! | [`Network`], [`Engine`], [`optim`] | a batch through the network and back, and a step |
 //! | [`start`], [`mod@fit`], [`mod@ensemble`] | never stuck; epochs, early stopping, warm starts; many networks |
 //! | [`model`], [`onnx`] | the file that carries it all, and its export |
-//! | [`output`] | files that appear whole or not at all, and take no other file's place |
+//! | [`output`], [`spreadsheet`] | files that appear whole or not at all, and take no other file's place; cells that are no formulas |
 //! | [`mod@train`] | the whole way |
 //!
 //! The engine by hand:
@@ -61,6 +61,7 @@ mod note;
 mod names;
 pub mod table;
 pub mod output;
+pub mod spreadsheet;
 pub mod groups;
 pub mod encode;
 pub mod target;

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use crate::visible;
+
 /// Text between tags or inside quotes.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in visible(text).chars() {
         match letter {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
@@ -28,9 +30,9 @@ pub(super) fn prose(text: &str) -> String {
     if text.matches('`').count().is_multiple_of(2) { parts.map(part).collect() } else { escaped(text) }
 }
 
-/// JSON that can stand inside a script: no `</script>`, no `<!--`.
+/// JSON that can stand inside a script: no `</script>`, no `<!--`, no control characters.
 pub(super) fn data(id: &str, json: &str) -> String {
-    format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", json.replace('<', "\\u003c"))
+    format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", visible(&json.replace('<', "\\u003c")))
 }
 
 /// A section with its heading; nothing where it would be empty.
@@ -99,6 +101,7 @@ mod tests {
     #[test]
     fn nothing_a_user_named_becomes_markup() {
         assert_eq!(escaped("<b a='1'>&\"</b>"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;&lt;/b&gt;");
+        assert_eq!(escaped("\u{1b}<\u{202e}"), "\\u001b&lt;\\u202e");
         assert!(!data("x", "{\"file\":\"</script><script>alert(1)\"}")[30..].contains("<script>"));
     }
 }

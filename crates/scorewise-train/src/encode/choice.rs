@@ -105,7 +105,8 @@ impl<'a> Resolved<'a> {
                 format!("give `{}` too", Setting("lags")),
             ));
         }
-        free_of_contradictions(choice, ordinal.iter().map(|(name, _)| (*name).into()).collect())?;
+        let ordered: Vec<String> = ordinal.iter().map(|(name, _)| (*name).into()).collect();
+        free_of_contradictions(choice, &ordered)?;
         let (kept, lagged) = (set(&choice.keep), set(&choice.lag_columns));
         let group = choice.group.as_deref().filter(|group| !kept.contains(group));
         let excluded = choice.drop.iter().chain(&choice.without).map(String::as_str).chain(group).collect();
@@ -145,13 +146,13 @@ impl<'a> Resolved<'a> {
     }
 }
 
-fn free_of_contradictions(choice: &Choice, ordinal: Vec<String>) -> Result<()> {
-    let pairs = [
+fn free_of_contradictions(choice: &Choice, ordinal: &[String]) -> Result<()> {
+    let pairs: [(&str, &[String], &str, &[String]); 5] = [
         ("drop", &choice.drop, "keep", &choice.keep),
         ("drop", &choice.drop, "lag-columns", &choice.lag_columns),
-        ("drop", &choice.drop, "ordinal", &ordinal),
+        ("drop", &choice.drop, "ordinal", ordinal),
         ("drop", &choice.drop, "categorical", &choice.categorical),
-        ("ordinal", &ordinal, "categorical", &choice.categorical),
+        ("ordinal", ordinal, "categorical", &choice.categorical),
     ];
     for (one, names, other, others) in pairs {
         let others = set(others);

@@ -3,7 +3,6 @@
 //! A Parquet or Arrow file also carries texts of its own ([`TableWriter::create`] takes them). A text file carries nothing but its columns,
 //! since every other line would break the tools that read it.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -25,6 +24,7 @@ use rayon::prelude::*;
 
 use super::{Category, Table, Values};
 use crate::error::{Error, Place, Result};
+use crate::spreadsheet::spreadsheet_safe;
 
 /// A format that tables are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +190,7 @@ fn unwritten(error: impl std::fmt::Display) -> io::Error {
 /// The names of the columns as a line of text.
 fn heading(table: &Table, delimiter: u8) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(|column| safe_in_spreadsheets(&column.name).into_owned()))?;
+    writer.write_record(table.columns.iter().map(|column| spreadsheet_safe(&column.name).into_owned()))?;
     writer.into_inner().map_err(unwritten)
 }
 
@@ -206,7 +206,7 @@ fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
                     match &column.values {
                         Values::Category(Category { codes, levels }) => {
                             let text = levels.get(codes[row] as usize).map_or("", String::as_str);
-                            writer.write_field(safe_in_spreadsheets(text).as_bytes())?;
+                            writer.write_field(spreadsheet_safe(text).as_bytes())?;
                         }
                         values => writer.write_field(values.text(row))?,
                     }
@@ -216,11 +216,6 @@ fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
             writer.into_inner().map_err(unwritten)
         })
         .collect()
-}
-
-/// A text that no spreadsheet takes for a formula.
-fn safe_in_spreadsheets(text: &str) -> Cow<'_, str> {
-    Cow::Borrowed(text)
 }
 
 fn fields(table: &Table, whole: &[&str]) -> Vec<ArrowField> {

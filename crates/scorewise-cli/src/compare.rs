@@ -64,6 +64,9 @@ struct Comparison {
     over: Option<[(Vec<Point>, Option<f64>); 2]>,
 }
 
+/// The threshold of each forecast, where its model has one.
+type Thresholds = [Option<f64>; 2];
+
 /// Compares the forecasts of one table or two.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let (predictions, names, own) = read(arguments)?;
@@ -105,7 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 }
 
 /// The two forecasts, and what to call them.
-fn read(arguments: &Arguments) -> Result<(Predictions, [String; 2], [Option<f64>; 2]), Failure> {
+fn read(arguments: &Arguments) -> Result<(Predictions, [String; 2], Thresholds), Failure> {
     let usual = || String::from(PROBABILITY);
     match (&arguments.second, arguments.probability.as_slice()) {
         (None, [first, second]) => {
@@ -147,7 +150,7 @@ fn compare<R: Real>(
     labels: &[bool],
     weights: Option<&[R]>,
     forecasts: [&[R]; 2],
-    own: [Option<f64>; 2],
+    own: Thresholds,
 ) -> Result<Comparison, Failure> {
     let rows_of = |forecast: usize| -> Result<Rows<'_, Probabilities<'_, R>>, scorewise::Error> {
         let rows = Rows::new(Probabilities(forecasts[forecast]), labels)?;

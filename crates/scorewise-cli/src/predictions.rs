@@ -333,7 +333,7 @@ pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<F
     if layout.classes.is_empty() {
         read_binary(name, reader, columns, &layout).map(Forecasts::Binary)
     } else {
-        read_classes(name, reader, layout).map(Forecasts::Classes)
+        read_classes(name, reader, &layout).map(Forecasts::Classes)
     }
 }
 
@@ -389,7 +389,7 @@ fn read_binary(name: String, reader: Reader, columns: &Columns, layout: &Layout)
     Ok(found)
 }
 
-fn read_classes(name: String, reader: Reader, layout: Layout) -> Result<ClassPredictions> {
+fn read_classes(name: String, reader: Reader, layout: &Layout) -> Result<ClassPredictions> {
     let places: HashMap<&str, u32> = (0..).zip(&layout.classes).map(|(at, class)| (class.as_str(), at)).collect();
     let mut found = ClassPredictions {
         file: name,

@@ -14,7 +14,7 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::basic::{Compression, Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaDataReader};
 use rayon::prelude::*;
 
 use super::blob::Blob;
@@ -163,7 +163,7 @@ impl Part {
     fn unreadable_codec(&self) -> Option<&'static str> {
         let groups = self.metadata.metadata().row_groups().iter();
         let chunks = groups.flat_map(|group| self.leaves.iter().filter_map(|leaf| group.columns().get(*leaf)));
-        chunks.map(|chunk| chunk.compression()).find_map(|codec| match codec {
+        chunks.map(ColumnChunkMetaData::compression).find_map(|codec| match codec {
             Compression::BROTLI(_) => Some("Brotli"),
             Compression::LZO => Some("LZO"),
             _ => None,

@@ -226,11 +226,20 @@ impl<'a> Columns<'a> {
         if let Some(name) = arguments.with.iter().find(|name| !kinds.contains_key(name.as_str())) {
             return Err(Error::data(place(), format!("has no column `{name}`, which --with names"), "").into());
         }
+        let mut has_truth = kinds.contains_key(model.target.column.as_str());
+        let order = [&model.encoder.order.group, &model.encoder.order.time].into_iter().flatten();
+        if let (true, true, Some(name)) =
+            (has_truth, model.target.lead > 0, order.clone().find(|name| !kinds.contains_key(name.as_str())))
+        {
+            // The truth of a row stands in the rows ahead of it, which only this column tells.
+            has_truth = false;
+            note(format!("the truth is not written: the table has no column `{name}` to tell which rows lie ahead"));
+        }
         let weight = model.plan.as_ref().and_then(|plan| plan.weight.clone());
         let mut columns = Columns {
             model,
             with: Vec::new(),
-            has_truth: kinds.contains_key(model.target.column.as_str()),
+            has_truth,
             weight: weight.filter(|name| kinds.contains_key(name.as_str())),
         };
         let own = columns.predictions(&Predicted::default(), &Table::default());

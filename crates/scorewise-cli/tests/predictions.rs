@@ -318,6 +318,15 @@ fn a_gap_in_a_regular_series_is_not_jumped() {
     let Values::Number(truth) = folder.table("p.csv").column("truth").unwrap().values.clone() else { panic!() };
     let missing: Vec<usize> = (0..truth.len()).filter(|row| truth[*row].is_nan()).collect();
     assert_eq!((truth.len(), missing), (99, vec![48, 98]), "the row before the gap and the last one have no next hour");
+    // Without the times nothing tells which row lies ahead, and the truth is not guessed.
+    let arguments = ["train", "table.csv", "--target", "z > 0.9", "--lead", "1", "--drop", "time", "-o", "n.scorewise"];
+    folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
+    let timeless: String = gapped.lines().map(|line| line.split_once(',').unwrap().1.to_owned() + "\n").collect();
+    folder.write("timeless.csv", &timeless);
+    let output = folder.command(&["predict", "n.scorewise", "timeless.csv", "-o", "q.csv"]).output().unwrap();
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert!(notes.contains("the truth is not written: the table has no column `time`"), "{notes}");
+    assert!(folder.table("q.csv").column("truth").is_none());
 }
 
 #[test]

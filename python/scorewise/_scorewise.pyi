@@ -107,7 +107,8 @@ def class_score(classes: SupportsIndex, labels: Incomplete, predicted: Incomplet
 
 def command(arguments: SupportsGetItem[int, str]) -> int:
     """
-    Runs the command `scorewise` with these arguments, the program's name first, and returns its exit code.
+    Runs the command `scorewise` with these arguments, the program's name first, and returns its exit code. The process is taken to be the
+    command's own, with its signals.
     """
 
 def confusion(labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, threshold: SupportsFloat | SupportsIndex) -> list[float]:

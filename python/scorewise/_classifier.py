@@ -198,9 +198,9 @@ class ScoreClassifier(Judged):
         return bytes(self._model.to_bytes())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file that the command ``scorewise predict`` reads. A file that is there already is replaced at the end, in one
-        step."""
-        write_safely(path, self.model_bytes_)
+        """Writes the model file that the command ``scorewise predict`` reads. An older model is replaced at the end, in one step; a file of
+        another kind is not."""
+        write_safely(path, self.model_bytes_, "model")
 
     def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
         """How good the model is on these rows, over all thresholds, and how it was trained: a page and its figures. Give rows that it has

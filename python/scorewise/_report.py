@@ -55,7 +55,10 @@ class Report:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page; named ``.json``, the data behind it, from which ``scorewise report`` draws the page again."""
         target = Path(path)
-        write_safely(target, (self._document if target.suffix.lower() == ".json" else self.page()).encode())
+        if target.suffix.lower() == ".json":
+            write_safely(target, self._document.encode(), "results")
+        else:
+            write_safely(target, self.page().encode(), "page")
 
     def plots(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Writes every figure as SVG and PNG into a folder, and returns their paths."""
@@ -64,7 +67,7 @@ class Report:
         for name, figure in self.figures.items():
             for ending, content in (("svg", figure.svg.encode()), ("png", _scorewise.figure_png(self._document, name))):
                 written.append(where / f"{name}.{ending}")
-                write_safely(written[-1], content)
+                write_safely(written[-1], content, ending)
         return written
 
     def __repr__(self) -> str:

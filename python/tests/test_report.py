@@ -132,3 +132,16 @@ def test_bad_input_gets_a_sentence(forecast: tuple[Any, Any], tmp_path: Path) ->
     with pytest.raises(FileNotFoundError):
         sw.report(*forecast, replicates=2).save(tmp_path / "none" / "page.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_takes_no_other_files_place(forecast: tuple[Any, Any], tmp_path: Path) -> None:
+    report = sw.report(*forecast, replicates=2)
+    notes = tmp_path / "notes.html"
+    notes.write_text("three weeks of notes", encoding="utf-8")
+    with pytest.raises(ValueError, match="is there already and is not a report of scorewise"):
+        report.save(notes)
+    assert notes.read_text(encoding="utf-8") == "three weeks of notes"
+    with pytest.raises(ValueError, match="under the name of another kind of file"):
+        report.save(tmp_path / "page.pdf")
+    report.save(tmp_path / "page.html")
+    report.save(tmp_path / "page.html")

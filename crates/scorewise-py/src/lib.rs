@@ -8,6 +8,7 @@
 
 mod arrays;
 mod fault;
+mod files;
 mod measures;
 mod losses;
 mod hosts;
@@ -18,6 +19,8 @@ mod pages;
 /// What Rust computes for the package `scorewise`. Not for users: names and shapes may change.
 #[pyo3::pymodule]
 mod _scorewise {
+    #[pymodule_export]
+    use crate::files::check_output;
     #[pymodule_export]
     use crate::hosts::{pieces, prior_facts, score_facts};
     #[pymodule_export]

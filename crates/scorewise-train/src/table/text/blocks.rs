@@ -12,6 +12,8 @@ use crate::table::source::{check_encoding, unreadable};
 /// The size at which a block is cut: large enough to be worth a thread, small enough to hold a few. It does not depend on
 /// the number of threads, so neither do the chunks.
 const BLOCK: usize = 2 << 20;
+/// Rows that a block has room for, however wide they are.
+const ROWS: usize = 16;
 /// A record beyond this is taken for a quote that never closes.
 const LONGEST_RECORD: usize = 64 << 20;
 
@@ -35,6 +37,8 @@ pub(super) struct Blocks {
     line: u64,
     /// Empty lines before what is pending, beginning at `line`.
     empty: u64,
+    /// The size at which blocks are cut from here on.
+    size: usize,
     pub(super) delimiter: u8,
     pub(super) line_end: u8,
 }
@@ -48,6 +52,7 @@ impl Blocks {
             pending: Vec::new(),
             line,
             empty: 0,
+            size: BLOCK,
             delimiter: b',',
             line_end: b'\n',
         };
@@ -68,8 +73,14 @@ impl Blocks {
         (&self.pending, self.source.is_none())
     }
 
+    /// Cuts larger blocks where rows are as long as the header: the work for a block grows with its columns, so a wide table in blocks of few
+    /// rows would take time that grows with the square of its columns.
+    pub(super) fn fit_rows_of(&mut self, header: usize) {
+        self.size = BLOCK.max(header.saturating_mul(ROWS)).min(LONGEST_RECORD);
+    }
+
     pub(super) fn next(&mut self) -> Result<Option<Block>> {
-        let mut size = BLOCK;
+        let mut size = self.size;
         loop {
             self.fill(size)?;
             if self.pending.is_empty() {
@@ -96,7 +107,7 @@ impl Blocks {
             bytes.truncate(written);
             if bytes.is_empty() {
                 self.empty += after;
-                size = BLOCK;
+                size = self.size;
                 continue;
             }
             let lines = memchr::memchr_iter(self.line_end, &bytes).count();

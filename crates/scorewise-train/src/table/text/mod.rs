@@ -64,6 +64,7 @@ impl Text {
         else {
             return Err(Error::data(Place::file(file), "is empty", "a table has a header and at least one row"));
         };
+        blocks.fit_rows_of(after.0);
         if header.len() > MOST_COLUMNS {
             let problem = format!("{} columns; at most {MOST_COLUMNS} can be read", header.len());
             return Err(Error::data(

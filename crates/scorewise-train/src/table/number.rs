@@ -82,7 +82,8 @@ pub(super) fn written(cell: &[u8], mark: u8) -> Option<Written> {
     // Most texts end here, before anything is taken apart.
     let may_begin =
         |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'$' | 0xc2 | 0xe2) || byte == mark;
-    if !cell.first().copied().is_some_and(may_begin) {
+    let may_hold = |byte: &u8| !byte.is_ascii_alphabetic() && *byte != b':';
+    if !cell.first().copied().is_some_and(may_begin) || !cell.iter().all(may_hold) {
         return None;
     }
     let mut rest = std::str::from_utf8(cell).ok()?;

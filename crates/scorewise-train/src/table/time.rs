@@ -44,6 +44,11 @@ pub(super) fn clock(cell: &[u8]) -> Option<i64> {
     of_day(cell).map(|second| second.rem_euclid(DAY))
 }
 
+/// Whether a cell is a date in some order.
+pub(super) fn is_date(cell: &[u8]) -> bool {
+    parse(cell, Order::DayFirst).is_some() || date(cell).is_some() && parse(cell, Order::MonthFirst).is_some()
+}
+
 /// Whether a cell is eight digits that make a date.
 pub(super) fn is_compact(cell: &[u8]) -> bool {
     cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) && parse(cell, Order::DayFirst).is_some()
@@ -125,12 +130,13 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
         "november",
         "december",
     ];
+    // Most texts are no months: their first three letters tell.
+    let first = text.first_chunk::<3>()?;
+    let at = MONTHS.iter().position(|month| first.eq_ignore_ascii_case(&month.as_bytes()[..3]))?;
     let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let name = &text[..length];
-    let is =
-        |month: &&str| name.eq_ignore_ascii_case(month.as_bytes()) || name.eq_ignore_ascii_case(&month.as_bytes()[..3]);
-    let at = if name.eq_ignore_ascii_case(b"sept") { Some(8) } else { MONTHS.iter().position(is) };
-    at.map(|at| (at as u32 + 1, &text[length..]))
+    let is_whole = name.eq_ignore_ascii_case(MONTHS[at].as_bytes()) || name.eq_ignore_ascii_case(b"sept");
+    (length == 3 || is_whole).then_some((at as u32 + 1, &text[length..]))
 }
 
 /// Seconds of `18:00`, `18:00:05`, `18:00:05.25`, `6:00 PM`, each with or without an offset. Parts of a second are dropped.

@@ -155,7 +155,7 @@ impl Tally {
     fn add_text(&mut self, cell: &[u8]) {
         if boolean(cell, false).is_some() {
             self.booleans += 1;
-        } else if time::parse(cell, Order::DayFirst).is_some() || time::parse(cell, Order::MonthFirst).is_some() {
+        } else if time::is_date(cell) {
             self.times += 1;
             match time::shows(cell) {
                 Some(Order::DayFirst) => self.day_first += 1,

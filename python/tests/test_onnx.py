@@ -5,6 +5,7 @@
 
 import csv
 import datetime
+import itertools
 import json
 import math
 import os
@@ -154,12 +155,26 @@ def seconds(cell):
 
 def encoded(encoder, rows):
     """The matrix of rows of texts, written from docs/model-file.md, section "Inputs of the encoder", and from nothing else."""
-    group = encoder["group"]
-    earlier, before = {}, []
-    for row in rows:
-        known = earlier.setdefault(None if group is None else row[group], [])
-        before.append(list(known))
-        known.append(row)
+    group, time, step = encoder["group"], encoder["time"], encoder["step"]
+    at = [seconds(row[time]) if time is not None and row[time] else None for row in rows]
+    known = [moment for moment in at if moment is not None]
+    falls = any(early > late for early, late in itertools.pairwise(known)) and all(early >= late for early, late in itertools.pairwise(known))
+    order = list(range(len(rows)))[:: -1 if falls else 1]
+    if time is not None:
+        order = sorted((place for place in order if at[place] is not None), key=lambda place: at[place])
+    series = {}
+    for place in order:
+        series.setdefault(None if group is None else rows[place][group], []).append(place)
+    where = {place: (members, position) for members in series.values() for position, place in enumerate(members)}
+
+    def back(place, lag):
+        if lag == 0:
+            return rows[place]
+        members, position = where.get(place, ([], 0))
+        if step is None:
+            return rows[members[position - lag]] if members and position >= lag else None
+        found = [other for other in members if at[other] == at[place] - lag * step]
+        return rows[found[0]] if found else None
 
     def standardised(x, scale):
         return min(max((x - scale["mean"]) / scale["deviation"], -1e6), 1e6)
@@ -200,19 +215,18 @@ def encoded(encoder, rows):
         return [standardised(x, scale) for x, scale in zip(found, scales, strict=True)] if scales else found
 
     matrix = []
-    for row, known in zip(rows, before, strict=True):
+    for place in range(len(rows)):
         line = []
         for one in encoder["inputs"]:
-            lag = one["lag"]
-            source = row if lag == 0 else known[-lag] if lag <= len(known) else {one["column"]: ""}
-            line += columns(one, source[one["column"]])
+            source = back(place, one["lag"])
+            line += columns(one, "" if source is None else source[one["column"]])
         matrix.append(line)
     return numpy.array(matrix, dtype=numpy.float32)
 
 
 def test_the_example_of_the_documentation_is_what_its_formulas_give():
     one = {"column": "t", "kind": "time", "lag": 0, "coding": "time", "cycles": ["day", "week", "year"], "indicator": False}
-    found = encoded({"inputs": [one], "group": None}, [{"t": "2010-01-31T18:00:00"}])
+    found = encoded({"inputs": [one], "group": None, "time": None, "step": None}, [{"t": "2010-01-31T18:00:00"}])
     document = (ROOT / "docs" / "model-file.md").read_text(encoding="utf-8")
     written = document.split("all three cycles gives\n")[1].split(".\n")[0].replace("−", "-")
     numpy.testing.assert_allclose(found[0], [float(number) for number in written.split(", ")], atol=1e-6)

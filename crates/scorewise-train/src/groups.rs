@@ -148,11 +148,8 @@ impl RowOrder {
 
 /// The first column of dates. A column of times of day alone, which are read as seconds of one day, puts no rows in order.
 pub(crate) fn time_column(table: &Table) -> Option<&Column> {
-    let is_calendar = |column: &&Column| match &column.values {
-        Values::Time(times) => times.iter().any(|time| *time != Values::NO_TIME && !(0..86_400).contains(time)),
-        _ => false,
-    };
-    table.columns.iter().find(is_calendar)
+    let has_dates = |column: &&Column| matches!(column.values, Values::Time(_)) && !column.values.are_times_of_day();
+    table.columns.iter().find(has_dates)
 }
 
 /// The most frequent distance between neighbours, where nearly all are that far apart.
@@ -399,7 +396,7 @@ mod tests {
 
     #[test]
     fn times_of_day_alone_put_no_rows_in_order() {
-        let table = timed(&[3600, 0, 7200]);
+        let table = timed(&[3600, 0, 7200].map(|second| Values::MIDNIGHT + second));
         let (order, _) = RowOrder::of(&table, None, None).unwrap();
         assert_eq!(order, RowOrder::default());
         assert_eq!(backs(&table, &order, 1), [NO_ROW, 0, 1]);

@@ -248,7 +248,10 @@ fn batch(table: &Table, schema: Arc<Schema>) -> io::Result<RecordBatch> {
             }
             Values::Boolean(values) => Arc::new(values.iter().copied().collect::<BooleanArray>()),
             Values::Time(values) => {
-                let milliseconds = |time: &i64| (*time != Values::NO_TIME).then(|| time.saturating_mul(1000));
+                // Times of day without a date are those of the first day that the format knows.
+                let is_time_of_day = |time: i64| (Values::MIDNIGHT..Values::MIDNIGHT + 86_400).contains(&time);
+                let moment = |time: i64| if is_time_of_day(time) { time - Values::MIDNIGHT } else { time };
+                let milliseconds = |time: &i64| (*time != Values::NO_TIME).then(|| moment(*time).saturating_mul(1000));
                 Arc::new(values.iter().map(milliseconds).collect::<TimestampMillisecondArray>())
             }
         }

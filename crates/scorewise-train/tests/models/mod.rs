@@ -138,7 +138,7 @@ fn network(shape: &Shape, seed: u64) -> Network {
 
 fn one_input() -> Model {
     let model = binary(1, &[3], 2, 0.5);
-    Model { decision: Decision::at(0.58, Chosen::Given, "given as --threshold 0.58"), ..model }
+    Model { decision: Decision::at(0.43, Chosen::Given, "given as --threshold 0.43"), ..model }
 }
 
 /// Inputs of every coding, filled up with numbers to this width.

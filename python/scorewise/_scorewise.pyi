@@ -3,9 +3,10 @@ What Rust computes for the package `scorewise`. Not for users: names and shapes 
 """
 
 from _typeshed import Incomplete, SupportsGetItem
+from os import PathLike
 from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Model", "Sweep", "boosting", "class_loss", "class_score", "command", "confusion", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train"]
+__all__ = ["Model", "Sweep", "boosting", "check_output", "class_loss", "class_score", "command", "confusion", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train"]
 
 @final
 class Model:
@@ -91,6 +92,11 @@ def boosting(labels: Incomplete, margins: Incomplete, weights: Incomplete | None
     then the balance of its rows, between −1 and 1, whatever the score and however rare the events. A share `floor` of the density at
     the prior's centre keeps it above 0 where the density is not, so that rows beyond the prior's support hold their leaf still instead of blowing it up.
     Both are multiplied by the number of rows, for the hosts' limits on curvature are meant for gradients of the order of 1 a row.
+    """
+
+def check_output(path: str | PathLike[str], kind: str) -> None:
+    """
+    Refuses a place that holds a file of another kind, or whose name stands for one. The kinds are model, page, results, svg and png.
     """
 
 def class_loss(labels: Incomplete, exclusive: bool, logits: Incomplete, classes: SupportsIndex, weights: Incomplete | None, score: str, priors: SupportsGetItem[int, str], average: str, gradient: bool) -> tuple[float, Incomplete | None]:

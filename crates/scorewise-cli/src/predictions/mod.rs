@@ -1,7 +1,11 @@
 //! Tables of forecasts and what happened: labels, probabilities, and weights if there are any, read chunk by chunk.
 //!
-//! `predict` writes such tables with columns that say what is what (their names are below), and then nothing has to be said again: the
+//! `predict` writes such tables with columns that say what is what (`layout` names them), and then nothing has to be said again: the
 //! truth, the threshold, the score, the classes and the weights are those of the model. A decision is never taken for the truth.
+
+mod labels;
+mod layout;
+mod numbers;
 
 use std::collections::HashMap;
 
@@ -9,28 +13,15 @@ use crate::outcome::{Failure, note};
 use scorewise::Score;
 use scorewise::multiclass::MultiScore;
 use scorewise_train::spreadsheet::spreadsheet_text;
-use scorewise_train::table::{Category, Column, Kind, Reader, Reading, Source, Table, Values, nearest};
+use scorewise_train::table::{Category, Column, Reader, Reading, Source, Table, Values};
 use scorewise_train::train::multi_score;
 use scorewise_train::{Error, Place, Result};
 
-/// The probability of the positive class.
-pub const PROBABILITY: &str = "probability";
-/// Before the name of a class: its probability, where there are more than two.
-pub const PROBABILITY_OF: &str = "probability of ";
-/// What the model decides: 1 or 0, or the name of a class.
-pub const DECISION: &str = "decision";
-/// What happened: 1 or 0, or the name of a class; empty where it is not known.
-pub const TRUTH: &str = "truth";
-/// The model's threshold.
-pub const THRESHOLD: &str = "threshold";
-/// The score that the model was trained for.
-pub const SCORE: &str = "score";
-/// The name of the negative class.
-pub const NEGATIVE: &str = "negative";
-/// The name of the positive class.
-pub const POSITIVE: &str = "positive";
-/// Sample weights.
-pub const WEIGHT: &str = "weight";
+use labels::Marks;
+use layout::Layout;
+pub use layout::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
+pub use numbers::Numbers;
+use numbers::checked;
 
 /// Which columns of the table are which.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -139,15 +130,6 @@ pub struct ClassPredictions {
     pub score: Option<String>,
 }
 
-/// Numbers as narrow as they are: predictions by the hundred million should not take twice their room.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Numbers {
-    /// All of them are f32 numbers.
-    Narrow(Vec<f32>),
-    /// At least one is not.
-    Wide(Vec<f64>),
-}
-
 /// Runs a body with the rows of a forecast, whatever their number type.
 macro_rules! with_rows {
     ($predictions:expr, $forecast:expr, $rows:ident => $body:expr) => {{
@@ -175,97 +157,6 @@ macro_rules! with_rows {
     }};
 }
 pub(crate) use with_rows;
-
-/// What is read of a table, decided by the names of its columns.
-#[derive(Clone, Debug, Default)]
-struct Layout {
-    label: String,
-    /// The columns of the forecasts; with more than two classes, one for each class.
-    probabilities: Vec<String>,
-    /// The classes, where there are more than two and none of them was chosen.
-    classes: Vec<String>,
-    /// Whether one of more than two classes was chosen, against all others.
-    is_one_of_many: bool,
-    weight: Option<String>,
-    /// Whether `predict` wrote the table.
-    is_ours: bool,
-}
-
-impl Layout {
-    fn new(file: &str, names: &[&str], columns: &Columns, probabilities: &[String]) -> Result<Self> {
-        let has = |name: &str| names.contains(&name);
-        let fault = |problem: String, hint: String| Error::data(Place::file(file), problem, hint);
-        let is_ours = has(DECISION) && has(SCORE);
-        let classes: Vec<String> = match is_ours && !has(PROBABILITY) {
-            true => names.iter().filter_map(|name| name.strip_prefix(PROBABILITY_OF)).map(str::to_owned).collect(),
-            false => Vec::new(),
-        };
-        let label = match &columns.label {
-            Some(label) => label.clone(),
-            None if has(TRUTH) => TRUTH.into(),
-            None if has(DECISION) => {
-                let problem = "has decisions and no column `truth`: what happened is not known".to_string();
-                return Err(fault(
-                    problem,
-                    "predict a table that holds the target, or name the column: --label COLUMN".into(),
-                ));
-            }
-            None if has("label") => "label".into(),
-            None => {
-                let near = nearest("label", names.iter().copied()).or_else(|| nearest(TRUTH, names.iter().copied()));
-                let hint =
-                    near.map_or("name it: --label COLUMN".into(), |near| format!("name it: --label \"{near}\"?"));
-                return Err(fault("has no column `truth` or `label` that says what happened".into(), hint));
-            }
-        };
-        let mut layout = Layout { label, is_ours, ..Layout::default() };
-        layout.weight = columns.weight.clone().or_else(|| (is_ours && has(WEIGHT)).then(|| WEIGHT.into()));
-        match (probabilities, &columns.positive) {
-            ([_, ..], _) => layout.probabilities = probabilities.to_vec(),
-            ([], _) if classes.is_empty() => layout.probabilities = vec![PROBABILITY.into()],
-            ([], Some(positive)) => {
-                let Some(class) = classes.iter().find(|class| same(class, positive)) else {
-                    let all: Vec<String> = classes.iter().map(|class| format!("`{}`", class.escape_debug())).collect();
-                    let problem = format!("`{}` is none of its classes", positive.escape_debug());
-                    return Err(fault(problem, format!("the classes are {}", all.join(", "))));
-                };
-                layout.probabilities = vec![format!("{PROBABILITY_OF}{class}")];
-                layout.is_one_of_many = true;
-            }
-            ([], None) => {
-                layout.probabilities = classes.iter().map(|class| format!("{PROBABILITY_OF}{class}")).collect();
-                layout.classes = classes;
-            }
-        }
-        Ok(layout)
-    }
-
-    /// What is to be read, and as what.
-    fn apply(&self, names: &[&str], reading: &mut Reading) {
-        let numbers = self.probabilities.iter().chain(&self.weight).map(String::as_str).chain([THRESHOLD]);
-        reading.kinds.extend(numbers.map(|name| (name.to_owned(), Kind::Number)));
-        let texts = [SCORE, NEGATIVE, POSITIVE];
-        reading.kinds.extend(texts.map(|name| (name.to_owned(), Kind::Category)));
-        let mut only = vec![self.label.clone()];
-        only.extend(self.probabilities.iter().chain(&self.weight).cloned());
-        if self.is_ours {
-            only.extend(
-                [THRESHOLD, SCORE, NEGATIVE, POSITIVE]
-                    .into_iter()
-                    .filter(|name| names.contains(name))
-                    .map(str::to_owned),
-            );
-        }
-        if !self.classes.is_empty() {
-            only.push(DECISION.into());
-            reading.kinds.insert(DECISION.into(), Kind::Category);
-        }
-        if !self.classes.is_empty() || self.is_one_of_many {
-            reading.kinds.insert(self.label.clone(), Kind::Category);
-        }
-        reading.only = Some(only);
-    }
-}
 
 /// What all rows of a column say alike.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -527,131 +418,4 @@ impl Predictions {
         self.align();
         Ok(())
     }
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Numbers::Narrow(Vec::new())
-    }
-}
-
-impl Numbers {
-    fn add(
-        &mut self,
-        table: &Table,
-        column: &Column,
-        what: &str,
-        is_good: &dyn Fn(f64) -> bool,
-        hint: &str,
-    ) -> Result<()> {
-        self.extend(checked(table, column, what, is_good, hint)?);
-        Ok(())
-    }
-
-    fn extend(&mut self, values: &[f64]) {
-        match self {
-            Numbers::Wide(all) => all.extend_from_slice(values),
-            Numbers::Narrow(all) if values.iter().all(|value| f64::from(*value as f32) == *value) => {
-                all.extend(values.iter().map(|value| *value as f32));
-            }
-            Numbers::Narrow(_) => {
-                self.widen();
-                self.extend(values);
-            }
-        }
-    }
-
-    fn widen(&mut self) {
-        if let Numbers::Narrow(all) = self {
-            *self = Numbers::Wide(all.iter().map(|value| f64::from(*value)).collect());
-        }
-    }
-}
-
-/// The numbers of a column, all of them good.
-fn checked<'a>(
-    table: &Table,
-    column: &'a Column,
-    what: &str,
-    is_good: &dyn Fn(f64) -> bool,
-    hint: &str,
-) -> Result<&'a [f64]> {
-    let fault = |row: usize, problem: String, hint: &str| {
-        Err(Error::data(table.place(row).column(&column.name), problem, hint))
-    };
-    let Values::Number(values) = &column.values else {
-        return fault(0, format!("a {what} is a number"), hint);
-    };
-    match values.iter().position(|value| !is_good(*value)) {
-        Some(row) if values[row].is_nan() => {
-            fault(row, format!("the {what} is missing"), "remove the rows without one from the file")
-        }
-        Some(row) => fault(row, format!("`{}` is not a {what}", values[row]), hint),
-        None => Ok(values),
-    }
-}
-
-/// What the labels say: which value is positive, and which others there are.
-struct Marks<'a> {
-    positive: Option<&'a str>,
-    /// Whether there may be several negative labels.
-    has_many: bool,
-    /// The one other label, where a positive one was named.
-    negative: Option<String>,
-}
-
-const LABELS: &str = "labels are 0 and 1, or true and false; of two others name the positive one: --positive VALUE";
-
-impl<'a> Marks<'a> {
-    fn new(positive: Option<&'a str>, has_many: bool) -> Self {
-        Marks { positive, has_many, negative: None }
-    }
-
-    /// The labels of a chunk.
-    fn add(&mut self, table: &Table, column: &Column, labels: &mut Vec<bool>) -> Result<()> {
-        let start = labels.len();
-        let fault =
-            |row: usize, problem: String, hint: &str| Error::data(table.place(row).column(&column.name), problem, hint);
-        match (&column.values, self.positive) {
-            (Values::Number(values), None) => labels.extend(values.iter().map(|value| *value == 1.0)),
-            (Values::Boolean(values), None) => labels.extend(values.iter().map(|value| *value == Some(true))),
-            _ => {}
-        }
-        if labels.len() > start {
-            let is_other = |row: &usize| matches!(&column.values, Values::Number(values) if values[*row] != 0.0 && values[*row] != 1.0);
-            return match (0..column.values.len()).find(is_other) {
-                Some(row) => Err(fault(row, format!("`{}` is not a label", column.values.text(row)), LABELS)),
-                None => Ok(()),
-            };
-        }
-        for row in 0..column.values.len() {
-            let shown = column.values.text(row);
-            let label = match self.positive {
-                None => match shown.to_ascii_lowercase().as_str() {
-                    "1" | "true" => true,
-                    "0" | "false" => false,
-                    _ => return Err(fault(row, format!("`{}` is not a label", shown.escape_debug()), LABELS)),
-                },
-                Some(positive) => same(&shown, positive),
-            };
-            if !label
-                && !self.has_many
-                && let Some(positive) = self.positive
-            {
-                let negative = self.negative.get_or_insert_with(|| shown.clone());
-                if *negative != shown {
-                    let (third, second) = (shown.escape_debug(), negative.escape_debug());
-                    let problem = format!("`{third}` is a third label beside `{positive}` and `{second}`");
-                    return Err(fault(row, problem, "two different labels are needed, or 0 and 1"));
-                }
-            }
-            labels.push(label);
-        }
-        Ok(())
-    }
-}
-
-/// Whether a label is the one named: the same text, or the same number however it is written.
-fn same(shown: &str, named: &str) -> bool {
-    shown == named || matches!((shown.parse::<f64>(), named.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }

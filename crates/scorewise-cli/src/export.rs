@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_train::model::Model;
 use scorewise_train::onnx;
-use scorewise_train::output::{OutputKind, Outputs};
 use serde_json::json;
 
 use crate::outcome::{Failure, Outcome};

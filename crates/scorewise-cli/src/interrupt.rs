@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-use scorewise_train::output::remove_partial_files_and_exit;
+use scorewise_table::output::remove_partial_files_and_exit;
 
 /// The exit code of the signal that came first; 0 before that.
 static CODE: AtomicU8 = AtomicU8::new(0);

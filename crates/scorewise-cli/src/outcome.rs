@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io::Write;
 use std::sync::{PoisonError, RwLock};
 
-use scorewise_train::setting::render;
+use scorewise_table::setting::render;
 
 use scorewise_report::visible;
 
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn settings_are_named_as_options_with_values_that_a_shell_keeps() {
-        use scorewise_train::setting::Setting;
+        use scorewise_table::setting::Setting;
         let option = |value: &str| with_options(Setting("target").to(value));
         assert_eq!(with_options(Setting("weight-decay")), "--weight-decay");
         assert_eq!(option("pm2.5"), "--target pm2.5");

@@ -7,14 +7,14 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use scorewise_train::encode::Surprises;
-use scorewise_train::groups::Neighbours;
-use scorewise_train::model::{Model, Predictor};
-use scorewise_train::output::{OutputKind, Outputs, SafeFile};
-use scorewise_train::table::{
+use scorewise_table::encode::Surprises;
+use scorewise_table::groups::Neighbours;
+use scorewise_table::output::{OutputKind, Outputs, SafeFile};
+use scorewise_table::table::{
     Category, Column, Kind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values,
 };
-use scorewise_train::target::{Labels, Rule, Unmatched};
+use scorewise_table::target::{Labels, Rule, Unmatched};
+use scorewise_train::model::{Model, Predictor};
 use scorewise_train::{Error, Place};
 use serde_json::json;
 
@@ -325,7 +325,7 @@ fn lacks(place: Place, lacking: &[&str], reader: &Reader) -> Error {
     let (is, them) = if lacking.len() == 1 { ("column", "it") } else { ("columns", "them") };
     let problem = format!("has no {is} {}, and the model needs {them}", listed(lacking));
     let near = lacking.iter().take(LISTED).filter_map(|name| {
-        let near = scorewise_train::table::nearest(name, all.iter().copied())?;
+        let near = scorewise_table::table::nearest(name, all.iter().copied())?;
         Some(format!("`{near}` for `{name}`"))
     });
     let near: Vec<String> = near.collect();

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use scorewise_report::document::Document;
-use scorewise_train::output::Outputs;
-use scorewise_train::table::Source;
+use scorewise_table::output::Outputs;
+use scorewise_table::table::Source;
 use scorewise_train::{Error, Place};
 
 use crate::outcome::{Failure, Outcome};

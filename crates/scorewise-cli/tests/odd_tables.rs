@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use scorewise_train::table::{BuiltIn, Reading, Source, Table, read};
+use scorewise_table::table::{BuiltIn, Reading, Source, Table, read};
 use serde_json::Value;
 
 fn table(built_in: BuiltIn) -> Table {

@@ -7,8 +7,8 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Output, Stdio};
 
-use scorewise_train::spreadsheet::spreadsheet_text;
-use scorewise_train::table::{Reading, Source, Table, Values, read};
+use scorewise_table::spreadsheet::spreadsheet_text;
+use scorewise_table::table::{Reading, Source, Table, Values, read};
 use serde_json::Value;
 
 mod folder;

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
-use scorewise_train::setting::render;
+use scorewise_table::setting::render;
 
 /// A fault in what the caller gave.
 pub fn fault(error: impl Display) -> PyErr {

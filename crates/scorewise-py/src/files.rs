@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use scorewise_train::output::{OutputKind, Outputs};
+use scorewise_table::output::{OutputKind, Outputs};
 
 use crate::fault::fault;
 

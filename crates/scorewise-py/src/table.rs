@@ -2,7 +2,7 @@
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use scorewise_train::table::{Category, Column, Table, Values};
+use scorewise_table::table::{Category, Column, Table, Values};
 
 use crate::arrays::slice;
 

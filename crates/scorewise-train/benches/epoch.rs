@@ -142,7 +142,7 @@ impl Epoch {
             self.engine.forward(&self.network, &self.matrix, order, logits);
             let rows = Rows::new(Logits(logits), &self.picked[..order.len()]).expect("rows");
             self.loss.value_and_gradient(&rows, slopes).expect("finite");
-            self.engine.expect(&self.matrix, &self.order[(first + batch).min(self.steps)..]);
+            self.engine.prefetch(&self.matrix, &self.order[(first + batch).min(self.steps)..]);
             self.engine.backward(&self.network, slopes, &mut self.gradient);
             self.adam.step(&mut self.network.parameters, &self.gradient, 1e-3);
         }

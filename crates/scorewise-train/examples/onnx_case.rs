@@ -9,8 +9,8 @@ mod models;
 
 use std::path::Path;
 
+use scorewise_table::table::{Source, read};
 use scorewise_train::model::{Model, Predictor};
-use scorewise_train::table::{Source, read};
 use scorewise_train::{Matrix, Place, onnx};
 use serde_json::json;
 

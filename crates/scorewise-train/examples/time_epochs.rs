@@ -146,7 +146,7 @@ impl Training {
             }
             engine.forward(network, &table.matrix, now, logits);
             table.loss.value_and_gradient(&Rows::new(Logits(logits), &labels[..now.len()])?, slopes)?;
-            engine.expect(&table.matrix, later);
+            engine.prefetch(&table.matrix, later);
             engine.backward(network, slopes, gradient);
             adam.step(&mut network.parameters, gradient, 1e-3);
         }

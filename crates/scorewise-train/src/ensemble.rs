@@ -8,10 +8,11 @@ use scorewise::prior::Chance;
 use scorewise::sweep::{Sweep, sweep};
 use scorewise::{Probabilities, Purpose, Rows, stream};
 
-use crate::engine::{Engine, Matrix};
-use crate::error::{Error, Result};
+use crate::engine::Engine;
 use crate::fit::{Epoch, Fit, Job, Sample, Settings, fit_all};
 use crate::net::{Network, Shape};
+use scorewise_table::Matrix;
+use scorewise_table::error::{Error, Result};
 
 /// Networks of an ensemble at the most: every one is held in memory and in the model file, and their mean hardly changes beyond a few dozen.
 pub const MOST_MEMBERS: usize = 1000;

@@ -3,7 +3,7 @@
 //! ```
 //! use std::ops::ControlFlow;
 //!
-//! use scorewise_train::table::{BuiltIn, Reading, Source, read};
+//! use scorewise_table::table::{BuiltIn, Reading, Source, read};
 //! use scorewise_train::train::{Plan, train};
 //!
 //! let adult = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?;
@@ -55,17 +55,6 @@
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 
-pub mod error;
-pub mod setting;
-mod note;
-mod names;
-pub mod table;
-pub mod output;
-pub mod spreadsheet;
-pub mod groups;
-pub mod encode;
-pub mod target;
-pub mod split;
 mod net;
 mod engine;
 pub mod optim;
@@ -77,8 +66,7 @@ pub mod onnx;
 pub mod train;
 pub mod reproduce;
 
-pub use engine::{Engine, Level, Matrix};
-pub use error::{Error, Place, Result};
+pub use engine::{Engine, Level};
 pub use model::Model;
 pub use net::{Dense, Network, Shape};
-pub use note::Note;
+pub use scorewise_table::{Error, Matrix, Note, Place, Result};

@@ -10,10 +10,8 @@
 use rand_core::Rng;
 use scorewise::Purpose;
 
-use crate::split::random;
-
-/// Numbers to which a row of weights is padded: one AVX-512 register.
-pub(crate) const PAD: usize = 16;
+use scorewise_table::PAD;
+use scorewise_table::split::random;
 
 /// How many inputs, hidden units in each layer, and outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! OPTIM: from a gradient to a step, over the flat list of parameters.
 
-use crate::engine::{Buffer, Lanes, Level, Work, run};
+use crate::engine::{Lanes, Level, Work, run};
 use crate::net::Network;
+use scorewise_table::Buffer;
 
 /// Adam with decoupled weight decay (AdamW).
 ///

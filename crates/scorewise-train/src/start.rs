@@ -16,8 +16,9 @@
 use scorewise::Prior;
 use scorewise::multiclass::softmax;
 
-use crate::engine::{Engine, Matrix};
+use crate::engine::Engine;
 use crate::net::Network;
+use scorewise_table::Matrix;
 
 /// The share of predictions that lie inside the support of their prior: of all rows, and of all classes where a row has several
 /// logits. There is one prior for all of them or one for each; without any, all count as inside.

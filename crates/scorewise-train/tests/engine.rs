@@ -291,7 +291,7 @@ fn prediction_and_hints_leave_the_way_back_as_it_was() {
     let (logits, gradient) = logits_and_gradient(&mut engine, &case);
     let (mut again, mut predicted) = (vec![0.0; 3000], vec![0.0; 3000]);
     engine.forward(&case.network, &case.matrix, &case.order, &mut again);
-    engine.expect(&case.matrix, &case.order[5..]);
+    engine.prefetch(&case.matrix, &case.order[5..]);
     engine.predict(&case.network, &case.matrix, &case.order, &mut predicted);
     engine.predict(&case.network, &case.matrix, &case.order[..50], &mut again[..50]);
     let mut gradient_again = vec![0.0; gradient.len()];

@@ -10,11 +10,11 @@ use patterns::{Data, blobs, disc, score_loss};
 use scorewise::Score;
 use scorewise::multiclass::SimplexLoss;
 use scorewise::sweep::{Bootstrap, Resampling};
+use scorewise_table::split::{Shares, Split};
+use scorewise_table::table::{Column, Table, Values};
+use scorewise_table::target::Labels;
 use scorewise_train::ensemble::{Ensemble, Trained, ensemble};
 use scorewise_train::fit::{Objective, Sample, Settings, WarmStart};
-use scorewise_train::split::{Shares, Split};
-use scorewise_train::table::{Column, Table, Values};
-use scorewise_train::target::Labels;
 use scorewise_train::{Engine, Matrix, Network, Shape};
 
 fn trained(data: &Data, outputs: usize, settings: &Settings, members: usize, threads: usize) -> Trained {

@@ -9,12 +9,12 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use scorewise_train::encode::{Coding, Encoder, Input};
-use scorewise_train::groups::RowOrder;
+use scorewise_table::encode::{Coding, Encoder, Input};
+use scorewise_table::groups::RowOrder;
+use scorewise_table::output::{OutputKind, Outputs};
+use scorewise_table::table::{Kind, Reading};
+use scorewise_table::target::{Rule, Target};
 use scorewise_train::model::{Chosen, Decision, Model, Predictor};
-use scorewise_train::output::{OutputKind, Outputs};
-use scorewise_train::table::{Kind, Reading};
-use scorewise_train::target::{Rule, Target};
 use scorewise_train::train::Plan;
 use scorewise_train::{Dense, Network, Place, Shape};
 use serde_json::{Value, json};

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
+use scorewise_table::split::Split;
+use scorewise_table::table::{Column, Reading, Table, Values};
 use scorewise_train::fit::{Method, WarmStart};
-use scorewise_train::split::Split;
-use scorewise_train::table::{Column, Reading, Table, Values};
 use scorewise_train::train::{Cut, LossName, Plan, Recipe, train};
 use scorewise_train::{Error, Model};
 

@@ -1,6 +1,6 @@
 //! What happened, from labels as files have them to yes and no.
 
-use scorewise_train::table::{Column, Table, Values};
+use scorewise_table::table::{Column, Table, Values};
 use scorewise_train::{Error, Result};
 
 /// What the labels say: which value is positive, and which others there are.

@@ -1,6 +1,6 @@
 //! Which columns of a table of predictions are what, decided by their names.
 
-use scorewise_train::table::{Kind, Reading, nearest};
+use scorewise_table::table::{Kind, Reading, nearest};
 use scorewise_train::{Error, Place, Result};
 
 use super::Columns;

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use crate::outcome::{Failure, note};
 use scorewise::Score;
 use scorewise::multiclass::MultiScore;
-use scorewise_train::spreadsheet::spreadsheet_text;
-use scorewise_train::table::{Category, Column, Reader, Reading, Source, Table, Values};
+use scorewise_table::spreadsheet::spreadsheet_text;
+use scorewise_table::table::{Category, Column, Reader, Reading, Source, Table, Values};
 use scorewise_train::train::multi_score;
 use scorewise_train::{Error, Place, Result};
 

@@ -1,6 +1,6 @@
 //! Probabilities and weights, checked on their way in and kept as f32 where that loses nothing.
 
-use scorewise_train::table::{Column, Table, Values};
+use scorewise_table::table::{Column, Table, Values};
 use scorewise_train::{Error, Result};
 
 /// Numbers as narrow as they are: predictions by the hundred million should not take twice their room.

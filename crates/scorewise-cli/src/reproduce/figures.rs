@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use scorewise::Prior;
 use scorewise_report::document::ThresholdsOf;
 use scorewise_report::{Picture, file_name, paper_priors, paper_thresholds};
-use scorewise_train::output::{OutputKind, Outputs};
+use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_train::reproduce::Trial;
 
 use super::arguments::Chosen;

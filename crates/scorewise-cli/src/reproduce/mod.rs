@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_report::document::{Document, Kind, Reproduction};
-use scorewise_train::output::{OutputKind, Outputs};
+use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_train::reproduce::{Journal, Stage, Task, Trial, perform};
 use scorewise_train::{Error, Place};
 

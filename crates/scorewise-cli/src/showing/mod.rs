@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use scorewise_report::document::Document;
 use scorewise_report::{figures, page};
-use scorewise_train::output::{OutputKind, Outputs, SafeFile, SafeFolder};
-use scorewise_train::table::Source;
+use scorewise_table::output::{OutputKind, Outputs, SafeFile, SafeFolder};
+use scorewise_table::table::Source;
 use scorewise_train::{Error, Place};
 
 use crate::outcome::{Failure, note};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use scorewise_train::output::OutputKind;
+use scorewise_table::output::OutputKind;
 
 use crate::outcome::note;
 use crate::resampling::replicates;

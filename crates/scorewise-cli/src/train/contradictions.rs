@@ -1,8 +1,8 @@
 //! Options of `train` that contradict each other. None is ignored in silence: where one makes another meaningless, both are named.
 
+use scorewise_table::table::Table;
+use scorewise_table::target::Target;
 use scorewise_train::Error;
-use scorewise_train::table::Table;
-use scorewise_train::target::Target;
 use scorewise_train::train::{LossName, Manner, Plan};
 
 use super::arguments::{self, Arguments};

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use scorewise_table::encode::Choice;
+use scorewise_table::split::Split;
+use scorewise_table::table::{BuiltIn, Kind, Reading, Source, Table};
 use scorewise_train::Error;
-use scorewise_train::encode::Choice;
 use scorewise_train::ensemble::check_members;
 use scorewise_train::fit::{Keep, Method, Settings, WarmStart};
-use scorewise_train::split::Split;
-use scorewise_train::table::{BuiltIn, Kind, Reading, Source, Table};
 use scorewise_train::train::{Cut, LossName, Manner, Plan, Recipe, check_hidden};
 
 use super::arguments::{self, Arguments, Multiclass, Optimiser, Weights};

@@ -4,9 +4,9 @@ use scorewise::sweep::{confusion, sweep};
 use scorewise::theory::{self, FRACTIONS, Law};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
 use scorewise_report::document::{Data, Document, Epoch, Kind, Member, Training};
+use scorewise_table::table::Table;
 use scorewise_train::fit::{self, Fit, Outcome};
 use scorewise_train::model::{Chosen, Decision, Fingerprint};
-use scorewise_train::table::Table;
 use scorewise_train::train::{Answers, Plan};
 use serde_json::Value;
 

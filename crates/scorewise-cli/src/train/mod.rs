@@ -9,12 +9,12 @@ mod watch;
 
 use std::time::Instant;
 
+use scorewise_table::output::{OutputKind, Outputs, SafeFile};
+use scorewise_table::split::Folds;
+use scorewise_table::table::{Reader, Source, Table, Writing, warnings};
 use scorewise_train::Note;
 use scorewise_train::fit::Fit;
 use scorewise_train::model::Model;
-use scorewise_train::output::{OutputKind, Outputs, SafeFile};
-use scorewise_train::split::Folds;
-use scorewise_train::table::{Reader, Source, Table, Writing, warnings};
 use scorewise_train::train::{Fold, Plan, Trained, cross_validate, train};
 use serde_json::{Value, json};
 
@@ -87,7 +87,7 @@ fn closing(finished: &Finished, plan: &Plan, arguments: &Arguments) -> Result<St
 }
 
 /// Reads a table, says what was recognised in it, and returns how it is written.
-fn whole(source: &Source, reading: &scorewise_train::table::Reading) -> Result<(Table, Writing), Failure> {
+fn whole(source: &Source, reading: &scorewise_table::table::Reading) -> Result<(Table, Writing), Failure> {
     let mut reader = Reader::open(source, reading)?;
     reader.notes().iter().for_each(note);
     let table = reader.whole()?;

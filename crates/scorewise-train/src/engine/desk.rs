@@ -1,11 +1,12 @@
 //! What one thread works on: a run of rows through the network, and back.
 
-use super::buffer::Buffer;
 use super::kernel::{PANEL, backward, columns_of, dots, forward, outer, rows_of};
 use super::lanes::Lanes;
 use super::level::Work;
-use super::matrix::{Ahead, Matrix};
-use crate::net::{Layer, PAD};
+use super::prefetch::{Prefetch, panel};
+use crate::net::Layer;
+use scorewise_table::Buffer;
+use scorewise_table::{Matrix, PAD};
 
 /// Panels whose weight gradient is summed in one go: more of them, and their rows leave the first cache.
 pub(super) const TOGETHER: usize = 2;
@@ -84,8 +85,8 @@ unsafe fn hidden<V: Lanes>(
     let first = &plan.layers[0];
     // SAFETY: the desk has room, and as the caller's.
     unsafe {
-        columns_of::<V>(&matrix.panel(now), first.inputs, input.as_mut_ptr());
-        let mut ahead = Ahead::new(matrix, next, &[], first.outputs.div_ceil(8));
+        columns_of::<V>(&panel(matrix, now), first.inputs, input.as_mut_ptr());
+        let mut ahead = Prefetch::new(matrix, next, &[], first.outputs.div_ceil(8));
         let mut from = input.as_ptr();
         for (at, layer) in plan.layers[..plan.layers.len() - 1].iter().enumerate() {
             let to = record.add(plan.places[at + 1]);
@@ -118,14 +119,14 @@ impl Work for Forward<'_> {
         };
         // SAFETY: the buffers were sized for this many panels, the rows are the matrix's, and `run` has the instructions of V.
         unsafe {
-            Ahead::new(matrix, &order[..PANEL.min(order.len())], &[], 1).go::<V>();
+            Prefetch::new(matrix, &order[..PANEL.min(order.len())], &[], 1).next::<V>();
             for (panel, logits) in logits.chunks_mut(PANEL * outputs).enumerate() {
                 let (now, later) = order[panel * PANEL..].split_at(PANEL.min(order.len() - panel * PANEL));
                 let soon = &later[..PANEL.min(later.len())];
                 hidden::<V>(plan, parameters, &mut desk.input, matrix, (now, soon), record);
                 let from =
                     if depth == 1 { desk.input.as_ptr() } else { record.add(plan.places[depth - 1]).cast_const() };
-                let mut ahead = Ahead::new(matrix, if depth == 1 { soon } else { &[] }, &[], outputs.div_ceil(8));
+                let mut ahead = Prefetch::new(matrix, if depth == 1 { soon } else { &[] }, &[], outputs.div_ceil(8));
                 forward::<V>(&plan.layers[depth - 1], parameters, from, desk.last.as_mut_ptr(), false, &mut ahead);
                 if outputs == 1 {
                     logits.copy_from_slice(&desk.last[..logits.len()]);
@@ -165,7 +166,7 @@ impl Work for Backward<'_> {
             let order = &order[start * group..];
             let (now, later) = order.split_at(group.min(order.len()));
             let panels = now.len().div_ceil(PANEL);
-            let mut nothing = Ahead::new(matrix, &[], &[], 1);
+            let mut nothing = Prefetch::new(matrix, &[], &[], 1);
             let mut places = [[std::ptr::null(); PANEL]; TOGETHER];
             // SAFETY: the buffers were sized for this many panels, the rows are the matrix's, and `run` has the instructions of V.
             unsafe {
@@ -209,7 +210,7 @@ impl Work for Backward<'_> {
                     std::mem::swap(&mut out, &mut into);
                 }
                 for (place, now) in places.iter_mut().zip(now.chunks(PANEL)) {
-                    *place = matrix.panel(now);
+                    *place = panel(matrix, now);
                 }
                 let later = &later[..group.min(later.len())];
                 // Activations of a batch that the second cache does not hold come from afar, too.
@@ -222,7 +223,7 @@ impl Work for Backward<'_> {
                 };
                 let first = &plan.layers[0];
                 let goes = first.outputs.div_ceil(8) * first.stride.div_ceil(4 * V::WIDTH);
-                let mut ahead = Ahead::new(matrix, later, stretch, goes);
+                let mut ahead = Prefetch::new(matrix, later, stretch, goes);
                 outer::<V>(first, out, &places[..panels], gradient, start == 0, &mut ahead);
             }
         }

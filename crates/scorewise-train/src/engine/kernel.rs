@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use super::lanes::Lanes;
-use super::matrix::Ahead;
+use super::prefetch::Prefetch;
 use crate::net::Layer;
 
 /// Rows of a panel.
@@ -76,7 +76,7 @@ pub(crate) unsafe fn forward<V: Lanes>(
     input: *const f32,
     output: *mut f32,
     relu: bool,
-    ahead: &mut Ahead<'_>,
+    ahead: &mut Prefetch<'_>,
 ) {
     // SAFETY: offsets stay within what the caller promises.
     unsafe {
@@ -94,13 +94,13 @@ unsafe fn forward_panel<V: Lanes, const N: usize>(
     input: *const f32,
     output: *mut f32,
     relu: bool,
-    ahead: &mut Ahead<'_>,
+    ahead: &mut Prefetch<'_>,
 ) {
     let mut blocks = Blocks::of(layer.outputs, (V::SUMS / N).min(8));
     while let Some((start, size)) = blocks.next() {
         // SAFETY: as the caller's.
         unsafe {
-            ahead.go::<V>();
+            ahead.next::<V>();
             let weights = parameters.add(layer.weights + start * layer.stride);
             let (biases, output) = (parameters.add(layer.biases + start), output.add(start * PANEL));
             with_block!(size, forward_block::<V, N>(weights, layer.stride, biases, input, layer.inputs, output, relu));
@@ -240,7 +240,7 @@ pub(crate) unsafe fn outer<V: Lanes>(
     rows: &[[*const f32; PANEL]],
     gradient: *mut f32,
     fresh: bool,
-    ahead: &mut Ahead<'_>,
+    ahead: &mut Prefetch<'_>,
 ) {
     // SAFETY: as the caller's.
     unsafe {
@@ -253,7 +253,7 @@ pub(crate) unsafe fn outer<V: Lanes>(
             let column = vector * V::WIDTH;
             let mut blocks = Blocks::of(layer.outputs, (V::SUMS / columns).min(8));
             while let Some((start, size)) = blocks.next() {
-                ahead.go::<V>();
+                ahead.next::<V>();
                 let slopes = slopes.add(start * PANEL);
                 let gradient = gradient.add(layer.weights + start * layer.stride + column);
                 match columns {

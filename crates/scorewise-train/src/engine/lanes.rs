@@ -30,7 +30,7 @@ pub(crate) trait Lanes: Copy {
     unsafe fn sum(self) -> f32;
     /// A hint that the cache line here will soon be read.
     #[inline(always)]
-    unsafe fn expect_at(_: *const f32) {}
+    unsafe fn prefetch_at(_: *const f32) {}
     /// self / (√square + epsilon), for squares above 0 that f32 holds in all their digits.
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self;
     /// Sixteen runs of four numbers, turned: to[b][a] = from[a][b], the four new runs `stride` apart.
@@ -150,7 +150,7 @@ pub(crate) mod x86 {
             unsafe { _mm256_and_ps(self, _mm256_cmp_ps::<_CMP_GT_OQ>(gate, _mm256_setzero_ps())) }
         }
         #[inline(always)]
-        unsafe fn expect_at(place: *const f32) {
+        unsafe fn prefetch_at(place: *const f32) {
             // SAFETY: a hint; it reads nothing.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
         }
@@ -242,7 +242,7 @@ pub(crate) mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn expect_at(place: *const f32) {
+        unsafe fn prefetch_at(place: *const f32) {
             // SAFETY: a hint; it reads nothing.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
         }

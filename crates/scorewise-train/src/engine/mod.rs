@@ -3,18 +3,15 @@
 //! A large batch is cut into parts whose number and size depend on the network and the batch alone. Each part's gradient is summed
 //! in f32, the parts of a slot in f64, and the slots in their order: the same bits however many threads take part.
 
-mod buffer;
-mod matrix;
+mod prefetch;
 mod lanes;
 mod level;
 mod kernel;
 mod desk;
 
-pub(crate) use buffer::Buffer;
 pub(crate) use lanes::Lanes;
 pub use level::Level;
 pub(crate) use level::{Work, run};
-pub use matrix::Matrix;
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -22,7 +19,8 @@ use rayon::prelude::*;
 use crate::net::{Network, Shape};
 use desk::{Backward, Desk, Forward, Plan, TOGETHER};
 use kernel::PANEL;
-use matrix::Ahead;
+use prefetch::Prefetch;
+use scorewise_table::{Buffer, Matrix};
 
 /// Products of a weight and a row that are worth a part of their own.
 const PART: usize = 1 << 23;
@@ -111,7 +109,7 @@ impl Engine {
         self.pass(network, matrix, order, logits, self.keeps(order.len()));
         // Only now: they have been found to fit.
         self.order.extend_from_slice(order);
-        if !self.matrix.is(matrix) {
+        if !self.matrix.shares_values_with(matrix) {
             self.matrix = matrix.clone();
         }
     }
@@ -125,7 +123,7 @@ impl Engine {
     }
 
     /// A hint that these rows are the next batch: they are fetched from memory while the last one is still worked on.
-    pub fn expect(&self, matrix: &Matrix, order: &[u32]) {
+    pub fn prefetch(&self, matrix: &Matrix, order: &[u32]) {
         run(self.level, Hint { matrix, order: &order[..order.len().min(TOGETHER * PANEL)] });
     }
 
@@ -268,6 +266,6 @@ impl Work for Hint<'_> {
     #[inline(always)]
     unsafe fn with<V: Lanes>(self) {
         // SAFETY: `run` has the instructions of V.
-        unsafe { Ahead::new(self.matrix, self.order, &[], 1).go::<V>() };
+        unsafe { Prefetch::new(self.matrix, self.order, &[], 1).next::<V>() };
     }
 }

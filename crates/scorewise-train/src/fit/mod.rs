@@ -28,8 +28,8 @@ use std::ops::ControlFlow;
 
 use scorewise::{Purpose, stream};
 
-use crate::error::Result;
 use crate::net::{Network, Shape};
+use scorewise_table::error::Result;
 use training::{Plan, Run, Training};
 
 /// What an epoch was for.

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{Epoch, Fit, Sample, Settings, fit};
-use crate::error::{Error, Result};
 use crate::net::Shape;
+use scorewise_table::error::{Error, Result};
 
 /// One of many trainings: repeats, folds, members, points of a grid.
 #[derive(Clone, Debug)]

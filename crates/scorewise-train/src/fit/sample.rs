@@ -1,10 +1,10 @@
 //! The data of a training: a matrix with its labels, and which rows are for steps and which for validation.
 
 use super::objective::Objective;
-use crate::engine::Matrix;
-use crate::error::{Error, Result};
 use crate::net::Shape;
-use crate::split::Hand;
+use scorewise_table::Matrix;
+use scorewise_table::error::{Error, Result};
+use scorewise_table::split::Hand;
 
 /// The data of a training, borrowed: many trainings share one matrix.
 #[derive(Clone, Copy, Debug)]

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::objective::Objective;
 use super::optimiser::Method;
-use crate::error::{Error, Result};
 use crate::net::Shape;
-use crate::setting::Setting;
 use crate::start::has_centre;
+use scorewise_table::error::{Error, Result};
+use scorewise_table::setting::Setting;
 
 /// Which weights a training leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,10 +11,10 @@ use super::optimiser::Optimiser;
 use super::settings::{Keep, Settings, WarmStart};
 use super::{Epoch, Outcome, Phase, Sample};
 use crate::engine::Engine;
-use crate::error::{Error, Result};
 use crate::net::{Network, Shape};
-use crate::split::{random, shuffle};
 use crate::start::{centre, coverage, log_odds};
+use scorewise_table::error::{Error, Result};
+use scorewise_table::split::{random, shuffle};
 
 /// Epochs in which a start must move.
 const SIGN_OF_LIFE: usize = 3;
@@ -193,7 +193,7 @@ impl<'a> Training<'a> {
             self.engine.forward(&self.network, matrix, rows, &mut self.batch.logits);
             sum += plan.objective.value_and_slopes(&mut self.batch)?;
             count += 1;
-            self.engine.expect(matrix, batches.peek().copied().unwrap_or_default());
+            self.engine.prefetch(matrix, batches.peek().copied().unwrap_or_default());
             self.engine.backward(&self.network, &self.batch.slopes, &mut self.gradient);
             optimiser.step(&mut self.network.parameters, &self.gradient, plan.rate);
         }
@@ -282,7 +282,7 @@ mod tests {
     use scorewise::{CrossEntropy, Loss, stream};
 
     use super::*;
-    use crate::engine::Matrix;
+    use scorewise_table::Matrix;
 
     #[test]
     fn the_batch_order_of_a_member_is_that_of_no_split_no_replicate_and_no_first_weights() {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Decision, Model};
-use crate::target::Rule;
+use scorewise_table::target::Rule;
 
 /// Rows that a lead may span: more than any real one, few enough to keep.
 const FARTHEST: usize = 1 << 20;

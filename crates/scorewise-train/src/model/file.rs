@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 
 use super::header::{self, CHECKSUM, Contents, DIGITS, Fault, KEY};
 use super::{Decision, Model};
-use crate::encode::Encoder;
-use crate::error::{Error, Place, Result};
 use crate::net::{Dense, Network, Shape};
-use crate::output::{OutputKind, Outputs};
-use crate::table::Reading;
-use crate::target::Target;
 use crate::train::Plan;
+use scorewise_table::encode::Encoder;
+use scorewise_table::error::{Error, Place, Result};
+use scorewise_table::output::{OutputKind, Outputs};
+use scorewise_table::table::Reading;
+use scorewise_table::target::Target;
 
 /// The number of the file format. A scorewise reads its own and all before it. Format 1 had no checksum.
 pub const FORMAT: u64 = 2;

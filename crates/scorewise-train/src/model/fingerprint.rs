@@ -7,7 +7,7 @@
 //! Each step can be undone, so two lists that differ in one word never agree. Every list is led by its length, so that what
 //! stands at the end of one and at the start of the next are not confused. It tells data apart; it does not guard against a forger.
 
-use crate::table::{Table, Values};
+use scorewise_table::table::{Table, Values};
 
 /// A hash of data as it is put together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Fingerprint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Category, Column};
+    use scorewise_table::table::{Category, Column};
 
     fn table() -> Table {
         let column = |name: &str, values| Column { name: name.into(), values };
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_same_table_has_the_same_print_from_any_file() {
-        let other = Table { file: "other.csv".into(), lines: crate::table::Lines::From(2), ..table() };
+        let other = Table { file: "other.csv".into(), lines: scorewise_table::table::Lines::From(2), ..table() };
         assert_eq!(Fingerprint::of(&table()), Fingerprint::of(&other));
         assert_eq!(Fingerprint::new().numbers(&[0.0]), Fingerprint::new().numbers(&[-0.0]));
     }

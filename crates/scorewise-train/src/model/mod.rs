@@ -6,9 +6,9 @@
 //!
 //! ```
 //! use scorewise_train::model::{Chosen, Decision, Model};
-//! # use scorewise_train::encode::{Coding, Encoder, Input};
-//! # use scorewise_train::table::{Kind, Reading};
-//! # use scorewise_train::target::{Rule, Target};
+//! # use scorewise_table::encode::{Coding, Encoder, Input};
+//! # use scorewise_table::table::{Kind, Reading};
+//! # use scorewise_table::target::{Rule, Target};
 //! # use scorewise_train::{Network, Shape};
 //! # let input = |column: &str| Input {
 //! #     column: column.into(), kind: Kind::Number, lag: 0,
@@ -46,11 +46,11 @@ pub use predict::Predictor;
 
 use serde_json::Value;
 
-use crate::encode::Encoder;
 use crate::net::Network;
-use crate::table::Reading;
-use crate::target::Target;
 use crate::train::Plan;
+use scorewise_table::encode::Encoder;
+use scorewise_table::table::Reading;
+use scorewise_table::target::Target;
 
 /// A trained classifier and how it came about.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,9 +1,9 @@
 //! From encoded rows to probabilities and labels.
 
 use super::Model;
-use crate::engine::Matrix;
 use crate::ensemble::mean_probabilities;
-use crate::error::{Error, Place, Result};
+use scorewise_table::Matrix;
+use scorewise_table::error::{Error, Place, Result};
 
 /// Applies a model, chunk by chunk of a table of any length.
 #[derive(Clone, Copy, Debug)]

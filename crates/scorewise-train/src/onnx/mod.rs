@@ -13,10 +13,10 @@ mod proto;
 use prost::Message;
 use serde_json::json;
 
-use crate::error::{Error, Result};
 use crate::model::{Decision, Model};
 use graph::Graph;
 use proto::{DOUBLE, FLOAT, INT64, ModelProto, OperatorSetIdProto, StringStringEntryProto};
+use scorewise_table::error::{Error, Result};
 
 /// The version of the operators. 13 is the first in which `Squeeze` and `Softmax` have today's form: runtimes since 2020 know it.
 const OPERATORS: i64 = 13;

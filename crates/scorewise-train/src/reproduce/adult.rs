@@ -6,11 +6,11 @@
 use scorewise::Purpose;
 
 use super::part::Part;
-use crate::encode::{Choice, Encoder};
-use crate::engine::Matrix;
-use crate::error::{Error, Place, Result};
-use crate::split::{random, shuffle};
-use crate::table::{BuiltIn, Reading, Source, Table, Values, read};
+use scorewise_table::Matrix;
+use scorewise_table::encode::{Choice, Encoder};
+use scorewise_table::error::{Error, Place, Result};
+use scorewise_table::split::{random, shuffle};
+use scorewise_table::table::{BuiltIn, Reading, Source, Table, Values, read};
 
 /// All people without a missing value.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use scorewise::Prior;
 
 use super::inputs::Inputs;
 use super::strong::{INPUTS, MEMBERS};
-use crate::error::Error;
+use scorewise_table::error::Error;
 
 /// A way to forecast.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::error::Error;
-use crate::names::quoted;
+use scorewise_table::error::Error;
+use scorewise_table::names::quoted;
 
 /// Directions of the wind.
 pub(super) const DIRECTIONS: usize = 4;

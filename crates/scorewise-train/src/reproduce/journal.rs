@@ -10,9 +10,9 @@ use std::sync::Mutex;
 
 use super::Experiment;
 use super::trial::{Key, Task, Trial};
-use crate::error::{Error, Place, Result};
-use crate::output::{OutputKind, Outputs};
-use crate::setting::Setting;
+use scorewise_table::error::{Error, Place, Result};
+use scorewise_table::output::{OutputKind, Outputs};
+use scorewise_table::setting::Setting;
 
 /// The trainings that are done.
 #[derive(Debug)]

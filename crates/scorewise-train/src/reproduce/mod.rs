@@ -50,8 +50,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use scorewise::{Prior, Score};
 
-use crate::error::{Error, Result};
 use crate::fit::{Epoch, Settings, side_by_side};
+use scorewise_table::error::{Error, Result};
 
 /// One of the paper's two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The rows of one repeat: which are for steps, which stop the training, which judge.
 
-use crate::engine::Matrix;
 use crate::fit::Sample;
-use crate::split::{Hand, deal_hands};
+use scorewise_table::Matrix;
+use scorewise_table::split::{Hand, deal_hands};
 
 /// The rows of one repeat, encoded.
 #[derive(Clone, Debug)]

@@ -12,10 +12,10 @@ use scorewise::Purpose;
 use super::inputs::{DIRECTIONS, Input, Inputs, Weather};
 use super::line::least_squares;
 use super::part::Part;
-use crate::engine::Matrix;
-use crate::error::{Error, Place, Result};
-use crate::split::{random, shuffle};
-use crate::table::{BuiltIn, Reading, Source, Table, Values, read};
+use scorewise_table::Matrix;
+use scorewise_table::error::{Error, Place, Result};
+use scorewise_table::split::{random, shuffle};
+use scorewise_table::table::{BuiltIn, Reading, Source, Table, Values, read};
 
 /// Windows that the paper trains on.
 pub const WINDOWS: usize = 100;

@@ -3,9 +3,9 @@
 use scorewise::{Loss, Prior, Score, ScoreLoss};
 
 use super::trial::cross_entropy;
-use crate::error::Result;
 use crate::fit::Settings;
 use crate::train::Recipe;
+use scorewise_table::error::Result;
 
 /// What its networks are given of an hour.
 pub const INPUTS: &str = "expected-150";

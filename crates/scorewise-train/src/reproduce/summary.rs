@@ -5,7 +5,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise::{Purpose, Spread};
 
 use super::trial::Trial;
-use crate::split::random;
+use scorewise_table::split::random;
 
 /// A line of a table: ours or the paper's.
 #[derive(Clone, Debug, PartialEq)]

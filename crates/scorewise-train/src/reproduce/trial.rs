@@ -13,9 +13,9 @@ use super::pollution::Window;
 use super::strong;
 use super::{Experiment, Stage};
 use crate::ensemble::{Ensemble, ensemble};
-use crate::error::Result;
 use crate::fit::{Epoch, Fit, Keep, Settings};
 use crate::net::Shape;
+use scorewise_table::error::Result;
 
 /// One training that is to be done.
 #[derive(Clone, Debug)]

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use scorewise::{Purpose, stream};
 
 use super::{Answers, Labelled, Plan, part};
-use crate::error::Result;
 use crate::fit::{Epoch, side_by_side};
 use crate::model::Decision;
-use crate::note::Note;
-use crate::split::Folds;
-use crate::table::{Reading, Table};
+use scorewise_table::Note;
+use scorewise_table::error::Result;
+use scorewise_table::split::Folds;
+use scorewise_table::table::{Reading, Table};
 
 /// What a fold found.
 #[derive(Clone, Debug)]

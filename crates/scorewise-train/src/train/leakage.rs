@@ -2,12 +2,12 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::encode::Encoder;
-use crate::engine::Matrix;
-use crate::note::Note;
-use crate::setting::Setting;
-use crate::table::{Category, Table, Values};
-use crate::target::{Labels, Target};
+use scorewise_table::Matrix;
+use scorewise_table::Note;
+use scorewise_table::encode::Encoder;
+use scorewise_table::setting::Setting;
+use scorewise_table::table::{Category, Table, Values};
+use scorewise_table::target::{Labels, Target};
 
 /// Rows of a column that are looked at, at the most.
 const MOST_ROWS: usize = 100_000;

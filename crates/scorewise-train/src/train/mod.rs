@@ -21,18 +21,18 @@ use scorewise::multiclass::MultiScore;
 use scorewise::sweep::sweep;
 use scorewise::{Probabilities, Rows, Score};
 
-use crate::encode::Encoder;
 use crate::ensemble::{Ensemble, check_members, ensemble};
-use crate::error::{Error, Result};
 use crate::fit::{Epoch, Fit, Sample};
-use crate::groups::{Neighbours, RowOrder};
 use crate::model::{Chosen, Decision, Fingerprint, Model, VERSION};
 use crate::net::Shape;
-use crate::note::Note;
-use crate::setting::visible;
-use crate::split::{Parts, Shares};
-use crate::table::{Reading, Table, Values};
-use crate::target::{Labels, Rule, Target};
+use scorewise_table::Note;
+use scorewise_table::encode::Encoder;
+use scorewise_table::error::{Error, Result};
+use scorewise_table::groups::{Neighbours, RowOrder};
+use scorewise_table::setting::visible;
+use scorewise_table::split::{Parts, Shares};
+use scorewise_table::table::{Reading, Table, Values};
+use scorewise_table::target::{Labels, Rule, Target};
 
 /// What a training leaves.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ impl<'a> Labelled<'a> {
             && (*negatives == 0 || *positives == 0)
         {
             let how = if *positives == 0 { "in no row" } else { "in every row" };
-            let place = crate::Place::file(&table.file).column(&target.column);
+            let place = scorewise_table::Place::file(&table.file).column(&target.column);
             let problem =
                 format!("the condition `{}` holds {how}: there is nothing to tell apart", visible(plan.target.trim()));
             return Err(Error::data(place, problem, "compare with another value"));
@@ -168,10 +168,14 @@ fn persistence(target: &Target, table: &Table, neighbours: &Neighbours) -> Resul
 
 /// Sample weights: numbers, 0 or above, in every row.
 fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
-    let column = crate::names::column(table, "weight", name)?;
+    let column = scorewise_table::names::column(table, "weight", name)?;
     let hint = "weights are numbers, 0 or above";
     let Values::Number(values) = &column.values else {
-        return Err(Error::data(crate::Place::file(&table.file).column(name), "is no column of numbers", hint));
+        return Err(Error::data(
+            scorewise_table::Place::file(&table.file).column(name),
+            "is no column of numbers",
+            hint,
+        ));
     };
     match values.iter().position(|weight| !(*weight >= 0.0 && *weight <= 1e12)) {
         Some(row) => {
@@ -288,9 +292,9 @@ fn answers_of(model: &Model, table: &Table, plan: &Plan, learnt: &[u64], notes: 
     notes.extend(told.map(|note| Note::new(format!("{}: {note:#}", visible(&table.file)))));
     let rows = labels.rows();
     if rows.is_empty() {
-        let place = crate::Place::file(&table.file).column(&model.target.column);
+        let place = scorewise_table::Place::file(&table.file).column(&model.target.column);
         let names: Vec<&str> = labels.names.iter().map(String::as_str).collect();
-        let hint = format!("the classes are {}", crate::names::listed(&names));
+        let hint = format!("the classes are {}", scorewise_table::names::listed(&names));
         return Err(Error::data(place, "no row has a class that was learnt", hint));
     }
     notes.extend(leakage::known_rows(learnt, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));

@@ -5,14 +5,14 @@ use scorewise::{Counts, CrossEntropy, ExactLoss, Loss, Prior, Score, ScoreLoss};
 use serde::{Deserialize, Serialize};
 
 use super::{Answers, Recipe};
-use crate::encode::Choice;
-use crate::error::{Error, Result};
 use crate::fit::{Objective, Sample, Settings};
-use crate::groups::RowOrder;
 use crate::model::{Chosen, Decision};
-use crate::note::Note;
-use crate::split::Split;
-use crate::table::Table;
+use scorewise_table::Note;
+use scorewise_table::encode::Choice;
+use scorewise_table::error::{Error, Result};
+use scorewise_table::groups::RowOrder;
+use scorewise_table::split::Split;
+use scorewise_table::table::Table;
 
 /// What is minimised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

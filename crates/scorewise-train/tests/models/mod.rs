@@ -3,11 +3,11 @@
 // Each test that includes this file uses a part of it, and an example does so too, outside of what counts as tests.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use scorewise_train::encode::{Coding, Cycle, Encoder, Input, Scale};
-use scorewise_train::groups::RowOrder;
+use scorewise_table::encode::{Coding, Cycle, Encoder, Input, Scale};
+use scorewise_table::groups::RowOrder;
+use scorewise_table::table::{Kind, Reading};
+use scorewise_table::target::{Comparison, Literal, Rule, Target};
 use scorewise_train::model::{Chosen, Decision, Fingerprint, Model, VERSION};
-use scorewise_train::table::{Kind, Reading};
-use scorewise_train::target::{Comparison, Literal, Rule, Target};
 use scorewise_train::train::Plan;
 use scorewise_train::{Matrix, Network, Shape};
 use serde_json::json;

@@ -5,7 +5,7 @@
 //! Parquet and Arrow have types and need no such mark.
 //!
 //! ```
-//! use scorewise_train::spreadsheet::{spreadsheet_safe, spreadsheet_text};
+//! use scorewise_table::spreadsheet::{spreadsheet_safe, spreadsheet_text};
 //!
 //! assert_eq!(spreadsheet_safe("=1+1"), "'=1+1");
 //! assert_eq!(spreadsheet_text("'=1+1"), "=1+1");

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use scorewise_train::setting::{Setting, first_of, render};
-use scorewise_train::{Error, Note, Place};
+use scorewise_table::setting::{Setting, first_of, render};
+use scorewise_table::{Error, Note, Place};
 
 fn option(name: &str, value: Option<&str>) -> Option<String> {
     Some(value.map_or(format!("--{name}"), |value| format!("--{name} {value}")))
@@ -79,6 +79,7 @@ fn no_text_of_a_library_names_an_option_of_the_command() {
     let mut found = Vec::new();
     for (folder, is_library) in [
         ("scorewise", true),
+        ("scorewise-table", true),
         ("scorewise-train", true),
         ("scorewise-report", true),
         ("scorewise-cli", false),

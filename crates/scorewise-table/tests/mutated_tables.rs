@@ -22,7 +22,7 @@ use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder, WriterVersion};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use scorewise_train::table::{Reading, Source, Table, Values, read};
+use scorewise_table::table::{Reading, Source, Table, Values, read};
 
 /// Counts what is held and the most that was.
 struct Counting;
@@ -151,11 +151,11 @@ fn lines(packed: &[u8], count: usize) -> Vec<u8> {
 }
 
 fn adult() -> Vec<u8> {
-    lines(include_bytes!("../../../data/adult.data.gz"), 120)
+    lines(include_bytes!("../data/adult.data.gz"), 120)
 }
 
 fn pollution() -> Vec<u8> {
-    lines(include_bytes!("../../../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"), 200)
+    lines(include_bytes!("../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"), 200)
 }
 
 /// A part of pollution with a boolean and a time, as Arrow has it.

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
-use scorewise_train::encode::{Choice, Encoder};
-use scorewise_train::table::{Column, Reading, Source, Table, Values, read};
+use scorewise_table::encode::{Choice, Encoder};
+use scorewise_table::table::{Column, Reading, Source, Table, Values, read};
 
 const COLUMNS: usize = 50_000;
 const ROWS: usize = 3;

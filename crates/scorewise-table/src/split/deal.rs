@@ -6,12 +6,12 @@ use scorewise::{Purpose, stream};
 
 /// The generator of one of the streams of a seed.
 #[expect(clippy::disallowed_methods, reason = "this is where generators come from")]
-pub(crate) fn random(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
+pub fn random(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))
 }
 
 /// Every order is as likely as every other.
-pub(crate) fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
+pub fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
     for at in (1..list.len()).rev() {
         let other = ((u128::from(random.next_u64()) * (at as u128 + 1)) >> 64) as usize;
         list.swap(at, other);

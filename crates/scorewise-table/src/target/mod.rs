@@ -1,9 +1,9 @@
 //! TARGET: what is to be predicted, as the user wrote it: a column of classes, or a condition on a column; now or some rows ahead.
 //!
 //! ```
-//! use scorewise_train::groups::{Neighbours, RowOrder};
-//! use scorewise_train::table::{Column, Table, Values};
-//! use scorewise_train::target::{Labels, Target};
+//! use scorewise_table::groups::{Neighbours, RowOrder};
+//! use scorewise_table::table::{Column, Table, Values};
+//! use scorewise_table::target::{Labels, Target};
 //!
 //! let pm = Column { name: "pm2.5 [µg/m3]".into(), values: Values::Number(vec![50.0, 410.0, f64::NAN, 30.0]) };
 //! let table = Table { file: "air.csv".into(), columns: vec![pm], ..Table::default() };
@@ -13,7 +13,7 @@
 //! assert_eq!(labels.classes, [1, Labels::MISSING, 0, Labels::MISSING]);
 //! assert_eq!(notes[0].to_string(), "column `pm2.5 [µg/m3]`: 1 row is left out: nothing is known of its target");
 //! assert_eq!(notes[1].to_string(), "1 row is left out: no row lies 1 ahead of it");
-//! # Ok::<(), scorewise_train::Error>(())
+//! # Ok::<(), scorewise_table::Error>(())
 //! ```
 
 mod parse;

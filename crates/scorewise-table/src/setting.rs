@@ -5,8 +5,8 @@
 //! replaces each mention by its own words:
 //!
 //! ```
-//! use scorewise_train::Error;
-//! use scorewise_train::setting::Setting;
+//! use scorewise_table::Error;
+//! use scorewise_table::setting::Setting;
 //!
 //! let hint = format!("leave it out, or write `{}`", Setting("split").to("random"));
 //! let error = Error::setting("weight-decay", "must be 0 or above", hint);
@@ -124,7 +124,7 @@ fn bare(name: &str, value: Option<&str>) -> Option<String> {
 }
 
 /// A text of the user's without characters that no one can see, the marks of mentions among them. Quotes stay as they are.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return text.into();
     }

@@ -8,7 +8,7 @@
 //! use std::io::Write;
 //! use std::path::Path;
 //!
-//! use scorewise_train::output::{OutputKind, Outputs};
+//! use scorewise_table::output::{OutputKind, Outputs};
 //!
 //! # let folder = std::env::temp_dir().join(format!("scorewise-output-{}", std::process::id()));
 //! # std::fs::create_dir_all(&folder)?;

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use scorewise_train::Error;
-use scorewise_train::table::{BuiltIn, Category, Kind, Lines, Reader, Reading, Source, Table, Values, nearest, read};
+use scorewise_table::Error;
+use scorewise_table::table::{BuiltIn, Category, Kind, Lines, Reader, Reading, Source, Table, Values, nearest, read};
 
 /// A folder that is gone with the test.
 struct Folder(PathBuf);

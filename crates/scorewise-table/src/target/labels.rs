@@ -130,7 +130,8 @@ impl Target {
         Labels { classes, names: self.classes(), ahead }
     }
 
-    pub(crate) fn left_out(&self, labels: &Labels) -> Vec<Note> {
+    /// Notes about rows without a label, whose number and reason a user should know.
+    pub fn left_out(&self, labels: &Labels) -> Vec<Note> {
         let beyond = labels.ahead.iter().flatten().filter(|row| **row == NO_ROW).count();
         let unknown = labels.classes.iter().filter(|class| **class == Labels::MISSING).count() - beyond;
         let are = |count: usize| if count == 1 { "row is" } else { "rows are" };

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
-use scorewise_train::encode::{Choice, Coding, Cycle, Encoder, FARTHEST, Input, Scale, Surprises};
-use scorewise_train::groups::{Neighbours, RowOrder};
-use scorewise_train::split::{Shares, Split};
-use scorewise_train::table::{BuiltIn, Category, Column, Kind, Reading, Source, Table, Values, read};
-use scorewise_train::target::Target;
+use scorewise_table::encode::{Choice, Coding, Cycle, Encoder, FARTHEST, Input, Scale, Surprises};
+use scorewise_table::groups::{Neighbours, RowOrder};
+use scorewise_table::split::{Shares, Split};
+use scorewise_table::table::{BuiltIn, Category, Column, Kind, Reading, Source, Table, Values, read};
+use scorewise_table::target::Target;
 
 fn number(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Number(values.to_vec()) }

@@ -1,8 +1,8 @@
 //! ENCODE: from columns to a matrix of f32, with what the training rows have taught.
 //!
 //! ```
-//! use scorewise_train::encode::{Choice, Encoder};
-//! use scorewise_train::table::{Category, Column, Table, Values};
+//! use scorewise_table::encode::{Choice, Encoder};
+//! use scorewise_table::table::{Category, Column, Table, Values};
 //!
 //! let age = Column { name: "age".into(), values: Values::Number(vec![20.0, 40.0, 60.0, f64::NAN]) };
 //! let levels = vec!["red".to_string(), "blue".to_string()];
@@ -20,7 +20,7 @@
 //!     "column `age`: 1 row without a value, where no training row lacks one: taken as the mean"
 //! );
 //! assert!(notes.is_empty());
-//! # Ok::<(), scorewise_train::Error>(())
+//! # Ok::<(), scorewise_table::Error>(())
 //! ```
 
 mod choice;

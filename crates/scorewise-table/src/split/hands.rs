@@ -17,7 +17,7 @@ pub struct Hand {
 }
 
 /// Deals each stratum (the rows of a class, or all rows as one) into so many hands, the validation rows of as many networks.
-pub(crate) fn deal(strata: &[Vec<u32>], hands: usize, networks: usize, seed: u64) -> Vec<Hand> {
+pub fn deal(strata: &[Vec<u32>], hands: usize, networks: usize, seed: u64) -> Vec<Hand> {
     let hands = hands.max(1);
     let mut dealt = vec![Hand::default(); networks];
     for (round, networks) in dealt.chunks_mut(hands).enumerate() {

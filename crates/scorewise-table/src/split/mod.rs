@@ -1,9 +1,9 @@
 //! SPLIT: which rows are learnt from, which decide when to stop, and which are only looked at in the end.
 //!
 //! ```
-//! use scorewise_train::split::{Shares, Split};
-//! use scorewise_train::table::{Column, Table, Values};
-//! use scorewise_train::target::Labels;
+//! use scorewise_table::split::{Shares, Split};
+//! use scorewise_table::table::{Column, Table, Values};
+//! use scorewise_table::target::Labels;
 //!
 //! let values = Values::Number((0..30).map(f64::from).collect());
 //! let table = Table { columns: vec![Column { name: "x".into(), values }], ..Table::default() };
@@ -13,7 +13,7 @@
 //! assert_eq!((parts.training.len(), parts.validation.len(), parts.test.len()), (16, 8, 6));
 //! // A third of the rows is positive, and so is a third of the test rows.
 //! assert_eq!(parts.test.iter().filter(|row| labels.classes[**row as usize] == 1).count(), 2);
-//! # Ok::<(), scorewise_train::Error>(())
+//! # Ok::<(), scorewise_table::Error>(())
 //! ```
 
 mod deal;
@@ -23,10 +23,10 @@ mod group;
 mod folds;
 mod hands;
 
-pub(crate) use deal::{random, shuffle};
+pub use deal::{random, shuffle};
 pub use folds::Folds;
 pub use hands::Hand;
-pub(crate) use hands::deal as deal_hands;
+pub use hands::deal as deal_hands;
 
 use serde::{Deserialize, Serialize};
 
@@ -100,7 +100,7 @@ impl Split {
     }
 
     /// That the table has the column it names.
-    pub(crate) fn check_column(&self, table: &Table) -> Result<()> {
+    pub fn check_column(&self, table: &Table) -> Result<()> {
         match self {
             Split::Time(Some(name)) | Split::Group(name) => names::column(table, "split", name).map(|_| ()),
             Split::Random | Split::Time(None) => Ok(()),

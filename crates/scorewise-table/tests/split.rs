@@ -4,10 +4,10 @@
 
 use std::collections::HashSet;
 
-use scorewise_train::groups::{Neighbours, RowOrder};
-use scorewise_train::split::{Folds, NO_SIDE, Parts, Shares, Split};
-use scorewise_train::table::{Category, Column, Table, Values};
-use scorewise_train::target::{Labels, Target};
+use scorewise_table::groups::{Neighbours, RowOrder};
+use scorewise_table::split::{Folds, NO_SIDE, Parts, Shares, Split};
+use scorewise_table::table::{Category, Column, Table, Values};
+use scorewise_table::target::{Labels, Target};
 
 const PAPER: Shares = Shares { test: 0.2, validation: 1.0 / 3.0 };
 const FOLDS: Folds = Folds { folds: 5, repeats: 2, validation: 0.25 };

@@ -12,7 +12,7 @@ struct Line([f32; 16]);
 
 /// A list of f32 that begins on a cache line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Buffer {
+pub struct Buffer {
     lines: Vec<Line>,
     length: usize,
 }

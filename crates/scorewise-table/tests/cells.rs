@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use scorewise_train::Note;
-use scorewise_train::table::{Category, Kind, Reader, Reading, Source, Table, Values, Writing, read, warnings};
+use scorewise_table::Note;
+use scorewise_table::table::{Category, Kind, Reader, Reading, Source, Table, Values, Writing, read, warnings};
 
 /// A folder that is gone with the test.
 struct Folder(PathBuf);
@@ -57,7 +57,7 @@ fn found(content: impl AsRef<[u8]>, reading: &Reading) -> Result<Found, String> 
         let notes = reader.notes().iter().map(shown).collect();
         let late = reader.late_notes().iter().map(shown).collect();
         let writing = reader.writing().clone();
-        Ok::<_, scorewise_train::Error>(Found { table, notes, late, writing })
+        Ok::<_, scorewise_table::Error>(Found { table, notes, late, writing })
     };
     whole().map_err(|error| error.to_string().replace(&format!("{}/", folder.0.display()), ""))
 }

@@ -7,10 +7,10 @@ use crate::setting::visible;
 use crate::table::{Column, Table, nearest};
 
 /// Names listed in a message at the most.
-pub(crate) const LISTED: usize = 12;
+pub const LISTED: usize = 12;
 
 /// A column that a setting names; where there is none, a fault that offers the nearest name.
-pub(crate) fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<&'a Column> {
+pub fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<&'a Column> {
     table.column(name).ok_or_else(|| {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         Error::setting(
@@ -22,12 +22,12 @@ pub(crate) fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<
 }
 
 /// The columns of a table by name: for many names at once, where looking through the columns for each would take too long.
-pub(crate) fn by_name(table: &Table) -> HashMap<&str, &Column> {
+pub fn by_name(table: &Table) -> HashMap<&str, &Column> {
     table.columns.iter().map(|column| (column.name.as_str(), column)).collect()
 }
 
 /// A hint: the nearest of the names, or all of them where none is near.
-pub(crate) fn meant(name: &str, names: &[&str]) -> String {
+pub fn meant(name: &str, names: &[&str]) -> String {
     match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean {}?", quoted(near)),
         None => format!("there are {}", listed(names)),
@@ -35,7 +35,7 @@ pub(crate) fn meant(name: &str, names: &[&str]) -> String {
 }
 
 /// Names in a row, the first of them where there are many.
-pub(crate) fn listed(names: &[&str]) -> String {
+pub fn listed(names: &[&str]) -> String {
     let mut text = names.iter().take(LISTED).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
     if names.len() > LISTED {
         text += &format!(" and {} more", names.len() - LISTED);
@@ -44,7 +44,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
 }
 
 /// A name as messages show it: on one line, and not longer than a line.
-pub(crate) fn quoted(name: &str) -> String {
+pub fn quoted(name: &str) -> String {
     let short: String = name.chars().take(60).collect();
     let dots = if short.len() < name.len() { "…" } else { "" };
     format!("`{}{dots}`", short.escape_debug())

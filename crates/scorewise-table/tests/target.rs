@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
-use scorewise_train::groups::{Neighbours, RowOrder};
-use scorewise_train::table::{Category, Column, Lines, Table, Values};
-use scorewise_train::target::{Comparison, Labels, Literal, Rule, Target};
+use scorewise_table::groups::{Neighbours, RowOrder};
+use scorewise_table::table::{Category, Column, Lines, Table, Values};
+use scorewise_table::target::{Comparison, Labels, Literal, Rule, Target};
 
 fn number(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Number(values.to_vec()) }

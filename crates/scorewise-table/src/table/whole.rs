@@ -7,12 +7,12 @@ use crate::error::Result;
 /// Reads a whole table. Levels of categories are in the order in which they first came, whatever the number of threads.
 ///
 /// ```
-/// use scorewise_train::table::{BuiltIn, Reading, Source, read};
+/// use scorewise_table::table::{BuiltIn, Reading, Source, read};
 ///
 /// let adult = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?;
 /// assert_eq!((adult.rows(), adult.columns.len()), (32561, 15));
 /// assert_eq!(adult.place(0).to_string(), "adult:1");
-/// # Ok::<(), scorewise_train::Error>(())
+/// # Ok::<(), scorewise_table::Error>(())
 /// ```
 pub fn read(source: &Source, reading: &Reading) -> Result<Table> {
     Reader::open(source, reading)?.whole()

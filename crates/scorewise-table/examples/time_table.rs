@@ -5,9 +5,9 @@
 
 use std::time::Instant;
 
-use scorewise_train::Result;
-use scorewise_train::encode::{Choice, Encoder};
-use scorewise_train::table::{Reader, Reading, Source, read};
+use scorewise_table::Result;
+use scorewise_table::encode::{Choice, Encoder};
+use scorewise_table::table::{Reader, Reading, Source, read};
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

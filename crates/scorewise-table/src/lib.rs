@@ -1,0 +1,51 @@
+//! Tables: reading and writing files, the target, the split into training, validation and test rows, and the encoding of columns as a matrix.
+//!
+//! ```
+//! use scorewise_table::encode::{Choice, Encoder};
+//! use scorewise_table::groups::{Neighbours, RowOrder};
+//! use scorewise_table::split::{Shares, Split};
+//! use scorewise_table::table::{BuiltIn, Reading, Source, read};
+//! use scorewise_table::target::Target;
+//!
+//! let adult = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?;
+//! let (target, _) = Target::parse("income", &adult, None, 0)?;
+//! let (labels, _) = target.labels(&adult, &Neighbours::new(&adult, &RowOrder::default())?)?;
+//! let (parts, _) = Split::Random.parts(&adult, &labels, &Shares { test: 0.2, validation: 0.33 }, 0)?;
+//! let choice = Choice { without: vec!["income".into()], ..Choice::default() };
+//! let (encoder, _) = Encoder::fit(&adult, &parts.training, &choice)?; // means and levels of the training rows only
+//! let matrix = encoder.encode(&adult)?.matrix;
+//! assert_eq!((matrix.rows(), matrix.columns()), (32_561, encoder.width()));
+//! # Ok::<(), scorewise_table::Error>(())
+//! ```
+//!
+//! The modules, in the order of the data:
+//!
+//! | module | purpose |
+//! |---|---|
+//! | [`table`] | read files of several formats into typed columns, chunk by chunk; write them again |
+//! | [`groups`] | the order of rows in time and the series they belong to, for lags and leads |
+//! | [`target`] | the column or condition to predict, and the label of each row |
+//! | [`split`] | training, validation and test rows; cross-validation folds |
+//! | [`encode`] | columns to a matrix of f32, fitted on the training rows |
+//! | [`Matrix`] | rows of features, aligned for the trainer |
+//! | [`output`], [`spreadsheet`] | output files that are complete or absent; cells that a spreadsheet program does not run as formulas |
+//! | [`error`], [`setting`], [`Note`] | messages that name the file, line, column and setting, and what to do |
+
+pub mod error;
+pub mod setting;
+mod note;
+pub mod names;
+pub mod table;
+pub mod output;
+pub mod spreadsheet;
+pub mod groups;
+pub mod target;
+pub mod split;
+pub mod encode;
+mod buffer;
+mod matrix;
+
+pub use buffer::Buffer;
+pub use error::{Error, Place, Result};
+pub use matrix::{Matrix, PAD};
+pub use note::Note;

@@ -1,0 +1,82 @@
+//! A matrix of features, one row after the other, aligned for vector instructions.
+
+use std::sync::Arc;
+
+use crate::buffer::Buffer;
+
+/// Rows are padded with zeros to a multiple of this many numbers: one cache line, and one register of the widest instructions.
+pub const PAD: usize = 16;
+
+/// Rows of features, each padded with zeros to a whole number of registers. A copy shares the numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Matrix {
+    rows: usize,
+    columns: usize,
+    stride: usize,
+    values: Arc<Buffer>,
+}
+
+impl Matrix {
+    /// From rows that stand one after the other; nothing where they are not whole.
+    #[must_use]
+    pub fn new(columns: usize, values: &[f32]) -> Option<Self> {
+        if columns == 0 || !values.len().is_multiple_of(columns) {
+            return None;
+        }
+        let (rows, stride) = (values.len() / columns, columns.next_multiple_of(PAD));
+        // One row more than there are, of zeros: what a panel takes where the batch has no row left.
+        let mut padded = Buffer::zeros((rows + 1) * stride);
+        for (row, values) in padded.chunks_exact_mut(stride).zip(values.chunks_exact(columns)) {
+            row[..columns].copy_from_slice(values);
+        }
+        Some(Matrix { rows, columns, stride, values: Arc::new(padded) })
+    }
+
+    /// So many rows of zeros; nothing where there is no column or the size is beyond counting.
+    #[must_use]
+    pub fn zeros(rows: usize, columns: usize) -> Option<Self> {
+        let stride = columns.checked_next_multiple_of(PAD).filter(|stride| *stride > 0)?;
+        let values = Buffer::many_zeros(rows.checked_add(1)?.checked_mul(stride)?);
+        Some(Matrix { rows, columns, stride, values: Arc::new(values) })
+    }
+
+    /// The features of a row.
+    ///
+    /// # Panics
+    /// Where there is no such row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[f32] {
+        assert!(row < self.rows, "row {row} of {}", self.rows);
+        &self.values[row * self.stride..][..self.columns]
+    }
+
+    /// All rows with their padding followed by one row of zeros, and the length of a padded row.
+    #[must_use]
+    pub fn padded(&self) -> (&[f32], usize) {
+        (&self.values, self.stride)
+    }
+
+    /// Whether both matrices share one allocation, as a matrix and its clone do.
+    #[must_use]
+    pub fn shares_values_with(&self, other: &Matrix) -> bool {
+        Arc::ptr_eq(&self.values, &other.values)
+    }
+
+    /// All rows with their padding, and the length of a padded row.
+    pub(crate) fn padded_mut(&mut self) -> (&mut [f32], usize) {
+        let end = self.rows * self.stride;
+        (&mut Arc::make_mut(&mut self.values)[..end], self.stride)
+    }
+
+    /// How many rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many features.
+    #[must_use]
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+}

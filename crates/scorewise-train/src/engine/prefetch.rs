@@ -1,0 +1,67 @@
+//! Access to the rows of a batch: pointers to the rows of a panel, and prefetching of the rows that come next.
+
+use scorewise_table::{Matrix, PAD};
+
+use super::kernel::PANEL;
+use super::lanes::Lanes;
+
+/// Pointers to the rows of a panel. Where the last panel of a batch has fewer rows, the others point to zeros.
+///
+/// # Safety
+/// Every row number is below [`Matrix::rows`].
+#[inline(always)]
+pub(super) unsafe fn panel(matrix: &Matrix, order: &[u32]) -> [*const f32; PANEL] {
+    let (values, stride) = matrix.padded();
+    let first = values.as_ptr();
+    // SAFETY: the padded values end with one more row, of zeros.
+    let mut rows = [unsafe { first.add(matrix.rows() * stride) }; PANEL];
+    for (pointer, row) in rows.iter_mut().zip(order) {
+        // SAFETY: the caller guarantees that the row exists.
+        *pointer = unsafe { first.add(*row as usize * stride) };
+    }
+    rows
+}
+
+/// Rows of a shuffled batch, and a slice of other numbers, that the next panel will read. A cache miss takes as long as hundreds of
+/// multiplications, so a few cache lines at a time are prefetched between the blocks of a product.
+pub(super) struct Prefetch<'a> {
+    values: &'a [f32],
+    stride: usize,
+    order: &'a [u32],
+    slice: &'a [f32],
+    /// Rows, and numbers of the slice, that one call prefetches.
+    pace: (usize, usize),
+}
+
+impl<'a> Prefetch<'a> {
+    /// Prefetches these rows and this slice over about `calls` calls of [`next`](Prefetch::next).
+    #[inline(always)]
+    pub fn new(matrix: &'a Matrix, order: &'a [u32], slice: &'a [f32], calls: usize) -> Self {
+        let calls = calls.max(1);
+        let (values, stride) = matrix.padded();
+        Prefetch { values, stride, order, slice, pace: (order.len().div_ceil(calls), slice.len().div_ceil(calls)) }
+    }
+
+    /// Prefetches the next few cache lines.
+    ///
+    /// # Safety
+    /// As [`Lanes`].
+    #[inline(always)]
+    pub unsafe fn next<V: Lanes>(&mut self) {
+        let (now, later) = self.order.split_at(self.pace.0.min(self.order.len()));
+        self.order = later;
+        for row in now {
+            for at in (0..self.stride).step_by(PAD) {
+                let place = self.values.as_ptr().wrapping_add(*row as usize * self.stride + at);
+                // SAFETY: a prefetch reads nothing, wherever the pointer points.
+                unsafe { V::prefetch_at(place) };
+            }
+        }
+        let (now, later) = self.slice.split_at(self.pace.1.min(self.slice.len()));
+        self.slice = later;
+        for line in now.chunks(PAD) {
+            // SAFETY: as above.
+            unsafe { V::prefetch_at(line.as_ptr()) };
+        }
+    }
+}

@@ -76,6 +76,12 @@ def number(name: str, value: Any, low: float, high: float) -> float:
     return float(value)
 
 
+def flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, not {value!r}")
+    return bool(value)
+
+
 def seed(random_state: Any) -> int:
     """A number as it is; from anything else of scikit-learn one is drawn."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):

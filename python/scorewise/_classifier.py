@@ -60,6 +60,12 @@ class ScoreClassifier(Judged):
         The best one of the validation rows, the centre of the prior, or a given one.
     multiclass : {"simplex", "one-versus-rest"}, default="simplex"
         How more than two classes are trained: one decision among all, or every class against the rest.
+    optimiser : {"adam", "sgd"}, default="adam"
+        Adam with decoupled weight decay, or gradient descent with momentum 0.9.
+    keep_weights : {"best", "last"}, default="best"
+        The weights of the epoch with the lowest validation loss, or those of the last epoch.
+    no_cure : bool, default=False
+        Follow the paper exactly: do not move the first predictions into the support of the prior, do not repeat a dead training.
     random_state : int, RandomState or None, default=0
         Where the randomness starts. The same number gives the same bits, whatever ``n_jobs`` is.
     n_jobs : int, default=None
@@ -123,6 +129,9 @@ class ScoreClassifier(Judged):
         cross_entropy_first: bool | None = None,
         threshold: str | float | None = None,
         multiclass: str = "simplex",
+        optimiser: str = "adam",
+        keep_weights: str = "best",
+        no_cure: bool = False,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -141,6 +150,9 @@ class ScoreClassifier(Judged):
         self.cross_entropy_first = cross_entropy_first
         self.threshold = threshold
         self.multiclass = multiclass
+        self.optimiser = optimiser
+        self.keep_weights = keep_weights
+        self.no_cure = no_cure
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -158,7 +170,7 @@ class ScoreClassifier(Judged):
         classes, places = np.unique(known, return_inverse=True)
         _checks.check_classes(classes, sample_weight is not None)
         names = [str(name) for name in classes.tolist()]
-        model, facts = _scorewise.train(columns, places.astype(np.uint32), names, weights, json.dumps(settings))
+        model, facts = _scorewise.train(columns, places.astype(np.uint32), names, weights, json.dumps(settings), effective_n_jobs(self.n_jobs))
         self.classes_ = classes
         self._take(model)
         self._remember(json.loads(facts))
@@ -235,7 +247,7 @@ class ScoreClassifier(Judged):
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {str(error).removeprefix('model: ')}") from None
         facts = json.loads(native.description())
-        model = cls(**_parameters(facts))
+        model = cls(**_parameters(json.loads(native.options())))
         classes = _class_values(native.classes)
         model.classes_ = classes if len(classes) == 2 else np.sort(classes)
         columns = native.columns
@@ -295,7 +307,7 @@ class ScoreClassifier(Judged):
         return columns
 
     def _settings(self) -> dict[str, Any]:
-        """The settings of the native trainer, which takes what it cannot read as not given: so they are checked here."""
+        """The training options for Rust, with their types checked."""
         hidden = [self.hidden] if isinstance(self.hidden, Integral) else self.hidden
         if isinstance(hidden, str) or not isinstance(hidden, Iterable):
             raise ValueError(f"hidden must be the widths of the hidden layers, such as (50, 20, 5), not {self.hidden!r}")
@@ -321,8 +333,10 @@ class ScoreClassifier(Judged):
             "warm_start": None if first is None else bool(first),
             "threshold": chosen,
             "multiclass": _checks.text("multiclass", self.multiclass),
+            "optimiser": _checks.text("optimiser", self.optimiser),
+            "keep_weights": _checks.text("keep_weights", self.keep_weights),
+            "no_cure": _checks.flag("no_cure", self.no_cure),
             "seed": _checks.seed(self.random_state),
-            "threads": effective_n_jobs(self.n_jobs),
         }
 
     def __getstate__(self) -> dict[str, Any]:
@@ -391,19 +405,13 @@ def _class_values(texts: list[str]) -> Array:
     return np.array(texts, dtype=object)
 
 
-def _parameters(facts: dict[str, Any]) -> dict[str, Any]:
-    """The parameters that a model file tells of."""
-    plan, decision = facts.get("plan") or {}, facts["decision"]
-    settings = plan.get("settings", {})
-    found = {name: settings[name] for name in ("learning_rate", "weight_decay", "epochs", "patience") if name in settings}
-    found |= {name: plan[name] for name in ("validation", "ensemble") if name in plan}
-    if "batch" in settings:
-        found["batch"] = "full" if settings["batch"] is None else settings["batch"]
-    if "warm_start" in settings:
-        found["cross_entropy_first"] = settings["warm_start"] is not None
-    if "threshold" in decision:
-        found["threshold"] = "tuned" if decision.get("interval") else decision["threshold"]
-    hidden = tuple(facts["network"]["widths"][1:-1])
-    return {
-        **found, "score": facts["score"], "prior": facts["prior"], "loss": facts["loss"], "hidden": hidden, "random_state": facts["seed"],
-    }
+def _parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of the classifier for the training options of a model file."""
+    found = {_PARAMETERS.get(name, name): value for name, value in options.items() if value is not None}
+    if "hidden" in found:
+        found["hidden"] = tuple(found["hidden"])
+    return found
+
+
+_PARAMETERS = {"warm_start": "cross_entropy_first", "seed": "random_state"}
+"""Parameters whose names differ from those of the training options: scikit-learn uses ``random_state``, and its ``warm_start`` is another thing."""

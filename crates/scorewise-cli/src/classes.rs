@@ -1,7 +1,7 @@
 //! The scores of decisions between more than two classes: what `score` shows of them, and `train` of each of its parts.
 
 use scorewise::multiclass::{MultiConfusion, MultiScore};
-use scorewise_train::train::multi_score;
+use scorewise_train::plan::multi_score;
 use serde_json::{Map, Value, json};
 
 use crate::outcome::Failure;

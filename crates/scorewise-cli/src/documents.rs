@@ -5,7 +5,7 @@ use scorewise::theory::{self as found, FRACTIONS, Law};
 use scorewise::{Predictions, Prior, Probabilities, Real, Result, Rows, Score};
 use scorewise_report::document::{self, Document, Kind, Provenance};
 use scorewise_train::fit::Fit;
-use scorewise_train::train::Plan;
+use scorewise_train::plan::Plan;
 use serde_json::Value;
 
 use crate::showing::forecast::{Question, forecast, intervals, theory as shown_theory};

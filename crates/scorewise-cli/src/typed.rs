@@ -11,7 +11,7 @@ use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use scorewise_train::Error;
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, with_options};
 
 /// Arguments, and the command that they are for.
 pub struct Typed {
@@ -73,8 +73,15 @@ impl Typed {
     }
 }
 
-/// Our own sentence about a value that begins with a hyphen and should be a number; clap says the rest.
+/// Our own message about a value that cannot be used; `None` when clap's message is shown.
 pub fn explained(fault: &clap::Error) -> Option<Failure> {
+    // Values of our own types have our own messages, which name the setting and say what to do.
+    if let Some(error) = fault.source().and_then(|source| source.downcast_ref::<Error>()) {
+        return Some(Failure(with_options(error)));
+    }
+    if let Some(error) = fault.source().and_then(|source| source.downcast_ref::<scorewise::Error>()) {
+        return Some(Failure(error.to_string()));
+    }
     let context = |kind| match fault.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,

@@ -116,7 +116,7 @@ fn a_target_with_one_class() {
     let folder = Folder::new("one-class");
     folder.write("t.csv", rows(100).replace(",1\n", ",0\n"));
     folder.refuses(&train("t.csv", "y"), "error: t.csv, column `y`: one class only, `0`: there is nothing to tell apart\nhint: give rows of another class, or name another column as `--target`");
-    folder.refuses(&train("t.csv", "x > 5"), "error: t.csv, column `x`: the condition `x > 5` holds in no row: there is nothing to tell apart\nhint: compare with another value");
+    folder.refuses(&train("t.csv", "x > 5"), "error: t.csv, column `x`: the condition `x > 5` holds in no row, so there is only one class\nhint: compare with another value");
 }
 
 #[test]
@@ -238,13 +238,16 @@ fn settings_that_make_no_sense() {
     };
     with(
         &["--hidden", "5,x"],
-        "error: --hidden: `5,x` is no list of widths\nhint: write widths with commas between, 50,20,5, or `none` for a linear model",
+        "error: --hidden: `5,x` is not a list of widths\nhint: write widths separated by commas, 50,20,5, or `none` for a linear model",
     );
     with(
         &["--batch", "0"],
         "error: --batch: must be at least 1, not 0\nhint: `--batch full` takes all rows in every step",
     );
-    with(&["--validation", "1.5"], "error: --validation: 1.5 is no share\nhint: give a number from 0 to below 1");
+    with(
+        &["--validation", "1.5"],
+        "error: --validation: 1.5 is not a share of the rows\nhint: give a number from 0 to below 1",
+    );
     with(
         &["--split", "sideways"],
         "error: --split: `sideways` is no way to split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`",

@@ -78,11 +78,11 @@ fn hidden_layers_beyond_the_limit_name_it() {
     let hint = "hint: give at most 64 widths from 1 to 65536, or `none`";
     assert_eq!(
         refusal(&folder, "train t.csv --target y --hidden 1000000"),
-        format!("error: --hidden: a layer of 1000000, and at most 65536 can be\n{hint}")
+        format!("error: --hidden: a layer of 1000000 units is too wide; the limit is 65536\n{hint}")
     );
     assert_eq!(
         refusal(&folder, &format!("train t.csv --target y --hidden {}1", "1,".repeat(64))),
-        format!("error: --hidden: 65 layers, and at most 64 can be\n{hint}")
+        format!("error: --hidden: 65 layers are too many; the limit is 64\n{hint}")
     );
 }
 
@@ -97,9 +97,9 @@ fn numbers_below_0_are_explained_by_the_option_they_were_given_to() {
         assert_eq!(refusal(&folder, &format!("train t.csv --target y --{option}=-1")), expected);
     }
     let said = refusal(&folder, "train t.csv --target y --validation -0.1");
-    assert_eq!(said, "error: --validation: -0.1 is no share\nhint: give a number from 0 to below 1");
+    assert_eq!(said, "error: --validation: -0.1 is not a share of the rows\nhint: give a number from 0 to below 1");
     let said = refusal(&folder, "train t.csv --target y --hidden -5");
-    assert!(said.starts_with("error: --hidden: `-5` is no list of widths"), "{said}");
+    assert!(said.starts_with("error: --hidden: `-5` is not a list of widths"), "{said}");
     let said = refusal(&folder, "score p.csv --threshold -1");
     assert!(said.contains("--threshold") && said.contains("a threshold is a number between 0 and 1"), "{said}");
     let said = refusal(&folder, "tune p.csv --replicates -3");

@@ -166,7 +166,7 @@ fn replicates_are_bounded_in_every_command() {
 fn numbers_of_networks_and_repeats_are_bounded() {
     let folder = with_table("options-members");
     for many in ["1001", "100000", "18446744073709551615"] {
-        let parts = [format!("--ensemble: {many} networks, and at most 1000 can be trained for one model")];
+        let parts = [format!("--ensemble: must be at most 1000, not {many}")];
         refused(&folder, &train("y", &["--ensemble", many]), &[&parts[0]]);
     }
     refused(&folder, &train("y", &["--ensemble", "0"]), &["--ensemble: must be at least 1, not 0"]);
@@ -203,11 +203,11 @@ fn options_that_contradict_each_other_are_refused() {
     two(&["--folds", "3", "--test", "0.3"], &[test, "leave out `--test` or `--folds`"]);
     two(&["--folds", "3", "--test", "t.csv"], &[test]);
     two(&["--repeats", "2"], &["--folds"]);
-    two(&["--validation", "0"], &["--validation: no rows are left to stop by"]);
+    two(&["--validation", "0"], &["--validation: no rows are left on which to stop the training"]);
     two(&["--lag-columns", "x"], &["--lags"]);
     for loss in ["ce", "weighted-ce"] {
         two(&["--loss", loss, "--prior", "uniform"], &["--prior: cross-entropy has no random threshold"]);
-        two(&["--loss", loss, "--warm-start"], &["--warm-start: leads from cross-entropy to the loss of a score"]);
+        two(&["--loss", loss, "--warm-start"], &["--warm-start: trains with cross-entropy before the loss of a score"]);
         two(&["--loss", loss, "--threshold", "centre"], &["--threshold: cross-entropy has no prior"]);
         two(&["--loss", loss, "--multiclass", "simplex"], &["--multiclass: cross-entropy trains any number"]);
     }

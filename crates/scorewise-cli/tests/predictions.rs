@@ -459,5 +459,5 @@ fn parts_that_overlap_are_told_and_the_centre_of_the_prior_is_not_called_given()
     let model = scorewise_train::Model::load(&folder.0.join("model.scorewise")).unwrap();
     let plan = model.plan.unwrap();
     assert_eq!(plan.recipe.as_deref(), Some("strong"));
-    assert!(plan.own_validation && plan.settings.warm_start.is_some());
+    assert!(plan.own_validation && plan.network().warm_start.is_some());
 }

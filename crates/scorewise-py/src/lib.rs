@@ -28,7 +28,7 @@ mod _scorewise {
     #[pymodule_export]
     use crate::measures::{Sweep, class_score, confusion, priors, score, scores, theory};
     #[pymodule_export]
-    use crate::model::{Model, command, train};
+    use crate::model::{Model, command, train, training_options};
     #[pymodule_export]
     use crate::pages::{curves_svg, figure_png, figures, page, report};
 }

@@ -6,7 +6,7 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, Bootstrap, Condition, Resampling};
 use scorewise::{Logits, Prior, Probabilities, Score};
 use scorewise_cli::documents;
-use scorewise_train::train::Plan;
+use scorewise_train::plan::multi_score;
 
 use crate::arrays::{Flags, Numbers, slice, with_rows};
 use crate::fault::fault;
@@ -88,8 +88,7 @@ pub fn class_score(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     score: &str,
 ) -> PyResult<Option<f64>> {
-    let plan = Plan::new("", score);
-    let score = plan.multi_score().map_err(fault)?;
+    let score = multi_score(score).map_err(fault)?;
     let weights = weights.as_ref().map(slice).transpose()?;
     let matrix = MultiConfusion::from_labels(classes, slice(&labels)?, slice(&predicted)?, weights).map_err(fault)?;
     Ok(score.checked(&matrix))

@@ -17,9 +17,11 @@ use scorewise::{Probabilities, Rows};
 use scorewise_cli::documents;
 use scorewise_table::encode::Choice;
 use scorewise_table::table::{Category, Column, Reading, Values};
-use scorewise_train::fit::{Epoch, Fit, Keep, Method, Settings};
+use scorewise_train::backend::Cpu;
+use scorewise_train::fit::{Epoch, Fit};
 use scorewise_train::model::{self, Predictor};
-use scorewise_train::train::{self as trainer, Answers, Cut, LossName, Manner, Plan, Recipe, Trained};
+use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
+use scorewise_train::train::{self as trainer, Answers, Trained};
 use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
@@ -35,17 +37,18 @@ const WEIGHT: &str = "\u{e000}weight\u{e000}";
 #[pyclass(frozen)]
 pub struct Model(model::Model);
 
-/// Trains on columns and the class of each row, of two classes the second being the positive one. The settings are JSON; what is left out has
-/// its default. Returns the model, and how it came about as JSON.
+/// Trains on columns and the class of each row; with two classes the second is the positive one. The options are JSON (`TrainingOptions`);
+/// what is left out has its default. Returns the model, and how it was trained as JSON.
 #[pyfunction]
-#[pyo3(signature = (columns, labels, classes, weights, settings))]
+#[pyo3(signature = (columns, labels, classes, weights, options, threads))]
 pub fn train(
     py: Python<'_>,
     columns: Vec<Named<'_>>,
     labels: PyReadonlyArray1<'_, u32>,
     classes: Vec<String>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
-    settings: &str,
+    options: &str,
+    threads: usize,
 ) -> PyResult<(Model, String)> {
     let mut table = table(&columns)?;
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
@@ -55,8 +58,10 @@ pub fn train(
         let values = Values::Number(slice(weights)?.to_vec());
         table.columns.push(Column { name: WEIGHT.into(), values });
     }
-    let settings: Value = serde_json::from_str(settings).map_err(fault)?;
-    let mut plan = plan(&settings).map_err(setting)?;
+    let options = TrainingOptions::from_json(options).map_err(fault)?;
+    let mut plan = Plan::new(TARGET, "f1".parse().map_err(setting)?);
+    options.apply(&mut plan, ("plain", Recipe::PLAIN)).map_err(setting)?;
+    plan.test = 0.0;
     plan.weight = weights.is_some().then(|| WEIGHT.into());
     plan.positive = (classes.len() == 2).then(|| classes[1].clone());
     // What looks useless to a reader of files was chosen by whoever made an array.
@@ -66,7 +71,7 @@ pub fn train(
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        trainer::train(&table, None, &Reading::default(), &plan, watch)
+        trainer::train(&table, None, &Reading::default(), &plan, &Cpu { threads: threads.clamp(1, 1024) }, &watch)
     })?;
     let trained = trained.map_err(setting)?;
     let facts = facts(&trained, &plan).map_err(setting)?.to_string();
@@ -77,7 +82,7 @@ fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
     let losses = |fit: &Fit, of: fn(&Epoch) -> f64| -> Vec<f64> { fit.history.iter().map(of).collect() };
     let member = |fit: &Fit| {
         json!({
-            "epochs": fit.warm_up.len() + fit.history.len(),
+            "epochs": fit.epochs(),
             "warm_up": fit.warm_up.len(),
             "success": fit.success,
             "restarts": fit.restarts,
@@ -85,7 +90,7 @@ fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
             "validation": losses(fit, |epoch| epoch.validation),
         })
     };
-    let binary = (trained.model.classes.len() == 2).then(|| plan.binary_score()).transpose()?;
+    let binary = (trained.model.classes.len() == 2).then(|| plan.score.binary()).transpose()?;
     Ok(json!({
         "report": documents::training(&trained.fits, plan, binary.as_ref()),
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
@@ -103,76 +108,12 @@ fn value(model: &model::Model, plan: &Plan, answers: &Answers) -> scorewise_trai
             Some(weights) => confusion(&rows.weighted(weights)?, threshold)?,
             None => confusion(&rows, threshold)?,
         };
-        return Ok(plan.binary_score()?.checked(&found));
+        return Ok(plan.score.binary()?.checked(&found));
     }
     let predicted = Predictor::new(model).labels(&answers.probabilities);
     let classes = model.classes.len();
     let matrix = MultiConfusion::from_labels(classes, &answers.labels, &predicted, answers.weights.as_deref())?;
-    Ok(plan.multi_score()?.checked(&matrix))
-}
-
-/// The plan that settings describe; a recipe gives what they leave out.
-fn plan(settings: &Value) -> scorewise_train::Result<Plan> {
-    let text = |name: &str| settings[name].as_str();
-    let number = |name: &str| settings[name].as_f64();
-    let whole = |name: &str| settings[name].as_u64().map(|value| value as usize);
-    let refuse = |what: &str, problem: String, hint: &str| Err(Error::setting(what, problem, hint));
-    let recipe = match text("recipe") {
-        None | Some("plain") => Recipe::PLAIN,
-        Some("strong") => Recipe::STRONG,
-        Some(other) => return refuse("recipe", format!("there is no `{other}`"), "plain or strong"),
-    };
-    let mut plan = Plan::new(TARGET, text("score").unwrap_or("f1"));
-    plan.loss = match text("loss") {
-        None | Some("sol") => LossName::Sol,
-        Some("exact") => LossName::Exact,
-        Some("ce") => LossName::CrossEntropy,
-        Some("weighted-ce") => LossName::WeightedCrossEntropy,
-        Some(other) => return refuse("loss", format!("there is no `{other}`"), "sol, exact, ce or weighted-ce"),
-    };
-    plan.manner = match text("multiclass") {
-        None | Some("simplex") => Manner::Simplex,
-        Some("one-versus-rest") => Manner::OneVersusRest,
-        Some(other) => return refuse("multiclass", format!("there is no `{other}`"), "simplex or one-versus-rest"),
-    };
-    let recipe = recipe.warm_start(settings["warm_start"].as_bool(), plan.has_prior());
-    plan.prior = text("prior").unwrap_or(recipe.prior).into();
-    plan.cut = match &settings["threshold"] {
-        Value::Null => recipe.cut,
-        Value::String(word) if word == "tuned" => Cut::Tuned,
-        Value::String(word) if word == "centre" => Cut::Centre,
-        other => match other.as_f64() {
-            Some(threshold) if (0.0..=1.0).contains(&threshold) => Cut::Given(threshold),
-            _ => return refuse("threshold", format!("{other} is none"), "`tuned`, `centre`, or a number from 0 to 1"),
-        },
-    };
-    plan.test = 0.0;
-    plan.validation = number("validation").unwrap_or(plan.validation);
-    plan.ensemble = whole("ensemble").unwrap_or(recipe.members);
-    plan.own_validation = recipe.own_validation && plan.ensemble > 1;
-    plan.seed = settings["seed"].as_u64().unwrap_or(0);
-    plan.threads = whole("threads").unwrap_or(1).clamp(1, 1024);
-    if let Some(widths) = settings["hidden"].as_array() {
-        plan.hidden = widths.iter().map(|width| width.as_u64().unwrap_or(0) as usize).collect();
-    }
-    let batch = match &settings["batch"] {
-        Value::Null => recipe.batch,
-        Value::String(word) if word == "full" => None,
-        other => Some(other.as_u64().unwrap_or(0) as usize),
-    };
-    plan.settings = Settings {
-        method: Method::Adam,
-        batch,
-        learning_rate: number("learning_rate").map_or(plan.settings.learning_rate, |rate| rate as f32),
-        weight_decay: number("weight_decay").map_or(recipe.weight_decay, |decay| decay as f32),
-        epochs: whole("epochs").unwrap_or(plan.settings.epochs),
-        patience: whole("patience").unwrap_or(plan.settings.patience),
-        keep: if text("keep") == Some("last") { Keep::Last } else { Keep::Best },
-        cure: settings["cure"].as_bool().unwrap_or(true),
-        warm_start: recipe.warm_start,
-        ..plan.settings
-    };
-    Ok(plan)
+    Ok(plan.score.multiclass().checked(&matrix))
 }
 
 /// A fault as Python says it.
@@ -233,6 +174,11 @@ impl Model {
         self.0.description_json().map_err(fault)
     }
 
+    /// The training options behind the model, as JSON; those that a file of format 1 does not have are null.
+    fn options(&self) -> PyResult<String> {
+        serde_json::to_string(&self.0.options().map_err(fault)?).map_err(fault)
+    }
+
     /// The threshold of two classes.
     #[getter]
     fn threshold(&self) -> Option<f64> {
@@ -277,4 +223,13 @@ impl Model {
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| scorewise_cli::main(arguments))
+}
+
+/// The names of all training options, for a test that the classifier has a parameter for each.
+#[pyfunction]
+pub fn training_options() -> PyResult<Vec<String>> {
+    match serde_json::to_value(TrainingOptions::default()).map_err(fault)? {
+        Value::Object(options) => Ok(options.keys().cloned().collect()),
+        _ => Ok(Vec::new()),
+    }
 }

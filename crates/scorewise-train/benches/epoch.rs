@@ -12,8 +12,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use scorewise::{Logits, Rows, Score, ScoreLoss};
-use scorewise_train::optim::Adam;
-use scorewise_train::{Engine, Matrix, Network, Shape};
+use scorewise_train::Matrix;
+use scorewise_train::network::Adam;
+use scorewise_train::network::{Engine, Network, NetworkShape};
 
 fn main() {
     for (name, inputs, hidden, steps, validation, score) in [
@@ -107,7 +108,7 @@ impl Epoch {
             (random >> 40) as f32 / (1 << 23) as f32 - 1.0
         };
         let values: Vec<f32> = (0..rows * inputs).map(|_| next()).collect();
-        let network = Network::glorot(Shape::new(inputs, hidden, 1).expect("widths"), 1);
+        let network = Network::glorot(NetworkShape::new(inputs, hidden, 1).expect("widths"), 1);
         Epoch {
             matrix: Matrix::new(inputs, &values).expect("whole rows"),
             labels: (0..rows).map(|row| values[row * inputs] + values[row * inputs + 1] > 0.8).collect(),

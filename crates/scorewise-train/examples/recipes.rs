@@ -12,36 +12,38 @@
 use std::ops::ControlFlow;
 
 use scorewise::sweep::{confusion, sweep};
-use scorewise::{CrossEntropy, ExactLoss, Loss, Probabilities, Rows, Score, ScoreLoss};
-use scorewise_train::ensemble::ensemble;
-use scorewise_train::fit::{Settings, side_by_side};
+use scorewise::{CrossEntropy, ExactLoss, Loss, Probabilities, Purpose, Rows, Score, ScoreLoss, stream};
+use scorewise_train::backend::{Backend, Cpu, in_parallel};
+use scorewise_train::ensemble::Ensemble;
+use scorewise_train::fit::Fit;
+use scorewise_train::job::Job;
+use scorewise_train::learner::Learner;
+use scorewise_train::network::{BatchSize, NetworkSettings};
 use scorewise_train::reproduce::{Inputs, Pollution, WINDOWS, Window};
-use scorewise_train::{Error, Result, Shape};
+use scorewise_train::{Error, Result};
 
-/// What is tried: settings of a training, and how many networks.
+/// Settings to try: of the networks, and how many of them.
 struct Trial {
     loss: String,
     prior: String,
     inputs: Inputs,
-    hidden: Vec<usize>,
     members: usize,
-    /// Whether each network has validation rows of its own.
+    /// Whether each network has different validation rows.
     own: bool,
-    settings: Settings,
+    settings: NetworkSettings,
 }
 
 impl Trial {
     fn parse(text: &str) -> Result<Self> {
-        let plain = Settings::new(Loss::CrossEntropy(CrossEntropy::plain()));
         let (loss, prior) = ("sol".into(), "cosine:0.5,0.1".into());
-        let settings = Settings { batch: Some(512), ..plain };
-        let mut trial =
-            Trial { loss, prior, inputs: Inputs::one_hot(), hidden: vec![15, 8], members: 6, own: false, settings };
+        let settings =
+            NetworkSettings { hidden: "15,8".parse()?, batch: BatchSize::Rows(512), ..NetworkSettings::default() };
+        let mut trial = Trial { loss, prior, inputs: Inputs::one_hot(), members: 6, own: false, settings };
         for word in text.split_whitespace() {
             let refuse = || {
                 Error::setting(
                     word,
-                    "is no setting",
+                    "is not a setting",
                     "loss prior inputs slower on_all steady own batch rate decay patience hidden members",
                 )
             };
@@ -54,43 +56,48 @@ impl Trial {
                 "slower" => settings.warm_start.get_or_insert_default().slower = number()?,
                 "on_all" => settings.warm_start.get_or_insert_default().on_all = value == "true",
                 "steady" => settings.warm_start.get_or_insert_default().steady = value == "true",
-                "batch" => settings.batch = value.parse().ok(),
+                "batch" => settings.batch = value.parse()?,
                 "rate" => settings.learning_rate = number()?,
                 "decay" => settings.weight_decay = number()?,
                 "members" => trial.members = number()? as usize,
                 "own" => trial.own = value == "true",
                 "inputs" => trial.inputs = value.parse()?,
                 "patience" => settings.patience = value.parse().map_err(|_| refuse())?,
-                "hidden" => trial.hidden = value.split(',').filter_map(|width| width.parse().ok()).collect(),
+                "hidden" => settings.hidden = value.parse()?,
                 _ => return Err(refuse()),
             }
         }
         Ok(trial)
     }
 
-    /// The score of a window's last hours at ½ and at the best threshold of its first.
-    fn judge(&self, data: &Pollution, window: &Window, score: &Score, seed: u64) -> Result<[f64; 2]> {
-        let part = data.part(window, &self.inputs, seed);
+    /// The score of the test hours of a window at ½ and at the best threshold of its other hours.
+    fn scores(&self, data: &Pollution, window: &Window, score: &Score, seed: u64) -> Result<[f64; 2]> {
+        let rows = data.window_rows(window, &self.inputs, seed);
         let loss = match self.loss.as_str() {
             "sol" => Loss::Score(ScoreLoss::new(score.clone(), self.prior.parse()?)),
             "exact" => Loss::Exact(ExactLoss::new(score.clone(), self.prior.parse()?)),
             _ => Loss::CrossEntropy(CrossEntropy::plain()),
         };
-        let settings = Settings { objective: loss.into(), seed, ..self.settings.clone() };
-        let shape = Shape::new(part.matrix.columns(), &self.hidden, 1)
-            .ok_or_else(|| Error::setting("hidden", "a width of 0", ""))?;
-        let go_on = |_, _, _: &_| ControlFlow::Continue(());
-        let hands = part.hands(self.members, seed);
-        let samples: Vec<_> = match self.own {
-            true => hands.iter().map(|hand| part.sample().with(hand)).collect(),
-            false => vec![part.sample(); self.members],
+        let mut dataset = rows.dataset();
+        if self.own {
+            dataset.splits.extend(rows.member_splits(self.members, seed));
+        }
+        let job = |member: usize| Job {
+            dataset: 0,
+            split: if self.own { 1 + member } else { 0 },
+            learner: Learner::Network(self.settings.clone()),
+            objective: loss.clone().into(),
+            seed: stream(seed, Purpose::Member, member as u64),
         };
-        let trained = ensemble(&shape, &samples, &settings, 1, go_on)?;
-        let (seen, events) = (trained.ensemble.probabilities(&part.matrix, &part.seen), part.events(&part.seen));
+        let jobs: Vec<Job> = (0..self.members).map(job).collect();
+        let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
+        let fits: Vec<Fit> = Cpu { threads: 1 }.fit(&[dataset], &jobs, &watch)?.into_iter().flatten().collect();
+        let ensemble = Ensemble::of_fits(&fits)?;
+        let (seen, events) = (ensemble.probabilities(&rows.matrix, &rows.seen), rows.events(&rows.seen));
         let best = sweep(&Rows::new(Probabilities(&seen), &events)?)?.best(score);
-        let (unseen, events) = (trained.ensemble.probabilities(&part.matrix, &part.test), part.events(&part.test));
-        let rows = Rows::new(Probabilities(&unseen), &events)?;
-        let at = |threshold: f64| -> Result<f64> { Ok(score.value(&confusion(&rows, threshold)?)) };
+        let (test, events) = (ensemble.probabilities(&rows.matrix, &rows.test), rows.events(&rows.test));
+        let test = Rows::new(Probabilities(&test), &events)?;
+        let at = |threshold: f64| -> Result<f64> { Ok(score.value(&confusion(&test, threshold)?)) };
         Ok([at(0.5)?, at(best.map_or(0.5, |best| best.threshold))?])
     }
 }
@@ -109,10 +116,10 @@ fn main() -> Result<()> {
     println!();
     for text in std::env::args().skip(1) {
         let trial = Trial::parse(&text)?;
-        let found = side_by_side(parts.len() * scores.len(), threads, |job| {
+        let found = in_parallel(parts.len() * scores.len(), threads, |job| {
             let (number, part, of) = parts[job / scores.len()];
             // Settings are compared on the same draws.
-            trial.judge(&data, &Window::fold(number, part, of), &scores[job % scores.len()], number as u64)
+            trial.scores(&data, &Window::fold(number, part, of), &scores[job % scores.len()], number as u64)
         })?;
         let found = found.into_iter().collect::<Result<Vec<[f64; 2]>>>()?;
         println!("{text}");

@@ -8,8 +8,9 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 use scorewise::{Logits, Rows, Score, ScoreLoss};
-use scorewise_train::optim::Adam;
-use scorewise_train::{Engine, Matrix, Network, Shape};
+use scorewise_train::Matrix;
+use scorewise_train::network::Adam;
+use scorewise_train::network::{Engine, Network, NetworkShape};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -71,7 +72,7 @@ struct Table {
     matrix: Matrix,
     labels: Vec<bool>,
     steps: usize,
-    shape: Shape,
+    shape: NetworkShape,
     loss: ScoreLoss,
 }
 
@@ -93,7 +94,7 @@ impl Table {
             matrix: Matrix::new(columns, &values).ok_or("rows that are not whole")?,
             labels: std::fs::read(path("u8"))?.iter().map(|byte| *byte != 0).collect(),
             steps: steps.parse()?,
-            shape: Shape::new(columns, &hidden, 1).ok_or("a width of 0")?,
+            shape: NetworkShape::new(columns, &hidden, 1).ok_or("a width of 0")?,
             loss: ScoreLoss::new(Score::parse(score)?, prior.parse()?),
         })
     }

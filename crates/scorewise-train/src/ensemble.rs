@@ -1,30 +1,25 @@
-//! ENSEMBLE: networks that differ by their seed alone, and the mean of their probabilities. One network is an ensemble of one.
-
-use std::ops::ControlFlow;
+//! Ensembles: the mean of the probabilities of several members. One member is an ensemble of one.
 
 use rayon::prelude::*;
 use scorewise::multiclass::softmax;
 use scorewise::prior::Chance;
-use scorewise::sweep::{Sweep, sweep};
-use scorewise::{Probabilities, Purpose, Rows, stream};
-
-use crate::engine::Engine;
-use crate::fit::{Epoch, Fit, Job, Sample, Settings, fit_all};
-use crate::net::{Network, Shape};
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Result};
 
-/// Networks of an ensemble at the most: every one is held in memory and in the model file, and their mean hardly changes beyond a few dozen.
+use crate::fit::{Fit, Sample};
+use crate::learner::{LogitEngine, Member};
+
+/// Largest number of members: all are held in memory and in the model file, and their mean hardly changes beyond a few dozen.
 pub const MOST_MEMBERS: usize = 1000;
 
-/// Refuses numbers of networks that make no ensemble.
+/// Checks the number of members of an ensemble.
 pub fn check_members(members: usize) -> Result<()> {
     match members {
         0 => Err(Error::setting("ensemble", "must be at least 1, not 0", "")),
         1..=MOST_MEMBERS => Ok(()),
         _ => {
-            let problem = format!("{members} networks, and at most {MOST_MEMBERS} can be trained for one model");
-            Err(Error::setting("ensemble", problem, "5 to 20 are usual; more change the mean but little"))
+            let problem = format!("must be at most {MOST_MEMBERS}, not {members}");
+            Err(Error::setting("ensemble", problem, "5 to 20 are usual; more members hardly change the mean"))
         }
     }
 }
@@ -32,150 +27,102 @@ pub fn check_members(members: usize) -> Result<()> {
 /// Rows that one thread predicts at a time.
 const BLOCK: usize = 1024;
 
-/// Networks of one shape whose probabilities are averaged.
+/// Members whose probabilities are averaged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ensemble {
-    members: Vec<Network>,
-}
-
-/// An ensemble and how its members came about.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Trained {
-    /// The members that learnt something; all of them where none did.
-    pub ensemble: Ensemble,
-    /// Every training that was begun, in the order of the members.
-    pub fits: Vec<Fit>,
-}
-
-/// Trains one member for each sample, side by side, each with a seed of its own that comes from the settings'; the same bits for any
-/// number of threads. The samples may be one and the same, or differ in which rows are for steps and which for validation. `watch` sees
-/// member, epoch, and what happened; see [`fit_all`].
-///
-/// A member that got stuck would pull every mean toward its constant answer, so it is left out.
-pub fn ensemble<'a>(
-    shape: &Shape,
-    samples: &[Sample<'a>],
-    settings: &Settings,
-    threads: usize,
-    watch: impl Fn(usize, usize, &Epoch) -> ControlFlow<()> + Sync,
-) -> Result<Trained> {
-    let members = samples.len();
-    check_members(members)?;
-    let inner = (threads / members).max(1);
-    let job = |(member, sample): (u64, &Sample<'a>)| Job {
-        shape: shape.clone(),
-        sample: *sample,
-        // Threads that have no member of their own share in the batches of the others.
-        settings: Settings { seed: stream(settings.seed, Purpose::Member, member), threads: inner, ..settings.clone() },
-    };
-    let jobs: Vec<Job<'_>> = (0..).zip(samples).map(job).collect();
-    let fits: Vec<Fit> = fit_all(&jobs, threads, watch)?.into_iter().flatten().collect();
-    let some_succeeded = fits.iter().any(|fit| fit.success);
-    let networks = fits.iter().filter(|fit| fit.success || !some_succeeded).map(|fit| fit.network.clone());
-    Ok(Trained { ensemble: Ensemble::new(networks.collect())?, fits })
-}
-
-impl Trained {
-    /// What the members say of their validation rows: the rows, ascending, and for each the mean of those members that have not learnt from
-    /// it. The samples are those that it was trained with.
-    #[must_use]
-    pub fn held_out(&self, samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
-        let Some(matrix) = samples.first().map(|sample| sample.matrix) else { return (Vec::new(), Vec::new()) };
-        let outputs = self.ensemble.outputs();
-        let (mut sums, mut counts) = (vec![0.0; matrix.rows() * outputs], vec![0u32; matrix.rows()]);
-        let some_succeeded = self.fits.iter().any(|fit| fit.success);
-        let members = self.fits.iter().zip(samples).filter(|(fit, _)| fit.success || !some_succeeded);
-        for (fit, sample) in members {
-            let probabilities = mean_probabilities(std::slice::from_ref(&fit.network), matrix, sample.validation);
-            for (row, shares) in sample.validation.iter().zip(probabilities.chunks_exact(outputs)) {
-                let row = *row as usize;
-                counts[row] += 1;
-                sums[row * outputs..][..outputs].iter_mut().zip(shares).for_each(|(sum, share)| *sum += share);
-            }
-        }
-        let rows: Vec<u32> = (0..matrix.rows() as u32).filter(|row| counts[*row as usize] > 0).collect();
-        let mean = |row: &u32| {
-            let (row, count) = (*row as usize, f64::from(counts[*row as usize]));
-            sums[row * outputs..][..outputs].iter().map(move |sum| sum / count)
-        };
-        let means = rows.iter().flat_map(mean).collect();
-        (rows, means)
-    }
+    members: Vec<Member>,
 }
 
 impl Ensemble {
-    /// From networks of one shape, at least one.
-    pub fn new(members: Vec<Network>) -> Result<Self> {
+    /// An ensemble of at least one member; all have the same numbers of inputs and outputs.
+    pub fn new(members: Vec<Member>) -> Result<Self> {
         let refuse = |problem: &str| Err(Error::setting("ensemble", problem, ""));
         let Some(first) = members.first() else { return refuse("has no members") };
-        if members.iter().any(|member| member.shape() != first.shape()) {
-            return refuse("has members of unlike shapes");
+        let size = |member: &Member| (member.inputs(), member.outputs());
+        if members.iter().any(|member| size(member) != size(first)) {
+            return refuse("has members with different numbers of inputs or outputs");
         }
         Ok(Ensemble { members })
     }
 
-    /// The networks.
+    /// The ensemble of the trainings that learnt something, or of all of them if none did. A member that learnt nothing would pull every
+    /// mean toward its constant prediction.
+    pub fn of_fits(fits: &[Fit]) -> Result<Self> {
+        Ensemble::new(used(fits).map(|(_, fit)| fit.member.clone()).collect())
+    }
+
+    /// The members.
     #[must_use]
-    pub fn members(&self) -> &[Network] {
+    pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// The shape of every member.
-    #[must_use]
-    pub fn shape(&self) -> &Shape {
-        self.members[0].shape()
-    }
-
-    /// Numbers that a row gets: one probability for two classes, else one for each class.
+    /// Number of probabilities of a row: one for two classes, else one for each class.
     #[must_use]
     pub fn outputs(&self) -> usize {
-        self.shape().widths().last().copied().unwrap_or(1)
+        self.members[0].outputs()
     }
 
-    /// The mean of the members' probabilities for some rows of a matrix, in their order: of the positive class where there are two,
-    /// else of every class, row by row.
+    /// Mean probabilities of some rows of a matrix, in their order: of the positive class for two classes, else of every class, row by
+    /// row.
     ///
-    /// Spread over the threads of the pool it is called in; every row is computed alike, so their number changes no bit. Besides the
-    /// result a thread needs room for a thousand rows.
+    /// Runs on the threads of the current rayon pool; each row is computed in the same way, so the number of threads does not change the
+    /// result.
     ///
     /// # Panics
-    /// Where the matrix has not the network's inputs, or not these rows.
+    /// If the matrix has another number of columns than the members have inputs, or a row does not exist.
     #[must_use]
     pub fn probabilities(&self, matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
         mean_probabilities(&self.members, matrix, rows)
     }
-
-    /// All thresholds of some rows of a sample at once, from the mean probabilities: the one threshold of the ensemble is the best of
-    /// these, subject to whatever one likes. For two classes.
-    pub fn sweep(&self, sample: &Sample<'_>, rows: &[u32]) -> Result<Sweep> {
-        if self.outputs() != 1 {
-            return Err(Error::setting("threshold", "there is one for two classes only", ""));
-        }
-        let probabilities = self.probabilities(sample.matrix, rows);
-        let labels: Vec<bool> = rows.iter().map(|row| sample.labels[*row as usize] != 0).collect();
-        let weights: Option<Vec<f64>> =
-            sample.weights.map(|weights| rows.iter().map(|row| f64::from(weights[*row as usize])).collect());
-        let rows = Rows::new(Probabilities(&probabilities), &labels)?;
-        Ok(match &weights {
-            Some(weights) => sweep(&rows.weighted(weights)?)?,
-            None => sweep(&rows)?,
-        })
-    }
 }
 
-/// The mean of the probabilities of networks of one shape, row by row; see [`Ensemble::probabilities`].
-pub(crate) fn mean_probabilities(members: &[Network], matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
-    let Some(shape) = members.first().map(Network::shape) else { return Vec::new() };
-    let outputs = shape.widths().last().copied().unwrap_or(1);
+/// Indices and fits of the trainings that are used: those that learnt something, or all of them if none did.
+fn used(fits: &[Fit]) -> impl Iterator<Item = (usize, &Fit)> {
+    let some_succeeded = fits.iter().any(|fit| fit.success);
+    fits.iter().enumerate().filter(move |(_, fit)| fit.success || !some_succeeded)
+}
+
+/// Predictions of validation rows: the rows in ascending order, and for each the mean probabilities of the members that validated on it
+/// and so have not been trained on it. There is one sample for each fit.
+#[must_use]
+pub fn held_out_probabilities(fits: &[Fit], samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
+    let (Some(matrix), Some(outputs)) =
+        (samples.first().map(|sample| sample.matrix), fits.first().map(|fit| fit.member.outputs()))
+    else {
+        return (Vec::new(), Vec::new());
+    };
+    let (mut sums, mut counts) = (vec![0.0; matrix.rows() * outputs], vec![0u32; matrix.rows()]);
+    for (number, fit) in used(fits) {
+        let validation = samples[number].validation;
+        let probabilities = mean_probabilities(std::slice::from_ref(&fit.member), matrix, validation);
+        for (row, of_row) in validation.iter().zip(probabilities.chunks_exact(outputs)) {
+            let row = *row as usize;
+            counts[row] += 1;
+            sums[row * outputs..][..outputs].iter_mut().zip(of_row).for_each(|(sum, probability)| *sum += probability);
+        }
+    }
+    let rows: Vec<u32> = (0..matrix.rows() as u32).filter(|row| counts[*row as usize] > 0).collect();
+    let mean = |row: &u32| {
+        let (row, count) = (*row as usize, f64::from(counts[*row as usize]));
+        sums[row * outputs..][..outputs].iter().map(move |sum| sum / count)
+    };
+    let means = rows.iter().flat_map(mean).collect();
+    (rows, means)
+}
+
+/// Mean probabilities of members with the same number of outputs; see [`Ensemble::probabilities`].
+pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
+    let Some(outputs) = members.first().map(Member::outputs) else { return Vec::new() };
     let mut means = vec![0.0; rows.len() * outputs];
-    let workshop = || (Engine::new(shape), vec![0.0; BLOCK * outputs], vec![0.0; outputs]);
+    let workspace = || (LogitEngine::default(), vec![0.0; BLOCK * outputs], vec![0.0; outputs]);
     means.par_chunks_mut(BLOCK * outputs).zip(rows.par_chunks(BLOCK)).for_each_init(
-        workshop,
-        |(engine, logits, shares), (means, rows)| {
+        workspace,
+        |(engine, logits, of_row), (means, rows)| {
             let logits = &mut logits[..rows.len() * outputs];
             for member in members {
                 engine.predict(member, matrix, rows, logits);
-                add_probabilities(logits, shares, means);
+                add_probabilities(logits, of_row, means);
             }
             means.iter_mut().for_each(|mean| *mean /= members.len() as f64);
         },
@@ -183,15 +130,15 @@ pub(crate) fn mean_probabilities(members: &[Network], matrix: &Matrix, rows: &[u
     means
 }
 
-/// Adds σ of the only logit of a row, or the softmax of all, to the sums.
-fn add_probabilities(logits: &[f32], shares: &mut [f64], sums: &mut [f64]) {
-    if let [_] = shares {
+/// Adds the sigmoid of the only logit of each row, or the softmax of its logits, to the sums. `of_row` is scratch space for one row.
+fn add_probabilities(logits: &[f32], of_row: &mut [f64], sums: &mut [f64]) {
+    if let [_] = of_row {
         sums.iter_mut().zip(logits).for_each(|(sum, logit)| *sum += Chance::from_logit(f64::from(*logit)).p);
         return;
     }
-    let outputs = shares.len();
+    let outputs = of_row.len();
     for (sums, logits) in sums.chunks_exact_mut(outputs).zip(logits.chunks_exact(outputs)) {
-        softmax(logits, shares);
-        sums.iter_mut().zip(&*shares).for_each(|(sum, share)| *sum += share);
+        softmax(logits, of_row);
+        sums.iter_mut().zip(&*of_row).for_each(|(sum, probability)| *sum += probability);
     }
 }

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use scorewise::{CrossEntropy, ExactLoss, Logits, Loss, Prior, Rows, Score, ScoreLoss};
-use scorewise_train::optim::{Adam, Descent};
-use scorewise_train::{Engine, Level, Matrix, Network, Shape};
+use scorewise_train::Matrix;
+use scorewise_train::network::{Adam, Descent};
+use scorewise_train::network::{Engine, Level, Network, NetworkShape};
 
 /// Reproducible numbers between −1 and 1.
 struct Random(u64);
@@ -42,9 +43,9 @@ struct Case {
 
 fn case(hidden: &[usize], inputs: usize, rows: usize, seed: u64) -> Case {
     let mut random = Random(seed);
-    let mut network = Network::glorot(Shape::new(inputs, hidden, 1).unwrap(), seed);
+    let mut network = Network::glorot(NetworkShape::new(inputs, hidden, 1).unwrap(), seed);
     // Biases off 0, so that their slopes are seen too.
-    for place in network.places() {
+    for place in network.parameter_indices() {
         network.parameters[place] += 0.05 * random.next() as f32;
     }
     let values: Vec<f32> = (0..rows * inputs).map(|_| random.next() as f32).collect();
@@ -75,7 +76,7 @@ fn forward_is_that_of_a_plain_network() {
     for (hidden, inputs, rows) in shapes() {
         let case = case(&hidden, inputs, rows, 3);
         let parameters: Vec<f64> =
-            case.network.places().iter().map(|place| f64::from(case.network.parameters[*place])).collect();
+            case.network.parameter_indices().iter().map(|place| f64::from(case.network.parameters[*place])).collect();
         let widths = case.network.shape().widths();
         for level in Level::all() {
             let mut logits = vec![0.0; case.order.len()];
@@ -118,7 +119,7 @@ fn gradient_of_every_layer_loss_and_prior_matches_differences_in_f64() {
         // Weights with which no two rows get the same logit, where the exact loss has a kink.
         let case = case(&hidden, inputs, rows, 16);
         let widths = case.network.shape().widths();
-        let places = case.network.places();
+        let places = case.network.parameter_indices();
         let parameters: Vec<f64> = places.iter().map(|place| f64::from(case.network.parameters[*place])).collect();
         for loss in &losses {
             let value = |parameters: &[f64]| {
@@ -207,7 +208,7 @@ struct Large {
 
 fn large(hidden: &[usize], inputs: usize, outputs: usize, rows: usize) -> Large {
     let mut random = Random(17);
-    let network = Network::glorot(Shape::new(inputs, hidden, outputs).unwrap(), 4);
+    let network = Network::glorot(NetworkShape::new(inputs, hidden, outputs).unwrap(), 4);
     let values: Vec<f32> = (0..rows * inputs).map(|_| random.next() as f32).collect();
     Large {
         network,
@@ -333,7 +334,7 @@ fn a_whole_training_is_the_same_to_the_bit_with_any_number_of_threads() {
 
 #[test]
 fn dead_units_keep_adam_fast_and_finite() {
-    let network = Network::glorot(Shape::new(3, &[4], 1).unwrap(), 1);
+    let network = Network::glorot(NetworkShape::new(3, &[4], 1).unwrap(), 1);
     for level in Level::all() {
         let (mut adam, mut parameters) = (Adam::at(level, &network), network.parameters.clone());
         let mut gradient = vec![0.0; parameters.len()];
@@ -352,9 +353,9 @@ fn dead_units_keep_adam_fast_and_finite() {
 
 #[test]
 fn optimisers_take_the_steps_of_their_formulas() {
-    let network = Network::glorot(Shape::new(3, &[4], 1).unwrap(), 1);
-    let place = network.places()[0];
-    let bias = *network.places().last().unwrap();
+    let network = Network::glorot(NetworkShape::new(3, &[4], 1).unwrap(), 1);
+    let place = network.parameter_indices()[0];
+    let bias = *network.parameter_indices().last().unwrap();
     let slopes = [0.3f64, -0.2, 0.5, 0.1];
     let (mut adam, mut parameters) = (Adam::new(&network), network.parameters.clone());
     adam.decay = 0.1;

@@ -6,17 +6,19 @@ mod patterns;
 
 use std::ops::ControlFlow;
 
-use patterns::{Data, blobs, disc, ring, score_loss};
+use patterns::{Data, Training, blobs, disc, fit_all, layers, network, ring, score_loss, swept};
 use scorewise::multiclass::{Average, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
 use scorewise::{CrossEntropy, ExactLoss, Logits, Loss, Prior, Rows, Score, ScoreLoss};
+use scorewise_train::Matrix;
+use scorewise_train::backend::{Backend, Cpu};
 use scorewise_train::ensemble::Ensemble;
-use scorewise_train::fit::{
-    Fit, Job, Keep, Method, Objective, Outcome, Phase, Sample, Settings, WarmStart, fit, fit_all,
-};
-use scorewise_train::{Matrix, Shape};
+use scorewise_train::fit::{Fit, Keep, Objective, Outcome, Phase, Sample};
+use scorewise_train::job::Job;
+use scorewise_train::network::{BatchSize, NetworkSettings, Optimiser, WarmStart, fit};
 
 fn f1_on_all_rows(fit: &Fit, data: &Data) -> (f64, f64) {
-    let sweep = Ensemble::new(vec![fit.network.clone()]).unwrap().sweep(&data.sample(), &data.all_rows()).unwrap();
+    let ensemble = Ensemble::new(vec![fit.member.clone()]).unwrap();
+    let sweep = swept(&ensemble, &data.sample(), &data.all_rows());
     let f1 = Score::parse("f1").unwrap();
     (f1.value(&sweep.at(0.5)), sweep.best(&f1).unwrap().value)
 }
@@ -40,7 +42,7 @@ fn cross_entropy() -> Objective {
 
 /// The share of all rows whose class has the highest probability.
 fn accuracy(fit: &Fit, data: &Data) -> f64 {
-    let ensemble = Ensemble::new(vec![fit.network.clone()]).unwrap();
+    let ensemble = Ensemble::new(vec![fit.member.clone()]).unwrap();
     let probabilities = ensemble.probabilities(&data.matrix, &data.all_rows());
     let is_right = |(row, label): (&[f64], &u32)| row.iter().all(|other| *other <= row[*label as usize]);
     probabilities.chunks_exact(ensemble.outputs()).zip(&data.labels).filter(|pair| is_right(*pair)).count() as f64
@@ -50,9 +52,10 @@ fn accuracy(fit: &Fit, data: &Data) -> f64 {
 #[test]
 fn score_oriented_training_has_its_best_threshold_where_the_prior_is() {
     let data = disc(3000);
-    let mut settings = Settings::new(score_loss("f1", "cosine:0.5,0.1"));
-    (settings.epochs, settings.patience, settings.batch, settings.learning_rate) = (400, 100, Some(256), 5e-3);
-    let trained = data.train(&[24, 12], 1, &settings);
+    let mut settings = Training::new(score_loss("f1", "cosine:0.5,0.1"));
+    (settings.epochs, settings.patience, settings.batch, settings.learning_rate) =
+        (400, 100, BatchSize::Rows(256), 5e-3);
+    let trained = data.train(&[24, 12], &settings);
     assert!(trained.success && trained.restarts == 0);
     let (at_half, best) = f1_on_all_rows(&trained, &data);
     assert!(at_half > 0.85, "{at_half}");
@@ -62,13 +65,13 @@ fn score_oriented_training_has_its_best_threshold_where_the_prior_is() {
 #[test]
 fn a_start_outside_the_support_is_dead_without_the_cure_and_lives_with_it() {
     let data = disc(600);
-    let mut settings = Settings::new(score_loss("tss", "cosine:0.05,0.04"));
+    let mut settings = Training::new(score_loss("tss", "cosine:0.05,0.04"));
     (settings.epochs, settings.patience) = (40, 40);
     settings.cure = false;
-    let stuck = data.train(&[24, 12], 1, &settings);
+    let stuck = data.train(&[24, 12], &settings);
     assert!(!stuck.success && stuck.history.iter().all(|epoch| epoch.coverage == 0.0), "{stuck:?}");
     settings.cure = true;
-    let cured = data.train(&[24, 12], 1, &settings);
+    let cured = data.train(&[24, 12], &settings);
     assert!(cured.success && cured.history[0].coverage > 0.5, "{:?}", cured.history[0]);
 }
 
@@ -76,24 +79,24 @@ fn a_start_outside_the_support_is_dead_without_the_cure_and_lives_with_it() {
 fn a_training_that_leaves_the_support_is_tried_again() {
     // So great a rate throws all predictions out of a narrow support in one step, to one side or the other.
     let data = disc(300);
-    let mut settings = Settings::new(score_loss("f1", "cosine:0.5,0.05"));
-    (settings.epochs, settings.patience, settings.learning_rate, settings.batch) = (6, 6, 1e3, None);
-    settings.method = Method::Descent { momentum: 0.0 };
-    let trained = data.train(&[], 1, &settings);
-    assert!(trained.restarts > 0 && trained.network.parameters.iter().all(|x| x.is_finite()), "{trained:?}");
+    let mut settings = Training::new(score_loss("f1", "cosine:0.5,0.05"));
+    (settings.epochs, settings.patience, settings.learning_rate, settings.batch) = (6, 6, 1e3, BatchSize::Full);
+    settings.optimiser = Optimiser::Sgd;
+    let trained = data.train(&[], &settings);
+    assert!(trained.restarts > 0 && network(&trained).parameters.iter().all(|x| x.is_finite()), "{trained:?}");
     settings.cure = false;
-    assert_eq!(data.train(&[], 1, &settings).restarts, 0);
+    assert_eq!(data.train(&[], &settings).restarts, 0);
 }
 
 #[test]
 fn same_seed_same_bits_and_another_seed_others() {
     let data = disc(500);
-    let mut settings = Settings::new(score_loss("csi", "uniform"));
+    let mut settings = Training::new(score_loss("csi", "uniform"));
     settings.epochs = 5;
-    let first = data.train(&[24, 12], 1, &settings);
-    assert_eq!(data.train(&[24, 12], 1, &settings), first);
+    let first = data.train(&[24, 12], &settings);
+    assert_eq!(data.train(&[24, 12], &settings), first);
     settings.seed = 1;
-    assert_ne!(data.train(&[24, 12], 1, &settings).network, first.network);
+    assert_ne!(data.train(&[24, 12], &settings).member, first.member);
 }
 
 #[test]
@@ -105,10 +108,10 @@ fn every_loss_trains_and_stopping_keeps_what_it_says() {
         Loss::Exact(ExactLoss::new(Score::parse("f1").unwrap(), Prior::uniform())),
         score_loss("hss", "uniform"),
     ] {
-        let mut settings = Settings::new(loss);
-        (settings.epochs, settings.patience, settings.batch) = (30, 4, None);
+        let mut settings = Training::new(loss);
+        (settings.epochs, settings.patience, settings.batch) = (30, 4, BatchSize::Full);
         settings.learning_rate = 1e-2;
-        let best = data.train(&[24, 12], 1, &settings);
+        let best = data.train(&[24, 12], &settings);
         assert!(best.success);
         let lowest = best.history.iter().map(|epoch| epoch.validation).fold(f64::INFINITY, f64::min);
         let kept = best.kept.unwrap();
@@ -117,7 +120,7 @@ fn every_loss_trains_and_stopping_keeps_what_it_says() {
         let expected = if best.history.len() == kept + 1 + 4 { Outcome::Patience } else { Outcome::Epochs };
         assert_eq!(best.outcome, expected);
         settings.keep = Keep::Last;
-        let last = data.train(&[24, 12], 1, &settings);
+        let last = data.train(&[24, 12], &settings);
         assert_eq!((last.kept, &last.history), (Some(last.history.len() - 1), &best.history));
     }
 }
@@ -125,10 +128,10 @@ fn every_loss_trains_and_stopping_keeps_what_it_says() {
 #[test]
 fn descent_with_momentum_learns_too() {
     let data = disc(800);
-    let mut settings = Settings::new(cross_entropy());
-    settings.method = Method::Descent { momentum: 0.9 };
+    let mut settings = Training::new(cross_entropy());
+    settings.optimiser = Optimiser::Sgd;
     (settings.epochs, settings.learning_rate, settings.weight_decay) = (150, 3e-2, 1e-4);
-    let (_, best) = f1_on_all_rows(&data.train(&[16, 8], 1, &settings), &data);
+    let (_, best) = f1_on_all_rows(&data.train(&[16, 8], &settings), &data);
     assert!(best > 0.85, "{best}");
 }
 
@@ -143,14 +146,14 @@ fn a_weight_of_two_is_the_row_twice() {
         rows.extend(again);
     }
     for objective in [score_loss("f1", "cosine:0.5,0.3").into(), cross_entropy()] {
-        let mut settings = Settings::new(objective);
-        (settings.epochs, settings.batch) = (5, None);
-        let (weighted, doubled) = (data.train(&[8], 1, &settings), repeated.train(&[8], 1, &settings));
+        let mut settings = Training::new(objective);
+        (settings.epochs, settings.batch) = (5, BatchSize::Full);
+        let (weighted, doubled) = (data.train(&[8], &settings), repeated.train(&[8], &settings));
         for (a, b) in weighted.history.iter().zip(&doubled.history) {
             assert!((a.validation - b.validation).abs() < 1e-6, "{a:?} for {b:?}");
             assert!((a.training - b.training).abs() < 1e-6, "{a:?} for {b:?}");
         }
-        for (a, b) in weighted.network.parameters.iter().zip(&doubled.network.parameters) {
+        for (a, b) in network(&weighted).parameters.iter().zip(&network(&doubled).parameters) {
             assert!((a - b).abs() < 1e-5, "{a} for {b}");
         }
     }
@@ -159,7 +162,7 @@ fn a_weight_of_two_is_the_row_twice() {
 #[test]
 fn three_blobs_are_told_apart_by_every_objective_of_many_classes() {
     let data = blobs(1500);
-    let balanced = SoftmaxCrossEntropy::balanced(&data.sample().class_weights(3)).unwrap();
+    let balanced = SoftmaxCrossEntropy::balanced(&data.sample().class_weights()).unwrap();
     for objective in [
         softmax_cross_entropy(),
         Objective::Softmax(balanced),
@@ -169,9 +172,9 @@ fn three_blobs_are_told_apart_by_every_objective_of_many_classes() {
         one_versus_rest("tss", "cosine:0.5,0.3"),
         one_versus_rest("f1", "cosine:0.5,0.1"),
     ] {
-        let mut settings = Settings::new(objective);
+        let mut settings = Training::new(objective);
         (settings.epochs, settings.learning_rate) = (40, 5e-3);
-        let trained = data.train(&[12], 3, &settings);
+        let trained = data.train(&[12], &settings);
         let share = accuracy(&trained, &data);
         assert!(trained.success && share > 0.95, "{share} with {:?}", settings.objective);
     }
@@ -181,13 +184,13 @@ fn three_blobs_are_told_apart_by_every_objective_of_many_classes() {
 fn supports_that_exclude_each_other_are_entered_all_the_same() {
     // Three classes cannot all have a share near a half: the cure is a warm start, and without it a class is lost.
     let data = blobs(600);
-    let mut settings = Settings::new(one_versus_rest("f1", "cosine:0.5,0.02"));
+    let mut settings = Training::new(one_versus_rest("f1", "cosine:0.5,0.02"));
     (settings.epochs, settings.patience, settings.learning_rate) = (60, 60, 5e-3);
     let mut shares = |cure: bool| -> Vec<f64> {
         settings.cure = cure;
         let mut share = |seed| {
             settings.seed = seed;
-            let trained = data.train(&[8], 3, &settings);
+            let trained = data.train(&[8], &settings);
             assert_eq!(trained.warm_up.is_empty(), !cure);
             accuracy(&trained, &data)
         };
@@ -201,13 +204,13 @@ fn supports_that_exclude_each_other_are_entered_all_the_same() {
 #[test]
 fn softmax_of_two_classes_agrees_with_one_logit() {
     let data = disc(1500);
-    let train = |objective: Objective, outputs: usize| {
-        let mut settings = Settings::new(objective);
+    let train = |objective: Objective| {
+        let mut settings = Training::new(objective);
         (settings.epochs, settings.learning_rate) = (120, 5e-3);
-        data.train(&[16, 8], outputs, &settings)
+        data.train(&[16, 8], &settings)
     };
     let lowest = |fit: &Fit| fit.history.iter().map(|epoch| epoch.validation).fold(f64::INFINITY, f64::min);
-    let (one, two) = (train(cross_entropy(), 1), train(softmax_cross_entropy(), 2));
+    let (one, two) = (train(cross_entropy()), train(softmax_cross_entropy()));
     assert!((lowest(&one) - lowest(&two)).abs() < 0.04, "{} and {}", lowest(&one), lowest(&two));
     assert!(accuracy(&two, &data) > 0.95);
 }
@@ -215,11 +218,11 @@ fn softmax_of_two_classes_agrees_with_one_logit() {
 #[test]
 fn warm_start_finds_a_ring_that_the_score_alone_does_not() {
     let data = ring(4000);
-    let mut settings = Settings::new(score_loss("f1", "cosine:0.5,0.1"));
+    let mut settings = Training::new(score_loss("f1", "cosine:0.5,0.1"));
     (settings.epochs, settings.patience, settings.learning_rate) = (200, 30, 5e-3);
-    let (cold, _) = f1_on_all_rows(&data.train(&[24, 12], 1, &settings), &data);
+    let (cold, _) = f1_on_all_rows(&data.train(&[24, 12], &settings), &data);
     settings.warm_start = Some(WarmStart::default());
-    let trained = data.train(&[24, 12], 1, &settings);
+    let trained = data.train(&[24, 12], &settings);
     let (warm, best) = f1_on_all_rows(&trained, &data);
     assert!(warm > 0.9 && cold < 0.8, "{warm} warm, {cold} cold");
     assert!(best - warm < 0.02, "{warm} for {best}");
@@ -231,15 +234,15 @@ fn warm_start_finds_a_ring_that_the_score_alone_does_not() {
 fn warm_start_puts_the_best_threshold_at_the_mean_of_the_prior() {
     // So slow a main phase leaves the network where the moved bias put it.
     let data = disc(1200);
-    let mut settings = Settings::new(score_loss("f1", "cosine:0.3,0.2"));
+    let mut settings = Training::new(score_loss("f1", "cosine:0.3,0.2"));
     (settings.epochs, settings.learning_rate) = (40, 5e-3);
     let all = [&data.training[..], &data.validation].concat();
     for (on_all, rows) in [(false, &data.validation), (true, &all)] {
         settings.warm_start =
             Some(WarmStart { epochs: Some(60), patience: Some(20), slower: 1e-9, on_all, steady: false });
-        let trained = data.train(&[16, 8], 1, &settings);
+        let trained = data.train(&[16, 8], &settings);
         let sample = data.sample();
-        let sweep = Ensemble::new(vec![trained.network]).unwrap().sweep(&sample, rows).unwrap();
+        let sweep = swept(&Ensemble::new(vec![trained.member]).unwrap(), &sample, rows);
         let f1 = Score::parse("f1").unwrap();
         let best = sweep.best(&f1).unwrap();
         assert!((f1.value(&sweep.at(0.3)) - best.value).abs() < 1e-3 && best.value > 0.85, "{best:?}");
@@ -251,7 +254,7 @@ fn warm_start_puts_the_best_threshold_at_the_mean_of_the_prior() {
 fn a_steady_warm_start_ends_where_the_loss_is_lowest() {
     let data = disc(1200);
     let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.4,0.2".parse().unwrap());
-    let mut settings = Settings::new(Loss::Score(loss.clone()));
+    let mut settings = Training::new(Loss::Score(loss.clone()));
     (settings.epochs, settings.learning_rate) = (40, 5e-3);
     let all = [&data.training[..], &data.validation].concat();
     let sample = data.sample();
@@ -260,8 +263,7 @@ fn a_steady_warm_start_ends_where_the_loss_is_lowest() {
     let mut lost = |steady: bool| {
         let warm = WarmStart { epochs: Some(4), patience: Some(4), slower: 1e-9, on_all: true, steady };
         settings.warm_start = Some(warm);
-        let network = data.train(&[16, 8], 1, &settings).network;
-        let ensemble = Ensemble::new(vec![network]).unwrap();
+        let ensemble = Ensemble::new(vec![data.train(&[16, 8], &settings).member]).unwrap();
         let logits = ensemble.probabilities(sample.matrix, &all).into_iter().map(|p| (p / (1.0 - p)).ln());
         let logits: Vec<f64> = logits.collect();
         [0.0, 0.1, -0.1, 0.3, -0.3].map(|shift| {
@@ -279,10 +281,10 @@ fn a_steady_warm_start_ends_where_the_loss_is_lowest() {
 fn warm_start_serves_many_classes_as_well() {
     let data = blobs(900);
     for objective in [one_versus_rest("f1", "cosine:0.5,0.1"), simplex("mcc")] {
-        let mut settings = Settings::new(objective);
+        let mut settings = Training::new(objective);
         (settings.epochs, settings.learning_rate) = (30, 5e-3);
         settings.warm_start = Some(WarmStart::default());
-        let trained = data.train(&[8], 3, &settings);
+        let trained = data.train(&[8], &settings);
         let share = accuracy(&trained, &data);
         assert!(trained.success && share > 0.95, "{share} with {:?}", settings.objective);
     }
@@ -291,16 +293,16 @@ fn warm_start_serves_many_classes_as_well() {
 #[test]
 fn numbers_that_are_no_longer_finite_end_it_with_what_was_best() {
     let data = disc(300);
-    for (objective, outputs) in [(cross_entropy(), 1), (softmax_cross_entropy(), 2)] {
-        let mut settings = Settings::new(objective);
-        settings.method = Method::Descent { momentum: 0.9 };
+    for objective in [cross_entropy(), softmax_cross_entropy()] {
+        let mut settings = Training::new(objective);
+        settings.optimiser = Optimiser::Sgd;
         settings.learning_rate = 1e30;
-        let trained = data.train(&[24, 12], outputs, &settings);
+        let trained = data.train(&[24, 12], &settings);
         assert_eq!(trained.outcome, Outcome::Diverged);
-        assert!(trained.network.parameters.iter().all(|x| x.is_finite()));
+        assert!(network(&trained).parameters.iter().all(|x| x.is_finite()));
         assert_eq!(trained.history.len(), trained.kept.map_or(0, |kept| kept + 1));
         settings.keep = Keep::Last;
-        assert!(data.train(&[24, 12], outputs, &settings).network.parameters.iter().all(|x| x.is_finite()));
+        assert!(network(&data.train(&[24, 12], &settings)).parameters.iter().all(|x| x.is_finite()));
     }
 }
 
@@ -310,9 +312,9 @@ fn one_answer_for_all_rows_is_no_success() {
     let labels: Vec<u32> = (0..90).map(|row| u32::from(row % 5 == 0)).collect();
     let data = Data::new(1, &[1.0; 90], labels);
     for objective in [score_loss("f1", "cosine:0.5,0.3").into(), cross_entropy()] {
-        let mut settings = Settings::new(objective);
+        let mut settings = Training::new(objective);
         (settings.epochs, settings.learning_rate) = (20, 1e-2);
-        let trained = data.train(&[], 1, &settings);
+        let trained = data.train(&[], &settings);
         assert!(trained.history.iter().any(|epoch| epoch.validation < trained.first) && !trained.success);
     }
 }
@@ -320,101 +322,98 @@ fn one_answer_for_all_rows_is_no_success() {
 #[test]
 fn a_watcher_may_end_it_and_the_best_is_kept() {
     let data = disc(200);
-    let shape = Shape::new(4, &[3], 1).unwrap();
-    let mut settings = Settings::new(score_loss("f1", "uniform"));
-    let stop = |number: usize, _: &_| if number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let stopped = fit(&shape, &data.sample(), &settings, stop).unwrap();
-    assert_eq!((stopped.history.len(), stopped.outcome), (3, Outcome::Stopped));
-    settings.epochs = stopped.kept.unwrap() + 1;
-    assert_eq!(data.train(&[3], 1, &settings).network, stopped.network);
-    // Ended in its warm-up, it has the score's threshold all the same, and no epochs of the score's loss.
+    let mut settings = Training::new(score_loss("f1", "uniform"));
+    settings.hidden = layers(&[3]);
+    let stopped = |settings: &Training| {
+        let stop =
+            &mut |number: usize, _: &_| if number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        fit(&settings.network, &settings.objective, settings.seed, &data.sample(), 1, stop).unwrap()
+    };
+    let first = stopped(&settings);
+    assert_eq!((first.history.len(), first.outcome), (3, Outcome::Stopped));
+    settings.epochs = first.kept.unwrap() + 1;
+    assert_eq!(data.train(&[3], &settings).member, first.member);
+    // Stopped during its warm-up, it has the score's threshold all the same, and no epochs of the score's loss.
     settings.warm_start = Some(WarmStart { epochs: Some(9), ..WarmStart::default() });
-    let stopped = fit(&shape, &data.sample(), &settings, stop).unwrap();
-    assert_eq!((stopped.warm_up.len(), stopped.history.len(), stopped.outcome), (3, 0, Outcome::Stopped));
+    let second = stopped(&settings);
+    assert_eq!((second.warm_up.len(), second.history.len(), second.outcome), (3, 0, Outcome::Stopped));
 }
 
 #[test]
-fn trainings_side_by_side_have_the_bits_of_trainings_alone() {
-    let (two, three) = (disc(400), blobs(400));
+fn parallel_jobs_have_the_bits_of_single_ones() {
+    let datasets = [disc(400).dataset(), blobs(400).dataset()];
     let mut jobs = Vec::new();
     for seed in 0..3 {
-        let job = |shape: Shape, sample, objective: Objective| {
-            let mut settings = Settings::new(objective);
-            (settings.epochs, settings.seed) = (4, seed);
-            Job { shape, sample, settings }
+        let job = |dataset: usize, hidden: &[usize], objective: Objective| {
+            let mut settings = Training::new(objective);
+            (settings.epochs, settings.hidden) = (4, layers(hidden));
+            Job { dataset, ..settings.job(0, seed) }
         };
-        let small = Shape::new(4, &[10, 5], 1).unwrap();
-        let wide = Shape::new(3, &[10], 3).unwrap();
-        jobs.push(job(small, two.sample(), score_loss("tss", "cosine:0.5,0.1").into()));
-        jobs.push(job(wide.clone(), three.sample(), simplex("mcc")));
-        jobs.push(job(wide, three.sample(), one_versus_rest("csi", "uniform")));
+        jobs.push(job(0, &[10, 5], score_loss("tss", "cosine:0.5,0.1").into()));
+        jobs.push(job(1, &[10], simplex("mcc")));
+        jobs.push(job(1, &[10], one_versus_rest("csi", "uniform")));
     }
-    let run = |threads: usize| fit_all(&jobs, threads, |_, _, _| ControlFlow::Continue(())).unwrap();
-    let alone: Vec<Option<Fit>> = jobs
-        .iter()
-        .map(|job| Some(fit(&job.shape, &job.sample, &job.settings, |_, _| ControlFlow::Continue(())).unwrap()))
-        .collect();
-    assert_eq!(run(1), alone);
-    assert_eq!(run(2), alone);
-    // After a break what runs is ended and nothing is begun.
-    let broken =
-        fit_all(&jobs, 1, |job, _, _| if job == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
-    let lengths: Vec<_> = broken.unwrap().into_iter().map(|fit| fit.map(|fit| fit.history.len())).collect();
+    let alone: Vec<Fit> = jobs.iter().flat_map(|job| fit_all(&datasets, std::slice::from_ref(job), 1)).collect();
+    assert_eq!(fit_all(&datasets, &jobs, 1), alone);
+    assert_eq!(fit_all(&datasets, &jobs, 2), alone);
+    // A job is data: written and read again, it trains the same member.
+    let again: Vec<Job> = serde_json::from_str(&serde_json::to_string(&jobs).unwrap()).unwrap();
+    assert_eq!(again, jobs);
+    // After a break the running job is ended and no other is begun.
+    let stop = |job: usize, _: usize, _: &_| if job == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let fits = Cpu { threads: 1 }.fit(&datasets, &jobs, &stop).unwrap();
+    let lengths: Vec<_> = fits.into_iter().map(|fit| fit.map(|fit| fit.history.len())).collect();
     assert_eq!(lengths, [Some(4), Some(1), None, None, None, None, None, None, None]);
 }
 
 #[test]
 fn wrong_settings_are_refused_by_the_names_that_users_write() {
-    let right = Settings::new(score_loss("f1", "uniform"));
-    let refused = |settings: Settings| settings.check().unwrap_err().to_string();
-    assert!(right.check().is_ok());
+    let objective: Objective = score_loss("f1", "uniform").into();
+    let right = NetworkSettings::default();
+    let refused = |settings: NetworkSettings| settings.check(&objective).unwrap_err().to_string();
+    assert!(right.check(&objective).is_ok());
     assert_eq!(
-        refused(Settings { batch: Some(0), ..right.clone() }),
+        refused(NetworkSettings { batch: BatchSize::Rows(0), ..right.clone() }),
         "batch: must be at least 1, not 0\nhint: `batch full` takes all rows in every step"
     );
-    assert_eq!(refused(Settings { epochs: 0, ..right.clone() }), "epochs: must be at least 1, not 0");
-    assert!(refused(Settings { patience: 0, ..right.clone() }).starts_with("patience: must be at least 1, not 0"));
+    assert_eq!(refused(NetworkSettings { epochs: 0, ..right.clone() }), "epochs: must be at least 1, not 0");
+    let none = NetworkSettings { patience: 0, ..right.clone() };
+    assert!(refused(none).starts_with("patience: must be at least 1, not 0"));
     for learning_rate in [f32::NAN, 0.0, -1.0, f32::INFINITY] {
-        assert!(refused(Settings { learning_rate, ..right.clone() }).starts_with("learning-rate: must be above 0"));
+        let settings = NetworkSettings { learning_rate, ..right.clone() };
+        assert!(refused(settings).starts_with("learning-rate: must be above 0"));
     }
     for weight_decay in [-0.1, f32::NAN, 1e4] {
-        assert!(refused(Settings { weight_decay, ..right.clone() }).starts_with("weight-decay: must be 0 or above"));
+        let settings = NetworkSettings { weight_decay, ..right.clone() };
+        assert!(refused(settings).starts_with("weight-decay: must be 0 or above"));
     }
-    let method = Method::Descent { momentum: 1.0 };
-    assert!(refused(Settings { method, ..right.clone() }).starts_with("momentum: must be at least 0"));
-    let warm = Settings { warm_start: Some(WarmStart::default()), ..Settings::new(cross_entropy()) };
-    assert!(refused(warm).starts_with("warm-start: leads from cross-entropy to the loss of a score"));
+    let warm = NetworkSettings { warm_start: Some(WarmStart::default()), ..right };
+    let error = warm.check(&cross_entropy()).unwrap_err().to_string();
+    assert!(error.starts_with("warm-start: trains with cross-entropy before the loss of a score"), "{error}");
 }
 
 #[test]
 fn data_that_do_not_fit_together_are_refused() {
     let data = disc(200);
-    let (sample, shape) = (data.sample(), Shape::new(4, &[3], 1).unwrap());
-    let settings = Settings::new(score_loss("f1", "uniform"));
-    let refused = |shape: &Shape, sample: &Sample<'_>, settings: &Settings| {
-        fit(shape, sample, settings, |_, _| ControlFlow::Continue(())).unwrap_err().to_string()
+    let sample = data.sample();
+    let settings = NetworkSettings { hidden: layers(&[3]), ..NetworkSettings::default() };
+    let refused_with = |settings: &NetworkSettings, sample: &Sample<'_>, objective: &Objective| {
+        let watch = &mut |_, _: &_| ControlFlow::Continue(());
+        fit(settings, objective, 0, sample, 1, watch).unwrap_err().to_string()
     };
-    let wrong = Shape::new(5, &[3], 1).unwrap();
-    assert_eq!(refused(&wrong, &sample, &settings), "network: has 5 inputs for 4 features");
-    let wide = Shape::new(4, &[3], 3).unwrap();
-    assert_eq!(refused(&wide, &sample, &settings), "network: must have one output for two classes, not 3");
-    assert!(refused(&shape, &sample, &Settings::new(simplex("mcc"))).contains("an output for each class, not 1"));
-    assert!(refused(&shape, &Sample { training: &[], ..sample }, &settings).contains("no rows"));
-    assert!(refused(&shape, &Sample { training: &[200], ..sample }, &settings).contains("must lie below 200"));
-    assert!(
-        refused(&shape, &Sample { labels: &data.labels[1..], ..sample }, &settings).contains("labels has 199 rows")
-    );
-    assert!(
-        refused(&shape, &Sample { labels: &[2; 200], ..sample }, &settings)
-            .contains("is of class 2, and the classes are 0 to 1")
-    );
-    assert!(refused(&shape, &Sample { weights: Some(&[-1.0; 200]), ..sample }, &settings).contains("weighs -1"));
+    let f1: Objective = score_loss("f1", "uniform").into();
+    let refused = |sample: &Sample<'_>| refused_with(&settings, sample, &f1);
+    assert!(refused(&Sample { training: &[], ..sample }).contains("no rows"));
+    assert!(refused(&Sample { training: &[200], ..sample }).contains("must be below 200"));
+    assert!(refused(&Sample { labels: &data.labels[1..], ..sample }).contains("labels has 199 rows"));
+    assert!(refused(&Sample { labels: &[2; 200], ..sample }).contains("has class 2, and the classes are 0 to 1"));
+    assert!(refused(&Sample { weights: Some(&[-1.0; 200]), ..sample }).contains("has weight -1"));
     let priors = vec![Prior::uniform(), Prior::uniform()];
     let two = OneVersusRest::new(Score::parse("f1").unwrap(), priors, Average::Macro).unwrap();
-    assert!(refused(&wide, &sample, &Settings::new(Objective::OneVersusRest(two))).contains("one for each of the 3"));
-    let linear = Shape::new(4, &[], 1).unwrap();
+    let three = Sample { classes: 3, ..sample };
+    assert!(refused_with(&settings, &three, &Objective::OneVersusRest(two)).contains("one for each of the 3"));
+    let linear = NetworkSettings { hidden: layers(&[]), ..NetworkSettings::default() };
     let infinite = Matrix::new(4, &[f32::NAN; 800]).unwrap();
-    assert!(
-        refused(&linear, &Sample { matrix: &infinite, ..sample }, &settings).contains("first outputs are not finite")
-    );
+    let error = refused_with(&linear, &Sample { matrix: &infinite, ..sample }, &f1);
+    assert!(error.contains("first outputs are not finite"), "{error}");
 }

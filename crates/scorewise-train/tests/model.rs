@@ -14,9 +14,11 @@ use scorewise_table::groups::RowOrder;
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::{Kind, Reading};
 use scorewise_table::target::{Rule, Target};
+use scorewise_train::Place;
+use scorewise_train::learner::Member;
 use scorewise_train::model::{Chosen, Decision, Model, Predictor};
-use scorewise_train::train::Plan;
-use scorewise_train::{Dense, Network, Place, Shape};
+use scorewise_train::network::{Dense, Network, NetworkShape};
+use scorewise_train::plan::Plan;
 use serde_json::{Value, json};
 
 /// A folder for one test, gone at its end.
@@ -98,7 +100,7 @@ fn the_documented_example_is_what_is_written() {
         },
         target: Target { column: "state".into(), rule: Rule::Classes(classes.clone()), lead: 1 },
         classes,
-        members: vec![Network::from_layers(&[layer]).unwrap()],
+        members: vec![Member::Network(Network::from_layers(&[layer]).unwrap())],
         score: "tss".into(),
         prior: Some("cosine:0.5,0.1".into()),
         loss: "sol".into(),
@@ -111,7 +113,7 @@ fn the_documented_example_is_what_is_written() {
         },
         seed: 0,
         fingerprint: "9f0c5d1be3a24786".into(),
-        plan: Some(Plan { lead: 1, hidden: Vec::new(), ..Plan::new("state", "tss") }),
+        plan: Some(Plan { lead: 1, ..models::plan(&[]) }),
         results: json!({"test": 0.6}),
     };
     let bytes = model.to_bytes().unwrap();
@@ -135,7 +137,7 @@ fn the_safetensors_library_reads_our_files() {
     assert_eq!(file.len(), 8);
     let weight = file.tensor("member.1.layer.0.weight").unwrap();
     assert_eq!((weight.dtype(), weight.shape()), (safetensors::Dtype::F32, &[5, 17][..]));
-    let first = &model.members[1].to_layers()[0];
+    let first = &models::network_of(&model.members[1]).to_layers()[0];
     let numbers: Vec<f32> = weight.data().chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
     assert_eq!(numbers, first.weights);
     assert_eq!(file.tensor("member.0.layer.1.bias").unwrap().shape(), [1]);
@@ -209,12 +211,20 @@ fn a_file_of_format_1_still_loads_and_no_other_file_passes_for_one() {
     let expected = Model {
         encoder: Encoder { order, ..model.encoder.clone() },
         plan: None,
+        fingerprint: loaded.fingerprint.clone(),
         members: members.clone(),
         ..model.clone()
     };
     assert_eq!(loaded, expected);
     let weights = [0.463_212_94, 0.502_054_75, 0.406_185_5, -0.190_256_83];
-    assert_eq!((members.len(), &members[0].parameters[..4]), (2, &weights[..]), "as the old file has them");
+    assert_eq!(
+        (members.len(), &models::network_of(&members[0]).parameters[..4]),
+        (2, &weights[..]),
+        "as the old file has them"
+    );
+    // A number of members far beyond the tensors of the file is refused before a list of that length is made.
+    let many = edited(old, |text, _| text["network"]["members"] = json!(u64::MAX));
+    assert!(refusal(&many).contains("8 tensors, but 18446744073709551615 members need 4 each"), "{}", refusal(&many));
     let again = Model::from_bytes("m.scorewise", &loaded.to_bytes().unwrap()).unwrap();
     assert_eq!(again, loaded, "it is written anew in today's format");
 
@@ -265,17 +275,17 @@ fn a_description_that_contradicts_itself_is_refused() {
         ("/decision/threshold", Value::Null, "its description does not read: invalid type: null"),
         ("/decision", json!({"rule": "greatest"}), "two classes are decided by a threshold"),
         (
-            "/network/widths",
+            "/members/0/widths",
             json!([13, 4, 1]),
             "the tensor `member.0.layer.0.weight` has shape [4, 12] in 192 bytes, not [4, 13]",
         ),
         (
-            "/network/widths",
+            "/members/0/widths",
             json!([u64::MAX, u64::MAX, 1]),
             "the tensor `member.0.layer.0.weight` has shape [4, 12] in 192 bytes",
         ),
-        ("/network/widths", json!([12, 0, 1]), "[12, 0, 1] are no widths of a network"),
-        ("/network/members", json!(u64::MAX), "8 tensors are there for networks of 2 layers"),
+        ("/members/0/widths", json!([12, 0, 1]), "a network has at least two widths, none of them 0"),
+        ("/members", json!([]), "it has 8 tensors, but its 0 members need 0"),
         ("/target/lead", json!(9_000_000), "a lead of 9000000 rows is more than 1048576"),
     ];
     for (pointer, value, expected) in edits {
@@ -289,7 +299,7 @@ fn a_description_that_contradicts_itself_is_refused() {
     let narrow = description(|text| {
         text["encoder"]["inputs"].as_array_mut().unwrap().pop();
     });
-    assert!(narrow.contains("the networks take 12 inputs and the encoder gives 11"), "{narrow}");
+    assert!(narrow.contains("its members take 12 inputs and the encoder gives 11"), "{narrow}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let bytes =
         edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| text["results"] = json!("DEEP"));
@@ -317,7 +327,7 @@ fn tensors_that_do_not_fit_are_named() {
     let mut bytes = bytes;
     let end = bytes.len();
     bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
-    assert!(refusal(&models::signed(bytes)).contains("network 1 has weights that are not finite numbers"));
+    assert!(refusal(&models::signed(bytes)).contains("member 1 has weights that are not finite numbers"));
 }
 
 #[test]
@@ -328,17 +338,18 @@ fn what_could_not_be_loaded_is_not_written() {
     good.save(&path).unwrap();
     let before = fs::read(&path).unwrap();
     let mut diverged = good.clone();
-    diverged.members[0].parameters[0] = f32::INFINITY;
+    let Member::Network(network) = &mut diverged.members[0];
+    network.parameters[0] = f32::INFINITY;
     let mut unlike = good.clone();
-    unlike.members.push(Network::glorot(Shape::new(12, &[5], 1).unwrap(), 1));
+    unlike.members.push(Member::Network(Network::glorot(NetworkShape::new(11, &[4], 1).unwrap(), 1)));
     let mut constant = good.clone();
     if let Some(input) = constant.encoder.inputs.last_mut() {
         input.coding = Coding::Number { mean: 0.0, deviation: 0.0, indicator: false };
     }
     let undecided = Model { decision: Decision::at(f64::NAN, Chosen::Given, ""), ..good };
     for (model, expected) in [
-        (diverged, "network 0 has weights that are not finite numbers"),
-        (unlike, "network 1 has another shape than the first"),
+        (diverged, "member 0 has weights that are not finite numbers"),
+        (unlike, "member 1 has another number of inputs or outputs than the first"),
         (constant, "input `number 2`: a deviation of 0"),
         (undecided, "the threshold NaN lies outside [0, 1]"),
     ] {
@@ -467,7 +478,7 @@ fn probabilities_of_classes_sum_to_one_and_follow_the_logits() {
     let (values, matrix) = models::rows(9, 50, 2);
     let predictor = Predictor::new(&model);
     let probabilities = predictor.probabilities(&matrix, |_| Place::default()).unwrap();
-    let layer = &model.members[0].to_layers()[0];
+    let layer = &models::network_of(&model.members[0]).to_layers()[0];
     for (row, p) in values.chunks(9).zip(probabilities.chunks(predictor.outputs())) {
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         let logit = |class: usize| -> f64 {
@@ -485,13 +496,13 @@ fn probabilities_of_classes_sum_to_one_and_follow_the_logits() {
 #[test]
 fn a_row_beyond_f32_is_named() {
     let mut model = models::binary(1, &[3], 1, 0.5);
-    let mut layers = model.members[0].to_layers();
+    let mut layers = models::network_of(&model.members[0]).to_layers();
     layers[0].weights.fill(1e30);
     layers[1].weights = vec![1e30, -1e30, 0.0];
-    model.members = vec![Network::from_layers(&layers).unwrap()];
+    model.members = vec![Member::Network(Network::from_layers(&layers).unwrap())];
     let matrix = scorewise_train::Matrix::new(1, &[0.0, 1e30]).unwrap();
     let place = |row: usize| Place { line: Some(row as u64 + 2), ..Place::file("t.csv") };
     let error = Predictor::new(&model).probabilities(&matrix, place).unwrap_err().to_string();
-    let problem = "its values are so large that the network's answer is not a number";
+    let problem = "its values are so large that the prediction is not a number";
     assert_eq!(error, format!("t.csv:3: {problem}\nhint: correct or remove the row"));
 }

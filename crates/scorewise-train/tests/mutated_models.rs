@@ -289,7 +289,7 @@ fn the_most_memory_for_the_fewest_bytes() {
     // Each of these makes a reader keep far more than it reads.
     let nested = format!("{}0{},", "[".repeat(100), "]".repeat(100));
     let lists = ["[],", "{\"\":0},", "0,", "\"\",", "[0],", nested.as_str()];
-    let fields = ["results", "classes", "encoder", "reading", "network", "none of them"];
+    let fields = ["results", "classes", "encoder", "reading", "members", "none of them"];
     let bytes = models::binary(12, &[], 1, 0.3).to_bytes().unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();

@@ -20,7 +20,7 @@ fn weights_and_threshold_stand_in_the_file() {
     let model = models::binary(12, &[4], 1, 0.3);
     let bytes = onnx::export(&model).unwrap();
     let has = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
-    let layer = &model.members[0].to_layers()[0];
+    let layer = &models::network_of(&model.members[0]).to_layers()[0];
     let weights: Vec<u8> = layer.weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
     assert!(has(&weights) && has(&0.3f64.to_le_bytes()));
     assert!(has("the best tss on 1200 validation rows".as_bytes()) && has("pm2.5 [µg/m³]".as_bytes()));

@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 
 use scorewise_table::split::Split;
 use scorewise_table::table::{Column, Reading, Table, Values};
-use scorewise_train::fit::{Method, WarmStart};
-use scorewise_train::train::{Cut, LossName, Plan, Recipe, train};
+use scorewise_train::backend::Cpu;
+use scorewise_train::network::{Optimiser, WarmStart};
+use scorewise_train::plan::{LossName, Plan, Recipe, RecipeName, ThresholdRule, TrainingOptions};
+use scorewise_train::train::train;
 use scorewise_train::{Error, Model};
 
 fn table() -> Table {
@@ -29,34 +31,33 @@ fn table() -> Table {
     }
 }
 
-fn plans() -> Vec<Plan> {
-    let mut strong = Plan::new("y", "tss");
-    let recipe = Recipe::STRONG;
-    (strong.prior, strong.cut, strong.ensemble) = (recipe.prior.into(), recipe.cut, 3);
-    (strong.own_validation, strong.recipe) = (true, Some("strong".into()));
-    strong.settings = recipe.settings(strong.settings);
-    let mut ahead = Plan::new("x > 0.8", "csi");
+fn plans() -> Result<Vec<Plan>, Error> {
+    let mut strong = Plan::new("y", "tss".parse()?);
+    let options = TrainingOptions { recipe: Some(RecipeName::Strong), ensemble: Some(3), ..TrainingOptions::default() };
+    options.apply(&mut strong, ("plain", Recipe::PLAIN))?;
+    assert!(strong.own_validation);
+    let mut ahead = Plan::new("x > 0.8", "csi".parse()?);
     (ahead.lead, ahead.split, ahead.choice.lags) = (1, Split::Time(None), 2);
-    (ahead.choice.drop, ahead.cut, ahead.seed) = (vec!["y".into()], Cut::Given(0.3), 7);
-    ahead.settings.method = Method::Descent { momentum: 0.9 };
-    let mut grouped = Plan::new("y", "f1");
+    (ahead.choice.drop, ahead.threshold, ahead.seed) = (vec!["y".into()], ThresholdRule::Fixed(0.3), 7);
+    ahead.network_mut().optimiser = Optimiser::Sgd;
+    let mut grouped = Plan::new("y", "f1".parse()?);
     (grouped.split, grouped.weight, grouped.loss) = (Split::Group("g".into()), Some("w".into()), LossName::Exact);
-    grouped.settings.warm_start = Some(WarmStart { slower: 0.3, epochs: Some(2), ..WarmStart::default() });
+    grouped.network_mut().warm_start = Some(WarmStart { slower: 0.3, epochs: Some(2), ..WarmStart::default() });
     let mut plans = vec![strong, ahead, grouped];
     for plan in &mut plans {
-        plan.hidden = vec![4];
-        plan.settings.epochs = 3;
+        (plan.network_mut().hidden, plan.network_mut().epochs) = ("4".parse()?, 3);
     }
-    plans
+    Ok(plans)
 }
 
 fn bytes(plan: &Plan) -> Result<Vec<u8>, Error> {
-    train(&table(), None, &Reading::default(), plan, |_, _, _| ControlFlow::Continue(()))?.model.to_bytes()
+    let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
+    train(&table(), None, &Reading::default(), plan, &Cpu { threads: 1 }, &watch)?.model.to_bytes()
 }
 
 #[test]
 fn a_plan_read_from_a_model_file_trains_the_same_bytes() -> Result<(), Error> {
-    for plan in plans() {
+    for plan in plans()? {
         let first = bytes(&plan)?;
         let kept = Model::from_bytes("waves.scorewise", &first)?.plan.expect("a plan is in every file");
         let mut differences = String::new();

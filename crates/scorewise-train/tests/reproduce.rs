@@ -4,21 +4,18 @@
 #![allow(clippy::unwrap_used)] // in a test, a panic is the report
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use scorewise_train::backend::Cpu;
 use scorewise_train::reproduce::{
-    Adult, Contender, Experiment, Inputs, Journal, Line, Pollution, Stage, Task, Trial, WINDOWS, Window, paper, perform,
+    Adult, Contender, Experiment, ExperimentData, Inputs, Journal, Line, Pollution, Task, Trial, WINDOWS, Window,
+    paper, perform,
 };
 
 fn tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {
     let scores: Vec<_> = scores.iter().map(|score| score.parse().unwrap()).collect();
     let contenders: Vec<Contender> = contenders.iter().map(|contender| contender.parse().unwrap()).collect();
     Experiment::Pollution.tasks(&scores, &contenders, repeats, cures)
-}
-
-fn attempt(stage: &Stage, task: &Task, seed: u64) -> Trial {
-    task.attempt(stage, seed, &|_| ControlFlow::Continue(())).unwrap().unwrap()
 }
 
 /// What does not depend on the clock.
@@ -30,21 +27,21 @@ fn timeless(trial: &Trial) -> Trial {
 fn adult_has_the_papers_rows_and_features() {
     let adult = Adult::read().unwrap();
     assert_eq!(adult.rows(), 30_162);
-    let part = adult.part(7);
-    assert_eq!(part.labels.iter().filter(|label| **label == 1).count(), 7508);
-    assert_eq!(part.matrix.columns(), 6 + 1 + 7 + 7 + 14 + 6 + 5 + 2);
-    assert_eq!((part.training.len(), part.validation.len(), part.test.len()), (16_086, 8043, 6033));
-    let mut all: Vec<u32> = [&part.training[..], &part.validation, &part.test].concat();
+    let rows = adult.repeat_rows(7);
+    assert_eq!(rows.labels.iter().filter(|label| **label == 1).count(), 7508);
+    assert_eq!(rows.matrix.columns(), 6 + 1 + 7 + 7 + 14 + 6 + 5 + 2);
+    assert_eq!((rows.training.len(), rows.validation.len(), rows.test.len()), (16_086, 8043, 6033));
+    let mut all: Vec<u32> = [&rows.training[..], &rows.validation, &rows.test].concat();
     all.sort_unstable();
     assert_eq!(all, (0..30_162).collect::<Vec<u32>>());
     for column in 0..48 {
-        let values: Vec<f64> = (0..30_162).map(|row| f64::from(part.matrix.row(row)[column])).collect();
+        let values: Vec<f64> = (0..30_162).map(|row| f64::from(rows.matrix.row(row)[column])).collect();
         let mean = values.iter().sum::<f64>() / 30_162.0;
         let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 30_162.0;
         assert!(mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4, "column {column}: {mean}, {variance}");
     }
-    assert_eq!(adult.part(7).training, part.training);
-    assert_ne!(adult.part(8).training, part.training);
+    assert_eq!(adult.repeat_rows(7).training, rows.training);
+    assert_ne!(adult.repeat_rows(8).training, rows.training);
 }
 
 #[test]
@@ -52,10 +49,10 @@ fn pollution_windows_have_the_published_rates() {
     let pollution = Pollution::read().unwrap();
     let (mut train, mut test, mut without) = (0.0, 0.0, 0);
     for repeat in 0..WINDOWS {
-        let part = pollution.part(&Window::of_paper(repeat), &Inputs::of_paper(), 0);
-        train += part.rate(&part.seen) / WINDOWS as f64;
-        test += part.rate(&part.test) / WINDOWS as f64;
-        without += usize::from(part.rate(&part.test) == 0.0);
+        let rows = pollution.window_rows(&Window::of_paper(repeat), &Inputs::of_paper(), 0);
+        train += rows.rate(&rows.seen) / WINDOWS as f64;
+        test += rows.rate(&rows.test) / WINDOWS as f64;
+        without += usize::from(rows.rate(&rows.test) == 0.0);
     }
     // As the paper prints them: 1.41 % and 1.19 %.
     assert_eq!((format!("{:.2}", 100.0 * train), format!("{:.2}", 100.0 * test)), ("1.41".into(), "1.19".into()));
@@ -66,12 +63,12 @@ fn pollution_windows_have_the_published_rates() {
 fn a_window_is_standardised_by_its_training_rows_alone() {
     let pollution = Pollution::read().unwrap();
     for (inputs, columns) in [(Inputs::of_paper(), 8), (Inputs::one_hot(), 11)] {
-        let part = pollution.part(&Window::of_paper(3), &inputs, 1);
-        assert_eq!(part.matrix.columns(), columns);
-        assert_eq!((part.training.len(), part.validation.len(), part.test.len()), (8736, 4368, 4320));
+        let rows = pollution.window_rows(&Window::of_paper(3), &inputs, 1);
+        assert_eq!(rows.matrix.columns(), columns);
+        assert_eq!((rows.training.len(), rows.validation.len(), rows.test.len()), (8736, 4368, 4320));
         for column in 0..columns {
             let values: Vec<f64> =
-                part.seen.iter().map(|row| f64::from(part.matrix.row(*row as usize)[column])).collect();
+                rows.seen.iter().map(|row| f64::from(rows.matrix.row(*row as usize)[column])).collect();
             let mean = values.iter().sum::<f64>() / values.len() as f64;
             let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / values.len() as f64;
             assert!(mean.abs() < 1e-5 && (variance - 1.0).abs() < 1e-4, "column {column}: {mean}, {variance}");
@@ -89,32 +86,34 @@ fn folds_judge_every_training_hour_once_and_no_test_hour() {
         }
     }
     let pollution = Pollution::read().unwrap();
-    let part = pollution.part(&Window::fold(0, 1, 3), &Inputs::one_hot(), 0);
-    assert_eq!((part.seen.len(), part.test.len()), (8736, 4368));
-    assert!(part.seen.iter().all(|row| !part.test.contains(row)) && part.test[0] == 4368);
-    assert_eq!(part.training.len() + part.validation.len(), part.seen.len());
+    let rows = pollution.window_rows(&Window::fold(0, 1, 3), &Inputs::one_hot(), 0);
+    assert_eq!((rows.seen.len(), rows.test.len()), (8736, 4368));
+    assert!(rows.seen.iter().all(|row| !rows.test.contains(row)) && rows.test[0] == 4368);
+    assert_eq!(rows.training.len() + rows.validation.len(), rows.seen.len());
 }
 
 #[test]
 fn missing_dust_is_0_or_the_last_that_was_measured() {
     // Row 1034 is 2010-02-14 02:00: not measured, 980 an hour before, 599 an hour after; as pandas 3.1 reads it.
     let pollution = Pollution::read().unwrap();
-    let part = pollution.part(&Window::of_paper(0), &"pm2.5,last,lag-1,change-1".parse().unwrap(), 0);
-    let of = |row: usize, column: usize| f64::from(part.matrix.row(row)[column]);
+    let rows = pollution.window_rows(&Window::of_paper(0), &"pm2.5,last,lag-1,change-1".parse().unwrap(), 0);
+    let of = |row: usize, column: usize| f64::from(rows.matrix.row(row)[column]);
     // Standardised: equal numbers of a column stay equal, and a change of 0 is where a column's change of 0 is.
     assert!(of(1034, 0) < of(1033, 0) && (of(1034, 1) - of(1033, 1)).abs() < 1e-6);
     assert!((of(1034, 2) - of(1035, 2)).abs() < 1e-6, "980 was the last an hour before both");
     let (rising, level) = (of(1033, 3), of(1034, 3));
-    assert!(level != rising && part.labels[1034] == 1);
+    assert!(level != rising && rows.labels[1034] == 1);
 }
 
 #[test]
 fn persistence_is_worth_what_an_independent_computation_found() {
     // shared by all windows: 0.6192 TSS and 0.4965 CSI, from an independent implementation.
-    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let data = ExperimentData::new(Experiment::Pollution).unwrap();
     for (score, expected) in [("tss", "0.6192"), ("csi", "0.4965")] {
-        let trials: Vec<Trial> =
-            tasks(&[score], &["persistence"], 100, &[false]).iter().map(|task| attempt(&stage, task, 0)).collect();
+        let trials: Vec<Trial> = tasks(&[score], &["persistence"], 100, &[false])
+            .iter()
+            .map(|task| task.attempt(&data, 0).unwrap())
+            .collect();
         let line = Line::of(&trials.iter().collect::<Vec<_>>()).unwrap();
         assert_eq!(format!("{:.4}", line.test_half.unwrap().mean), expected);
     }
@@ -145,11 +144,11 @@ fn rows_without_a_prior_are_trained_once_whatever_the_cure() {
 
 #[test]
 fn the_cure_saves_a_training_that_is_stuck_and_leaves_the_rows_alike() {
-    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let prior = "cosine:0.9,0.02";
     let pair = tasks(&["tss"], &[prior], 1, &[false, true]);
     // What a stuck network is worth is that of its first weights, by chance: with this seed next to nothing.
-    let (stuck, cured) = (attempt(&stage, &pair[0], 2), attempt(&stage, &pair[1], 2));
+    let (stuck, cured) = (pair[0].attempt(&data, 2).unwrap(), pair[1].attempt(&data, 2).unwrap());
     assert!(!stuck.success && stuck.train_best.unwrap() < 0.1, "{stuck:?}");
     assert!(cured.success && cured.train_best.unwrap() > 0.9, "{cured:?}");
 }
@@ -162,12 +161,13 @@ fn file(name: &str) -> PathBuf {
 
 #[test]
 fn whatever_was_cut_off_the_rest_goes_on_to_the_same_bits() {
-    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 3, &[true]);
     let path = file("cut");
     let run = |threads: usize| {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
-        let trials = perform(&stage, &all, 5, threads, &journal, |_, _, _| (), || false).unwrap().unwrap();
+        let trials =
+            perform(&data, &all, 5, &Cpu { threads: threads }, &journal, |_, _, _| (), || false).unwrap().unwrap();
         journal.finish().unwrap();
         (trials.iter().map(timeless).collect::<Vec<_>>(), fs::read(&path).unwrap())
     };
@@ -183,13 +183,13 @@ fn whatever_was_cut_off_the_rest_goes_on_to_the_same_bits() {
 
 #[test]
 fn results_of_another_recipe_are_made_anew() {
-    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 1, &[true]);
     let path = file("recipe");
     let run = || {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
         let known = all.iter().map(|task| journal.find(task).is_some()).collect::<Vec<_>>();
-        let trials = perform(&stage, &all, 5, 1, &journal, |_, _, _| (), || false).unwrap().unwrap();
+        let trials = perform(&data, &all, 5, &Cpu { threads: 1 }, &journal, |_, _, _| (), || false).unwrap().unwrap();
         journal.finish().unwrap();
         (known, trials)
     };
@@ -208,12 +208,12 @@ fn results_of_another_recipe_are_made_anew() {
 
 #[test]
 fn results_of_something_else_are_refused() {
-    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all = tasks(&["csi"], &["persistence"], 1, &[false]);
     let path = file("other");
     {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
-        perform(&stage, &all, 5, 1, &journal, |_, _, _| (), || false).unwrap();
+        perform(&data, &all, 5, &Cpu { threads: 1 }, &journal, |_, _, _| (), || false).unwrap();
         let busy = Journal::open(&path, Experiment::Pollution, 5).unwrap_err().to_string();
         assert!(busy.contains("another run is writing to it"), "{busy}");
     }
@@ -231,11 +231,11 @@ fn results_of_something_else_are_refused() {
 
 #[test]
 fn what_is_stopped_is_not_written_down() {
-    let stage = Stage::new(Experiment::Pollution).unwrap();
+    let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all = tasks(&["tss"], &["cosine:0.5,0.1"], 2, &[true]);
     let path = file("stopped");
     let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
-    assert!(perform(&stage, &all, 5, 2, &journal, |_, _, _| (), || true).unwrap().is_none());
+    assert!(perform(&data, &all, 5, &Cpu { threads: 2 }, &journal, |_, _, _| (), || true).unwrap().is_none());
     assert!(all.iter().all(|task| journal.find(task).is_none()));
     drop(journal);
     assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 1);

@@ -14,7 +14,7 @@ use scorewise::Score;
 use scorewise::multiclass::MultiScore;
 use scorewise_table::spreadsheet::spreadsheet_text;
 use scorewise_table::table::{Category, Column, Reader, Reading, Source, Table, Values};
-use scorewise_train::train::multi_score;
+use scorewise_train::plan::multi_score;
 use scorewise_train::{Error, Place, Result};
 
 use labels::Marks;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_report::document::{Document, Kind, Reproduction};
 use scorewise_table::output::{OutputKind, Outputs};
-use scorewise_train::reproduce::{Journal, Stage, Task, Trial, perform};
+use scorewise_train::backend::Cpu;
+use scorewise_train::reproduce::{ExperimentData, Journal, Task, Trial, perform};
 use scorewise_train::{Error, Place};
 
 pub use arguments::Arguments;
@@ -86,7 +87,7 @@ fn trained(
     if known > 0 && known < tasks.len() {
         note(format!("{known} of {} trainings are done already, in {}", tasks.len(), chosen.csv.display()));
     }
-    let stage = Stage::new(chosen.experiment)?;
+    let data = ExperimentData::new(chosen.experiment)?;
     // Drawn on standard error, and only where that is a terminal.
     let bar = ProgressBar::new(tasks.len() as u64).with_position(known as u64);
     let style = ProgressStyle::with_template("{bar:30} {pos} of {len} trainings, {elapsed} so far, {eta} left, {msg}");
@@ -99,7 +100,7 @@ fn trained(
             bar.set_message(format!("{} with {}", task.score, trial.contender));
         }
     };
-    let trials = perform(&stage, tasks, seed, threads, journal, seen, interrupt::stopped);
+    let trials = perform(&data, tasks, seed, &Cpu { threads }, journal, seen, interrupt::stopped);
     bar.finish_and_clear();
     Ok(trials?)
 }

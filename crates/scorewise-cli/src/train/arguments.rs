@@ -1,10 +1,13 @@
 //! What `scorewise train` takes.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
-
-use clap::ValueEnum;
+use std::str::FromStr;
 
 use scorewise_table::output::OutputKind;
+use scorewise_table::split::Split;
+use scorewise_table::table::Source;
+use scorewise_train::plan::TrainingOptions;
 
 use crate::outcome::note;
 use crate::resampling::replicates;
@@ -57,79 +60,23 @@ pub struct Arguments {
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
 
-    /// How rows are parted: random (stratified by class), time (the last part is the test), group:COLUMN
-    #[arg(long, value_name = "random|time|group:COLUMN", help_heading = "Parts")]
-    pub split: Option<String>,
-    /// A share of the rows to test on, or a table of its own; 0 for none
-    #[arg(long, value_name = "SHARE|TABLE", help_heading = "Parts")]
-    pub test: Option<String>,
-    /// The share of the remaining rows that training is stopped and the threshold chosen by
-    #[arg(long, value_name = "SHARE", help_heading = "Parts")]
-    pub validation: Option<f64>,
-    /// Cross-validation with so many folds, each tested once
-    #[arg(long, value_name = "K", help_heading = "Parts")]
+    /// How rows are divided: random (stratified by class), time (the last rows are the test rows), group:COLUMN
+    #[arg(long, value_name = "random|time|group:COLUMN", value_parser = Split::parse, help_heading = "Rows")]
+    pub split: Option<Split>,
+    /// The share of test rows, or a separate test table; 0 for none
+    #[arg(long, value_name = "SHARE|TABLE", help_heading = "Rows")]
+    pub test: Option<TestRows>,
+    /// Cross-validation with K folds, each tested once
+    #[arg(long, value_name = "K", help_heading = "Rows")]
     pub folds: Option<usize>,
-    /// Cross-validation so many times over
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Parts", requires = "folds")]
+    /// Repeat the cross-validation N times
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Rows", requires = "folds")]
     pub repeats: usize,
 
-    /// The score to train for and to choose the threshold by; `scorewise scores` lists them
-    #[arg(long, help_heading = "Loss")]
-    pub score: Option<String>,
-    /// The prior of the threshold; `scorewise priors` lists them [default: cosine:0.5,0.1; with `--recipe strong` cosine:0.5,0.4]
-    #[arg(long, help_heading = "Loss")]
-    pub prior: Option<String>,
-    /// What is minimised [default: sol]
-    #[arg(long, value_enum, help_heading = "Loss")]
-    pub loss: Option<LossName>,
-    /// How more than two classes are trained [default: simplex]
-    #[arg(long, value_enum, help_heading = "Loss")]
-    pub multiclass: Option<Multiclass>,
-    /// Train with cross-entropy first, move the best threshold to the prior's centre, then go on with the score
-    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true", help_heading = "Loss")]
-    pub warm_start: Option<bool>,
-    /// The model's threshold: the best one on the validation rows, the centre of the prior, or a number [default: tuned]
-    #[arg(long, value_name = "tuned|centre|NUMBER", help_heading = "Loss")]
-    pub threshold: Option<String>,
+    #[command(flatten)]
+    pub options: TrainingOptions,
 
-    /// Settings that go well together: plain (the paper's), or strong (for rare events: cross-entropy first, the prior cosine:0.5,0.4, 6 networks with
-    /// validation rows of their own, batches of 128, weight decay 1, and the centre of the prior as the threshold). What is typed beside it counts more
-    #[arg(long, value_enum, help_heading = "Training")]
-    pub recipe: Option<Recipe>,
-    /// Widths of the hidden layers; none for a linear model
-    #[arg(long, value_name = "50,20,5|none", default_value = "50,20,5", help_heading = "Training")]
-    pub hidden: String,
-    /// Rows of a step [default: 64]
-    #[arg(long, value_name = "ROWS|full", help_heading = "Training")]
-    pub batch: Option<String>,
-    /// Adam with decoupled weight decay, or plain descent with momentum
-    #[arg(long, value_enum, default_value_t = Optimiser::Adam, help_heading = "Training")]
-    pub optimiser: Optimiser,
-    /// The learning rate
-    #[arg(long, value_name = "RATE", default_value_t = 0.001, help_heading = "Training")]
-    pub learning_rate: f32,
-    /// By how much of themselves weights shrink in a step of rate 1 [default: 0]
-    #[arg(long, value_name = "DECAY", help_heading = "Training")]
-    pub weight_decay: Option<f32>,
-    /// Epochs at the most
-    #[arg(long, default_value_t = 500, help_heading = "Training")]
-    pub epochs: usize,
-    /// Epochs without a lower validation loss after which training stops
-    #[arg(long, value_name = "EPOCHS", default_value_t = 30, help_heading = "Training")]
-    pub patience: usize,
-    /// The weights that a training leaves: those of the epoch with the lowest validation loss, or those of the last epoch
-    #[arg(long, value_enum, default_value_t = Weights::Best, help_heading = "Training")]
-    pub keep_weights: Weights,
-    /// Follow the paper to the letter: no start inside the prior's support, no new start where one is dead
-    #[arg(long, help_heading = "Training")]
-    pub no_cure: bool,
-    /// Train so many networks, at most 1000, and take the mean of their probabilities [default: 1]
-    #[arg(long, value_name = "MEMBERS", help_heading = "Training")]
-    pub ensemble: Option<usize>,
-    /// Where all randomness starts
-    #[arg(long, default_value_t = 0, help_heading = "Training")]
-    pub seed: u64,
-    /// Threads; all cores by default. The result does not depend on it
+    /// Number of threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub threads: Option<usize>,
 
@@ -200,51 +147,19 @@ pub struct Reading {
     pub numeric: Vec<String>,
 }
 
-/// What is minimised.
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-pub enum LossName {
-    /// 1 − the score of the expected confusion matrix
-    Sol,
-    /// 1 − the exact expected score
-    Exact,
-    /// Cross-entropy
-    Ce,
-    /// Cross-entropy with classes balanced
-    WeightedCe,
+/// Where test rows come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TestRows {
+    /// A share of the rows of the table.
+    Share(f64),
+    /// A table of its own.
+    Table(Source),
 }
 
-/// Settings that go well together.
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-pub enum Recipe {
-    /// The paper's
-    Plain,
-    /// For rare events
-    Strong,
-}
+impl FromStr for TestRows {
+    type Err = Infallible;
 
-/// How more than two classes are trained.
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-pub enum Multiclass {
-    /// One decision among all classes
-    Simplex,
-    /// Every class against the rest
-    OneVersusRest,
-}
-
-/// Which weights a training leaves.
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-pub enum Weights {
-    /// Those of the epoch with the lowest validation loss
-    Best,
-    /// Those of the last epoch
-    Last,
-}
-
-/// What takes the steps.
-#[derive(Clone, Copy, ValueEnum, PartialEq, Eq)]
-pub enum Optimiser {
-    /// Adam with decoupled weight decay
-    Adam,
-    /// Descent with momentum 0.9
-    Sgd,
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(text.parse().map_or_else(|_| TestRows::Table(Source::parse(text)), TestRows::Share))
+    }
 }

@@ -6,11 +6,10 @@ use scorewise_table::encode::Choice;
 use scorewise_table::split::Split;
 use scorewise_table::table::{BuiltIn, Kind, Reading, Source, Table};
 use scorewise_train::Error;
-use scorewise_train::ensemble::check_members;
-use scorewise_train::fit::{Keep, Method, Settings, WarmStart};
-use scorewise_train::train::{Cut, LossName, Manner, Plan, Recipe, check_hidden};
+use scorewise_train::network::WarmStart;
+use scorewise_train::plan::{Multiclass, Plan, Recipe, share};
 
-use super::arguments::{self, Arguments, Multiclass, Optimiser, Weights};
+use super::arguments::{self, Arguments, TestRows};
 use crate::outcome::{Failure, note};
 
 /// Where the tables come from.
@@ -68,12 +67,12 @@ impl Inputs {
     /// From what was typed.
     pub fn new(arguments: &Arguments) -> Result<Self, Failure> {
         let table = Source::parse(&arguments.table);
-        let own = match arguments.test.as_deref() {
+        let own = match &arguments.test {
             None if arguments.target.is_none() => purpose(&table)
                 .and_then(|purpose| purpose.test)
                 .filter(|_| arguments.folds.is_none())
                 .map(Source::BuiltIn),
-            Some(text) if text.parse::<f64>().is_err() => Some(Source::parse(text)),
+            Some(TestRows::Table(source)) => Some(source.clone()),
             _ => None,
         };
         Ok(Inputs { table, test: own, reading: reading(&arguments.reading)? })
@@ -101,73 +100,35 @@ impl Inputs {
                 return Err(Error::setting("target", "it is not said what to predict", hint).into());
             }
         };
-        // Every class against the rest has a score of two classes each, of which the mean is taken.
-        let usual = |score: &str| match arguments.multiclass {
+        // One class against the rest has a score of two classes, and the mean over the classes is the score of all.
+        let usual = |score: &str| match arguments.options.multiclass {
             Some(Multiclass::OneVersusRest) => format!("macro({score})"),
             _ => score.to_string(),
         };
-        let score = match (&arguments.score, &purpose) {
+        let score = match (&arguments.options.score, &purpose) {
             (Some(score), _) => score.clone(),
-            (None, Some(purpose)) => usual(purpose.score),
+            (None, Some(purpose)) => usual(purpose.score).parse()?,
             (None, None) => {
                 let score = usual("tss");
                 note(format!(
-                    "the score is {score} (the rate of hits less that of false alarms); --score chooses another"
+                    "the score is {score} (the hit rate minus the false alarm rate); --score chooses another"
                 ));
-                score
+                score.parse()?
             }
         };
         let purpose = purpose.filter(|_| arguments.target.is_none());
-        let mut plan = Plan::new(&target, &score);
+        let mut plan = Plan::new(&target, score);
         plan.positive = arguments.positive.clone();
         plan.lead = arguments.lead.or(purpose.as_ref().map(|purpose| purpose.lead)).unwrap_or(0);
         plan.weight = arguments.weight.clone();
         plan.split = self.split(arguments, purpose.as_ref(), plan.lead)?;
-        plan.test = share("test", arguments.test.as_deref().and_then(|text| text.parse().ok()), plan.test)?;
-        let usual = purpose.as_ref().and_then(|purpose| purpose.validation).unwrap_or(plan.validation);
-        plan.validation = share("validation", arguments.validation, usual)?;
-        plan.loss = match arguments.loss.unwrap_or(arguments::LossName::Sol) {
-            arguments::LossName::Sol => LossName::Sol,
-            arguments::LossName::Exact => LossName::Exact,
-            arguments::LossName::Ce => LossName::CrossEntropy,
-            arguments::LossName::WeightedCe => LossName::WeightedCrossEntropy,
-        };
-        plan.manner = match arguments.multiclass {
-            None | Some(Multiclass::Simplex) => Manner::Simplex,
-            Some(Multiclass::OneVersusRest) => Manner::OneVersusRest,
-        };
-        let recipe = recipe(arguments, purpose.as_ref(), plan.has_prior());
-        plan.recipe = Some(match (arguments.recipe, &purpose) {
-            (Some(arguments::Recipe::Strong), _) => "strong".into(),
-            (None, Some(_)) => self.table.name(),
-            _ => "plain".into(),
-        });
-        plan.prior = arguments.prior.clone().unwrap_or_else(|| recipe.prior.into());
-        plan.cut = arguments.threshold.as_deref().map_or(Ok(recipe.cut), cut)?;
-        plan.hidden = hidden(&arguments.hidden)?;
-        plan.ensemble = arguments.ensemble.unwrap_or(recipe.members);
-        check_members(plan.ensemble)?;
-        plan.own_validation = recipe.own_validation && plan.ensemble > 1;
-        plan.seed = arguments.seed;
-        plan.threads = threads(arguments.threads)?;
-        plan.settings = Settings {
-            method: match arguments.optimiser {
-                Optimiser::Adam => Method::Adam,
-                Optimiser::Sgd => Method::Descent { momentum: 0.9 },
-            },
-            batch: arguments.batch.as_deref().map_or(Ok(recipe.batch), batch)?,
-            learning_rate: arguments.learning_rate,
-            weight_decay: arguments.weight_decay.unwrap_or(recipe.weight_decay),
-            epochs: arguments.epochs,
-            patience: arguments.patience,
-            keep: match arguments.keep_weights {
-                Weights::Best => Keep::Best,
-                Weights::Last => Keep::Last,
-            },
-            cure: !arguments.no_cure,
-            warm_start: recipe.warm_start,
-            ..plan.settings
-        };
+        if let Some(TestRows::Share(test)) = arguments.test {
+            plan.test = share("test", test)?;
+        }
+        plan.validation = purpose.as_ref().and_then(|purpose| purpose.validation).unwrap_or(plan.validation);
+        let name = self.table.name();
+        let usual = purpose.as_ref().map_or(("plain", Recipe::PLAIN), |purpose| (name.as_str(), purpose.recipe));
+        arguments.options.apply(&mut plan, usual)?;
         plan.choice = Choice {
             drop: match &purpose {
                 Some(purpose) if arguments.drop.is_empty() => purpose.drop.iter().map(|name| (*name).into()).collect(),
@@ -190,7 +151,7 @@ impl Inputs {
     fn split(&self, arguments: &Arguments, purpose: Option<&Purpose>, lead: usize) -> Result<Split, Failure> {
         let neighbours = lead > 0 || arguments.lags > 0;
         let split = match (&arguments.split, purpose) {
-            (Some(text), _) => Split::parse(text)?,
+            (Some(split), _) => split.clone(),
             (None, Some(purpose)) => purpose.split.clone(),
             (None, None) if neighbours => {
                 note(
@@ -206,18 +167,6 @@ impl Inputs {
         }
         Ok(split)
     }
-}
-
-/// The recipe that was asked for, or the table's own; with what was said of cross-entropy before it.
-fn recipe(arguments: &Arguments, purpose: Option<&Purpose>, has_prior: bool) -> Recipe {
-    let recipe = match (arguments.recipe, purpose) {
-        (Some(arguments::Recipe::Plain), _) | (None, None) => Recipe::PLAIN,
-        (Some(arguments::Recipe::Strong), _) => Recipe::STRONG,
-        (None, Some(purpose)) => purpose.recipe,
-    };
-    // Where a loss was asked for, nothing is put before it that was not.
-    let is_own = arguments.recipe.is_some() || arguments.loss.is_none();
-    recipe.warm_start(arguments.warm_start, is_own && has_prior && !arguments.no_cure)
 }
 
 /// How text files are read.
@@ -257,55 +206,6 @@ pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
         only: None,
         writing: None,
     })
-}
-
-fn share(setting: &str, given: Option<f64>, default: f64) -> Result<f64, Failure> {
-    let share = given.unwrap_or(default);
-    if (0.0..1.0).contains(&share) {
-        return Ok(share);
-    }
-    Err(Error::setting(setting, format!("{share} is no share"), "give a number from 0 to below 1").into())
-}
-
-fn cut(text: &str) -> Result<Cut, Failure> {
-    match text {
-        "tuned" => return Ok(Cut::Tuned),
-        "centre" | "center" => return Ok(Cut::Centre),
-        _ => {}
-    }
-    match text.parse::<f64>() {
-        Ok(threshold) if (0.0..=1.0).contains(&threshold) => Ok(Cut::Given(threshold)),
-        _ => {
-            let problem = format!("`{}` is no threshold", text.escape_debug());
-            Err(Error::setting("threshold", problem, "write `tuned`, `centre`, or a number between 0 and 1").into())
-        }
-    }
-}
-
-fn hidden(text: &str) -> Result<Vec<usize>, Failure> {
-    if text == "none" {
-        return Ok(Vec::new());
-    }
-    let width = |part: &str| part.trim().parse::<usize>().ok().filter(|width| *width > 0);
-    let widths = text.split(',').map(width).collect::<Option<Vec<_>>>().ok_or_else(|| {
-        let problem = format!("`{}` is no list of widths", text.escape_debug());
-        Error::setting("hidden", problem, "write widths with commas between, 50,20,5, or `none` for a linear model")
-    })?;
-    check_hidden(&widths)?;
-    Ok(widths)
-}
-
-fn batch(text: &str) -> Result<Option<usize>, Failure> {
-    if text == "full" {
-        return Ok(None);
-    }
-    match text.parse() {
-        Ok(rows) => Ok(Some(rows)),
-        Err(_) => {
-            let problem = format!("`{}` is no number of rows", text.escape_debug());
-            Err(Error::setting("batch", problem, "write a number such as 64, or `full`").into())
-        }
-    }
 }
 
 /// As many as asked for, or as there are cores.

@@ -7,7 +7,8 @@ use scorewise_report::document::{Data, Document, Epoch, Kind, Member, Training};
 use scorewise_table::table::Table;
 use scorewise_train::fit::{self, Fit, Outcome};
 use scorewise_train::model::{Chosen, Decision, Fingerprint};
-use scorewise_train::train::{Answers, Plan};
+use scorewise_train::plan::Plan;
+use scorewise_train::train::Answers;
 use serde_json::Value;
 
 use super::shown::{Judged, Part, bootstrap};
@@ -22,7 +23,7 @@ use crate::tune;
 pub fn plot(finished: &Finished, plan: &Plan) -> Result<String, Failure> {
     let trained = &finished.trained;
     let Some(threshold) = trained.model.decision.threshold() else { return Ok(String::new()) };
-    let score = plan.binary_score()?;
+    let score = plan.score.binary()?;
     let answers = trained.test.as_ref().unwrap_or(&trained.validation);
     with_answers(answers, |rows| Ok(Plot::new(&sweep(rows)?, &score, threshold, None).text(&score)))
 }
@@ -44,7 +45,7 @@ pub fn document(
         document.training = Some(training(&finished.trained.fits, plan, None));
         return Ok(document);
     };
-    let score = plan.binary_score()?;
+    let score = plan.score.binary()?;
     document.training = Some(training(&finished.trained.fits, plan, Some(&score)));
     let (answers, part, place) = match (&finished.trained.test, &judged.test) {
         (Some(answers), Some(part)) => (answers, part, "test rows, which it has never seen"),

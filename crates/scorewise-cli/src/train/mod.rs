@@ -13,9 +13,11 @@ use scorewise_table::output::{OutputKind, Outputs, SafeFile};
 use scorewise_table::split::Folds;
 use scorewise_table::table::{Reader, Source, Table, Writing, warnings};
 use scorewise_train::Note;
+use scorewise_train::backend::Cpu;
 use scorewise_train::fit::Fit;
 use scorewise_train::model::Model;
-use scorewise_train::train::{Fold, Plan, Trained, cross_validate, train};
+use scorewise_train::plan::Plan;
+use scorewise_train::train::{Fold, Trained, cross_validate, train};
 use serde_json::{Value, json};
 
 pub use arguments::{Arguments, Reading};
@@ -23,7 +25,7 @@ use defaults::Inputs;
 pub use defaults::{reading, threads};
 pub use looked::training;
 use shown::{Judged, folds_json, judge};
-use watch::Watch;
+use watch::ProgressWatch;
 
 use crate::interrupt;
 use crate::outcome::{Failure, Outcome, note, with_options};
@@ -103,27 +105,25 @@ fn finish(
     arguments: &Arguments,
 ) -> Result<Finished, Failure> {
     let start = Instant::now();
+    let backend = Cpu { threads: threads(arguments.threads)? };
     let mut notes: Vec<Note> = Vec::new();
     let folds = arguments
         .folds
         .map(|folds| -> Result<Vec<Fold>, Failure> {
             let folds = Folds { folds, repeats: arguments.repeats, validation: plan.validation };
-            let watch = Watch::new("fold", folds.folds * folds.repeats * plan.ensemble, plan)?;
-            let (found, told) = cross_validate(table, &inputs.reading, plan, &folds, |fold, member, epoch, what| {
-                watch.see(fold * plan.ensemble + member, epoch, what)
-            })?;
-            notes.extend(told);
-            if watch.end() {
-                return Err(Failure("stopped before all folds were trained; nothing was written".into()));
+            let watch = ProgressWatch::new("fold", folds.folds * folds.repeats * plan.ensemble, plan)?;
+            let (found, fold_notes) = cross_validate(table, plan, &folds, &backend, &watch)?;
+            notes.extend(fold_notes);
+            match (watch.end(), found) {
+                (false, Some(found)) => Ok(found),
+                _ => Err(Failure("stopped before all folds were trained; nothing was written".into())),
             }
-            Ok(found)
         })
         .transpose()?;
-    let watch = Watch::new("member", plan.ensemble, plan)?;
+    let watch = ProgressWatch::new("member", plan.ensemble, plan)?;
     // The folds have tested; the model that is kept learns from all rows.
     let whole = Plan { test: if folds.is_some() { 0.0 } else { plan.test }, ..plan.clone() };
-    let mut trained =
-        train(table, test, &inputs.reading, &whole, |member, epoch, what| watch.see(member, epoch, what))?;
+    let mut trained = train(table, test, &inputs.reading, &whole, &backend, &watch)?;
     if watch.end() {
         notes.push(Note::new(format!("stopped by {}: the best model so far is kept", interrupt::name())));
     }
@@ -144,7 +144,7 @@ fn document(finished: &Finished, judged: &Judged, plan: &Plan, arguments: &Argum
     let fits = &finished.trained.fits;
     let member = |fit: &Fit| {
         json!({
-            "epochs": fit.history.len() + fit.warm_up.len(),
+            "epochs": fit.epochs(),
             "kept": fit.kept.map(|epoch| epoch + 1),
             "success": fit.success,
             "restarts": fit.restarts,
@@ -156,7 +156,7 @@ fn document(finished: &Finished, judged: &Judged, plan: &Plan, arguments: &Argum
     let mut document = json!({
         "model": arguments.output.display().to_string(),
         "seed": model.seed,
-        "epochs": fits.iter().map(|fit| fit.history.len() + fit.warm_up.len()).max(),
+        "epochs": fits.iter().map(|fit| fit.epochs()).max(),
         "success": fits.iter().all(|fit| fit.success),
         "seconds": finished.seconds,
         "target": model.target.to_string(),

@@ -4,8 +4,10 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{Bootstrap, Resampling};
 use scorewise::{Probabilities, Rows, Spread};
 use scorewise_report::document::{USUAL, in_order};
+use scorewise_train::learner::Member;
 use scorewise_train::model::{Decision, Model};
-use scorewise_train::train::{Answers, Fold, Plan, Trained};
+use scorewise_train::plan::Plan;
+use scorewise_train::train::{Answers, Fold, Trained};
 use serde_json::{Value, json};
 
 use super::Arguments;
@@ -59,7 +61,7 @@ fn part(
     let Some(threshold) = decision.threshold() else {
         return Ok(Part::Multi(of_classes(answers, decision, classes, plan)?));
     };
-    let scores = in_order(Some(plan.binary_score()?));
+    let scores = in_order(Some(plan.score.binary()?));
     let bootstrap = bootstrap(plan, arguments);
     let labels = answers.positives();
     let rows = Rows::new(Probabilities(&answers.probabilities), &labels)?;
@@ -115,7 +117,7 @@ fn of_classes(
     let predicted: Vec<u32> = answers.probabilities.chunks(classes.len()).map(|row| decision.label(row)).collect();
     let confusion =
         MultiConfusion::from_labels(classes.len(), &answers.labels, &predicted, answers.weights.as_deref())?;
-    ClassSummary::new(answers.labels.len(), classes, confusion, plan.multi_score()?)
+    ClassSummary::new(answers.labels.len(), classes, confusion, plan.score.multiclass())
 }
 
 impl Judged {
@@ -166,11 +168,10 @@ fn target(model: &Model) -> String {
 }
 
 fn network(model: &Model) -> String {
-    let widths = model.members.first().map_or(Vec::new(), |member| member.shape().widths().to_vec());
-    let widths: Vec<String> = widths.iter().map(ToString::to_string).collect();
+    let first = model.members.first().map(Member::summary).unwrap_or_default();
     match model.members.len() {
-        1 => widths.join("-"),
-        members => format!("{}, {members} members", widths.join("-")),
+        1 => first,
+        members => format!("{first}, {members} members"),
     }
 }
 
@@ -182,7 +183,7 @@ fn loss(model: &Model) -> String {
 }
 
 fn story(trained: &Trained, seconds: f64) -> String {
-    let epochs: Vec<usize> = trained.fits.iter().map(|fit| fit.history.len() + fit.warm_up.len()).collect();
+    let epochs: Vec<usize> = trained.fits.iter().map(|fit| fit.epochs()).collect();
     let range = match (epochs.iter().min(), epochs.iter().max()) {
         (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
         (_, most) => most.map_or(String::new(), ToString::to_string),
@@ -292,7 +293,7 @@ fn folds_text(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<Stri
         ]
     };
     let rows: Vec<Vec<String>> = folds.iter().zip(&scores).map(row).collect();
-    let heading = ["repeat", "fold", "test rows", "epochs", "threshold", &plan.score];
+    let heading = ["repeat", "fold", "test rows", "epochs", "threshold", plan.score.text()];
     let foot = match Spread::of(&values) {
         Some(Spread { mean, deviation: Some(deviation) }) => {
             format!("{} over the folds: {mean:.4} ± {deviation:.4}\n", plan.score)

@@ -1,4 +1,4 @@
-//! The rows of a batch, put together: what a loss sees of them.
+//! Logits, labels and weights of the rows of a batch, gathered for the loss.
 
 use scorewise::multiclass::{ClassRows, OneOf, softmax};
 use scorewise::prior::Chance;
@@ -7,23 +7,23 @@ use scorewise::{Logits, Probabilities, Result, Rows, Score};
 
 use super::objective::Objective;
 
-/// The rows of a batch, put together, and room for what is computed of them. Made once, used for every batch.
+/// Logits, labels and weights of the rows of a batch. Made once and reused for every batch.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// Row by row, as many as the network has outputs.
+    /// Row by row, one for each output.
     pub logits: Vec<f32>,
-    /// As many as logits.
-    pub slopes: Vec<f32>,
+    /// Gradient of the loss with respect to the logits.
+    pub gradient: Vec<f32>,
     pub labels: Vec<u32>,
     positives: Vec<bool>,
     pub weights: Option<Vec<f32>>,
 }
 
 impl Batch {
-    /// Takes the labels and weights of these rows, and makes room for their logits.
+    /// Gathers the labels and weights of these rows, and makes room for their logits.
     pub fn take(&mut self, labels: &[u32], weights: Option<&[f32]>, rows: &[u32], outputs: usize) {
         self.logits.resize(rows.len() * outputs, 0.0);
-        self.slopes.resize(rows.len() * outputs, 0.0);
+        self.gradient.resize(rows.len() * outputs, 0.0);
         self.labels.clear();
         self.labels.extend(rows.iter().map(|row| labels[*row as usize]));
         self.positives.clear();
@@ -35,12 +35,12 @@ impl Batch {
         }
     }
 
-    /// Logits a row.
+    /// Number of logits of a row.
     pub fn outputs(&self) -> usize {
         self.logits.len() / self.labels.len().max(1)
     }
 
-    /// As a loss of two classes takes them.
+    /// The batch as a loss of two classes takes it.
     pub fn binary(&self) -> Result<Rows<'_, Logits<'_, f32>>> {
         let rows = Rows::new(Logits(&self.logits), &self.positives)?;
         match &self.weights {
@@ -49,7 +49,7 @@ impl Batch {
         }
     }
 
-    /// As a loss of many classes takes them.
+    /// The batch as a loss of many classes takes it.
     pub fn classes(&self) -> Result<ClassRows<'_, f32, OneOf<'_>>> {
         let rows = ClassRows::new(&self.logits, self.outputs(), OneOf(&self.labels))?;
         match &self.weights {
@@ -58,19 +58,19 @@ impl Batch {
         }
     }
 
-    /// The best threshold of one class against the rest; nothing where the score is nowhere defined. With one logit a row it is
-    /// that of the positive class, whatever the number.
+    /// The best threshold of one class against the rest; `None` if the score is undefined everywhere. With one logit for each row it is
+    /// the threshold of the positive class, and `class` is ignored.
     pub fn best_threshold(&self, score: &Score, class: usize) -> Result<Option<Best>> {
         let probabilities = self.probabilities(class);
         let outputs = self.outputs();
-        let members: Vec<bool> = if outputs == 1 {
+        let is_class: Vec<bool> = if outputs == 1 {
             self.positives.clone()
         } else {
             self.labels.iter().map(|label| *label as usize == class).collect()
         };
         let weights: Option<Vec<f64>> =
             self.weights.as_ref().map(|weights| weights.iter().copied().map(f64::from).collect());
-        let rows = Rows::new(Probabilities(&probabilities), &members)?;
+        let rows = Rows::new(Probabilities(&probabilities), &is_class)?;
         let rows = match &weights {
             Some(weights) => rows.weighted(weights)?,
             None => rows,
@@ -78,8 +78,8 @@ impl Batch {
         Ok(sweep(&rows)?.best(score))
     }
 
-    /// What to add to the only logit of each row, after `moved`, for the lowest loss: of all steps of 1/20 up to 4 either way, the nearest
-    /// of equals. Farther than that from the best threshold no prior reaches, and less than a step is less than chance.
+    /// The number that, added to the only logit of each row after `moved`, gives the lowest loss. All multiples of 1/20 from −4 to 4 are
+    /// tried, and the smallest of equally good ones is returned: no prior reaches farther, and finer steps are below sampling noise.
     pub fn lowest_shift(&mut self, objective: &Objective, moved: f32) -> Result<f32> {
         let logits: Vec<f32> = self.logits.iter().map(|logit| logit + moved).collect();
         let mut lowest = (f64::INFINITY, 0.0);
@@ -96,12 +96,12 @@ impl Batch {
 
     fn probabilities(&self, class: usize) -> Vec<f64> {
         let outputs = self.outputs();
-        let mut shares = vec![0.0; outputs];
+        let mut of_row = vec![0.0; outputs];
         let probability = |logits: &[f32]| match logits {
             [logit] => Chance::from_logit(f64::from(*logit)).p,
             logits => {
-                softmax(logits, &mut shares);
-                shares[class]
+                softmax(logits, &mut of_row);
+                of_row[class]
             }
         };
         self.logits.chunks_exact(outputs).map(probability).collect()

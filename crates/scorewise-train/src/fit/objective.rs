@@ -1,18 +1,21 @@
-//! What is minimised: logits, labels and weights of a batch in; a value, and a slope for every logit, out.
+//! The loss to minimise: from the logits, labels and weights of a batch to a value and its gradient with respect to the logits.
 //!
-//! Two classes have one logit a row, more have one each. The loop that trains does not look at which it is.
+//! Two classes have one logit for each row, more have one for each class. The training loop does not depend on which it is.
 
-use scorewise::multiclass::{OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
-use scorewise::{CrossEntropy, Loss, Prior, Result, Score};
+use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
+use scorewise::{CrossEntropy, ExactLoss, Loss, Prior, Result, Score, ScoreLoss};
+
+use serde::{Deserialize, Serialize};
 
 use super::batch::Batch;
-use crate::start::log_odds;
+use crate::network::log_odds;
 
-/// What is minimised, and with it how many logits a row has.
-#[derive(Clone, Debug, PartialEq)]
+/// The loss to minimise, which also decides how many logits a row has. It is serialised by the names of its score and priors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "ObjectiveDescription", try_from = "ObjectiveDescription")]
 #[non_exhaustive]
 pub enum Objective {
-    /// Two classes, one logit: label 1 is the positive class, 0 the negative.
+    /// Two classes, one logit; label 1 is the positive class.
     Binary(Loss),
     /// Every class against the rest, one logit each.
     OneVersusRest(OneVersusRest),
@@ -29,20 +32,20 @@ impl From<Loss> for Objective {
 }
 
 impl Objective {
-    /// The networks' outputs for so many classes.
+    /// Number of logits of a row for this number of classes.
     #[must_use]
     pub fn outputs(&self, classes: usize) -> usize {
         if self.is_binary() { 1 } else { classes }
     }
 
-    /// Whether there is one logit a row, for two classes.
+    /// Whether a row has one logit, for two classes.
     #[must_use]
     pub fn is_binary(&self) -> bool {
         matches!(self, Objective::Binary(_))
     }
 
-    /// The score of two classes that it is made for: of a class against the rest where there are more. Nothing for
-    /// cross-entropy and for scores of a whole matrix.
+    /// The two-class score behind the loss (with more classes, that of each class against the rest). `None` for cross-entropy and for
+    /// scores of the whole m×m matrix.
     #[must_use]
     pub fn score(&self) -> Option<&Score> {
         match self {
@@ -53,7 +56,7 @@ impl Objective {
         }
     }
 
-    /// The distributions of its thresholds: one for all logits of a row, or one for each; none where nothing is drawn.
+    /// Priors of the thresholds: one for all logits of a row, or one for each; empty if the loss has no random threshold.
     #[must_use]
     pub fn priors(&self) -> &[Prior] {
         match self {
@@ -64,7 +67,7 @@ impl Objective {
         }
     }
 
-    /// The cross-entropy that a warm start begins with; nothing where this is one already.
+    /// The cross-entropy that a warm start begins with; `None` if the loss is cross-entropy already.
     #[must_use]
     pub fn warm_up(&self) -> Option<Objective> {
         match self {
@@ -76,7 +79,7 @@ impl Objective {
         }
     }
 
-    /// ℓ of a batch.
+    /// Loss of a batch.
     pub(crate) fn value(&self, batch: &Batch) -> Result<f64> {
         match self {
             Objective::Binary(loss) => loss.value(&batch.binary()?),
@@ -86,33 +89,33 @@ impl Objective {
         }
     }
 
-    /// ℓ of a batch, and ∂ℓ/∂z into its slopes.
-    pub(crate) fn value_and_slopes(&self, batch: &mut Batch) -> Result<f64> {
-        let mut slopes = std::mem::take(&mut batch.slopes);
+    /// Loss of a batch; its gradient with respect to the logits goes into `batch.gradient`.
+    pub(crate) fn value_and_gradient(&self, batch: &mut Batch) -> Result<f64> {
+        let mut gradient = std::mem::take(&mut batch.gradient);
         let value = match self {
-            Objective::Binary(loss) => batch.binary().and_then(|rows| loss.value_and_gradient(&rows, &mut slopes)),
+            Objective::Binary(loss) => batch.binary().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient)),
             Objective::OneVersusRest(loss) => {
-                batch.classes().and_then(|rows| loss.value_and_gradient(&rows, &mut slopes))
+                batch.classes().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient))
             }
-            Objective::Simplex(loss) => batch.classes().and_then(|rows| loss.value_and_gradient(&rows, &mut slopes)),
-            Objective::Softmax(loss) => batch.classes().and_then(|rows| loss.value_and_gradient(&rows, &mut slopes)),
+            Objective::Simplex(loss) => batch.classes().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient)),
+            Objective::Softmax(loss) => batch.classes().and_then(|rows| loss.value_and_gradient(&rows, &mut gradient)),
         };
-        batch.slopes = slopes;
+        batch.gradient = gradient;
         value
     }
 
-    /// Whether all rows get the same answer: from the best threshold for two classes, and from the centre of the prior, where a score's
-    /// loss puts the best one; from the greatest logit for more. Such a network has learnt nothing.
+    /// Whether all rows get the same label: at the best threshold or at the centre of the prior for two classes, by the greatest logit for
+    /// more. Such a member has learnt nothing.
     pub(crate) fn is_one_sided(&self, batch: &Batch) -> Result<bool> {
         let outputs = batch.outputs();
         if outputs > 1 {
-            let mut answers = batch.logits.chunks_exact(outputs).map(greatest);
-            let first = answers.next();
-            return Ok(answers.all(|answer| Some(answer) == first));
+            let mut labels = batch.logits.chunks_exact(outputs).map(greatest);
+            let first = labels.next();
+            return Ok(labels.all(|label| Some(label) == first));
         }
         match self.score() {
             Some(score) => {
-                // A network whose predictions crept out of the prior's sight may still rank rows by a last trace.
+                // Predictions that have all left the support may still rank rows by tiny differences, so the centre is checked too.
                 let centre = self.priors().first().map_or(0.0, |prior| log_odds(prior.mean()));
                 let above = batch.logits.iter().filter(|logit| f64::from(**logit) > centre).count();
                 Ok(above == 0
@@ -127,7 +130,82 @@ impl Objective {
     }
 }
 
-/// The class with the greatest logit, the first of equals.
+/// An objective by the names that users write, for files and for other machines.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "loss", rename_all = "kebab-case")]
+enum ObjectiveDescription {
+    Sol { score: String, prior: String },
+    Exact { score: String, prior: String },
+    CrossEntropy { positive_weight: f64, negative_weight: f64 },
+    OneVersusRest { score: String, priors: Vec<String> },
+    Simplex { score: String, sharpness: f64, centres: Vec<f64> },
+    Softmax { class_weights: Vec<f64> },
+}
+
+impl From<Objective> for ObjectiveDescription {
+    fn from(objective: Objective) -> Self {
+        match objective {
+            Objective::Binary(Loss::Score(loss)) => {
+                ObjectiveDescription::Sol { score: loss.score().to_string(), prior: loss.prior().to_string() }
+            }
+            Objective::Binary(Loss::Exact(loss)) => {
+                ObjectiveDescription::Exact { score: loss.score().to_string(), prior: loss.prior().to_string() }
+            }
+            Objective::Binary(Loss::CrossEntropy(loss)) => {
+                let (positive_weight, negative_weight) = loss.class_weights();
+                ObjectiveDescription::CrossEntropy { positive_weight, negative_weight }
+            }
+            Objective::OneVersusRest(loss) => ObjectiveDescription::OneVersusRest {
+                score: MultiScore::Classwise(loss.average(), loss.score().clone()).to_string(),
+                priors: loss.priors().iter().map(ToString::to_string).collect(),
+            },
+            Objective::Simplex(loss) => ObjectiveDescription::Simplex {
+                score: loss.score().to_string(),
+                sharpness: loss.sharpness(),
+                centres: loss.centres().to_vec(),
+            },
+            Objective::Softmax(loss) => ObjectiveDescription::Softmax { class_weights: loss.weights().to_vec() },
+        }
+    }
+}
+
+impl TryFrom<ObjectiveDescription> for Objective {
+    type Error = scorewise::Error;
+
+    fn try_from(description: ObjectiveDescription) -> Result<Self> {
+        Ok(match description {
+            ObjectiveDescription::Sol { score, prior } => {
+                Objective::Binary(Loss::Score(ScoreLoss::new(score.parse()?, prior.parse()?)))
+            }
+            ObjectiveDescription::Exact { score, prior } => {
+                Objective::Binary(Loss::Exact(ExactLoss::new(score.parse()?, prior.parse()?)))
+            }
+            ObjectiveDescription::CrossEntropy { positive_weight, negative_weight } => {
+                Objective::Binary(Loss::CrossEntropy(CrossEntropy::weighted(positive_weight, negative_weight)?))
+            }
+            ObjectiveDescription::OneVersusRest { score, priors } => {
+                let MultiScore::Classwise(average, score) = MultiScore::parse(&score)? else {
+                    let reason = format!("`{score}` is not an average over the classes, such as `macro(f1)`");
+                    return Err(scorewise::Error::Setting { what: "score", reason });
+                };
+                let priors = priors.iter().map(|prior| prior.parse()).collect::<Result<_>>()?;
+                Objective::OneVersusRest(OneVersusRest::new(score, priors, average)?)
+            }
+            ObjectiveDescription::Simplex { score, sharpness, centres } => {
+                let loss = SimplexLoss::new(MultiScore::parse(&score)?);
+                Objective::Simplex(loss.with_sharpness(sharpness)?.with_centres(centres)?)
+            }
+            ObjectiveDescription::Softmax { class_weights } if class_weights.is_empty() => {
+                Objective::Softmax(SoftmaxCrossEntropy::plain())
+            }
+            ObjectiveDescription::Softmax { class_weights } => {
+                Objective::Softmax(SoftmaxCrossEntropy::weighted(class_weights)?)
+            }
+        })
+    }
+}
+
+/// The class with the greatest logit; the first one of several.
 fn greatest(logits: &[f32]) -> usize {
     let mut best = 0;
     for (class, logit) in logits.iter().enumerate() {
@@ -136,4 +214,34 @@ fn greatest(logits: &[f32]) -> usize {
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use scorewise::multiclass::Average;
+
+    use super::*;
+
+    #[test]
+    fn an_objective_is_the_same_after_it_is_written_and_read() {
+        let score = |name: &str| Score::parse(name).unwrap();
+        let prior = |text: &str| text.parse::<Prior>().unwrap();
+        let mcc = SimplexLoss::new("mcc".parse().unwrap());
+        let one_versus_rest = |name: &str, average| OneVersusRest::new(score(name), vec![prior("uniform")], average);
+        for objective in [
+            Objective::Binary(Loss::Score(ScoreLoss::new(score("tp / (tp + 2*fn)"), prior("cosine:0.3,0.2")))),
+            Objective::Binary(Loss::Exact(ExactLoss::new(score("csi"), prior("beta:2,5")))),
+            Objective::Binary(Loss::CrossEntropy(CrossEntropy::plain())),
+            Objective::Binary(Loss::CrossEntropy(CrossEntropy::weighted(1.0 / 3.0, 7.5).unwrap())),
+            Objective::OneVersusRest(one_versus_rest("f1", Average::Macro).unwrap()),
+            Objective::OneVersusRest(one_versus_rest("tss", Average::Weighted).unwrap()),
+            Objective::Simplex(mcc.with_sharpness(3.0).unwrap().with_centres(vec![0.1, -0.2]).unwrap()),
+            Objective::Softmax(SoftmaxCrossEntropy::plain()),
+            Objective::Softmax(SoftmaxCrossEntropy::weighted(vec![0.1, 2.0]).unwrap()),
+        ] {
+            let text = serde_json::to_string(&objective).unwrap();
+            assert_eq!(serde_json::from_str::<Objective>(&text).unwrap(), objective, "{text}");
+        }
+        assert!(serde_json::from_str::<Objective>(r#"{"loss":"sol","score":"nothing","prior":"uniform"}"#).is_err());
+    }
 }

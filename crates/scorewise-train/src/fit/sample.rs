@@ -1,37 +1,30 @@
-//! The data of a training: a matrix with its labels, and which rows are for steps and which for validation.
+//! The rows of one training: a matrix with its labels, and which rows are trained on and which validate.
 
-use super::objective::Objective;
-use crate::net::Shape;
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Result};
-use scorewise_table::split::Hand;
 
-/// The data of a training, borrowed: many trainings share one matrix.
+/// The rows of one training, borrowed: many trainings share one matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     /// The features.
     pub matrix: &'a Matrix,
     /// The class of each row of the matrix, from 0; with two classes 1 is the positive one.
     pub labels: &'a [u32],
-    /// One weight a row of the matrix, where there are any.
+    /// Number of classes.
+    pub classes: usize,
+    /// One weight for each row of the matrix, if there are any.
     pub weights: Option<&'a [f32]>,
-    /// Rows to learn from.
+    /// Rows that are trained on.
     pub training: &'a [u32],
-    /// Rows to stop by.
+    /// Rows that decide when to stop.
     pub validation: &'a [u32],
 }
 
-impl<'a> Sample<'a> {
-    /// The same data with the rows of a hand.
+impl Sample<'_> {
+    /// Total weight of each class among the training rows, for a balanced cross-entropy.
     #[must_use]
-    pub fn with(self, hand: &'a Hand) -> Self {
-        Sample { training: &hand.training, validation: &hand.validation, ..self }
-    }
-
-    /// The weight of each class among the rows to learn from: what a balanced cross-entropy needs to know.
-    #[must_use]
-    pub fn class_weights(&self, classes: usize) -> Vec<f64> {
-        let mut sums = vec![0.0; classes];
+    pub fn class_weights(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.classes];
         for row in self.training.iter().map(|row| *row as usize) {
             if let Some(sum) = sums.get_mut(self.labels[row] as usize) {
                 *sum += self.weights.map_or(1.0, |weights| f64::from(weights[row]));
@@ -40,18 +33,10 @@ impl<'a> Sample<'a> {
         sums
     }
 
-    /// Whether all of it fits together, looked at once.
-    pub(super) fn check(&self, shape: &Shape, objective: &Objective) -> Result<()> {
+    /// Checks that labels, weights and row numbers fit the matrix.
+    pub(crate) fn check(&self) -> Result<()> {
         let rows = self.matrix.rows();
         let refuse = |what: &str, problem: String| Err(Error::setting(what, problem, ""));
-        let (inputs, outputs) = (shape.widths()[0], shape.widths()[shape.widths().len() - 1]);
-        if inputs != self.matrix.columns() {
-            return refuse("network", format!("has {inputs} inputs for {} features", self.matrix.columns()));
-        }
-        if objective.is_binary() != (outputs == 1) {
-            let wanted = if objective.is_binary() { "one output for two classes" } else { "an output for each class" };
-            return refuse("network", format!("must have {wanted}, not {outputs}"));
-        }
         for (what, got) in [("labels", self.labels.len()), ("weights", self.weights.map_or(rows, <[f32]>::len))] {
             if got != rows {
                 return Err(scorewise::Error::LengthMismatch { what, expected: rows, got }.into());
@@ -60,20 +45,18 @@ impl<'a> Sample<'a> {
         if self.training.is_empty() || self.validation.is_empty() {
             return Err(scorewise::Error::Empty.into());
         }
-        let classes = outputs.max(2);
         for row in self.training.iter().chain(self.validation).map(|row| *row as usize) {
             if row >= rows {
-                return refuse("rows", format!("must lie below {rows}, and {row} does not"));
+                return refuse("rows", format!("row numbers must be below {rows}, not {row}"));
             }
-            if self.labels[row] as usize >= classes {
-                let problem =
-                    format!("row {row} is of class {}, and the classes are 0 to {}", self.labels[row], classes - 1);
-                return refuse("labels", problem);
+            if self.labels[row] as usize >= self.classes {
+                let (class, last) = (self.labels[row], self.classes - 1);
+                return refuse("labels", format!("row {row} has class {class}, and the classes are 0 to {last}"));
             }
             if let Some(weight) = self.weights.map(|weights| weights[row])
                 && !(0.0..f32::INFINITY).contains(&weight)
             {
-                return refuse("weights", format!("row {row} weighs {weight}, and weights are 0 or above"));
+                return refuse("weights", format!("row {row} has weight {weight}; weights are 0 or above"));
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Decision, Model};
+use crate::learner::Member;
 use scorewise_table::target::Rule;
 
 /// Rows that a lead may span: more than any real one, few enough to keep.
@@ -14,7 +15,7 @@ impl Model {
     /// Says what does not fit.
     pub(super) fn check(&self) -> Verdict {
         self.encoder.check()?;
-        self.check_networks()?;
+        self.check_members()?;
         self.check_classes()?;
         if self.target.lead > FARTHEST {
             return Err(format!("a lead of {} rows is more than {FARTHEST}", self.target.lead));
@@ -22,17 +23,18 @@ impl Model {
         self.check_decision()
     }
 
-    fn check_networks(&self) -> Verdict {
-        let first = self.members.first().ok_or("there is no network in it")?.shape();
-        if let Some(other) = self.members.iter().position(|member| member.shape() != first) {
-            return Err(format!("network {other} has another shape than the first"));
+    fn check_members(&self) -> Verdict {
+        let first = self.members.first().ok_or("it has no members")?;
+        let size = |member: &Member| (member.inputs(), member.outputs());
+        if let Some(other) = self.members.iter().position(|member| size(member) != size(first)) {
+            return Err(format!("member {other} has another number of inputs or outputs than the first"));
         }
-        let (inputs, columns) = (first.widths()[0], self.encoder.width());
+        let (inputs, columns) = (first.inputs(), self.encoder.width());
         if inputs != columns {
-            return Err(format!("the networks take {inputs} inputs and the encoder gives {columns}"));
+            return Err(format!("its members take {inputs} inputs and the encoder gives {columns}"));
         }
-        match self.members.iter().position(|member| member.parameters.iter().any(|number| !number.is_finite())) {
-            Some(member) => Err(format!("network {member} has weights that are not finite numbers")),
+        match self.members.iter().position(|member| !member.is_finite()) {
+            Some(member) => Err(format!("member {member} has weights that are not finite numbers")),
             None => Ok(()),
         }
     }
@@ -53,7 +55,7 @@ impl Model {
             Rule::Condition { .. } if count != 2 => Err(format!("a condition has 2 classes, not {count}")),
             _ => Ok(()),
         }?;
-        let outputs = self.members[0].shape().widths().last().copied().unwrap_or(0);
+        let outputs = self.members[0].outputs();
         let expected = if count == 2 { 1 } else { count };
         if outputs == expected {
             Ok(())

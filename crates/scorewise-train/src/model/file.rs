@@ -1,5 +1,6 @@
 //! A model as bytes and back: safetensors with one JSON text.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -10,15 +11,15 @@ use serde_json::{Value, json};
 
 use super::header::{self, CHECKSUM, Contents, DIGITS, Fault, KEY};
 use super::{Decision, Model};
-use crate::net::{Dense, Network, Shape};
-use crate::train::Plan;
+use crate::learner::{Member, MemberDescription, NamedTensor};
+use crate::plan::Plan;
 use scorewise_table::encode::Encoder;
 use scorewise_table::error::{Error, Place, Result};
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// The number of the file format. A scorewise reads its own and all before it. Format 1 had no checksum.
+/// The number of the file format. scorewise reads its own format and all before it. Format 1 had no checksum and networks only.
 pub const FORMAT: u64 = 2;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -42,7 +43,11 @@ struct Description {
     target: Target,
     reading: Reading,
     encoder: Encoder,
-    network: Size,
+    /// What a file of format 1 has instead of `members`.
+    #[serde(default, skip_serializing)]
+    network: Option<NetworkSize>,
+    #[serde(default)]
+    members: Vec<MemberDescription>,
     seed: u64,
     fingerprint: String,
     #[serde(default)]
@@ -53,10 +58,10 @@ struct Description {
     results: Value,
 }
 
-/// How many networks of which shape.
-#[derive(Serialize, Deserialize, PartialEq)]
+/// Number and widths of the networks of a file of format 1.
+#[derive(Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-struct Size {
+struct NetworkSize {
     members: u64,
     widths: Vec<usize>,
 }
@@ -111,11 +116,9 @@ impl Model {
             Err(error) => return Err(unfit(format!("its description cannot be written: {error}"))),
         }
         let mut tensors = Vec::new();
-        for (member, network) in self.members.iter().enumerate() {
-            for (layer, dense) in network.to_layers().into_iter().enumerate() {
-                let [weight, bias] = names(member as u64, layer);
-                tensors.push((weight, vec![dense.outputs, dense.inputs], to_bytes(&dense.weights)));
-                tensors.push((bias, vec![dense.outputs], to_bytes(&dense.biases)));
+        for (number, member) in self.members.iter().enumerate() {
+            for NamedTensor { name, shape, values } in member.tensors() {
+                tensors.push((tensor_name(number, &name), shape, to_bytes(&values)));
             }
         }
         assembled(&text, tensors).map_err(unfit)
@@ -162,7 +165,7 @@ impl Model {
             )));
         }
         let description: Description = serde_json::from_str(text).map_err(description)?;
-        let members = networks(&description.network, &contents).map_err(damaged)?;
+        let members = members(&description, &contents).map_err(damaged)?;
         let model = description.with(members);
         model.check().map_err(damaged)?;
         Ok(model)
@@ -186,10 +189,8 @@ impl Model {
             target: self.target.clone(),
             reading: self.reading.clone(),
             encoder: self.encoder.clone(),
-            network: Size {
-                members: self.members.len() as u64,
-                widths: self.members.first().map(|member| member.shape().widths().to_vec()).unwrap_or_default(),
-            },
+            network: None,
+            members: self.members.iter().map(Member::description).collect(),
             seed: self.seed,
             fingerprint: self.fingerprint.clone(),
             plan: self.plan.clone(),
@@ -200,7 +201,7 @@ impl Model {
 }
 
 impl Description {
-    fn with(self, members: Vec<Network>) -> Model {
+    fn with(self, members: Vec<Member>) -> Model {
         Model {
             version: self.version,
             reading: self.reading,
@@ -249,33 +250,44 @@ fn assembled(text: &str, mut tensors: Vec<Tensor>) -> std::result::Result<Vec<u8
     Ok(file)
 }
 
-/// The networks, once every tensor that the description promises is there in its size and no other is.
-fn networks(size: &Size, contents: &Contents<'_>) -> std::result::Result<Vec<Network>, String> {
-    let shape = match size.widths.as_slice() {
-        [inputs, hidden @ .., outputs] => Shape::new(*inputs, hidden, *outputs),
-        _ => None,
-    };
-    let shape = shape.ok_or_else(|| format!("{:?} are no widths of a network", Few(&size.widths)))?;
-    let layers = size.widths.len() as u64 - 1;
-    let expected = size.members.checked_mul(2 * layers).filter(|count| *count > 0);
-    if expected != Some(contents.tensors.len() as u64) {
-        let problem = "tensors are there for networks of";
-        return Err(format!("{} {problem} {layers} layers, {} of them", contents.tensors.len(), size.members));
-    }
-    // As many names as tensors, so this list is no longer than the file, and all are looked up before any is copied.
-    let mut networks = Vec::new();
-    for member in 0..size.members {
-        let mut layers = Vec::new();
-        for (layer, pair) in shape.widths().windows(2).enumerate() {
-            let (inputs, outputs) = (pair[0], pair[1]);
-            let [weight, bias] = names(member, layer);
-            let weights = numbers(contents, &weight, &[outputs as u64, inputs as u64])?;
-            let biases = numbers(contents, &bias, &[outputs as u64])?;
-            layers.push(Dense { inputs, outputs, weights, biases });
+/// The members, if every tensor of their descriptions is there with its shape, and no other.
+fn members(description: &Description, contents: &Contents<'_>) -> std::result::Result<Vec<Member>, String> {
+    let tensors = contents.tensors.len();
+    let described = match (&description.network, description.format) {
+        (Some(size), 1) => {
+            let member = MemberDescription::Network { widths: size.widths.clone() };
+            // The number comes from the file: it is compared with the number of tensors before a list of that length is made.
+            let each = member.tensor_count()? as u64;
+            if size.members == 0 || size.members.checked_mul(each) != Some(tensors as u64) {
+                return Err(format!("it has {tensors} tensors, but {} members need {each} each", size.members));
+            }
+            vec![member; size.members as usize]
         }
-        networks.push(Network::from_layers(&layers).ok_or("its layers do not fit each other")?);
+        (None, 2..) => description.members.clone(),
+        _ => return Err("its description does not name its members".into()),
+    };
+    let mut expected = 0;
+    for member in &described {
+        expected += member.tensor_count()?;
     }
-    Ok(networks)
+    if described.is_empty() || expected != tensors {
+        return Err(format!("it has {tensors} tensors, but its {} members need {expected}", described.len()));
+    }
+    let member = |(number, description): (usize, &MemberDescription)| {
+        let mut tensors = HashMap::new();
+        for (name, shape) in description.expected_tensors() {
+            let shape: Vec<u64> = shape.iter().map(|width| *width as u64).collect();
+            let values = numbers(contents, &tensor_name(number, &name), &shape)?;
+            tensors.insert(name, values);
+        }
+        description.member(tensors)
+    };
+    described.iter().enumerate().map(member).collect()
+}
+
+/// The name in the file of a member's tensor.
+fn tensor_name(member: usize, name: &str) -> String {
+    format!("member.{member}.{name}")
 }
 
 /// The numbers of a tensor of this shape.
@@ -290,10 +302,6 @@ fn numbers(contents: &Contents<'_>, name: &str, shape: &[u64]) -> std::result::R
         return Err(format!("the tensor `{name}` has shape {got:?} in {} bytes, not {shape:?}", tensor.bytes.len()));
     }
     Ok(tensor.bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
-}
-
-fn names(member: u64, layer: usize) -> [String; 2] {
-    ["weight", "bias"].map(|part| format!("member.{member}.layer.{layer}.{part}"))
 }
 
 fn to_bytes(numbers: &[f32]) -> Vec<u8> {

@@ -9,7 +9,8 @@
 //! # use scorewise_table::encode::{Coding, Encoder, Input};
 //! # use scorewise_table::table::{Kind, Reading};
 //! # use scorewise_table::target::{Rule, Target};
-//! # use scorewise_train::{Network, Shape};
+//! # use scorewise_train::learner::Member;
+//! # use scorewise_train::network::{Network, NetworkShape};
 //! # let input = |column: &str| Input {
 //! #     column: column.into(), kind: Kind::Number, lag: 0,
 //! #     coding: Coding::Number { mean: 0.0, deviation: 1.0, indicator: false },
@@ -17,7 +18,7 @@
 //! # let encoder = Encoder { inputs: vec![input("bz"), input("speed")], order: Default::default() };
 //! # let classes = vec!["quiet".to_owned(), "storm".to_owned()];
 //! # let target = Target { column: "state".into(), rule: Rule::Classes(classes.clone()), lead: 0 };
-//! # let members = vec![Network::glorot(Shape::new(2, &[4], 1).unwrap(), 1)];
+//! # let members = vec![Member::Network(Network::glorot(NetworkShape::new(2, &[4], 1).unwrap(), 1))];
 //! # let decision = Decision::at(0.4, Chosen::Given, "given as --threshold 0.4");
 //! # let model = Model {
 //! #     version: scorewise_train::model::VERSION.into(), reading: Reading::default(), encoder, target, classes, members,
@@ -46,9 +47,11 @@ pub use predict::Predictor;
 
 use serde_json::Value;
 
-use crate::net::Network;
-use crate::train::Plan;
+use crate::learner::Member;
+use crate::network::HiddenLayers;
+use crate::plan::{LossName, Plan, ThresholdRule, TrainingOptions};
 use scorewise_table::encode::Encoder;
+use scorewise_table::error::Result;
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
@@ -65,8 +68,8 @@ pub struct Model {
     pub target: Target,
     /// The classes in the order of the labels. Of two, the second is the positive one.
     pub classes: Vec<String>,
-    /// One network or more, of one shape: a probability is the mean over them. Two classes have one output, more have one each.
-    pub members: Vec<Network>,
+    /// One or more members, whose probabilities are averaged. For two classes they have one output, for more one for each class.
+    pub members: Vec<Member>,
     /// The score it was trained for, by its name in the registry or its formula.
     pub score: String,
     /// The law of the threshold in the loss; nothing where the loss has none.
@@ -83,4 +86,34 @@ pub struct Model {
     pub plan: Option<Plan>,
     /// What was measured, by the names of the `--json` output. No times: the same training gives the same file.
     pub results: Value,
+}
+
+impl Model {
+    /// The training options behind the model. Those that a file of format 1 does not have are `None`.
+    pub fn options(&self) -> Result<TrainingOptions> {
+        if let Some(plan) = &self.plan {
+            return Ok(TrainingOptions::of_plan(plan));
+        }
+        let hidden = match self.members.first() {
+            Some(Member::Network(network)) => {
+                let widths = network.shape().widths();
+                Some(HiddenLayers::new(widths[1..widths.len() - 1].to_vec())?)
+            }
+            None => None,
+        };
+        let threshold = match &self.decision {
+            Decision::Threshold { interval: Some(_), .. } => Some(ThresholdRule::Tuned),
+            Decision::Threshold { threshold, .. } => Some(ThresholdRule::Fixed(*threshold)),
+            _ => None,
+        };
+        Ok(TrainingOptions {
+            score: Some(self.score.parse()?),
+            prior: self.prior.as_deref().map(str::parse).transpose()?,
+            loss: LossName::named(&self.loss),
+            hidden,
+            threshold,
+            seed: Some(self.seed),
+            ..TrainingOptions::default()
+        })
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::Model;
 use crate::ensemble::mean_probabilities;
+use crate::learner::Member;
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Place, Result};
 
@@ -16,8 +17,7 @@ impl<'a> Predictor<'a> {
     /// For a model.
     #[must_use]
     pub fn new(model: &'a Model) -> Self {
-        let outputs = model.members.first().and_then(|member| member.shape().widths().last().copied());
-        Predictor { model, outputs: outputs.unwrap_or(1) }
+        Predictor { model, outputs: model.members.first().map_or(1, Member::outputs) }
     }
 
     /// Probabilities of a row: 1 with two classes (that of the second), else one a class.
@@ -36,7 +36,7 @@ impl<'a> Predictor<'a> {
         let probabilities = mean_probabilities(&self.model.members, matrix, &rows);
         match probabilities.iter().position(|p| p.is_nan()) {
             Some(bad) => {
-                let problem = "its values are so large that the network's answer is not a number";
+                let problem = "its values are so large that the prediction is not a number";
                 Err(Error::data(place(bad / self.outputs), problem, "correct or remove the row"))
             }
             None => Ok(probabilities),

@@ -6,7 +6,7 @@ use super::proto::{
 };
 
 #[derive(Default)]
-pub(super) struct Graph {
+pub(crate) struct Graph {
     graph: GraphProto,
 }
 
@@ -47,7 +47,7 @@ impl Graph {
         self.graph.output.push(described(name, kind, shape, about));
     }
 
-    pub fn finish(self) -> GraphProto {
+    pub(super) fn finish(self) -> GraphProto {
         GraphProto { name: "scorewise".into(), ..self.graph }
     }
 

@@ -14,7 +14,7 @@ use prost::Message;
 use serde_json::json;
 
 use crate::model::{Decision, Model};
-use graph::Graph;
+pub(crate) use graph::Graph;
 use proto::{DOUBLE, FLOAT, INT64, ModelProto, OperatorSetIdProto, StringStringEntryProto};
 use scorewise_table::error::{Error, Result};
 
@@ -30,7 +30,7 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     // What cannot be saved cannot be exported either.
     model.to_bytes()?;
     let mut graph = Graph::default();
-    let sums: Vec<String> = (0..model.members.len()).map(|member| chances(&mut graph, model, member)).collect();
+    let sums: Vec<String> = (0..model.members.len()).map(|member| probabilities(&mut graph, model, member)).collect();
     let mean = mean(&mut graph, &sums);
     let classes = model.classes.len();
     let shape: &[Option<usize>] = if classes == 2 {
@@ -73,24 +73,14 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
 }
 
 /// One member: from the inputs to its probabilities.
-fn chances(graph: &mut Graph, model: &Model, member: usize) -> String {
-    let layers = model.members[member].to_layers();
-    let (mut from, last) = ("x".to_owned(), layers.len() - 1);
-    for (at, layer) in layers.iter().enumerate() {
-        let name = format!("member.{member}.layer.{at}");
-        let weight = graph.floats(&format!("{name}.weight"), &[layer.outputs, layer.inputs], &layer.weights);
-        let bias = graph.floats(&format!("{name}.bias"), &[layer.outputs], &layer.biases);
-        from = graph.node("Gemm", &[&from, &weight, &bias], &name, &[("transB", 1)]);
-        if at < last {
-            from = graph.node("Relu", &[&from], &format!("{name}.relu"), &[]);
-        }
-    }
-    let wide = graph.node("Cast", &[&from], &format!("member.{member}.logit"), &[("to", DOUBLE.into())]);
+fn probabilities(graph: &mut Graph, model: &Model, member: usize) -> String {
+    let logits = model.members[member].add_to_graph(graph, &format!("member.{member}"));
+    let logits = graph.node("Cast", &[&logits], &format!("member.{member}.logit"), &[("to", DOUBLE.into())]);
     let name = format!("member.{member}.probability");
     if model.classes.len() == 2 {
-        graph.node("Sigmoid", &[&wide], &name, &[])
+        graph.node("Sigmoid", &[&logits], &name, &[])
     } else {
-        graph.node("Softmax", &[&wide], &name, &[("axis", 1)])
+        graph.node("Softmax", &[&logits], &name, &[("axis", 1)])
     }
 }
 

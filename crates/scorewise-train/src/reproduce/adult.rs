@@ -3,9 +3,11 @@
 //! Rows without a missing value (30162), 48 features standardised on all of them. A repeat draws four fifths of the rows; a third of
 //! those stops the training.
 
+use std::sync::Arc;
+
 use scorewise::Purpose;
 
-use super::part::Part;
+use super::rows::RepeatRows;
 use scorewise_table::Matrix;
 use scorewise_table::encode::{Choice, Encoder};
 use scorewise_table::error::{Error, Place, Result};
@@ -16,7 +18,7 @@ use scorewise_table::table::{BuiltIn, Reading, Source, Table, Values, read};
 #[derive(Clone, Debug)]
 pub struct Adult {
     matrix: Matrix,
-    labels: Vec<u32>,
+    labels: Arc<[u32]>,
 }
 
 impl Adult {
@@ -62,12 +64,12 @@ impl Adult {
 
     /// A repeat, drawn with this seed. The matrix is shared by all of them.
     #[must_use]
-    pub fn part(&self, seed: u64) -> Part {
+    pub fn repeat_rows(&self, seed: u64) -> RepeatRows {
         let mut order: Vec<u32> = (0..self.rows() as u32).collect();
         shuffle(&mut order, &mut random(seed, Purpose::Split, 0));
         let (kept, test) = order.split_at(self.rows() * 4 / 5);
         let (validation, training) = kept.split_at(kept.len() / 3);
-        Part {
+        RepeatRows {
             matrix: self.matrix.clone(),
             labels: self.labels.clone(),
             training: training.to_vec(),

@@ -1,28 +1,27 @@
-//! REPRODUCE: the paper's experiments, training by training, as they were and beyond.
+//! The experiments of the paper, as published and with stronger settings.
 //!
-//! | file | what it does |
+//! | file | contents |
 //! |---|---|
-//! | `part`, `adult`, `pollution` | the rows of a repeat |
-//! | `contender` | who takes part |
-//! | `strong` | the recipe that goes beyond |
-//! | `trial` | one training, from its rows to its scores |
-//! | `journal` | results as they come, so that nothing is ever lost |
-//! | `summary` | lines of a table |
-//! | `paper` | the numbers to stand beside |
+//! | `rows`, `adult`, `pollution` | the rows of a repeat |
+//! | `contender` | the forecasts that are compared |
+//! | `strong` | settings that go beyond the paper |
+//! | `trial` | one task and its scores |
+//! | `run` | all tasks as one list of jobs |
+//! | `journal` | a file with one line for each finished task, from which an interrupted run continues |
+//! | `summary` | rows of a results table |
+//! | `paper` | the published numbers |
 //!
 //! ```
-//! use std::ops::ControlFlow;
+//! use scorewise_train::reproduce::{Experiment, ExperimentData};
 //!
-//! use scorewise_train::reproduce::{Experiment, Stage};
-//!
-//! let stage = Stage::new(Experiment::Pollution)?;
+//! let data = ExperimentData::new(Experiment::Pollution)?;
 //! let tasks = Experiment::Pollution.tasks(&["tss".parse().unwrap()], &["cosine:0.5,0.1".parse()?], 1, &[true]);
-//! let trial = tasks[0].attempt(&stage, 0, &|_| ControlFlow::Continue(()))?.unwrap();
+//! let trial = tasks[0].attempt(&data, 0)?;
 //! assert!(trial.success && trial.train_best.unwrap() > 0.9);
 //! # Ok::<(), scorewise_train::Error>(())
 //! ```
 
-mod part;
+mod rows;
 mod adult;
 mod inputs;
 mod line;
@@ -30,6 +29,7 @@ mod pollution;
 mod contender;
 mod strong;
 mod trial;
+mod run;
 mod journal;
 mod summary;
 mod paper;
@@ -39,21 +39,19 @@ pub use contender::Contender;
 pub use inputs::{Input, Inputs, Weather};
 pub use journal::Journal;
 pub use paper::paper;
-pub use part::Part;
 pub use pollution::{LIMIT, Pollution, STEP, TEST, TRAINING, WINDOWS, Window};
+pub use rows::RepeatRows;
+pub use run::perform;
 pub use strong::MEMBERS;
 pub use summary::{Difference, Line};
 pub use trial::{Task, Trial};
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use scorewise::{Prior, Score};
-
-use crate::fit::{Epoch, Settings, side_by_side};
 use scorewise_table::error::{Error, Result};
 
-/// One of the paper's two.
+use crate::network::{BatchSize, HiddenLayers, NetworkSettings};
+
+/// One of the two experiments of the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiment {
     /// Table 1 and Figure 2.
@@ -62,20 +60,20 @@ pub enum Experiment {
     Pollution,
 }
 
-/// An experiment's data.
+/// The data of an experiment.
 #[derive(Clone, Debug)]
-pub enum Stage {
-    /// People.
+pub enum ExperimentData {
+    /// People in a census.
     Adult(Adult),
-    /// Hours.
+    /// Hours of air pollution.
     Pollution(Pollution),
 }
 
 impl Experiment {
-    /// Both.
+    /// Both experiments.
     pub const ALL: [Experiment; 2] = [Experiment::Adult, Experiment::Pollution];
 
-    /// As a user writes it.
+    /// The name as users write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -93,7 +91,7 @@ impl Experiment {
         }
     }
 
-    /// The rows of the paper's table, for each score; with the priors that it trains and does not print.
+    /// The rows of the paper's table for each score, with priors that the paper trained but did not print.
     #[must_use]
     pub fn contenders(self) -> Vec<Contender> {
         let cosine = |mu: f64, delta: f64| Prior::cosine(mu, delta).ok().map(Contender::Sol);
@@ -111,7 +109,7 @@ impl Experiment {
         }
     }
 
-    /// How many repeats there can be: windows come to an end, drawn rows do not.
+    /// Largest number of repeats: there are only so many windows, while random rows can be drawn any number of times.
     #[must_use]
     pub fn most_repeats(self) -> usize {
         match self {
@@ -120,25 +118,25 @@ impl Experiment {
         }
     }
 
-    /// The paper's settings; objective, seed and cure are left to the task.
-    pub(crate) fn settings(self) -> Settings {
-        let settings = Settings::new(trial::cross_entropy());
+    /// The paper's settings; keep and cure are left to the task.
+    pub(crate) fn settings(self) -> Result<NetworkSettings> {
+        let settings = NetworkSettings { hidden: self.hidden()?, ..NetworkSettings::default() };
+        Ok(match self {
+            Experiment::Adult => NetworkSettings { batch: BatchSize::Rows(64), epochs: 500, patience: 30, ..settings },
+            Experiment::Pollution => NetworkSettings { batch: BatchSize::Full, epochs: 1000, patience: 50, ..settings },
+        })
+    }
+
+    /// The paper's hidden layers.
+    pub(crate) fn hidden(self) -> Result<HiddenLayers> {
         match self {
-            Experiment::Adult => Settings { batch: Some(64), epochs: 500, patience: 30, ..settings },
-            Experiment::Pollution => Settings { batch: None, epochs: 1000, patience: 50, ..settings },
+            Experiment::Adult => "50,20,5".parse(),
+            Experiment::Pollution => "15,8".parse(),
         }
     }
 
-    /// Widths of the paper's hidden layers.
-    fn hidden(self) -> &'static [usize] {
-        match self {
-            Experiment::Adult => &[50, 20, 5],
-            Experiment::Pollution => &[15, 8],
-        }
-    }
-
-    /// All trainings of these rows, repeat by repeat, so that unfinished work is worth something for every row. The cure is
-    /// for those that can get stuck; without one, the rest would be the same twice.
+    /// All tasks of these contenders, repeat by repeat, so that an interrupted run has results for every contender. Contenders that cannot get
+    /// stuck are the same with and without the cure and appear once.
     #[must_use]
     pub fn tasks(self, scores: &[Score], contenders: &[Contender], repeats: usize, cures: &[bool]) -> Vec<Task> {
         let mut tasks = Vec::new();
@@ -169,12 +167,12 @@ impl std::str::FromStr for Experiment {
     }
 }
 
-impl Stage {
+impl ExperimentData {
     /// Reads the data of an experiment.
     pub fn new(experiment: Experiment) -> Result<Self> {
         Ok(match experiment {
-            Experiment::Adult => Stage::Adult(Adult::read()?),
-            Experiment::Pollution => Stage::Pollution(Pollution::read()?),
+            Experiment::Adult => ExperimentData::Adult(Adult::read()?),
+            Experiment::Pollution => ExperimentData::Pollution(Pollution::read()?),
         })
     }
 
@@ -182,58 +180,17 @@ impl Stage {
     #[must_use]
     pub fn experiment(&self) -> Experiment {
         match self {
-            Stage::Adult(_) => Experiment::Adult,
-            Stage::Pollution(_) => Experiment::Pollution,
+            ExperimentData::Adult(_) => Experiment::Adult,
+            ExperimentData::Pollution(_) => Experiment::Pollution,
         }
     }
 
     /// The rows of a repeat.
     #[must_use]
-    pub fn part(&self, repeat: usize, inputs: &Inputs, seed: u64) -> Part {
+    pub fn rows(&self, repeat: usize, inputs: &Inputs, seed: u64) -> RepeatRows {
         match self {
-            Stage::Adult(adult) => adult.part(seed),
-            Stage::Pollution(pollution) => pollution.part(&Window::of_paper(repeat), inputs, seed),
+            ExperimentData::Adult(adult) => adult.repeat_rows(seed),
+            ExperimentData::Pollution(pollution) => pollution.window_rows(&Window::of_paper(repeat), inputs, seed),
         }
     }
-}
-
-/// Does all tasks that the journal does not know yet, on so many threads, and writes each down as it ends. `seen` is told of every
-/// one, and whether it is new; where `stopped` says so, no further one is begun, those that run are given up, and nothing comes
-/// back. The results are in the order of the tasks.
-pub fn perform(
-    stage: &Stage,
-    tasks: &[Task],
-    seed: u64,
-    threads: usize,
-    journal: &Journal,
-    seen: impl Fn(&Task, &Trial, bool) + Sync,
-    stopped: impl Fn() -> bool + Sync,
-) -> Result<Option<Vec<Trial>>> {
-    let failed = AtomicBool::new(false);
-    let ended = || stopped() || failed.load(Ordering::Relaxed);
-    let watch = |_: &Epoch| if ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
-    let work = |number: usize| -> Result<Option<Trial>> {
-        let task = &tasks[number];
-        if let Some(known) = journal.find(task) {
-            seen(task, &known, false);
-            return Ok(Some(known));
-        }
-        if ended() {
-            return Ok(None);
-        }
-        let trial = task.attempt(stage, seed, &watch)?;
-        if let Some(trial) = &trial {
-            journal.add(trial)?;
-            seen(task, trial, true);
-        }
-        Ok(trial)
-    };
-    let results = side_by_side(tasks.len(), threads, |number| {
-        let result = work(number);
-        if result.is_err() {
-            failed.store(true, Ordering::Relaxed);
-        }
-        result
-    })?;
-    results.into_iter().collect()
 }

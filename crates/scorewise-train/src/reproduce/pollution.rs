@@ -6,12 +6,13 @@
 //! settled as its numbers ask for.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use scorewise::Purpose;
 
 use super::inputs::{DIRECTIONS, Input, Inputs, Weather};
 use super::line::least_squares;
-use super::part::Part;
+use super::rows::RepeatRows;
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Place, Result};
 use scorewise_table::split::{random, shuffle};
@@ -112,7 +113,7 @@ impl Pollution {
     /// # Panics
     /// Where the window reaches beyond the hours.
     #[must_use]
-    pub fn part(&self, window: &Window, inputs: &Inputs, seed: u64) -> Part {
+    pub fn window_rows(&self, window: &Window, inputs: &Inputs, seed: u64) -> RepeatRows {
         let first = window.hours.start;
         let rows = 0..window.hours.len() as u32;
         let (test, seen): (Vec<u32>, Vec<u32>) = rows.partition(|row| window.test.contains(&(first + *row as usize)));
@@ -133,9 +134,9 @@ impl Pollution {
             rows.sort_unstable();
             rows
         };
-        Part {
+        RepeatRows {
             matrix: Matrix::new(columns.len(), &values).unwrap_or_default(),
-            labels: self.labels[window.hours.clone()].to_vec(),
+            labels: Arc::from(&self.labels[window.hours.clone()]),
             training: sorted(training),
             validation: sorted(validation),
             seen,

@@ -1,30 +1,28 @@
-//! What goes beyond the paper, and what it has to be compared with.
+//! Settings that go beyond the paper, and what they are compared with.
 
-use scorewise::{Loss, Prior, Score, ScoreLoss};
-
-use super::trial::cross_entropy;
-use crate::fit::Settings;
-use crate::train::Recipe;
 use scorewise_table::error::Result;
 
-/// What its networks are given of an hour.
+use crate::network::{BatchSize, HiddenLayers, NetworkSettings};
+use crate::plan::Recipe;
+
+/// The inputs of each hour for the strong recipe.
 pub const INPUTS: &str = "expected-150";
 
-/// Networks whose probabilities are averaged.
+/// Number of networks whose probabilities are averaged.
 pub const MEMBERS: usize = Recipe::STRONG.members;
 
-/// The strong recipe, with ½ as its threshold.
-pub(super) fn strong(score: &Score) -> Result<Settings> {
-    let prior: Prior = Recipe::STRONG.prior.parse()?;
-    Ok(Recipe::STRONG.settings(Settings::new(Loss::Score(ScoreLoss::new(score.clone(), prior)))))
+/// The strong recipe.
+pub(super) fn strong(hidden: HiddenLayers) -> NetworkSettings {
+    Recipe::STRONG.settings(NetworkSettings { hidden, ..NetworkSettings::default() })
 }
 
-/// The same with cross-entropy alone: its threshold is found afterwards.
-pub(super) fn tuned() -> Settings {
-    Settings { warm_start: None, ..Recipe::STRONG.settings(Settings::new(cross_entropy())) }
+/// The same with cross-entropy only; its threshold is tuned afterwards.
+pub(super) fn tuned(hidden: HiddenLayers) -> NetworkSettings {
+    NetworkSettings { warm_start: None, ..strong(hidden) }
 }
 
 /// Logistic regression.
-pub(super) fn logistic() -> Settings {
-    Settings { batch: Some(512), learning_rate: 1e-2, ..Settings::new(cross_entropy()) }
+pub(super) fn logistic() -> Result<NetworkSettings> {
+    let hidden = "none".parse()?;
+    Ok(NetworkSettings { hidden, batch: BatchSize::Rows(512), learning_rate: 1e-2, ..NetworkSettings::default() })
 }

@@ -1,62 +1,97 @@
-//! Cross-validation: every fold is a training of its own, encoder and threshold included.
+//! Cross-validation: every fold has an encoder, members and a threshold of its own.
 
 use std::ops::ControlFlow;
 
 use scorewise::{Purpose, stream};
-
-use super::{Answers, Labelled, Plan, part};
-use crate::fit::{Epoch, side_by_side};
-use crate::model::Decision;
 use scorewise_table::Note;
-use scorewise_table::error::Result;
+use scorewise_table::error::{Error, Result};
 use scorewise_table::split::Folds;
-use scorewise_table::table::{Reading, Table};
+use scorewise_table::table::Table;
 
-/// What a fold found.
+use super::finish::Answers;
+use super::prepare::{LabelledTable, Work};
+use crate::backend::{Backend, Watch};
+use crate::fit::{Epoch, Fit};
+use crate::model::Decision;
+use crate::plan::Plan;
+
+/// The result of one fold.
 #[derive(Clone, Debug)]
 pub struct Fold {
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: usize,
-    /// Which fold of it, from 0.
+    /// Number of the fold in its repeat, from 0.
     pub fold: usize,
-    /// The epochs of each member.
+    /// Number of epochs of each member.
     pub epochs: Vec<usize>,
     /// Whether every member learnt something.
     pub success: bool,
-    /// From probabilities to labels, as the fold's own validation rows chose it.
+    /// The rule that gives labels, chosen on the validation rows of the fold.
     pub decision: Decision,
-    /// What the model of this fold says of the rows that it never saw.
+    /// Predictions of the test rows of the fold.
     pub test: Answers,
 }
 
-/// Trains every fold, side by side. `watch` sees fold (counted through the repeats), member, epoch, and what happened.
+/// Memory of the encoded rows of the folds that are trained at the same time.
+const ENCODED_BYTES: usize = 1 << 30;
+
+/// Trains every fold; `watch` gets the index of the member, counted through all folds. `None` for folds if the user stopped the training.
 pub fn cross_validate(
     table: &Table,
-    reading: &Reading,
     plan: &Plan,
     folds: &Folds,
-    watch: impl Fn(usize, usize, usize, &Epoch) -> ControlFlow<()> + Sync,
-) -> Result<(Vec<Fold>, Vec<Note>)> {
-    let labelled = Labelled::new(table, plan)?;
+    backend: &dyn Backend,
+    watch: &dyn Watch,
+) -> Result<(Option<Vec<Fold>>, Vec<Note>)> {
+    let labelled = LabelledTable::new(table, plan)?;
     let (parts, notes) = plan.split.folds(table, &labelled.labels, folds, plan.seed)?;
-    // Side by side on the outside only: a fold is one thread.
-    let inside = Plan { threads: 1, ..plan.clone() };
-    let trained = side_by_side(parts.len(), plan.threads, |at| {
-        let seed = stream(plan.seed, Purpose::FoldTraining, at as u64);
-        let plan = Plan { seed, ..inside.clone() };
-        part(&labelled, &parts[at], reading, &plan, |member, epoch, what| watch(at, member, epoch, what))
-    })?;
-    let mut found = Vec::with_capacity(trained.len());
-    for (at, trained) in trained.into_iter().enumerate() {
-        let (trained, _) = trained?;
-        found.push(Fold {
-            repeat: at / folds.folds,
-            fold: at % folds.folds,
-            epochs: trained.fits.iter().map(|fit| fit.history.len() + fit.warm_up.len()).collect(),
-            success: trained.fits.iter().all(|fit| fit.success),
-            decision: trained.model.decision,
-            test: trained.test.unwrap_or_default(),
-        });
+    let mut results = Vec::with_capacity(parts.len());
+    let mut parts = parts.into_iter().enumerate().peekable();
+    while parts.peek().is_some() {
+        // Folds are encoded and trained together as far as memory allows, so that all cores have work to the end.
+        let (first, mut work, mut bytes) = (results.len(), Work::default(), 0);
+        while let Some((number, parts)) = parts.next_if(|_| bytes < ENCODED_BYTES) {
+            work.add(&labelled, parts, stream(plan.seed, Purpose::FoldTraining, number as u64))?;
+            bytes += work.datasets.last().map_or(0, |dataset| size_of_val(dataset.matrix.padded().0));
+        }
+        let offset = FromJob { watch, first: first * plan.ensemble };
+        let mut fits = backend.fit(&work.datasets, &work.jobs, &offset)?.into_iter();
+        for division in 0..work.divisions.len() {
+            let fits: Option<Vec<Fit>> = fits.by_ref().take(plan.ensemble).collect();
+            let Some(fits) = fits else { return Ok((None, notes)) };
+            let result = work.result(division, &labelled, &fits)?;
+            results.push(Fold {
+                repeat: (first + division) / folds.folds,
+                fold: (first + division) % folds.folds,
+                epochs: fits.iter().map(Fit::epochs).collect(),
+                success: fits.iter().all(|fit| fit.success),
+                decision: result.decision,
+                test: result.test,
+            });
+        }
     }
-    Ok((found, notes))
+    if results.is_empty() {
+        return Err(Error::setting("folds", "there are none", "give 2 or more"));
+    }
+    Ok((Some(results), notes))
+}
+
+/// Counts jobs from another number than 0.
+struct FromJob<'a> {
+    watch: &'a dyn Watch,
+    first: usize,
+}
+
+impl Watch for FromJob<'_> {
+    fn started(&self, job: usize) {
+        self.watch.started(self.first + job);
+    }
+
+    fn epoch(&self, job: usize, number: usize, epoch: &Epoch) -> ControlFlow<()> {
+        self.watch.epoch(self.first + job, number, epoch)
+    }
+
+    fn finished(&self, job: usize, fit: &Fit) -> Result<()> {
+        self.watch.finished(self.first + job, fit)
+    }
 }

@@ -7,9 +7,11 @@ use scorewise_table::encode::{Coding, Cycle, Encoder, Input, Scale};
 use scorewise_table::groups::RowOrder;
 use scorewise_table::table::{Kind, Reading};
 use scorewise_table::target::{Comparison, Literal, Rule, Target};
+use scorewise_train::Matrix;
+use scorewise_train::learner::Member;
 use scorewise_train::model::{Chosen, Decision, Fingerprint, Model, VERSION};
-use scorewise_train::train::Plan;
-use scorewise_train::{Matrix, Network, Shape};
+use scorewise_train::network::{Network, NetworkShape};
+use scorewise_train::plan::Plan;
 use serde_json::json;
 
 /// All of them, by name.
@@ -42,7 +44,7 @@ pub fn all() -> Vec<(&'static str, Model)> {
 
 /// Two classes.
 pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64) -> Model {
-    let shape = Shape::new(features, hidden, 1).unwrap();
+    let shape = NetworkShape::new(features, hidden, 1).unwrap();
     let rule = Rule::Condition { comparison: Comparison::Above, with: Literal::Number(400.0) };
     Model {
         version: VERSION.into(),
@@ -50,7 +52,7 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
         encoder: encoder(features),
         target: Target { column: "pm2.5 [µg/m³]".into(), rule, lead: 1 },
         classes: vec!["no".into(), "yes".into()],
-        members: (0..members).map(|member| network(&shape, 100 + member as u64)).collect(),
+        members: (0..members).map(|member| Member::Network(network(&shape, 100 + member as u64))).collect(),
         score: "tss".into(),
         prior: Some("cosine:0.5,0.1".into()),
         loss: "sol".into(),
@@ -63,19 +65,32 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
         },
         seed: u64::MAX,
         fingerprint: Fingerprint::new().numbers(&[1.0, 2.0]).hex(),
-        plan: Some(Plan { hidden: hidden.to_vec(), ..Plan::new("state", "tss") }),
+        plan: Some(plan(hidden)),
         results: json!({"test": {"tss": 0.1 + 0.7, "f1": null}, "validation": 0.81}),
     }
+}
+
+/// A plan of networks with these hidden layers.
+pub fn plan(hidden: &[usize]) -> Plan {
+    let mut plan = Plan::new("state", "tss".parse().unwrap());
+    plan.network_mut().hidden = hidden.to_vec().try_into().unwrap();
+    plan
+}
+
+/// The network behind a member.
+pub fn network_of(member: &Member) -> &Network {
+    let Member::Network(network) = member;
+    network
 }
 
 /// More than two classes.
 pub fn classes(features: usize, hidden: &[usize], count: usize, members: usize, decision: Decision) -> Model {
     let names: Vec<String> = (0..count).map(|class| format!("class \"{class}\"")).collect();
-    let shape = Shape::new(features, hidden, count).unwrap();
+    let shape = NetworkShape::new(features, hidden, count).unwrap();
     Model {
         target: Target { column: "kind".into(), rule: Rule::Classes(names.clone()), lead: 0 },
         classes: names,
-        members: (0..members).map(|member| network(&shape, 500 + member as u64)).collect(),
+        members: (0..members).map(|member| Member::Network(network(&shape, 500 + member as u64))).collect(),
         score: "mcc".into(),
         prior: None,
         decision,
@@ -126,7 +141,7 @@ fn unit(seed: u64, at: u64) -> f32 {
 }
 
 /// Glorot's weights, and biases other than 0.
-fn network(shape: &Shape, seed: u64) -> Network {
+fn network(shape: &NetworkShape, seed: u64) -> Network {
     let mut layers = Network::glorot(shape.clone(), seed).to_layers();
     for layer in &mut layers {
         for (at, bias) in layer.biases.iter_mut().enumerate() {

@@ -2,11 +2,18 @@
 
 #![allow(dead_code, clippy::unwrap_used)] // each test file uses its part; in a test, a panic is the report
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref, DerefMut};
+use std::sync::Arc;
 
-use scorewise::{Loss, Score, ScoreLoss};
-use scorewise_train::fit::{Fit, Sample, Settings, fit};
-use scorewise_train::{Matrix, Shape};
+use scorewise::sweep::{Sweep, sweep};
+use scorewise::{Loss, Probabilities, Rows, Score, ScoreLoss};
+use scorewise_train::Matrix;
+use scorewise_train::backend::{Backend, Cpu};
+use scorewise_train::ensemble::Ensemble;
+use scorewise_train::fit::{Fit, Objective, Sample};
+use scorewise_train::job::{Dataset, Job, RowSplit};
+use scorewise_train::learner::{Learner, Member};
+use scorewise_train::network::{Network, NetworkSettings, fit};
 
 /// Numbers between −1 and 1.
 pub struct Random(pub u64);
@@ -21,6 +28,52 @@ impl Random {
     pub fn normal(&mut self) -> f32 {
         (0..12).map(|_| 0.5 * self.next()).sum()
     }
+}
+
+/// A loss, a seed, and the settings of a network, whose fields can be set as if they were its own.
+#[derive(Clone)]
+pub struct Training {
+    pub objective: Objective,
+    pub seed: u64,
+    pub network: NetworkSettings,
+}
+
+impl Training {
+    pub fn new(objective: impl Into<Objective>) -> Self {
+        Training { objective: objective.into(), seed: 0, network: NetworkSettings::default() }
+    }
+
+    pub fn job(&self, split: usize, seed: u64) -> Job {
+        let learner = Learner::Network(self.network.clone());
+        Job { dataset: 0, split, learner, objective: self.objective.clone(), seed }
+    }
+}
+
+impl Deref for Training {
+    type Target = NetworkSettings;
+
+    fn deref(&self) -> &NetworkSettings {
+        &self.network
+    }
+}
+
+impl DerefMut for Training {
+    fn deref_mut(&mut self) -> &mut NetworkSettings {
+        &mut self.network
+    }
+}
+
+/// The network of a fit.
+pub fn network(fit: &Fit) -> &Network {
+    let Member::Network(network) = &fit.member;
+    network
+}
+
+/// All thresholds of some rows of a sample, by the mean probabilities of an ensemble.
+pub fn swept(ensemble: &Ensemble, sample: &Sample<'_>, rows: &[u32]) -> Sweep {
+    let probabilities = ensemble.probabilities(sample.matrix, rows);
+    let labels: Vec<bool> = rows.iter().map(|row| sample.labels[*row as usize] != 0).collect();
+    sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap()
 }
 
 /// Features and a class for each row; every third row is for validation.
@@ -42,6 +95,7 @@ impl Data {
         Sample {
             matrix: &self.matrix,
             labels: &self.labels,
+            classes: self.classes(),
             weights: self.weights.as_deref(),
             training: &self.training,
             validation: &self.validation,
@@ -52,10 +106,36 @@ impl Data {
         (0..self.labels.len() as u32).collect()
     }
 
-    pub fn train(&self, hidden: &[usize], outputs: usize, settings: &Settings) -> Fit {
-        let shape = Shape::new(self.matrix.columns(), hidden, outputs).unwrap();
-        fit(&shape, &self.sample(), settings, |_, _| ControlFlow::Continue(())).unwrap()
+    pub fn classes(&self) -> usize {
+        2.max(1 + *self.labels.iter().max().unwrap() as usize)
     }
+
+    pub fn dataset(&self) -> Dataset {
+        let split = RowSplit { training: self.training.clone(), validation: self.validation.clone() };
+        Dataset {
+            matrix: self.matrix.clone(),
+            labels: Arc::from(self.labels.as_slice()),
+            classes: self.classes(),
+            weights: self.weights.as_deref().map(Arc::from),
+            splits: vec![split],
+        }
+    }
+
+    pub fn train(&self, hidden: &[usize], training: &Training) -> Fit {
+        let settings = NetworkSettings { hidden: layers(hidden), ..training.network.clone() };
+        let watch = &mut |_, _: &_| ControlFlow::Continue(());
+        fit(&settings, &training.objective, training.seed, &self.sample(), 1, watch).unwrap()
+    }
+}
+
+pub fn layers(widths: &[usize]) -> scorewise_train::network::HiddenLayers {
+    widths.to_vec().try_into().unwrap()
+}
+
+/// Trains jobs on so many threads, to the end.
+pub fn fit_all(datasets: &[Dataset], jobs: &[Job], threads: usize) -> Vec<Fit> {
+    let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
+    Cpu { threads }.fit(datasets, jobs, &watch).unwrap().into_iter().map(Option::unwrap).collect()
 }
 
 /// Two of four features say whether a row lies in a part of the plane that no line can cut out.

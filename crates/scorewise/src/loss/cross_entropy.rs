@@ -43,6 +43,12 @@ impl CrossEntropy {
         Self::weighted(ratio(total, 2.0 * counts.positives), ratio(total, 2.0 * counts.negatives))
     }
 
+    /// The weights of the positive and of the negative class.
+    #[must_use]
+    pub fn class_weights(&self) -> (f64, f64) {
+        (self.positive, self.negative)
+    }
+
     /// ℓ.
     pub fn value<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>) -> Result<f64> {
         rows.check()?;

@@ -39,7 +39,6 @@ pub struct Slopes {
 
 /// Any of the losses.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Loss {
     /// 1 − the score of the expected matrix: the paper's.
     Score(ScoreLoss),

@@ -16,7 +16,7 @@ pub(crate) use level::{Work, run};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-use crate::net::{Network, Shape};
+use crate::network::{Network, NetworkShape};
 use desk::{Backward, Desk, Forward, Plan, TOGETHER};
 use kernel::PANEL;
 use prefetch::Prefetch;
@@ -33,7 +33,7 @@ const KEPT: usize = 1 << 24;
 #[derive(Debug)]
 pub struct Engine {
     level: Level,
-    shape: Shape,
+    shape: NetworkShape,
     plan: Plan,
     pool: Option<ThreadPool>,
     /// Rows of a part.
@@ -66,13 +66,13 @@ impl Slot {
 impl Engine {
     /// For networks of this shape, on the caller's thread, with the best instructions at hand.
     #[must_use]
-    pub fn new(shape: &Shape) -> Self {
+    pub fn new(shape: &NetworkShape) -> Self {
         Engine::at(Level::best(), shape)
     }
 
     /// With the instructions of a level.
     #[must_use]
-    pub fn at(level: Level, shape: &Shape) -> Self {
+    pub fn at(level: Level, shape: &NetworkShape) -> Self {
         let plan = Plan::new(shape.layers());
         let weights: usize = plan.layers.iter().map(|layer| layer.inputs * layer.outputs).sum();
         Engine {

@@ -9,7 +9,7 @@ use std::hint::black_box;
 
 use super::lanes::Lanes;
 use super::prefetch::Prefetch;
-use crate::net::Layer;
+use crate::network::Layer;
 
 /// Rows of a panel.
 pub(crate) const PANEL: usize = 32;

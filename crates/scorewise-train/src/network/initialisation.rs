@@ -1,27 +1,27 @@
-//! START: never stuck. Where the first predictions lie, and how to put them where the prior can see them.
+//! Initial weights whose predictions lie inside the support of the prior.
 //!
-//! Outside the prior's support the density is 0 and so is the gradient: a network whose first predictions all fall outside
-//! never moves. The cure is to begin inside: output biases that give every class a share s inside the support of its prior,
-//! and the last layer scaled down until every first prediction lies there too.
+//! Outside the support the density is 0 and so is the gradient: a network whose first predictions all lie outside never learns. So the output
+//! biases are set to give every class a probability s inside the support of its prior, and the last layer is scaled down until every first
+//! prediction lies inside too.
 //!
 //! ```text
-//! one logit        s = E τ                                          bias = ln s/(1 − s)
-//! one a class      s = E τ moved toward an end of each support      bias = ln s
-//!                  by the same part of the way, until Σ s = 1
+//! one logit              s = E τ                                                    bias = ln s/(1 − s)
+//! one for each class     s = E τ, moved toward one end of each support              bias = ln s
+//!                        by the same share of the distance, until Σ s = 1
 //! ```
 //!
-//! Where the supports leave no such shares (three classes, each with thresholds between 0.4 and 0.6) no start has all predictions of
-//! a row inside, and a class that is nowhere inside is never learnt. Such a training needs a warm start: cross-entropy first.
+//! If the supports leave no such probabilities (three classes, each with thresholds between 0.4 and 0.6), no initialisation has all predictions
+//! inside, and a class whose predictions are all outside is never learnt. Such a training needs a warm start: cross-entropy first.
 
 use scorewise::Prior;
 use scorewise::multiclass::softmax;
 
-use crate::engine::Engine;
-use crate::net::Network;
+use super::Network;
+use super::engine::Engine;
 use scorewise_table::Matrix;
 
-/// The share of predictions that lie inside the support of their prior: of all rows, and of all classes where a row has several
-/// logits. There is one prior for all of them or one for each; without any, all count as inside.
+/// Share of predictions inside the support of their prior, over all rows and, with several logits for each row, over all classes. There is
+/// one prior for all of them or one for each; without a prior all predictions count as inside.
 #[must_use]
 pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     if priors.is_empty() || logits.is_empty() {
@@ -33,47 +33,48 @@ pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
         let (low, high) = (log_odds(low), log_odds(high));
         logits.iter().map(|logit| inside(low, f64::from(*logit), high)).sum()
     } else {
-        let mut shares = vec![0.0; outputs];
+        let mut of_row = vec![0.0; outputs];
         let row = |logits: &[f32]| {
-            softmax(logits, &mut shares);
-            shares.iter().zip(&supports).map(|(share, (low, high))| inside(*low, *share, *high)).sum::<usize>()
+            softmax(logits, &mut of_row);
+            of_row.iter().zip(&supports).map(|(share, (low, high))| inside(*low, *share, *high)).sum::<usize>()
         };
         logits.chunks_exact(outputs).map(row).sum()
     };
     count as f64 / logits.len() as f64
 }
 
-/// Whether there is a start with every prediction inside the support of its prior.
+/// Whether weights exist with every prediction inside the support of its prior.
 #[must_use]
 pub fn has_centre(priors: &[Prior], outputs: usize) -> bool {
-    priors.is_empty() || shares(&of_outputs(priors, outputs).collect::<Vec<_>>()).is_some()
+    priors.is_empty() || class_probabilities(&of_outputs(priors, outputs).collect::<Vec<_>>()).is_some()
 }
 
-/// Puts the first predictions of these rows inside the priors' supports, by the output layer alone. Does nothing where there is
-/// no such start.
+/// Moves the predictions of these rows inside the supports of the priors by changing the output layer. Does nothing if
+/// [`has_centre`] is false.
 pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matrix: &Matrix, rows: &[u32]) {
     let Some(last) = network.shape().layers().last().copied() else { return };
     if priors.is_empty() {
         return;
     }
     let priors: Vec<&Prior> = of_outputs(priors, last.outputs).collect();
-    let Some(shares) = shares(&priors) else { return };
+    let Some(class_probabilities) = class_probabilities(&priors) else { return };
     let biases = last.biases..last.biases + last.outputs;
     let weights = last.weights..last.weights + last.outputs * last.stride;
     network.parameters[biases.clone()].fill(0.0);
     let mut logits = vec![0.0; rows.len() * last.outputs];
     engine.predict(network, matrix, rows, &mut logits);
     let farthest = f64::from(logits.iter().fold(0f32, |farthest, logit| farthest.max(logit.abs())));
-    let room = room(&priors, &shares);
+    let room = room(&priors, &class_probabilities);
     let scale = if farthest > room { room / farthest } else { 1.0 };
     network.parameters[weights].iter_mut().for_each(|weight| *weight *= scale as f32);
-    for (bias, share) in network.parameters[biases].iter_mut().zip(&shares) {
+    for (bias, share) in network.parameters[biases].iter_mut().zip(&class_probabilities) {
         *bias = if last.outputs == 1 { log_odds(*share) } else { share.ln() } as f32;
     }
 }
 
-/// Shares inside the supports, that of the mean for one logit, and adding up to 1 for several; nothing where none do.
-fn shares(priors: &[&Prior]) -> Option<Vec<f64>> {
+/// Probabilities inside the supports: the mean of the prior for one logit, and probabilities that sum to 1 for several. `None` if there
+/// are none.
+fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     if let [prior] = priors {
         return Some(vec![prior.mean()]);
     }
@@ -82,26 +83,26 @@ fn shares(priors: &[&Prior]) -> Option<Vec<f64>> {
     let end = |prior: &Prior| if mean > 1.0 { prior.support().0 } else { prior.support().1 };
     let ends = sum(&end);
     let way = if mean == 1.0 { 0.0 } else { (1.0 - mean) / (ends - mean) };
-    // At the very end of the supports there is no room for any prediction.
+    // Near the end of the supports there is no room for predictions around the probability.
     (0.0..0.95)
         .contains(&way)
         .then(|| priors.iter().map(|prior| prior.mean() + way * (end(prior) - prior.mean())).collect())
 }
 
-/// How far logits may be from the biases so that every prediction stays where the prior has weight.
-fn room(priors: &[&Prior], shares: &[f64]) -> f64 {
-    // The log-odds of a class move by its own logit and, against it, by those of the others.
-    let moves = if shares.len() == 1 { 1.0 } else { 2.0 };
+/// Largest distance of a logit from its bias for which every prediction stays where the prior has weight.
+fn room(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
+    // The log-odds of a class change with its own logit and with those of the others.
+    let moves = if class_probabilities.len() == 1 { 1.0 } else { 2.0 };
     let room = |(prior, share): (&&Prior, &f64)| {
-        // At the ends of a wide support the density is all but 0, and a start there as dead as one outside: the middle of the prior
-        // counts, or half of the way to an end where the share itself is nearer to it.
+        // At the ends of a wide support the density is nearly 0 and so is the gradient. So the middle 98 % of the prior counts, or half of
+        // the distance to an end if the probability itself is closer to it.
         let (start, end) = prior.support();
         let low = prior.quantile(0.01).min(0.5 * (start + share));
         let high = prior.quantile(0.99).max(0.5 * (end + share));
         (log_odds(*share) - log_odds(low)).min(log_odds(high) - log_odds(*share)) / moves
     };
-    // A tenth of the way is kept free, so that the first step does not leave the support either.
-    0.9 * priors.iter().zip(shares).map(room).fold(f64::INFINITY, f64::min)
+    // A tenth of the distance is kept free, so that the first step does not leave the support.
+    0.9 * priors.iter().zip(class_probabilities).map(room).fold(f64::INFINITY, f64::min)
 }
 
 /// The prior of every logit of a row.
@@ -109,7 +110,7 @@ fn of_outputs(priors: &[Prior], outputs: usize) -> impl Iterator<Item = &Prior> 
     (0..outputs).filter_map(move |output| priors.get(output).or(priors.first()))
 }
 
-/// ln p/(1 − p); infinite where a support reaches an end of [0, 1].
+/// ln p/(1 − p); infinite at 0 and 1.
 pub(crate) fn log_odds(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
 }
@@ -122,23 +123,23 @@ mod tests {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
-    fn shares_of(texts: &[&str]) -> Option<Vec<f64>> {
-        shares(&priors(texts).iter().collect::<Vec<_>>())
+    fn probabilities_of(texts: &[&str]) -> Option<Vec<f64>> {
+        class_probabilities(&priors(texts).iter().collect::<Vec<_>>())
     }
 
     #[test]
-    fn shares_add_up_to_one_inside_the_supports() {
-        assert_eq!(shares_of(&["cosine:0.3,0.1"]).unwrap(), [0.3]);
-        let third = shares_of(&["uniform", "uniform", "uniform"]).unwrap();
+    fn probabilities_sum_to_one_inside_the_supports() {
+        assert_eq!(probabilities_of(&["cosine:0.3,0.1"]).unwrap(), [0.3]);
+        let third = probabilities_of(&["uniform", "uniform", "uniform"]).unwrap();
         assert!(third.iter().all(|share| (share - 1.0 / 3.0).abs() < 1e-15));
         let unlike = ["cosine:0.5,0.3", "cosine:0.5,0.1", "cosine:0.2,0.2"];
-        let shares = shares_of(&unlike).unwrap();
-        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-15);
-        for (share, prior) in shares.iter().zip(priors(&unlike)) {
+        let class_probabilities = probabilities_of(&unlike).unwrap();
+        assert!((class_probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        for (share, prior) in class_probabilities.iter().zip(priors(&unlike)) {
             assert!(prior.support().0 < *share && *share < prior.support().1, "{share} under {prior:?}");
         }
-        assert!(shares_of(&["cosine:0.5,0.1"; 3]).is_none());
-        assert!(shares_of(&["cosine:0.1,0.05"; 3]).is_none());
+        assert!(probabilities_of(&["cosine:0.5,0.1"; 3]).is_none());
+        assert!(probabilities_of(&["cosine:0.1,0.05"; 3]).is_none());
         assert!(has_centre(&priors(&["uniform"]), 3) && !has_centre(&priors(&["cosine:0.5,0.1"]), 3));
     }
 

@@ -4,7 +4,7 @@ use super::kernel::{PANEL, backward, columns_of, dots, forward, outer, rows_of};
 use super::lanes::Lanes;
 use super::level::Work;
 use super::prefetch::{Prefetch, panel};
-use crate::net::Layer;
+use crate::network::Layer;
 use scorewise_table::Buffer;
 use scorewise_table::{Matrix, PAD};
 

@@ -1,11 +1,32 @@
-//! NET: a dense network with ReLU between its layers, as one flat list of numbers.
+//! Dense neural networks with ReLU between their layers: parameters, training, and the engine that computes them.
 //!
 //! ```text
 //! layer: out = W in + b        stored as W row by row, each row padded with zeros to a whole number of registers, then b
 //! ```
 //!
-//! The padding is part of the list and stays 0: the inputs it would multiply are 0, so its gradient is 0, and an optimiser
-//! leaves it where it is. One flat list makes an optimiser one loop.
+//! All parameters are one flat list, so that an optimiser is one loop. The padding stays 0: the inputs it would multiply are 0, so its
+//! gradient is 0.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `settings` | how a network is trained, with the reason of every default |
+//! | `initialisation` | first predictions inside the support of the prior |
+//! | `optimiser` | from a gradient to a step |
+//! | `training` | epochs of steps and validation, following a [`Course`](crate::fit::Course) |
+//! | `engine` | a batch through the network and back |
+
+mod settings;
+mod initialisation;
+mod optimiser;
+mod training;
+mod engine;
+
+pub use engine::{Engine, Level};
+pub(crate) use initialisation::log_odds;
+pub use initialisation::{centre, coverage, has_centre};
+pub use optimiser::{Adam, Descent, Optimiser};
+pub use settings::{BatchSize, HiddenLayers, NetworkSettings, WarmStart};
+pub use training::fit;
 
 use rand_core::Rng;
 use scorewise::Purpose;
@@ -13,35 +34,47 @@ use scorewise::Purpose;
 use scorewise_table::PAD;
 use scorewise_table::split::random;
 
-/// How many inputs, hidden units in each layer, and outputs.
+/// Number of inputs, units of each hidden layer, and outputs of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct NetworkShape {
     widths: Vec<usize>,
 }
 
-/// Where a layer's numbers stand in the flat list.
+/// Position of a layer in the flat list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layer {
     pub inputs: usize,
     pub outputs: usize,
-    /// From one row of weights to the next.
+    /// Distance from one row of weights to the next.
     pub stride: usize,
     pub weights: usize,
     pub biases: usize,
 }
 
-impl Shape {
-    /// From the inputs to the outputs; no hidden layer is a linear model. Every width is at least 1.
+impl NetworkShape {
+    /// The shape with these widths; without hidden layers it is a linear model. `None` if a width is 0.
     #[must_use]
     pub fn new(inputs: usize, hidden: &[usize], outputs: usize) -> Option<Self> {
         let widths: Vec<usize> = std::iter::once(inputs).chain(hidden.iter().copied()).chain([outputs]).collect();
-        widths.iter().all(|width| *width > 0).then_some(Shape { widths })
+        widths.iter().all(|width| *width > 0).then_some(NetworkShape { widths })
     }
 
-    /// Inputs, hidden widths, outputs.
+    /// Number of inputs, units of each hidden layer, number of outputs.
     #[must_use]
     pub fn widths(&self) -> &[usize] {
         &self.widths
+    }
+
+    /// Number of inputs.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        self.widths[0]
+    }
+
+    /// Number of outputs.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        self.widths[self.widths.len() - 1]
     }
 
     pub(crate) fn layers(&self) -> Vec<Layer> {
@@ -58,44 +91,44 @@ impl Shape {
             .collect()
     }
 
-    /// The length of the flat list, padding included.
+    /// Length of the flat list with its padding.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.layers().last().map_or(0, |layer| layer.biases + layer.outputs.next_multiple_of(PAD))
     }
 
-    /// Weights and biases, without the padding.
+    /// Number of weights and biases, without the padding.
     #[must_use]
     pub fn free_parameters(&self) -> usize {
         self.widths.windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum()
     }
 }
 
-/// A network: its shape and its numbers.
+/// A network: its shape and its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    shape: Shape,
-    /// The flat list, padding included.
+    shape: NetworkShape,
+    /// The flat list of parameters, with its padding.
     pub parameters: Vec<f32>,
 }
 
-/// One layer without padding, as files carry it.
+/// One layer without padding, as it is stored in files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense {
-    /// Numbers that go in.
+    /// Number of inputs.
     pub inputs: usize,
-    /// Numbers that come out.
+    /// Number of outputs.
     pub outputs: usize,
-    /// Row by row, a row for each output.
+    /// The matrix of weights row by row, one row for each output.
     pub weights: Vec<f32>,
     /// One for each output.
     pub biases: Vec<f32>,
 }
 
 impl Network {
-    /// Glorot-uniform weights, ±√(6/(inputs + outputs)), and biases of 0, the same for the same seed.
+    /// Initial weights drawn uniformly within ±√(6/(inputs + outputs)) (Glorot), and biases of 0.
     #[must_use]
-    pub fn glorot(shape: Shape, seed: u64) -> Self {
+    pub fn glorot(shape: NetworkShape, seed: u64) -> Self {
         let mut random = random(seed, Purpose::FirstWeights, 0);
         let mut parameters = vec![0.0; shape.parameters()];
         for layer in shape.layers() {
@@ -111,7 +144,7 @@ impl Network {
         Network { shape, parameters }
     }
 
-    /// From layers without padding; nothing where one does not fit the next, or numbers are too few or too many.
+    /// The network with these layers; `None` if one does not fit the next or has the wrong number of weights.
     #[must_use]
     pub fn from_layers(layers: &[Dense]) -> Option<Self> {
         let first = layers.first()?;
@@ -124,7 +157,7 @@ impl Network {
         }
         let outputs: Vec<usize> = layers.iter().map(|layer| layer.outputs).collect();
         let (last, hidden) = outputs.split_last()?;
-        let shape = Shape::new(first.inputs, hidden, *last)?;
+        let shape = NetworkShape::new(first.inputs, hidden, *last)?;
         let mut parameters = vec![0.0; shape.parameters()];
         for (place, layer) in shape.layers().iter().zip(layers) {
             for (output, weights) in layer.weights.chunks_exact(place.inputs).enumerate() {
@@ -153,13 +186,13 @@ impl Network {
 
     /// The shape.
     #[must_use]
-    pub fn shape(&self) -> &Shape {
+    pub fn shape(&self) -> &NetworkShape {
         &self.shape
     }
 
-    /// The places in the flat list that are no padding, layer by layer: weights row by row, then biases.
+    /// Indices of the flat list that are not padding, layer by layer: weights row by row, then biases.
     #[must_use]
-    pub fn places(&self) -> Vec<usize> {
+    pub fn parameter_indices(&self) -> Vec<usize> {
         let mut places = Vec::with_capacity(self.shape.free_parameters());
         for layer in self.shape.layers() {
             for output in 0..layer.outputs {
@@ -178,31 +211,31 @@ mod tests {
 
     #[test]
     fn adult_net_has_its_3581_parameters() {
-        let shape = Shape::new(48, &[50, 20, 5], 1).unwrap();
+        let shape = NetworkShape::new(48, &[50, 20, 5], 1).unwrap();
         assert_eq!(shape.free_parameters(), 48 * 50 + 50 + 50 * 20 + 20 + 20 * 5 + 5 + 5 + 1);
         assert_eq!(shape.free_parameters(), 3581);
         let network = Network::glorot(shape, 1);
-        assert_eq!(network.places().len(), 3581);
+        assert_eq!(network.parameter_indices().len(), 3581);
         let padding: f32 = {
             let mut rest = network.parameters.clone();
-            network.places().iter().for_each(|place| rest[*place] = 0.0);
+            network.parameter_indices().iter().for_each(|place| rest[*place] = 0.0);
             rest.iter().map(|x| x.abs()).sum()
         };
         assert_eq!(padding, 0.0);
-        assert!(Shape::new(3, &[0], 1).is_none());
+        assert!(NetworkShape::new(3, &[0], 1).is_none());
     }
 
     #[test]
-    fn layers_go_out_and_come_back_the_same() {
+    fn a_network_is_the_same_after_a_round_trip_through_its_layers() {
         for (inputs, hidden) in [(3, vec![]), (48, vec![50, 20, 5]), (16, vec![1, 32])] {
-            let network = Network::glorot(Shape::new(inputs, &hidden, 2).unwrap(), 7);
+            let network = Network::glorot(NetworkShape::new(inputs, &hidden, 2).unwrap(), 7);
             assert_eq!(Network::from_layers(&network.to_layers()), Some(network));
         }
     }
 
     #[test]
-    fn layers_that_do_not_fit_are_no_network() {
-        let layers = Network::glorot(Shape::new(3, &[4], 1).unwrap(), 7).to_layers();
+    fn layers_that_do_not_fit_each_other_are_refused() {
+        let layers = Network::glorot(NetworkShape::new(3, &[4], 1).unwrap(), 7).to_layers();
         assert_eq!(Network::from_layers(&[]), None);
         assert_eq!(Network::from_layers(&[layers[1].clone(), layers[0].clone()]), None);
         let mut short = layers.clone();

@@ -1,0 +1,524 @@
+//! The policy of one training as a pure state machine: warm-up, patience, best epoch so far, restarts of dead trainings, and the end.
+//!
+//! A [`Course`] computes no loss and holds no weights. It says what to do next ([`Course::action`]) and is told what came of it, one
+//! epoch (or one boosting round) at a time. Every backend and every learner follows the same policy by following its actions:
+//!
+//! ```
+//! use scorewise_train::fit::{Action, Course, Epoch, Keep, Phase, Policy};
+//!
+//! let policy = Policy { epochs: 10, patience: 2, learning_rate: 0.1, keep: Keep::Best, restarts: true, centre: true, warm_up: None };
+//! let mut course = Course::new(policy);
+//! let losses = [0.9, 0.7, 0.8, 0.8, 0.6]; // stops after the fourth: two epochs without a lower loss
+//! let mut epoch = 0;
+//! loop {
+//!     match course.action() {
+//!         Action::Initialise { .. } => course.initialised(),
+//!         Action::StartPhase(_) => course.phase_started(1.0),
+//!         Action::TrainEpoch { phase, .. } => {
+//!             course.record(Epoch { phase, training: 0.0, validation: losses[epoch], coverage: 1.0 }, false);
+//!             epoch += 1;
+//!         }
+//!         Action::RestoreBest => course.restored(),
+//!         Action::MoveBias => course.bias_moved(),
+//!         Action::CheckOneSided => course.checked(false),
+//!         Action::Finish => break,
+//!     }
+//! }
+//! let summary = course.summary();
+//! assert_eq!((summary.history.len(), summary.kept, summary.success), (4, Some(1), true));
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::{Epoch, Outcome, Phase};
+
+/// Attempts, each with new initial weights, before the last one is accepted as it is.
+const ATTEMPTS: usize = 5;
+
+/// Epochs after which a training whose validation loss has not changed at all counts as dead.
+const EPOCHS_TO_MOVE: usize = 3;
+
+/// Which weights are kept at the end of a training.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// Those of the epoch with the lowest validation loss
+    #[default]
+    Best,
+    /// Those of the last epoch, as in the paper
+    Last,
+}
+
+/// When a training stops, starts again, and which weights it keeps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy {
+    /// Maximum number of epochs with the final loss.
+    pub epochs: usize,
+    /// Number of epochs without a lower validation loss after which the training stops.
+    pub patience: usize,
+    /// Learning rate.
+    pub learning_rate: f32,
+    /// Which weights are kept.
+    pub keep: Keep,
+    /// Whether a dead training is repeated with new initial weights.
+    pub restarts: bool,
+    /// Whether the initial predictions are moved inside the support of the prior. A warm-up makes this unnecessary.
+    pub centre: bool,
+    /// Training with cross-entropy before the final loss; `None` for none.
+    pub warm_up: Option<WarmUpPolicy>,
+}
+
+/// How long cross-entropy is trained before the final loss, and how the learning rate changes afterwards.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WarmUpPolicy {
+    /// Maximum number of epochs with cross-entropy.
+    pub epochs: usize,
+    /// Patience during these epochs.
+    pub patience: usize,
+    /// Factor of the learning rate after the warm-up.
+    pub rate_factor: f32,
+}
+
+/// What a trainer has to do next. After each action it calls the method of [`Course`] that the action names.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action {
+    /// Draw new initial weights, and move the first predictions inside the support of the prior when `centre` is set. Then
+    /// [`Course::initialised`].
+    Initialise {
+        /// Number of attempts before this one.
+        restart: usize,
+        /// Whether to move the first predictions inside the support.
+        centre: bool,
+    },
+    /// Reset the optimiser, mark the current weights as the best ones, and compute the validation loss of the phase. Then
+    /// [`Course::phase_started`].
+    StartPhase(Phase),
+    /// Train one epoch and compute the validation loss. Then [`Course::record`], or [`Course::diverged`] if a number is not finite.
+    TrainEpoch {
+        /// Which loss to minimise.
+        phase: Phase,
+        /// The learning rate.
+        learning_rate: f32,
+    },
+    /// Load the best weights of the phase. Then [`Course::restored`].
+    RestoreBest,
+    /// Move the output bias so that the best threshold lies at the centre of the prior. Then [`Course::bias_moved`].
+    MoveBias,
+    /// Find out whether all validation rows get the same label. Then [`Course::checked`].
+    CheckOneSided,
+    /// Nothing: the training has ended. [`Course::summary`] tells how.
+    Finish,
+}
+
+/// How a training went, without its weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CourseSummary {
+    /// Epochs of the warm-up with cross-entropy.
+    pub warm_up: Vec<Epoch>,
+    /// Validation loss before the first epoch with the final loss.
+    pub first: f64,
+    /// Epochs with the final loss.
+    pub history: Vec<Epoch>,
+    /// Index in `history` of the epoch whose weights are kept; `None` when the weights before the first epoch are kept.
+    pub kept: Option<usize>,
+    /// Why the training ended.
+    pub outcome: Outcome,
+    /// Whether the validation loss fell and the predictions are not all on one side of the threshold.
+    pub success: bool,
+    /// Number of dead attempts before this one.
+    pub restarts: usize,
+}
+
+/// One training in progress, as a state machine.
+#[derive(Clone, Debug)]
+pub struct Course {
+    policy: Policy,
+    restarts: usize,
+    state: State,
+    /// The phase in progress, or the last one.
+    run: PhaseRun,
+    /// The finished warm-up of this attempt.
+    warm_up: PhaseRun,
+    success: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum State {
+    Initialise,
+    Start(Phase),
+    Train(Phase),
+    Restore(Phase),
+    MoveBias,
+    Check,
+    Done,
+}
+
+/// The epochs of one phase.
+#[derive(Clone, Debug)]
+struct PhaseRun {
+    first: f64,
+    lowest: f64,
+    history: Vec<Epoch>,
+    kept: Option<usize>,
+    outcome: Outcome,
+}
+
+impl Default for PhaseRun {
+    fn default() -> Self {
+        PhaseRun { first: f64::NAN, lowest: f64::INFINITY, history: Vec::new(), kept: None, outcome: Outcome::Epochs }
+    }
+}
+
+impl PhaseRun {
+    fn fell(&self) -> bool {
+        self.history.iter().any(|epoch| epoch.validation < self.first)
+    }
+
+    fn is_unmoved(&self) -> bool {
+        self.history.iter().all(|epoch| epoch.validation == self.first)
+    }
+
+    fn ended_early(&self) -> bool {
+        matches!(self.outcome, Outcome::Stopped | Outcome::Diverged)
+    }
+}
+
+impl Course {
+    /// A training that has not begun.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        let (run, warm_up) = (PhaseRun::default(), PhaseRun::default());
+        Course { policy, restarts: 0, state: State::Initialise, run, warm_up, success: false }
+    }
+
+    /// What to do next.
+    #[must_use]
+    pub fn action(&self) -> Action {
+        match self.state {
+            State::Initialise => Action::Initialise {
+                restart: self.restarts,
+                centre: self.policy.centre && self.policy.warm_up.is_none(),
+            },
+            State::Start(phase) => Action::StartPhase(phase),
+            State::Train(phase) => Action::TrainEpoch { phase, learning_rate: self.learning_rate(phase) },
+            State::Restore(_) => Action::RestoreBest,
+            State::MoveBias => Action::MoveBias,
+            State::Check => Action::CheckOneSided,
+            State::Done => Action::Finish,
+        }
+    }
+
+    /// The initial weights are drawn.
+    pub fn initialised(&mut self) {
+        self.warm_up = PhaseRun::default();
+        self.state = State::Start(if self.policy.warm_up.is_some() { Phase::WarmUp } else { Phase::Main });
+    }
+
+    /// A phase begins with this validation loss.
+    pub fn phase_started(&mut self, validation: f64) {
+        let State::Start(phase) = self.state else { return };
+        // After a warm-up the weights it ended with are worth keeping; initial weights are not.
+        let counts = phase == Phase::Main && self.policy.warm_up.is_some();
+        let lowest = if counts { validation } else { f64::INFINITY };
+        self.run = PhaseRun { first: validation, lowest, ..PhaseRun::default() };
+        self.state = State::Train(phase);
+        if self.epochs(phase) == 0 {
+            self.run.outcome = self.warm_up.outcome;
+            self.end_phase(phase);
+        }
+    }
+
+    /// The number of the epoch in progress, from 0 in each phase.
+    #[must_use]
+    pub fn epoch_number(&self) -> usize {
+        self.run.history.len()
+    }
+
+    /// An epoch has ended; `stop` says that the user wants the training to end. Returns whether the current weights are the best of the
+    /// phase so far, which the trainer then saves.
+    pub fn record(&mut self, epoch: Epoch, stop: bool) -> bool {
+        let State::Train(phase) = self.state else { return false };
+        let run = &mut self.run;
+        run.history.push(epoch);
+        let is_best = epoch.validation < run.lowest;
+        if is_best {
+            (run.lowest, run.kept) = (epoch.validation, Some(run.history.len() - 1));
+        }
+        let count = run.history.len();
+        let since_best = count - run.kept.map_or(0, |kept| kept + 1);
+        // What follows a warm-up may stay where the warm-up ended.
+        let may_be_dead = phase == Phase::WarmUp || self.policy.warm_up.is_none();
+        if stop {
+            self.run.outcome = Outcome::Stopped;
+            self.end_phase(phase);
+        } else if may_be_dead && self.may_restart() && count == EPOCHS_TO_MOVE && self.run.is_unmoved() {
+            self.restart();
+        } else if since_best >= self.patience(phase) {
+            self.run.outcome = Outcome::Patience;
+            self.end_phase(phase);
+        } else if count >= self.epochs(phase) {
+            self.end_phase(phase);
+        }
+        is_best
+    }
+
+    /// An epoch led to a loss or a weight that is not finite.
+    pub fn diverged(&mut self) {
+        let State::Train(phase) = self.state else { return };
+        self.run.outcome = Outcome::Diverged;
+        self.end_phase(phase);
+    }
+
+    /// The best weights of the phase are loaded.
+    pub fn restored(&mut self) {
+        if let State::Restore(phase) = self.state {
+            self.leave_phase(phase);
+        }
+    }
+
+    /// The output bias is moved.
+    pub fn bias_moved(&mut self) {
+        self.state = State::Start(Phase::Main);
+    }
+
+    /// Whether all validation rows get the same label.
+    pub fn checked(&mut self, one_sided: bool) {
+        self.success = (self.warm_up.fell() || self.run.fell()) && !one_sided;
+        // A step may take all predictions out of the support in the middle of a training, too.
+        let died = self.run.history.last().is_some_and(|epoch| epoch.coverage == 0.0);
+        if self.may_restart() && died && !self.success && !self.run.ended_early() {
+            self.restart();
+        } else {
+            self.state = State::Done;
+        }
+    }
+
+    /// How the training went so far.
+    #[must_use]
+    pub fn summary(&self) -> CourseSummary {
+        CourseSummary {
+            warm_up: self.warm_up.history.clone(),
+            first: self.run.first,
+            history: self.run.history.clone(),
+            kept: self.run.kept,
+            outcome: self.run.outcome,
+            success: self.success,
+            restarts: self.restarts,
+        }
+    }
+
+    fn may_restart(&self) -> bool {
+        self.policy.restarts && self.restarts + 1 < ATTEMPTS
+    }
+
+    fn restart(&mut self) {
+        self.restarts += 1;
+        self.state = State::Initialise;
+    }
+
+    fn end_phase(&mut self, phase: Phase) {
+        if self.policy.keep == Keep::Last && self.run.outcome != Outcome::Diverged {
+            self.run.kept = self.run.history.len().checked_sub(1);
+            self.leave_phase(phase);
+        } else {
+            self.state = State::Restore(phase);
+        }
+    }
+
+    fn leave_phase(&mut self, phase: Phase) {
+        match phase {
+            Phase::WarmUp => {
+                self.warm_up = std::mem::take(&mut self.run);
+                self.state = State::MoveBias;
+            }
+            Phase::Main => self.state = State::Check,
+        }
+    }
+
+    fn epochs(&self, phase: Phase) -> usize {
+        match (phase, self.policy.warm_up) {
+            (Phase::WarmUp, Some(warm_up)) => warm_up.epochs,
+            // A training that was stopped or diverged during the warm-up has no epochs with the final loss.
+            (Phase::Main, Some(_)) if self.warm_up.ended_early() => 0,
+            _ => self.policy.epochs,
+        }
+    }
+
+    fn patience(&self, phase: Phase) -> usize {
+        match (phase, self.policy.warm_up) {
+            (Phase::WarmUp, Some(warm_up)) => warm_up.patience,
+            _ => self.policy.patience,
+        }
+    }
+
+    fn learning_rate(&self, phase: Phase) -> f32 {
+        match (phase, self.policy.warm_up) {
+            (Phase::Main, Some(warm_up)) => warm_up.rate_factor * self.policy.learning_rate,
+            _ => self.policy.learning_rate,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: Policy = Policy {
+        epochs: 6,
+        patience: 2,
+        learning_rate: 0.1,
+        keep: Keep::Best,
+        restarts: true,
+        centre: true,
+        warm_up: None,
+    };
+    const WARM_UP: WarmUpPolicy = WarmUpPolicy { epochs: 4, patience: 4, rate_factor: 0.5 };
+
+    /// What a simulated trainer answers: validation losses of each phase (the first one before training), and more.
+    #[derive(Clone)]
+    struct Script {
+        warm_up: Vec<f64>,
+        main: Vec<f64>,
+        coverage: f64,
+        one_sided: bool,
+        stop_at: Option<(Phase, usize)>,
+        diverge_at: Option<(Phase, usize)>,
+    }
+
+    impl Script {
+        fn new(main: &[f64]) -> Self {
+            let warm_up = vec![1.0, 0.9, 0.8, 0.7, 0.6];
+            Script { warm_up, main: main.to_vec(), coverage: 1.0, one_sided: false, stop_at: None, diverge_at: None }
+        }
+    }
+
+    /// Runs a course to its end; returns its actions and its summary.
+    fn run(policy: Policy, script: &Script) -> (Vec<Action>, CourseSummary) {
+        let mut course = Course::new(policy);
+        let mut actions = Vec::new();
+        loop {
+            let action = course.action();
+            actions.push(action);
+            assert!(actions.len() < 1000, "the course does not end");
+            let losses = |phase| if phase == Phase::WarmUp { &script.warm_up } else { &script.main };
+            match action {
+                Action::Initialise { .. } => course.initialised(),
+                Action::StartPhase(phase) => course.phase_started(losses(phase)[0]),
+                Action::TrainEpoch { phase, .. } => {
+                    let number = course.epoch_number();
+                    if script.diverge_at == Some((phase, number)) {
+                        course.diverged();
+                        continue;
+                    }
+                    let validation = losses(phase)[number + 1];
+                    let epoch = Epoch { phase, training: 0.0, validation, coverage: script.coverage };
+                    course.record(epoch, script.stop_at == Some((phase, number)));
+                }
+                Action::RestoreBest => course.restored(),
+                Action::MoveBias => course.bias_moved(),
+                Action::CheckOneSided => course.checked(script.one_sided),
+                Action::Finish => return (actions, course.summary()),
+            }
+        }
+    }
+
+    fn initialisations(actions: &[Action]) -> usize {
+        actions.iter().filter(|action| matches!(action, Action::Initialise { .. })).count()
+    }
+
+    #[test]
+    fn patience_counts_epochs_since_the_lowest_validation_loss() {
+        let (_, summary) = run(POLICY, &Script::new(&[1.0, 0.9, 0.8, 0.8, 0.9, 0.1, 0.1]));
+        assert_eq!((summary.history.len(), summary.kept, summary.outcome), (4, Some(1), Outcome::Patience));
+        assert!(summary.success);
+    }
+
+    #[test]
+    fn all_epochs_are_run_while_the_loss_falls() {
+        let (actions, summary) = run(POLICY, &Script::new(&[1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4]));
+        assert_eq!((summary.history.len(), summary.kept, summary.outcome), (6, Some(5), Outcome::Epochs));
+        assert_eq!(actions[0], Action::Initialise { restart: 0, centre: true });
+        assert_eq!(actions[actions.len() - 3..], [Action::RestoreBest, Action::CheckOneSided, Action::Finish]);
+    }
+
+    #[test]
+    fn keeping_the_last_weights_restores_none() {
+        let policy = Policy { keep: Keep::Last, ..POLICY };
+        let (actions, summary) = run(policy, &Script::new(&[1.0, 0.9, 0.8, 0.8, 0.9]));
+        assert!(!actions.contains(&Action::RestoreBest));
+        assert_eq!(summary.kept, Some(3));
+        // After a divergence the last weights are not finite, so the best ones are restored all the same.
+        let script = Script { diverge_at: Some((Phase::Main, 1)), ..Script::new(&[1.0, 0.9]) };
+        let (actions, summary) = run(policy, &script);
+        assert!(actions.contains(&Action::RestoreBest));
+        assert_eq!((summary.outcome, summary.kept), (Outcome::Diverged, Some(0)));
+    }
+
+    #[test]
+    fn a_loss_that_never_moves_is_restarted_and_accepted_in_the_end() {
+        let (actions, summary) = run(POLICY, &Script::new(&[1.0; 7]));
+        assert_eq!((initialisations(&actions), summary.restarts), (ATTEMPTS, ATTEMPTS - 1));
+        assert!(!summary.success);
+        let (actions, summary) = run(Policy { restarts: false, ..POLICY }, &Script::new(&[1.0; 7]));
+        assert_eq!((initialisations(&actions), summary.restarts), (1, 0));
+    }
+
+    #[test]
+    fn a_training_that_left_the_support_is_restarted_unless_it_succeeded_or_was_stopped() {
+        let rising = Script { coverage: 0.0, ..Script::new(&[1.0, 1.1, 1.2, 1.3]) };
+        assert_eq!(run(POLICY, &rising).1.restarts, ATTEMPTS - 1);
+        let falling = Script { coverage: 0.0, ..Script::new(&[1.0, 0.9, 0.9, 0.9]) };
+        assert_eq!(run(POLICY, &falling).1.restarts, 0);
+        let stopped = Script { stop_at: Some((Phase::Main, 1)), ..rising };
+        let (_, summary) = run(POLICY, &stopped);
+        assert_eq!((summary.restarts, summary.outcome), (0, Outcome::Stopped));
+    }
+
+    #[test]
+    fn a_warm_up_comes_first_and_slows_what_follows() {
+        let policy = Policy { warm_up: Some(WARM_UP), ..POLICY };
+        let (actions, summary) = run(policy, &Script::new(&[0.5, 0.6, 0.7]));
+        assert_eq!(actions[0], Action::Initialise { restart: 0, centre: false });
+        let rates: Vec<f32> = actions
+            .iter()
+            .filter_map(|action| match action {
+                Action::TrainEpoch { learning_rate, .. } => Some(*learning_rate),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(rates, [0.1, 0.1, 0.1, 0.1, 0.05, 0.05]);
+        assert!(actions.contains(&Action::MoveBias));
+        // The weights that the warm-up ended with are kept where the final loss improves on them nowhere.
+        assert_eq!((summary.warm_up.len(), summary.history.len(), summary.kept), (4, 2, None));
+        assert!(summary.success, "cross-entropy has learnt something");
+    }
+
+    #[test]
+    fn a_dead_warm_up_is_restarted_and_an_unmoved_main_phase_after_it_is_not() {
+        let policy = Policy { warm_up: Some(WARM_UP), patience: 5, ..POLICY };
+        let dead = Script { warm_up: vec![1.0; 5], ..Script::new(&[0.5; 7]) };
+        assert_eq!(run(policy, &dead).1.restarts, ATTEMPTS - 1);
+        let (_, summary) = run(policy, &Script::new(&[0.5; 7]));
+        assert_eq!((summary.restarts, summary.history.len(), summary.outcome), (0, 5, Outcome::Patience));
+    }
+
+    #[test]
+    fn a_stop_or_a_divergence_in_the_warm_up_ends_the_training() {
+        let policy = Policy { warm_up: Some(WARM_UP), ..POLICY };
+        let stopped = Script { stop_at: Some((Phase::WarmUp, 1)), ..Script::new(&[0.5, 0.4]) };
+        let (actions, summary) = run(policy, &stopped);
+        assert_eq!((summary.warm_up.len(), summary.history.len()), (2, 0));
+        assert_eq!((summary.outcome, summary.first), (Outcome::Stopped, 0.5));
+        assert!(actions.contains(&Action::MoveBias), "the threshold is at the centre of the prior all the same");
+        let diverged = Script { diverge_at: Some((Phase::WarmUp, 0)), ..Script::new(&[0.5, 0.4]) };
+        let (_, summary) = run(policy, &diverged);
+        assert_eq!((summary.warm_up.len(), summary.outcome, summary.success), (0, Outcome::Diverged, false));
+    }
+
+    #[test]
+    fn predictions_on_one_side_are_no_success() {
+        let script = Script { one_sided: true, ..Script::new(&[1.0, 0.9, 0.8, 0.8, 0.8]) };
+        assert!(!run(POLICY, &script).1.success);
+    }
+}

@@ -1,0 +1,241 @@
+//! Learners and the members they fit. A new kind of model is a variant of both enums; ensembles, the model file, ONNX export,
+//! prediction, reports and Python use only what is defined here.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use scorewise_table::Matrix;
+use scorewise_table::error::Result;
+use serde::{Deserialize, Serialize};
+
+use crate::fit::{Epoch, Fit, Objective, Sample};
+use crate::network::{self, Dense, Engine, Network, NetworkSettings, NetworkShape};
+use crate::onnx::Graph;
+
+/// What to train, with its settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "learner", rename_all = "lowercase")]
+pub enum Learner {
+    /// A dense neural network.
+    Network(NetworkSettings),
+}
+
+/// A fitted model of one of the learners: from rows of features to logits.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Member {
+    /// A dense neural network.
+    Network(Network),
+}
+
+/// What a model file says about a member beside its tensors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "learner", rename_all = "lowercase", deny_unknown_fields)]
+pub enum MemberDescription {
+    /// A dense neural network.
+    Network {
+        /// Number of inputs, units of each hidden layer, number of outputs.
+        widths: Vec<usize>,
+    },
+}
+
+/// A named tensor of f32 numbers in a model file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedTensor {
+    /// Its name within the member.
+    pub name: String,
+    /// Its shape.
+    pub shape: Vec<usize>,
+    /// Its numbers, row by row.
+    pub values: Vec<f32>,
+}
+
+impl Learner {
+    /// Trains one member. After every epoch `watch` gets its number within the phase and its losses, and may end the training.
+    pub(crate) fn fit(
+        &self,
+        objective: &Objective,
+        seed: u64,
+        sample: &Sample<'_>,
+        threads: usize,
+        watch: &mut dyn FnMut(usize, &Epoch) -> ControlFlow<()>,
+    ) -> Result<Fit> {
+        match self {
+            Learner::Network(settings) => network::fit(settings, objective, seed, sample, threads, watch),
+        }
+    }
+
+    /// Checks that the settings make sense for this loss.
+    pub fn check(&self, objective: &Objective) -> Result<()> {
+        match self {
+            Learner::Network(settings) => settings.check(objective),
+        }
+    }
+
+    /// Upper limit of the number of epochs of one training, for progress bars.
+    #[must_use]
+    pub fn most_epochs(&self) -> usize {
+        match self {
+            Learner::Network(settings) => {
+                settings.epochs.saturating_mul(if settings.warm_start.is_some() { 2 } else { 1 })
+            }
+        }
+    }
+}
+
+impl Member {
+    /// Number of features.
+    #[must_use]
+    pub fn inputs(&self) -> usize {
+        match self {
+            Member::Network(network) => network.shape().inputs(),
+        }
+    }
+
+    /// Number of logits of a row: 1 for two classes, else one for each class.
+    #[must_use]
+    pub fn outputs(&self) -> usize {
+        match self {
+            Member::Network(network) => network.shape().outputs(),
+        }
+    }
+
+    /// One line for people: `48-50-20-5-1` for a network.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match self {
+            Member::Network(network) => {
+                network.shape().widths().iter().map(ToString::to_string).collect::<Vec<_>>().join("-")
+            }
+        }
+    }
+
+    /// Whether all its numbers are finite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Member::Network(network) => network.parameters.iter().all(|number| number.is_finite()),
+        }
+    }
+
+    /// What the model file says about it beside its tensors.
+    #[must_use]
+    pub fn description(&self) -> MemberDescription {
+        match self {
+            Member::Network(network) => MemberDescription::Network { widths: network.shape().widths().to_vec() },
+        }
+    }
+
+    /// Its tensors for the model file.
+    #[must_use]
+    pub fn tensors(&self) -> Vec<NamedTensor> {
+        match self {
+            Member::Network(network) => {
+                let tensors = |(number, layer): (usize, Dense)| {
+                    let [weight, bias] = tensor_names(number);
+                    let Dense { inputs, outputs, weights, biases } = layer;
+                    [
+                        NamedTensor { name: weight, shape: vec![outputs, inputs], values: weights },
+                        NamedTensor { name: bias, shape: vec![outputs], values: biases },
+                    ]
+                };
+                network.to_layers().into_iter().enumerate().flat_map(tensors).collect()
+            }
+        }
+    }
+
+    /// Adds the nodes of the member to an ONNX graph, from the input `x` to its logits, and returns the name of the logits.
+    pub(crate) fn add_to_graph(&self, graph: &mut Graph, name: &str) -> String {
+        match self {
+            Member::Network(network) => {
+                let layers = network.to_layers();
+                let (mut from, last) = ("x".to_owned(), layers.len() - 1);
+                for (number, layer) in layers.iter().enumerate() {
+                    let name = format!("{name}.layer.{number}");
+                    let weight =
+                        graph.floats(&format!("{name}.weight"), &[layer.outputs, layer.inputs], &layer.weights);
+                    let bias = graph.floats(&format!("{name}.bias"), &[layer.outputs], &layer.biases);
+                    from = graph.node("Gemm", &[&from, &weight, &bias], &name, &[("transB", 1)]);
+                    if number < last {
+                        from = graph.node("Relu", &[&from], &format!("{name}.relu"), &[]);
+                    }
+                }
+                from
+            }
+        }
+    }
+}
+
+impl MemberDescription {
+    /// Number of tensors that the member needs; an error if the description is impossible. A file may be hostile, so this number is compared
+    /// with that of its tensors before their names are made.
+    pub(crate) fn tensor_count(&self) -> std::result::Result<usize, String> {
+        match self {
+            MemberDescription::Network { widths } => shape(widths).map(|shape| 2 * (shape.widths().len() - 1)),
+        }
+    }
+
+    /// Names and shapes of the tensors that the member needs.
+    pub(crate) fn expected_tensors(&self) -> Vec<(String, Vec<usize>)> {
+        match self {
+            MemberDescription::Network { widths } => {
+                let tensors = |(number, pair): (usize, &[usize])| {
+                    let [weight, bias] = tensor_names(number);
+                    [(weight, vec![pair[1], pair[0]]), (bias, vec![pair[1]])]
+                };
+                widths.windows(2).enumerate().flat_map(tensors).collect()
+            }
+        }
+    }
+
+    /// The member with these tensors, which have the expected names and shapes.
+    pub(crate) fn member(&self, mut tensors: HashMap<String, Vec<f32>>) -> std::result::Result<Member, String> {
+        match self {
+            MemberDescription::Network { widths } => {
+                let mut take =
+                    |name: &str| tensors.remove(name).ok_or_else(|| format!("the tensor `{name}` is missing"));
+                let mut layers = Vec::new();
+                for (number, pair) in widths.windows(2).enumerate() {
+                    let [weight, bias] = tensor_names(number);
+                    let (weights, biases) = (take(&weight)?, take(&bias)?);
+                    layers.push(Dense { inputs: pair[0], outputs: pair[1], weights, biases });
+                }
+                let network = Network::from_layers(&layers).ok_or("its layers do not fit each other")?;
+                Ok(Member::Network(network))
+            }
+        }
+    }
+}
+
+/// Computes logits with members of any kind. It keeps one engine for each network shape, since members mostly have the same one.
+#[derive(Debug, Default)]
+pub(crate) struct LogitEngine {
+    networks: Vec<(NetworkShape, Engine)>,
+}
+
+impl LogitEngine {
+    /// The logits of these rows, row by row, into `logits`.
+    pub fn predict(&mut self, member: &Member, matrix: &Matrix, rows: &[u32], logits: &mut [f32]) {
+        match member {
+            Member::Network(network) => {
+                let known = self.networks.iter().position(|(shape, _)| shape == network.shape());
+                let number = known.unwrap_or_else(|| {
+                    self.networks.push((network.shape().clone(), Engine::new(network.shape())));
+                    self.networks.len() - 1
+                });
+                self.networks[number].1.predict(network, matrix, rows, logits);
+            }
+        }
+    }
+}
+
+fn tensor_names(layer: usize) -> [String; 2] {
+    ["weight", "bias"].map(|part| format!("layer.{layer}.{part}"))
+}
+
+fn shape(widths: &[usize]) -> std::result::Result<NetworkShape, String> {
+    let shape = match widths {
+        [inputs, hidden @ .., outputs] => NetworkShape::new(*inputs, hidden, *outputs),
+        _ => None,
+    };
+    shape.ok_or_else(|| "a network has at least two widths, none of them 0".into())
+}

@@ -1,0 +1,323 @@
+//! How a network is trained, with the reason of every default.
+
+use std::fmt;
+use std::str::FromStr;
+
+use scorewise_table::error::{Error, Result};
+use scorewise_table::setting::Setting;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{NetworkShape, Optimiser, has_centre};
+use crate::fit::{Keep, Objective, Policy, WarmUpPolicy};
+
+/// Largest number of units of a hidden layer.
+const WIDEST_LAYER: usize = 65_536;
+/// Largest number of hidden layers.
+const MOST_LAYERS: usize = 64;
+
+/// Number of units of each hidden layer: `50,20,5`, or `none` for a linear model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<usize>", into = "Vec<usize>")]
+pub struct HiddenLayers(Vec<usize>);
+
+/// Number of rows of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchSize {
+    /// This many.
+    Rows(usize),
+    /// All rows in every step: `full`.
+    Full,
+}
+
+/// Training with cross-entropy before the training with the score's loss.
+///
+/// The gradient of a score-oriented loss comes only from rows near the threshold; starting from a network that ranks the rows well, little
+/// is left to do. So cross-entropy learns to rank, the output bias is moved so that the best threshold lies at the centre of the prior, and
+/// the score's loss continues in small steps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WarmStart {
+    /// Maximum number of epochs of cross-entropy; `None` for the number of the settings.
+    pub epochs: Option<usize>,
+    /// Patience during these epochs; `None` for that of the settings.
+    pub patience: Option<usize>,
+    /// Factor of the learning rate afterwards: 0.1, so that the score's loss refines what was learnt instead of learning it anew.
+    pub slower: f32,
+    /// Whether the threshold that is moved to the centre is the best one of all rows, training rows included, instead of that of the
+    /// validation rows. Off by default, since an overfitted network is too sure of its training rows. With weight decay, three times as many
+    /// events give a more stable threshold.
+    pub on_all: bool,
+    /// Whether the bias is then moved on to where the score's loss is lowest (two classes only). Off by default: with many events the best
+    /// threshold is stable. With few it lies next to one of them by chance, and the loss, an average over the prior, does not.
+    pub steady: bool,
+}
+
+impl Default for WarmStart {
+    fn default() -> Self {
+        WarmStart { epochs: None, patience: None, slower: 0.1, on_all: false, steady: false }
+    }
+}
+
+/// How a network is trained.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSettings {
+    /// Units of the hidden layers. 50, 20, 5 by default, as in the paper.
+    pub hidden: HiddenLayers,
+    /// How a gradient becomes a step.
+    pub optimiser: Optimiser,
+    /// Rows of a step. 64 by default: best in the paper's experiments, and below it the score of a batch is noisier.
+    pub batch: BatchSize,
+    /// Learning rate. 0.001 by default: the usual one of Adam, and the paper's.
+    pub learning_rate: f32,
+    /// Decoupled weight decay: the share of itself that a weight loses in a step of rate 1. 0 by default, as in the paper.
+    pub weight_decay: f32,
+    /// Maximum number of epochs. 500 by default: in the paper's experiments patience ends most trainings long before.
+    pub epochs: usize,
+    /// Epochs without a lower validation loss after which training stops. 30 by default: the loss of a score is noisy.
+    pub patience: usize,
+    /// Which weights are kept. The best by default: the last ones are those of `patience` epochs later.
+    pub keep: Keep,
+    /// Whether the first predictions are moved inside the support of the prior, and dead trainings are repeated with other initial weights.
+    /// If the priors of many classes leave no such start, a warm start takes its place. On by default; off follows the paper exactly.
+    pub cure: bool,
+    /// Cross-entropy first. Off by default: it doubles the time, and adds little if the score's loss alone finds the pattern.
+    pub warm_start: Option<WarmStart>,
+}
+
+impl Default for NetworkSettings {
+    fn default() -> Self {
+        NetworkSettings {
+            hidden: HiddenLayers(vec![50, 20, 5]),
+            optimiser: Optimiser::Adam,
+            batch: BatchSize::Rows(64),
+            learning_rate: 1e-3,
+            weight_decay: 0.0,
+            epochs: 500,
+            patience: 30,
+            keep: Keep::Best,
+            cure: true,
+            warm_start: None,
+        }
+    }
+}
+
+impl NetworkSettings {
+    /// The shape of a network with these hidden layers.
+    pub(crate) fn shape(&self, inputs: usize, outputs: usize) -> Result<NetworkShape> {
+        NetworkShape::new(inputs, &self.hidden.0, outputs)
+            .ok_or_else(|| Error::setting("features", "a network needs at least one input and one output", ""))
+    }
+
+    /// When a training of a network with these outputs stops and starts again.
+    pub(crate) fn policy(&self, objective: &Objective, outputs: usize) -> Policy {
+        Policy {
+            epochs: self.epochs,
+            patience: self.patience,
+            learning_rate: self.learning_rate,
+            keep: self.keep,
+            restarts: self.cure,
+            centre: self.cure,
+            warm_up: self.warm_start_for(objective, outputs).map(|warm| WarmUpPolicy {
+                epochs: warm.epochs.unwrap_or(self.epochs),
+                patience: warm.patience.unwrap_or(self.patience),
+                rate_factor: warm.slower,
+            }),
+        }
+    }
+
+    /// The warm start that was asked for, or that is needed because no initialisation has all predictions inside the supports.
+    pub(crate) fn warm_start_for(&self, objective: &Objective, outputs: usize) -> Option<WarmStart> {
+        let is_needed = self.cure && !has_centre(objective.priors(), outputs);
+        let warm_start = self.warm_start.or(is_needed.then(WarmStart::default));
+        warm_start.filter(|_| objective.warm_up().is_some())
+    }
+
+    /// Checks that training with these settings and this loss makes sense.
+    pub fn check(&self, objective: &Objective) -> Result<()> {
+        let refuse = |what: &str, problem: String, hint: &str| Err(Error::setting(what, problem, hint));
+        let positive = |value: f32| value > 0.0 && value.is_finite();
+        if self.batch == BatchSize::Rows(0) {
+            return refuse(
+                "batch",
+                "must be at least 1, not 0".into(),
+                &format!("`{}` takes all rows in every step", Setting("batch").to("full")),
+            );
+        }
+        if self.epochs == 0 || self.warm_start.is_some_and(|warm| warm.epochs == Some(0)) {
+            return refuse("epochs", "must be at least 1, not 0".into(), "");
+        }
+        if self.patience == 0 || self.warm_start.is_some_and(|warm| warm.patience == Some(0)) {
+            let hint = "with a patience as large as the number of epochs, training never stops early";
+            return refuse("patience", "must be at least 1, not 0".into(), hint);
+        }
+        if !positive(self.learning_rate) {
+            return refuse("learning-rate", format!("must be above 0, not {}", self.learning_rate), "0.001 is usual");
+        }
+        let decay = self.weight_decay;
+        if !(decay >= 0.0 && decay.is_finite() && decay * self.learning_rate < 1.0) {
+            let problem = format!("must be 0 or above, and below 1 when multiplied by the learning rate, not {decay}");
+            return refuse("weight-decay", problem, "0.001 to 0.1 is usual");
+        }
+        let Some(warm) = self.warm_start else { return Ok(()) };
+        if !positive(warm.slower) {
+            let problem = format!("the factor of the learning rate must be above 0, not {}", warm.slower);
+            return refuse("warm-start", problem, "0.1 is usual");
+        }
+        if objective.warm_up().is_none() {
+            let problem = "trains with cross-entropy before the loss of a score, and the loss is cross-entropy already";
+            let loss = |name: &str| Setting("loss").to(name);
+            let hint = format!("choose `{}` or `{}`, or leave it out", loss("sol"), loss("exact"));
+            return refuse("warm-start", problem.into(), &hint);
+        }
+        Ok(())
+    }
+}
+
+impl HiddenLayers {
+    /// Layers of these widths; an error if there are too many, or a width is 0 or too large.
+    pub fn new(widths: Vec<usize>) -> Result<Self> {
+        let refuse = |problem: String| {
+            let hint = format!("give at most {MOST_LAYERS} widths from 1 to {WIDEST_LAYER}, or `none`");
+            Err(Error::setting("hidden", problem, hint))
+        };
+        match widths.iter().find(|width| **width > WIDEST_LAYER) {
+            Some(width) => refuse(format!("a layer of {width} units is too wide; the limit is {WIDEST_LAYER}")),
+            None if widths.len() > MOST_LAYERS => {
+                refuse(format!("{} layers are too many; the limit is {MOST_LAYERS}", widths.len()))
+            }
+            None if widths.contains(&0) => refuse("a layer has 0 units".into()),
+            None => Ok(HiddenLayers(widths)),
+        }
+    }
+
+    /// The widths, from the inputs to the outputs.
+    #[must_use]
+    pub fn widths(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl FromStr for HiddenLayers {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text == "none" {
+            return Ok(HiddenLayers(Vec::new()));
+        }
+        let width = |part: &str| part.trim().parse::<usize>().ok();
+        let widths = text.split(',').map(width).collect::<Option<Vec<_>>>().ok_or_else(|| {
+            let problem = format!("`{}` is not a list of widths", text.escape_debug());
+            Error::setting("hidden", problem, "write widths separated by commas, 50,20,5, or `none` for a linear model")
+        })?;
+        HiddenLayers::new(widths)
+    }
+}
+
+impl fmt::Display for HiddenLayers {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return out.write_str("none");
+        }
+        out.write_str(&self.0.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+    }
+}
+
+impl TryFrom<Vec<usize>> for HiddenLayers {
+    type Error = Error;
+
+    fn try_from(widths: Vec<usize>) -> Result<Self> {
+        HiddenLayers::new(widths)
+    }
+}
+
+impl From<HiddenLayers> for Vec<usize> {
+    fn from(layers: HiddenLayers) -> Self {
+        layers.0
+    }
+}
+
+impl BatchSize {
+    /// Number of rows of a step, of this many rows in all.
+    #[must_use]
+    pub fn rows(self, all: usize) -> usize {
+        match self {
+            BatchSize::Rows(rows) => rows.min(all),
+            BatchSize::Full => all,
+        }
+    }
+}
+
+impl FromStr for BatchSize {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.parse() {
+            Ok(rows) => Ok(BatchSize::Rows(rows)),
+            Err(_) if text == "full" => Ok(BatchSize::Full),
+            Err(_) => {
+                let problem = format!("`{}` is not a number of rows", text.escape_debug());
+                Err(Error::setting("batch", problem, "write a number such as 64, or `full`"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for BatchSize {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BatchSize::Rows(rows) => rows.fmt(out),
+            BatchSize::Full => out.write_str("full"),
+        }
+    }
+}
+
+/// A number, or the word `full`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum NumberOrWord {
+    Number(usize),
+    Word(String),
+}
+
+impl Serialize for BatchSize {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            BatchSize::Rows(rows) => NumberOrWord::Number(*rows),
+            BatchSize::Full => NumberOrWord::Word(self.to_string()),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for BatchSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        match NumberOrWord::deserialize(deserializer)? {
+            NumberOrWord::Number(rows) => Ok(BatchSize::Rows(rows)),
+            NumberOrWord::Word(word) => word.parse().map_err(serde::de::Error::custom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_users_write_is_read_and_written_the_same() {
+        for text in ["none", "8", "50,20,5"] {
+            assert_eq!(text.parse::<HiddenLayers>().unwrap().to_string(), text);
+        }
+        for text in ["full", "1", "64"] {
+            let batch: BatchSize = text.parse().unwrap();
+            assert_eq!(batch.to_string(), text);
+            let json = serde_json::to_string(&batch).unwrap();
+            assert_eq!(serde_json::from_str::<BatchSize>(&json).unwrap(), batch, "{json}");
+        }
+        for text in ["50,,5", "0", "a", "65537", "", "1,-1"] {
+            assert!(text.parse::<HiddenLayers>().is_err(), "{text}");
+        }
+        assert!("".parse::<BatchSize>().is_err() && "-1".parse::<BatchSize>().is_err());
+        assert!(vec!["1"; 65].join(",").parse::<HiddenLayers>().is_err());
+    }
+}

@@ -1,0 +1,278 @@
+//! What a user asks for: everything that a training depends on beside its table, as one typed value.
+//!
+//! A plan is parsed once, on the command line or in Python ([`TrainingOptions`]). The model file carries it, so that a model can be trained
+//! again, and so does everything else that trains.
+
+mod options;
+mod recipe;
+mod score;
+mod text;
+
+pub use options::{TrainingOptions, share};
+pub use recipe::{Recipe, RecipeName};
+pub use score::{TrainingScore, multi_score};
+
+use std::fmt;
+use std::str::FromStr;
+
+use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
+use scorewise::{Counts, CrossEntropy, ExactLoss, Loss, Prior, ScoreLoss};
+use scorewise_table::encode::Choice;
+use scorewise_table::error::{Error, Result};
+use scorewise_table::split::Split;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::fit::{Objective, Sample};
+use crate::learner::Learner;
+use crate::network::NetworkSettings;
+
+/// The loss to minimise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum LossName {
+    /// 1 − the score of the expected confusion matrix
+    Sol,
+    /// 1 − the exact expected score
+    Exact,
+    /// Cross-entropy
+    #[serde(rename = "ce")]
+    #[cfg_attr(feature = "clap", value(name = "ce"))]
+    CrossEntropy,
+    /// Cross-entropy with balanced classes
+    #[serde(rename = "weighted-ce")]
+    #[cfg_attr(feature = "clap", value(name = "weighted-ce"))]
+    WeightedCrossEntropy,
+}
+
+/// How more than two classes are trained with a score.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "kebab-case")]
+pub enum Multiclass {
+    /// One decision among all classes
+    // Under Gumbel thresholds.
+    Simplex,
+    /// Every class against the rest
+    // Each with the same prior.
+    OneVersusRest,
+}
+
+/// How the threshold of the model is chosen: `tuned`, `centre`, or a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ThresholdRule {
+    /// The best one on the validation rows.
+    Tuned,
+    /// The centre of the prior, where the loss of a score puts the best threshold; ½ for cross-entropy.
+    Centre,
+    /// A number between 0 and 1.
+    Fixed(f64),
+}
+
+/// Everything that a training depends on beside its table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Name of the recipe behind the settings that the user did not choose; `None` if there was none.
+    pub recipe: Option<String>,
+    /// A column, or a condition on one.
+    pub target: String,
+    /// The positive class; `None` for the rarer one.
+    pub positive: Option<String>,
+    /// Number of rows between the inputs and the row that is predicted.
+    pub lead: usize,
+    /// A column of sample weights.
+    pub weight: Option<String>,
+    /// How columns are used.
+    pub choice: Choice,
+    /// How rows are divided into training, validation and test rows.
+    pub split: Split,
+    /// Share of test rows: a fifth by default.
+    pub test: f64,
+    /// Share of validation rows among the others: a third by default, as in the paper, since a threshold for rare events needs many rows.
+    pub validation: f64,
+    /// The score.
+    pub score: TrainingScore,
+    /// The prior of the threshold: `cosine:0.5,0.1` by default, narrow enough that the best threshold lies near its centre.
+    #[serde(with = "text")]
+    pub prior: Prior,
+    /// The loss to minimise.
+    pub loss: LossName,
+    /// How more than two classes are trained.
+    pub multiclass: Multiclass,
+    /// How the threshold of the model is chosen.
+    pub threshold: ThresholdRule,
+    /// What is trained, with its settings.
+    pub learner: Learner,
+    /// Number of members whose probabilities are averaged.
+    pub ensemble: usize,
+    /// Whether each member has different validation rows (random splits only). The threshold is then tuned on predictions by members that
+    /// were not trained on the row.
+    pub own_validation: bool,
+    /// Seed of all random numbers.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// A plan for a target and a score with the default settings.
+    #[must_use]
+    pub fn new(target: &str, score: TrainingScore) -> Self {
+        Plan {
+            recipe: None,
+            target: target.into(),
+            positive: None,
+            lead: 0,
+            weight: None,
+            choice: Choice::default(),
+            split: Split::Random,
+            test: 0.2,
+            validation: 1.0 / 3.0,
+            score,
+            prior: Recipe::PLAIN.prior.parse().expect("the prior of the recipe is valid"),
+            loss: LossName::Sol,
+            multiclass: Multiclass::Simplex,
+            threshold: ThresholdRule::Tuned,
+            learner: Learner::Network(NetworkSettings::default()),
+            ensemble: 1,
+            own_validation: false,
+            seed: 0,
+        }
+    }
+
+    /// The settings of the networks.
+    #[must_use]
+    pub fn network(&self) -> &NetworkSettings {
+        let Learner::Network(settings) = &self.learner;
+        settings
+    }
+
+    /// The settings of the networks, to change.
+    pub fn network_mut(&mut self) -> &mut NetworkSettings {
+        let Learner::Network(settings) = &mut self.learner;
+        settings
+    }
+
+    /// Whether the loss has a random threshold with a prior.
+    #[must_use]
+    pub fn has_prior(&self) -> bool {
+        matches!(self.loss, LossName::Sol | LossName::Exact)
+    }
+
+    /// The loss for a sample; a balanced cross-entropy depends on its class weights.
+    pub(crate) fn objective(&self, sample: &Sample<'_>) -> Result<Objective> {
+        let (classes, weights) = (sample.classes, sample.class_weights());
+        if classes == 2 {
+            let score = self.score.binary()?;
+            return Ok(Objective::Binary(match self.loss {
+                LossName::Sol => Loss::Score(ScoreLoss::new(score, self.prior.clone())),
+                LossName::Exact => Loss::Exact(ExactLoss::new(score, self.prior.clone())),
+                LossName::CrossEntropy => Loss::CrossEntropy(CrossEntropy::plain()),
+                LossName::WeightedCrossEntropy => {
+                    let counts = Counts { negatives: weights[0], positives: weights[1] };
+                    Loss::CrossEntropy(CrossEntropy::balanced(&counts)?)
+                }
+            }));
+        }
+        Ok(match (self.loss, self.multiclass) {
+            (LossName::CrossEntropy, _) => Objective::Softmax(SoftmaxCrossEntropy::plain()),
+            (LossName::WeightedCrossEntropy, _) => Objective::Softmax(SoftmaxCrossEntropy::balanced(&weights)?),
+            (LossName::Exact, _) => {
+                let problem = format!("the exact expected score is for two classes, and there are {classes}");
+                let hint = "leave it out: the default `sol` works with any number of classes";
+                return Err(Error::setting("loss", problem, hint));
+            }
+            (LossName::Sol, Multiclass::Simplex) => Objective::Simplex(SimplexLoss::new(self.score.multiclass())),
+            (LossName::Sol, Multiclass::OneVersusRest) => match self.score.multiclass() {
+                MultiScore::Classwise(average, score) => {
+                    Objective::OneVersusRest(OneVersusRest::new(score, vec![self.prior.clone()], average)?)
+                }
+                whole => {
+                    let problem = format!("{whole} is a score of the whole matrix, not of one class against the rest");
+                    return Err(Error::setting(
+                        "multiclass",
+                        problem,
+                        "choose `simplex`, or a score such as `macro(f1)`",
+                    ));
+                }
+            },
+        })
+    }
+}
+
+impl LossName {
+    /// The name as users write it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            LossName::Sol => "sol",
+            LossName::Exact => "exact",
+            LossName::CrossEntropy => "ce",
+            LossName::WeightedCrossEntropy => "weighted-ce",
+        }
+    }
+}
+
+impl LossName {
+    /// The loss with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        use LossName::{CrossEntropy, Exact, Sol, WeightedCrossEntropy};
+        [Sol, Exact, CrossEntropy, WeightedCrossEntropy].into_iter().find(|loss| loss.name() == name)
+    }
+}
+
+impl FromStr for ThresholdRule {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "tuned" => return Ok(ThresholdRule::Tuned),
+            "centre" | "center" => return Ok(ThresholdRule::Centre),
+            _ => {}
+        }
+        match text.parse::<f64>() {
+            Ok(threshold) if (0.0..=1.0).contains(&threshold) => Ok(ThresholdRule::Fixed(threshold)),
+            _ => {
+                let problem = format!("`{}` is not a threshold", text.escape_debug());
+                Err(Error::setting("threshold", problem, "write `tuned`, `centre`, or a number between 0 and 1"))
+            }
+        }
+    }
+}
+
+impl fmt::Display for ThresholdRule {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ThresholdRule::Tuned => out.write_str("tuned"),
+            ThresholdRule::Centre => out.write_str("centre"),
+            ThresholdRule::Fixed(threshold) => threshold.fmt(out),
+        }
+    }
+}
+
+/// A threshold rule in a file: a word or a number.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WordOrNumber {
+    Number(f64),
+    Word(String),
+}
+
+impl Serialize for ThresholdRule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            ThresholdRule::Fixed(threshold) => WordOrNumber::Number(*threshold),
+            word => WordOrNumber::Word(word.to_string()),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ThresholdRule {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        match WordOrNumber::deserialize(deserializer)? {
+            WordOrNumber::Number(number) => number.to_string().parse(),
+            WordOrNumber::Word(word) => word.parse(),
+        }
+        .map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,230 @@
+//! The training options that users choose, on the command line or in Python.
+//!
+//! Each field is one option: its documentation is the help text of the command, its name is the name of the option and of the key that Python
+//! passes, and [`TrainingOptions::apply`] puts its value into the [`Plan`], which the model file carries. A new training option is a field
+//! here with its line in `apply` and in `of_plan`, and a parameter in `python/scorewise/_classifier.py`; a Python test fails without it.
+
+use scorewise::Prior;
+use scorewise_table::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::recipe::{Recipe, RecipeName};
+use super::{LossName, Multiclass, Plan, ThresholdRule, TrainingScore, text};
+use crate::ensemble::check_members;
+use crate::fit::Keep;
+use crate::learner::Learner;
+use crate::network::{BatchSize, HiddenLayers, NetworkSettings, Optimiser};
+
+/// Options of a training; `None` leaves the choice to the recipe or to the default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[serde(default, deny_unknown_fields)]
+pub struct TrainingOptions {
+    /// Share of the rows that are not test rows on which training is stopped and the threshold chosen [default: 1/3]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", help_heading = "Rows"))]
+    pub validation: Option<f64>,
+
+    /// The score to train for and to choose the threshold by; `scorewise scores` lists them
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Loss"))]
+    pub score: Option<TrainingScore>,
+    /// The prior of the threshold; `scorewise priors` lists them [default: cosine:0.5,0.1; with `--recipe strong` cosine:0.5,0.4]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Loss"))]
+    #[serde(with = "text::optional")]
+    pub prior: Option<Prior>,
+    /// The loss to minimise [default: sol]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Loss"))]
+    pub loss: Option<LossName>,
+    /// How more than two classes are trained [default: simplex]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Loss"))]
+    pub multiclass: Option<Multiclass>,
+    /// Train with cross-entropy first, move the best threshold to the centre of the prior, then continue with the score's loss
+    #[cfg_attr(
+        feature = "clap",
+        arg(
+            long,
+            value_name = "true|false",
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "true",
+            help_heading = "Loss"
+        )
+    )]
+    pub warm_start: Option<bool>,
+    /// The threshold of the model: the best one on the validation rows, the centre of the prior, or a number [default: tuned]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "tuned|centre|NUMBER", help_heading = "Loss"))]
+    pub threshold: Option<ThresholdRule>,
+
+    /// A set of settings: plain (the paper's), or strong (for rare events: cross-entropy first, the prior cosine:0.5,0.4, 6 networks with
+    /// different validation rows, batches of 128, weight decay 1, and the centre of the prior as the threshold). Other options override it
+    #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
+    pub recipe: Option<RecipeName>,
+    /// Units of each hidden layer, or none for a linear model [default: 50,20,5]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "50,20,5|none", help_heading = "Training"))]
+    pub hidden: Option<HiddenLayers>,
+    /// Rows of a step [default: 64]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "ROWS|full", help_heading = "Training"))]
+    pub batch: Option<BatchSize>,
+    /// How gradients become steps [default: adam]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
+    pub optimiser: Option<Optimiser>,
+    /// The learning rate [default: 0.001]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RATE", help_heading = "Training"))]
+    pub learning_rate: Option<f32>,
+    /// Decoupled weight decay: the share of itself that a weight loses in a step of rate 1 [default: 0]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "DECAY", help_heading = "Training"))]
+    pub weight_decay: Option<f32>,
+    /// Maximum number of epochs [default: 500]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
+    pub epochs: Option<usize>,
+    /// Number of epochs without a lower validation loss after which training stops [default: 30]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "EPOCHS", help_heading = "Training"))]
+    pub patience: Option<usize>,
+    /// Which weights are kept [default: best]
+    #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
+    pub keep_weights: Option<Keep>,
+    /// Follow the paper exactly: do not move the first predictions into the support of the prior, do not repeat a dead training
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
+    pub no_cure: bool,
+    /// Train this many networks, at most 1000, and average their probabilities [default: 1]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MEMBERS", help_heading = "Training"))]
+    pub ensemble: Option<usize>,
+    /// Seed of all random numbers [default: 0]
+    #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
+    pub seed: Option<u64>,
+}
+
+impl TrainingOptions {
+    /// Options from a JSON object. The message of an error names the option.
+    pub fn from_json(text: &str) -> std::result::Result<Self, String> {
+        let error = match serde_json::from_str(text) {
+            Ok(options) => return Ok(options),
+            Err(error) => error,
+        };
+        // Each option is read by itself to find the one that is wrong.
+        let options: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        for (name, value) in options {
+            let one = Map::from_iter([(name.clone(), value)]);
+            if let Err(error) = serde_json::from_value::<TrainingOptions>(Value::Object(one)) {
+                let message = error.to_string();
+                let is_from_serde = message.starts_with("unknown variant") || message.starts_with("invalid");
+                return Err(if is_from_serde { format!("{name}: {message}") } else { message });
+            }
+        }
+        Err(error.to_string())
+    }
+
+    /// Puts the options into a plan. What they leave open comes from the recipe that they name, else from `usual` and its name, else from the
+    /// plan.
+    pub fn apply(&self, plan: &mut Plan, usual: (&str, Recipe)) -> Result<()> {
+        let (name, recipe) = match self.recipe {
+            Some(recipe) => (recipe.name(), recipe.recipe()),
+            None => usual,
+        };
+        plan.recipe = Some(name.into());
+        if let Some(score) = &self.score {
+            plan.score = score.clone();
+        }
+        plan.loss = self.loss.unwrap_or(plan.loss);
+        plan.multiclass = self.multiclass.unwrap_or(plan.multiclass);
+        // A recipe that nobody asked for puts no cross-entropy before a loss that somebody did ask for.
+        let suits = (self.recipe.is_some() || self.loss.is_none()) && plan.has_prior() && !self.no_cure;
+        let recipe = recipe.with_warm_start(self.warm_start, suits);
+        plan.prior = self.prior.clone().map_or_else(|| recipe.prior.parse(), Ok)?;
+        plan.threshold = self.threshold.unwrap_or(recipe.threshold);
+        plan.validation = share("validation", self.validation.unwrap_or(plan.validation))?;
+        plan.ensemble = self.ensemble.unwrap_or(recipe.members);
+        check_members(plan.ensemble)?;
+        plan.own_validation = recipe.own_validation && plan.ensemble > 1;
+        plan.seed = self.seed.unwrap_or(plan.seed);
+        let usual = NetworkSettings::default();
+        plan.learner = Learner::Network(NetworkSettings {
+            hidden: self.hidden.clone().unwrap_or(usual.hidden),
+            optimiser: self.optimiser.unwrap_or(usual.optimiser),
+            batch: self.batch.unwrap_or(recipe.batch),
+            learning_rate: self.learning_rate.unwrap_or(usual.learning_rate),
+            weight_decay: self.weight_decay.unwrap_or(recipe.weight_decay),
+            epochs: self.epochs.unwrap_or(usual.epochs),
+            patience: self.patience.unwrap_or(usual.patience),
+            keep: self.keep_weights.unwrap_or(usual.keep),
+            cure: !self.no_cure,
+            warm_start: recipe.warm_start,
+        });
+        Ok(())
+    }
+
+    /// The options with which a plan was made: applied to another plan, they give the same training. A recipe that is not one of the two
+    /// named ones is left out.
+    #[must_use]
+    pub fn of_plan(plan: &Plan) -> Self {
+        let Learner::Network(network) = &plan.learner;
+        TrainingOptions {
+            validation: Some(plan.validation),
+            score: Some(plan.score.clone()),
+            prior: plan.has_prior().then(|| plan.prior.clone()),
+            loss: Some(plan.loss),
+            multiclass: Some(plan.multiclass),
+            warm_start: Some(network.warm_start.is_some()),
+            threshold: Some(plan.threshold),
+            recipe: plan.recipe.as_deref().and_then(RecipeName::named),
+            hidden: Some(network.hidden.clone()),
+            batch: Some(network.batch),
+            optimiser: Some(network.optimiser),
+            learning_rate: Some(network.learning_rate),
+            weight_decay: Some(network.weight_decay),
+            epochs: Some(network.epochs),
+            patience: Some(network.patience),
+            keep_weights: Some(network.keep),
+            no_cure: !network.cure,
+            ensemble: Some(plan.ensemble),
+            seed: Some(plan.seed),
+        }
+    }
+}
+
+/// Checks a share of the rows.
+pub fn share(setting: &str, share: f64) -> Result<f64> {
+    if (0.0..1.0).contains(&share) {
+        return Ok(share);
+    }
+    Err(Error::setting(setting, format!("{share} is not a share of the rows"), "give a number from 0 to below 1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_a_plan_make_the_same_plan_again() {
+        let mut options = TrainingOptions { score: Some("csi".parse().unwrap()), ..TrainingOptions::default() };
+        for (recipe, threshold, cure) in [
+            (Some(RecipeName::Strong), None, true),
+            (Some(RecipeName::Plain), Some(ThresholdRule::Fixed(0.3)), true),
+            (None, Some(ThresholdRule::Tuned), false),
+        ] {
+            (options.recipe, options.threshold, options.no_cure) = (recipe, threshold, !cure);
+            let mut plan = Plan::new("y", "tss".parse().unwrap());
+            options.apply(&mut plan, ("plain", Recipe::PLAIN)).unwrap();
+            let json = serde_json::to_string(&TrainingOptions::of_plan(&plan)).unwrap();
+            let read: TrainingOptions = serde_json::from_str(&json).unwrap();
+            let mut again = Plan::new("y", "tss".parse().unwrap());
+            read.apply(&mut again, ("plain", Recipe::PLAIN)).unwrap();
+            assert_eq!(again, plan, "{json}");
+        }
+    }
+
+    #[test]
+    fn an_option_that_cannot_be_read_is_named() {
+        for (text, expected) in [
+            (r#"{"learning_rat": 0.1}"#, "unknown field `learning_rat`"),
+            (r#"{"seed": 1, "recipe": "weak"}"#, "recipe: unknown variant `weak`, expected `plain` or `strong`"),
+            (r#"{"epochs": "many"}"#, "epochs: invalid type"),
+            (r#"{"threshold": 1.5}"#, "threshold: `1.5` is not a threshold"),
+            (r#"{"score": "f12"}"#, "f12"),
+        ] {
+            let error = TrainingOptions::from_json(text).unwrap_err();
+            assert!(error.starts_with(expected) || error.contains(expected), "{error}");
+        }
+        assert_eq!(TrainingOptions::from_json("{}"), Ok(TrainingOptions::default()));
+    }
+}

@@ -1,0 +1,209 @@
+//! Runs the tasks of an experiment: one flat list of jobs on a backend, and a line in the journal as soon as a task has ended.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use scorewise::{Purpose, stream};
+use scorewise_table::error::Result;
+
+use super::ExperimentData;
+use super::contender::Contender;
+use super::journal::Journal;
+use super::pollution::Window;
+use super::rows::RepeatRows;
+use super::trial::{Scores, Task, Trial};
+use crate::backend::{Backend, Watch};
+use crate::ensemble::Ensemble;
+use crate::fit::{Epoch, Fit, Outcome};
+use crate::job::{Dataset, Job};
+
+/// Runs all tasks that the journal does not have yet, and writes each to the journal when it ends. `seen` is called for every task with whether
+/// it is new. If `stopped` returns true, no further job is begun, running jobs are abandoned, and the result is `None`. The trials are in the
+/// order of the tasks.
+pub fn perform(
+    data: &ExperimentData,
+    tasks: &[Task],
+    seed: u64,
+    backend: &dyn Backend,
+    journal: &Journal,
+    seen: impl Fn(&Task, &Trial, bool) + Sync,
+    stopped: impl Fn() -> bool + Sync,
+) -> Result<Option<Vec<Trial>>> {
+    let known: Vec<Option<Trial>> = tasks.iter().map(|task| journal.find(task)).collect();
+    let new: Vec<&Task> = tasks.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(task, _)| task).collect();
+    for (task, trial) in tasks.iter().zip(&known) {
+        if let Some(trial) = trial {
+            seen(task, trial, false);
+        }
+    }
+    let ended = |task: &Task, trial: &Trial| -> Result<()> {
+        journal.add(trial)?;
+        seen(task, trial, true);
+        Ok(())
+    };
+    let mut trials = run(data, &new, seed, backend, &ended, &stopped)?.into_iter();
+    Ok(known.into_iter().map(|known| known.or_else(|| trials.next().flatten())).collect())
+}
+
+/// Runs tasks on a backend; `ended` is called for each as soon as it has ended. A task that was stopped or never begun is `None`.
+pub(super) fn run(
+    data: &ExperimentData,
+    tasks: &[&Task],
+    seed: u64,
+    backend: &dyn Backend,
+    ended: &(dyn Fn(&Task, &Trial) -> Result<()> + Sync),
+    stopped: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<Option<Trial>>> {
+    let mut work = Workload::default();
+    for task in tasks {
+        work.add(data, task, seed)?;
+    }
+    let progress = Progress {
+        data,
+        tasks,
+        seed,
+        work: &work,
+        fits: tasks.iter().map(|_| Mutex::new(Vec::new())).collect(),
+        started: work.jobs.iter().map(|_| Mutex::new(None)).collect(),
+        trials: tasks.iter().map(|_| Mutex::new(None)).collect(),
+        failed: AtomicBool::new(false),
+        ended,
+        stopped,
+    };
+    for (number, task) in tasks.iter().enumerate() {
+        if work.tasks[number].jobs.is_empty() && !stopped() {
+            progress.finish(number, task, &[], 0.0)?;
+        }
+    }
+    backend.fit(&work.datasets, &work.jobs, &progress)?;
+    Ok(progress.trials.into_iter().map(|trial| trial.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
+}
+
+/// The jobs of several tasks, and the encoded rows that they share.
+#[derive(Default)]
+struct Workload {
+    /// Rows of each repeat with each set of inputs, which all contenders with these inputs share.
+    rows: Vec<RepeatRows>,
+    known: HashMap<(usize, String), usize>,
+    /// One for each element of `rows`.
+    datasets: Vec<Dataset>,
+    jobs: Vec<Job>,
+    /// The task of each job.
+    task_of_job: Vec<usize>,
+    tasks: Vec<TaskJobs>,
+}
+
+struct TaskJobs {
+    rows: usize,
+    jobs: std::ops::Range<usize>,
+}
+
+impl Workload {
+    fn add(&mut self, data: &ExperimentData, task: &Task, seed: u64) -> Result<()> {
+        let inputs = task.contender.inputs()?;
+        let rows = *self.known.entry((task.repeat, inputs.to_string())).or_insert_with(|| {
+            // The same rows for all contenders, so that they can be compared repeat by repeat.
+            let rows = data.rows(task.repeat, &inputs, stream(seed, Purpose::RepeatRows, task.repeat as u64));
+            self.datasets.push(rows.dataset());
+            self.rows.push(rows);
+            self.rows.len() - 1
+        });
+        let (first, experiment) = (self.jobs.len(), data.experiment());
+        if let Some((learner, objective)) = task.training(experiment)? {
+            let members = task.contender.members();
+            let seed = task.seed(seed);
+            let first_split = self.datasets[rows].splits.len();
+            if members > 1 {
+                self.datasets[rows].splits.extend(self.rows[rows].member_splits(members, seed));
+            }
+            self.jobs.extend((0..members).map(|member| Job {
+                dataset: rows,
+                split: if members > 1 { first_split + member } else { 0 },
+                learner: learner.clone(),
+                objective: objective.clone(),
+                seed: stream(seed, Purpose::Member, member as u64),
+            }));
+        }
+        self.task_of_job.resize(self.jobs.len(), self.tasks.len());
+        self.tasks.push(TaskJobs { rows, jobs: first..self.jobs.len() });
+        Ok(())
+    }
+}
+
+/// Collects the members of each task, and finishes the task with the last of them.
+struct Progress<'a> {
+    data: &'a ExperimentData,
+    tasks: &'a [&'a Task],
+    seed: u64,
+    work: &'a Workload,
+    /// Index of the job, fit and seconds of the finished members of each task.
+    fits: Vec<Mutex<Vec<(usize, Fit, f64)>>>,
+    started: Vec<Mutex<Option<Instant>>>,
+    trials: Vec<Mutex<Option<Trial>>>,
+    failed: AtomicBool,
+    ended: &'a (dyn Fn(&Task, &Trial) -> Result<()> + Sync),
+    stopped: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Progress<'_> {
+    fn finish(&self, number: usize, task: &Task, fits: &[Fit], seconds: f64) -> Result<()> {
+        let start = Instant::now();
+        let rows = &self.work.rows[self.work.tasks[number].rows];
+        let scores = match (&task.contender, self.data) {
+            (Contender::Persistence, ExperimentData::Pollution(pollution)) => {
+                let events = pollution.persistence(&Window::of_paper(task.repeat));
+                let certain = |rows: &[u32]| rows.iter().map(|row| f64::from(events[*row as usize])).collect();
+                Scores::new(rows, &task.score, certain)?
+            }
+            _ => {
+                let ensemble = Ensemble::of_fits(fits)?;
+                Scores::new(rows, &task.score, |of| ensemble.probabilities(&rows.matrix, of))?
+            }
+        };
+        let seconds = seconds + start.elapsed().as_secs_f64();
+        let trial = task.trial(self.data.experiment(), self.seed, &scores, fits, seconds)?;
+        (self.ended)(task, &trial)?;
+        *locked(&self.trials[number]) = Some(trial);
+        Ok(())
+    }
+}
+
+impl Watch for Progress<'_> {
+    fn started(&self, job: usize) {
+        *locked(&self.started[job]) = Some(Instant::now());
+    }
+
+    fn epoch(&self, _: usize, _: usize, _: &Epoch) -> ControlFlow<()> {
+        let must_end = (self.stopped)() || self.failed.load(Ordering::Relaxed);
+        if must_end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn finished(&self, job: usize, fit: &Fit) -> Result<()> {
+        if fit.outcome == Outcome::Stopped {
+            return Ok(());
+        }
+        let seconds = locked(&self.started[job]).map_or(0.0, |start| start.elapsed().as_secs_f64());
+        let number = self.work.task_of_job[job];
+        let mut fits = locked(&self.fits[number]);
+        fits.push((job, fit.clone(), seconds));
+        if fits.len() < self.work.tasks[number].jobs.len() {
+            return Ok(());
+        }
+        let mut fits = std::mem::take(&mut *fits);
+        fits.sort_by_key(|(job, ..)| *job);
+        let seconds = fits.iter().map(|(_, _, seconds)| seconds).sum();
+        let fits: Vec<Fit> = fits.into_iter().map(|(_, fit, _)| fit).collect();
+        let result = self.finish(number, self.tasks[number], &fits, seconds);
+        if result.is_err() {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,229 @@
+//! From fitted members to predictions, a threshold and a model.
+
+use scorewise::sweep::sweep;
+use scorewise::{Probabilities, Rows, Score};
+use scorewise_table::error::{Error, Result};
+use scorewise_table::groups::Neighbours;
+use scorewise_table::setting::visible;
+use scorewise_table::table::{Reading, Table};
+use scorewise_table::target::Labels;
+use scorewise_table::{Note, Place};
+
+use super::leakage;
+use super::prepare::{Division, LabelledTable, Prepared, Work, persistence, weights};
+use crate::ensemble::{Ensemble, held_out_probabilities};
+use crate::fit::{Fit, Sample};
+use crate::job::Dataset;
+use crate::model::{Chosen, Decision, Fingerprint, Model, VERSION};
+use crate::plan::{Plan, ThresholdRule};
+
+/// The result of a training.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// The model; its `results` are left to the caller.
+    pub model: Model,
+    /// How each member was trained.
+    pub fits: Vec<Fit>,
+    /// Predictions of the training rows.
+    pub training: Answers,
+    /// Predictions of the validation rows, on which the training was stopped and the threshold chosen.
+    pub validation: Answers,
+    /// Predictions of the test rows.
+    pub test: Option<Answers>,
+    /// What a user should know.
+    pub notes: Vec<Note>,
+}
+
+/// Predicted probabilities of some rows with their true classes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    /// The true class of each row; with two classes 1 is the positive one.
+    pub labels: Vec<u32>,
+    /// The probability of the positive class of each row, or with more than two classes one for each class, row by row.
+    pub probabilities: Vec<f64>,
+    /// The weight of each row, if there are any.
+    pub weights: Option<Vec<f64>>,
+    /// With a lead and two classes, the forecast by persistence: whether the event happens in the row itself.
+    pub persistence: Option<Vec<bool>>,
+}
+
+/// What the members of one division predict, and the rule that gives labels.
+pub(super) struct DivisionResult {
+    pub ensemble: Ensemble,
+    pub validation: Answers,
+    pub decision: Decision,
+    pub test: Answers,
+}
+
+impl Prepared<'_> {
+    /// The model of these fits, which are in the order of the jobs; those that were never begun are `None`. Predictions of the test rows come
+    /// from `test`, or else from the test rows of the table.
+    pub fn finish(self, fits: Vec<Option<Fit>>, test: Option<&Table>, reading: &Reading) -> Result<Trained> {
+        let Prepared { labelled, mut work } = self;
+        let fits: Vec<Fit> = fits.into_iter().flatten().collect();
+        let result = work.result(0, &labelled, &fits)?;
+        let (Some(division), Some(dataset)) = (work.divisions.pop(), work.datasets.pop()) else {
+            return Err(Error::setting("training", "nothing was prepared", ""));
+        };
+        let LabelledTable { table, plan, target, labels, .. } = &labelled;
+        let Division { parts, encoder, objective, notes: division_notes, .. } = division;
+        let mut notes = labelled.notes.clone();
+        notes.extend(division_notes);
+        let left_out = fits.len() - result.ensemble.members().len();
+        if left_out > 0 {
+            notes.push(Note::new(format!("{left_out} of {} members learnt nothing and are left out", fits.len())));
+        }
+        let fingerprints = |rows: &[u32]| leakage::fingerprints(&dataset.matrix, &labels.classes, rows);
+        let learnt = fingerprints(&[&parts.training[..], &parts.validation].concat());
+        notes.extend(leakage::known_rows(&learnt, &fingerprints(&parts.test)));
+        notes.extend(leakage::columns(table, target, labels, &encoder, &parts.training));
+        let training = labelled.answers(&dataset, &result.ensemble, &parts.training);
+        let model = Model {
+            version: VERSION.into(),
+            reading: reading.clone(),
+            encoder,
+            target: target.clone(),
+            classes: target.classes(),
+            members: result.ensemble.members().to_vec(),
+            score: if dataset.classes == 2 {
+                plan.score.binary()?.to_string()
+            } else {
+                plan.score.multiclass().to_string()
+            },
+            prior: objective.priors().first().map(ToString::to_string),
+            loss: plan.loss.name().into(),
+            decision: result.decision,
+            seed: plan.seed,
+            fingerprint: Fingerprint::of(table).hex(),
+            plan: Some((*plan).clone()),
+            results: serde_json::Value::Null,
+        };
+        let test = match test {
+            Some(test) => Some(answers_of_table(&model, &result.ensemble, test, plan, &learnt, &mut notes)?),
+            None => (!parts.test.is_empty()).then_some(result.test),
+        };
+        Ok(Trained { model, fits, training, validation: result.validation, test, notes })
+    }
+}
+
+impl Work {
+    /// Predictions and decision of one division, from the fits of its jobs.
+    pub fn result(&self, division: usize, labelled: &LabelledTable<'_>, fits: &[Fit]) -> Result<DivisionResult> {
+        let (parts, dataset) = (&self.divisions[division].parts, &self.datasets[division]);
+        let jobs = &self.jobs[self.divisions[division].jobs.clone()];
+        let samples: Vec<Sample<'_>> = jobs.iter().map(|job| dataset.sample(job.split)).collect();
+        let ensemble = Ensemble::of_fits(fits)?;
+        let (rows, probabilities) = held_out_probabilities(fits, &samples);
+        let validation = labelled.with_labels(&rows, probabilities);
+        let decision = decide(labelled.plan, &validation, dataset.classes)?;
+        let test = labelled.answers(dataset, &ensemble, &parts.test);
+        Ok(DivisionResult { ensemble, validation, decision, test })
+    }
+}
+
+impl LabelledTable<'_> {
+    /// Predictions of some rows of the table.
+    fn answers(&self, dataset: &Dataset, ensemble: &Ensemble, rows: &[u32]) -> Answers {
+        self.with_labels(rows, ensemble.probabilities(&dataset.matrix, rows))
+    }
+
+    fn with_labels(&self, rows: &[u32], probabilities: Vec<f64>) -> Answers {
+        Answers::new(&self.labels, self.weights.as_deref(), self.persistence.as_deref(), rows, probabilities)
+    }
+}
+
+/// Predictions of a separate test table.
+fn answers_of_table(
+    model: &Model,
+    ensemble: &Ensemble,
+    table: &Table,
+    plan: &Plan,
+    learnt: &[u64],
+    notes: &mut Vec<Note>,
+) -> Result<Answers> {
+    let neighbours = Neighbours::new(table, &model.encoder.order)?;
+    let (labels, unmatched) = model.target.truth(table, &neighbours)?;
+    let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
+    let encoded = model.encoder.encode(table)?;
+    let of_table = unmatched.notes(&model.target).into_iter().chain(model.target.left_out(&labels));
+    let of_table = of_table.chain(encoded.surprises.notes(&model.encoder));
+    notes.extend(of_table.map(|note| Note::new(format!("{}: {note:#}", visible(&table.file)))));
+    let rows = labels.rows();
+    if rows.is_empty() {
+        let place = Place::file(&table.file).column(&model.target.column);
+        let names: Vec<&str> = labels.names.iter().map(String::as_str).collect();
+        let hint = format!("the classes are {}", scorewise_table::names::listed(&names));
+        return Err(Error::data(place, "no row has a class of the training rows", hint));
+    }
+    notes.extend(leakage::known_rows(learnt, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));
+    let probabilities = ensemble.probabilities(&encoded.matrix, &rows);
+    let persistence = persistence(&model.target, table, &neighbours)?;
+    Ok(Answers::new(&labels, weights.as_deref(), persistence.as_deref(), &rows, probabilities))
+}
+
+/// The rule that gives labels, from the predictions of the validation rows.
+fn decide(plan: &Plan, validation: &Answers, classes: usize) -> Result<Decision> {
+    match plan.threshold {
+        _ if classes > 2 => Ok(Decision::Greatest),
+        ThresholdRule::Fixed(threshold) => Ok(Decision::at(threshold, Chosen::Given, "given")),
+        ThresholdRule::Centre => {
+            let centre = if plan.has_prior() { plan.prior.mean() } else { 0.5 };
+            Ok(Decision::at(centre, Chosen::Prior, "the centre of the prior"))
+        }
+        ThresholdRule::Tuned => validation.best_decision(&plan.score.binary()?),
+    }
+}
+
+impl Answers {
+    fn new(
+        labels: &Labels,
+        weights: Option<&[f64]>,
+        persistence: Option<&[bool]>,
+        rows: &[u32],
+        probabilities: Vec<f64>,
+    ) -> Self {
+        Answers {
+            labels: rows.iter().map(|row| labels.classes[*row as usize]).collect(),
+            probabilities,
+            weights: weights.map(|weights| rows.iter().map(|row| weights[*row as usize]).collect()),
+            persistence: persistence.map(|events| rows.iter().map(|row| events[*row as usize]).collect()),
+        }
+    }
+
+    /// With two classes, whether each row is positive.
+    #[must_use]
+    pub fn positives(&self) -> Vec<bool> {
+        self.labels.iter().map(|label| *label == 1).collect()
+    }
+
+    /// Appends the predictions of other rows.
+    pub fn extend(&mut self, further: Answers) {
+        self.labels.extend(further.labels);
+        self.probabilities.extend(further.probabilities);
+        if let (Some(weights), Some(more)) = (&mut self.weights, further.weights) {
+            weights.extend(more);
+        }
+        if let (Some(events), Some(more)) = (&mut self.persistence, further.persistence) {
+            events.extend(more);
+        }
+    }
+
+    /// The best threshold of a score on these rows, which are validation rows.
+    fn best_decision(&self, score: &Score) -> Result<Decision> {
+        let labels = self.positives();
+        let rows = Rows::new(Probabilities(&self.probabilities), &labels)?;
+        let swept = match &self.weights {
+            Some(weights) => sweep(&rows.weighted(weights)?)?,
+            None => sweep(&rows)?,
+        };
+        match swept.best(score) {
+            Some(best) => {
+                Ok(Decision::best(&best, Chosen::ValidationSweep, format!("best {score} on the validation rows")))
+            }
+            None => {
+                let problem = format!("{score} is undefined at every threshold of the validation rows");
+                Err(Error::setting("score", problem, "give more rows, or choose another score"))
+            }
+        }
+    }
+}

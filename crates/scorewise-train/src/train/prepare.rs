@@ -1,0 +1,214 @@
+//! From a table and a plan to encoded rows and a flat list of jobs.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use scorewise::multiclass::MultiScore;
+use scorewise::{Purpose, stream};
+use scorewise_table::encode::Encoder;
+use scorewise_table::error::{Error, Result};
+use scorewise_table::groups::{Neighbours, RowOrder};
+use scorewise_table::setting::visible;
+use scorewise_table::split::{Hand, Parts, Shares, Split};
+use scorewise_table::table::{Table, Values};
+use scorewise_table::target::{Labels, Rule, Target};
+use scorewise_table::{Note, Place};
+
+use crate::ensemble::check_members;
+use crate::fit::Objective;
+use crate::job::{Dataset, Job, RowSplit};
+use crate::plan::{Plan, ThresholdRule};
+
+/// A training that is ready to run: encoded rows, and one job for each member.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    pub(super) labelled: LabelledTable<'a>,
+    pub(super) work: Work,
+}
+
+/// A table whose rows have labels.
+#[derive(Debug)]
+pub(super) struct LabelledTable<'a> {
+    pub table: &'a Table,
+    pub plan: &'a Plan,
+    pub target: Target,
+    pub labels: Labels,
+    /// How rows follow each other, for lags and leads.
+    pub order: RowOrder,
+    pub weights: Option<Vec<f64>>,
+    /// With a lead, whether the event happens in each row itself: the forecast by persistence.
+    pub persistence: Option<Vec<bool>>,
+    pub notes: Vec<Note>,
+}
+
+/// Divisions of a table into training, validation and test rows, with the jobs of all of them in one list.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    pub divisions: Vec<Division>,
+    /// One for each division.
+    pub datasets: Vec<Dataset>,
+    pub jobs: Vec<Job>,
+}
+
+/// One division of the rows, with the encoder that was fitted on its training rows.
+#[derive(Debug)]
+pub(super) struct Division {
+    pub parts: Parts,
+    pub encoder: Encoder,
+    pub objective: Objective,
+    /// Indices of its jobs.
+    pub jobs: Range<usize>,
+    pub notes: Vec<Note>,
+}
+
+/// Prepares a training. Without a separate test table, the plan's share of the rows is kept for the test.
+pub fn prepare<'a>(table: &'a Table, has_test_table: bool, plan: &'a Plan) -> Result<Prepared<'a>> {
+    let mut labelled = LabelledTable::new(table, plan)?;
+    let test = if has_test_table { 0.0 } else { plan.test };
+    let shares = Shares { test, validation: plan.validation };
+    let (parts, notes) = plan.split.parts(table, &labelled.labels, &shares, plan.seed)?;
+    labelled.notes.extend(notes);
+    let mut work = Work::default();
+    work.add(&labelled, parts, plan.seed)?;
+    Ok(Prepared { labelled, work })
+}
+
+impl Prepared<'_> {
+    /// The encoded rows, to which jobs refer by index.
+    #[must_use]
+    pub fn datasets(&self) -> &[Dataset] {
+        &self.work.datasets
+    }
+
+    /// One job for each member.
+    #[must_use]
+    pub fn jobs(&self) -> &[Job] {
+        &self.work.jobs
+    }
+}
+
+impl<'a> LabelledTable<'a> {
+    pub fn new(table: &'a Table, plan: &'a Plan) -> Result<Self> {
+        check_members(plan.ensemble)?;
+        plan.split.check_column(table)?;
+        let (target, mut notes) = Target::parse(&plan.target, table, plan.positive.as_deref(), plan.lead)?;
+        let (order, order_notes) = row_order(plan, table)?;
+        notes.extend(order_notes);
+        let neighbours = Neighbours::new(table, &order)?;
+        let (labels, label_notes) = target.labels(table, &neighbours)?;
+        notes.extend(label_notes);
+        if let (Rule::Condition { .. }, [negatives, positives]) = (&target.rule, labels.counts().as_slice())
+            && (*negatives == 0 || *positives == 0)
+        {
+            let how = if *positives == 0 { "in no row" } else { "in every row" };
+            let place = Place::file(&table.file).column(&target.column);
+            let condition = visible(plan.target.trim());
+            let problem = format!("the condition `{condition}` holds {how}, so there is only one class");
+            return Err(Error::data(place, problem, "compare with another value"));
+        }
+        let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
+        let persistence = persistence(&target, table, &neighbours)?;
+        notes.extend(caution(plan, labels.names.len()).map(Note::new));
+        Ok(LabelledTable { table, plan, target, labels, order, weights, persistence, notes })
+    }
+}
+
+impl Work {
+    /// Adds a division of the rows: its encoder, its encoded rows, and one job for each member.
+    pub fn add(&mut self, labelled: &LabelledTable<'_>, parts: Parts, seed: u64) -> Result<()> {
+        let LabelledTable { table, plan, target, labels, order, weights, .. } = labelled;
+        if parts.validation.is_empty() {
+            let problem = "no rows are left on which to stop the training and choose the threshold";
+            return Err(Error::setting("validation", problem, "give a share such as 0.33"));
+        }
+        let mut choice = plan.choice.clone();
+        choice.without.extend(target.hidden().map(str::to_owned));
+        choice.without.extend(plan.weight.clone());
+        let (mut encoder, mut notes) = Encoder::fit(table, &parts.training, &choice)?;
+        encoder.order = order.clone();
+        let encoded = encoder.encode_within(table, &parts.sides)?;
+        notes.extend(encoded.surprises.notes(&encoder));
+        let classes = target.classes().len();
+        if let (ThresholdRule::Fixed(_), 3..) = (plan.threshold, classes) {
+            let problem = format!("is for two classes, and there are {classes}");
+            let hint = "leave it out: a row gets the class with the greatest probability";
+            return Err(Error::setting("threshold", problem, hint));
+        }
+        let hands =
+            if plan.own_validation { plan.split.hands(&parts, labels, plan.ensemble, seed) } else { Vec::new() };
+        let same = RowSplit { training: parts.training.clone(), validation: parts.validation.clone() };
+        let own = |Hand { training, validation }: Hand| RowSplit { training, validation };
+        let splits = std::iter::once(same).chain(hands.into_iter().map(own)).collect();
+        let dataset = Dataset {
+            matrix: encoded.matrix,
+            labels: Arc::from(labels.classes.as_slice()),
+            classes,
+            // Networks compute in f32; reported scores use the weights as the table has them.
+            weights: weights.as_ref().map(|weights| weights.iter().map(|weight| *weight as f32).collect()),
+            splits,
+        };
+        let objective = plan.objective(&dataset.sample(0))?;
+        plan.learner.check(&objective)?;
+        let first = self.jobs.len();
+        let job = |member: usize| Job {
+            dataset: self.datasets.len(),
+            split: if dataset.splits.len() > 1 { 1 + member } else { 0 },
+            learner: plan.learner.clone(),
+            objective: objective.clone(),
+            seed: stream(seed, Purpose::Member, member as u64),
+        };
+        self.jobs.extend((0..plan.ensemble).map(job).collect::<Vec<_>>());
+        self.datasets.push(dataset);
+        self.divisions.push(Division { parts, encoder, objective, jobs: first..self.jobs.len(), notes });
+        Ok(())
+    }
+}
+
+/// How the rows of a table follow each other: by time if a lead or lags make neighbours matter and the table has times.
+fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
+    let group = plan.choice.group.as_deref();
+    if plan.lead == 0 && plan.choice.lags == 0 {
+        return Ok((RowOrder::of_file(group), Vec::new()));
+    }
+    let time = match &plan.split {
+        Split::Time(column) => column.as_deref(),
+        _ => None,
+    };
+    RowOrder::of(table, group, time)
+}
+
+/// What a user should know about the direction of the score.
+fn caution(plan: &Plan, classes: usize) -> Option<String> {
+    if classes == 2 {
+        return plan.score.binary().ok()?.caution();
+    }
+    match plan.score.multiclass() {
+        MultiScore::Classwise(_, score) => score.caution(),
+        _ => None,
+    }
+}
+
+/// With a lead, the forecast that the event continues or does not begin. A row whose own value is unknown counts as no event.
+pub(super) fn persistence(target: &Target, table: &Table, neighbours: &Neighbours) -> Result<Option<Vec<bool>>> {
+    if target.lead == 0 || target.classes().len() != 2 {
+        return Ok(None);
+    }
+    let (now, _) = Target { lead: 0, ..target.clone() }.truth(table, neighbours)?;
+    Ok(Some(now.positives()))
+}
+
+/// Sample weights: a number of 0 or above in every row.
+pub(super) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
+    let column = scorewise_table::names::column(table, "weight", name)?;
+    let hint = "weights are numbers, 0 or above";
+    let Values::Number(values) = &column.values else {
+        return Err(Error::data(Place::file(&table.file).column(name), "is not a column of numbers", hint));
+    };
+    match values.iter().position(|weight| !(*weight >= 0.0 && *weight <= 1e12)) {
+        Some(row) => {
+            let value = if values[row].is_nan() { "a missing value".into() } else { values[row].to_string() };
+            Err(Error::data(table.place(row).column(name), format!("{value} is not a weight"), hint))
+        }
+        None => Ok(values.clone()),
+    }
+}

@@ -156,7 +156,7 @@ fn document(finished: &Finished, judged: &Judged, plan: &Plan, arguments: &Argum
     let mut document = json!({
         "model": arguments.output.display().to_string(),
         "seed": model.seed,
-        "epochs": fits.iter().map(|fit| fit.epochs()).max(),
+        "epochs": fits.iter().map(Fit::epochs).max(),
         "success": fits.iter().all(|fit| fit.success),
         "seconds": finished.seconds,
         "target": model.target.to_string(),

@@ -4,6 +4,7 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{Bootstrap, Resampling};
 use scorewise::{Probabilities, Rows, Spread};
 use scorewise_report::document::{USUAL, in_order};
+use scorewise_train::fit::Fit;
 use scorewise_train::learner::Member;
 use scorewise_train::model::{Decision, Model};
 use scorewise_train::plan::Plan;
@@ -183,7 +184,7 @@ fn loss(model: &Model) -> String {
 }
 
 fn story(trained: &Trained, seconds: f64) -> String {
-    let epochs: Vec<usize> = trained.fits.iter().map(|fit| fit.epochs()).collect();
+    let epochs: Vec<usize> = trained.fits.iter().map(Fit::epochs).collect();
     let range = match (epochs.iter().min(), epochs.iter().max()) {
         (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
         (_, most) => most.map_or(String::new(), ToString::to_string),

@@ -151,11 +151,11 @@ fn lines(packed: &[u8], count: usize) -> Vec<u8> {
 }
 
 fn adult() -> Vec<u8> {
-    lines(include_bytes!("../../../data/adult.data.gz"), 120)
+    lines(include_bytes!("../data/adult.data.gz"), 120)
 }
 
 fn pollution() -> Vec<u8> {
-    lines(include_bytes!("../../../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"), 200)
+    lines(include_bytes!("../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"), 200)
 }
 
 /// A part of pollution with a boolean and a time, as Arrow has it.

@@ -89,9 +89,9 @@ impl BuiltIn {
 
     fn packed(self) -> &'static [u8] {
         match self {
-            BuiltIn::Adult => include_bytes!("../../../../data/adult.data.gz"),
-            BuiltIn::AdultTest => include_bytes!("../../../../data/adult.test.gz"),
-            BuiltIn::Pollution => include_bytes!("../../../../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"),
+            BuiltIn::Adult => include_bytes!("../../data/adult.data.gz"),
+            BuiltIn::AdultTest => include_bytes!("../../data/adult.test.gz"),
+            BuiltIn::Pollution => include_bytes!("../../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"),
         }
     }
 

@@ -98,5 +98,5 @@ pub use spread::Spread;
 
 /// The README's Rust examples are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,7 +1,7 @@
-//! The metric of several batches is the score of the whole.
+//! The metric accumulates batches into the score of the whole epoch.
 
 #![cfg(feature = "train")]
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a failed unwrap fails the test
 
 mod common;
 
@@ -25,7 +25,7 @@ fn input(predictions: &[f64], targets: &[bool], classes: usize) -> ScoreInput {
     ScoreInput::new(Tensor::from_data(TensorData::new(predictions.to_vec(), shape), &device), targets)
 }
 
-fn counted(probabilities: &[f64], targets: &[bool], threshold: f64) -> Confusion {
+fn confusion(probabilities: &[f64], targets: &[bool], threshold: f64) -> Confusion {
     let mut matrix = Confusion::default();
     for (p, target) in probabilities.iter().zip(targets) {
         let cell = match (is_positive(*p, threshold), target) {
@@ -40,18 +40,18 @@ fn counted(probabilities: &[f64], targets: &[bool], threshold: f64) -> Confusion
 }
 
 #[test]
-fn several_batches_have_the_score_of_the_whole() {
+fn the_score_of_several_batches_is_that_of_all_their_rows() {
     let mut random = Random(3);
-    // Ties with the threshold, which f32 cannot hold, and a batch without positives.
-    let mut probabilities = random.many(97, 0.0, 1.0);
+    // Ties with the threshold, which f32 cannot represent exactly, and a first batch without positives.
+    let mut probabilities = random.f32_values(97, 0.0, 1.0);
     probabilities[..20].fill(f64::from(0.3f32));
     let targets: Vec<bool> = (0..97).map(|row| row >= 10 && random.unit() < 0.2).collect();
-    let whole = counted(&probabilities, &targets, 0.3);
+    let whole = confusion(&probabilities, &targets, 0.3);
     for score in ROWS.iter().filter_map(Score::example) {
-        let mut metric = ScoreMetric::new(score.name()).unwrap().with_threshold(0.3).unwrap().from_probabilities();
+        let mut metric = ScoreMetric::new(score.name()).unwrap().with_threshold(0.3).unwrap().with_from_logits(false);
         for (probabilities, targets) in probabilities.chunks(10).zip(targets.chunks(10)) {
             metric.update(&input(probabilities, targets, 1), &metadata()).unwrap();
-            let batch = score.checked(&counted(probabilities, targets, 0.3));
+            let batch = score.checked(&confusion(probabilities, targets, 0.3));
             assert_eq!(metric.value().map(|entry| entry.current()), batch, "{score}");
         }
         assert_eq!(metric.confusion(), whole);
@@ -64,7 +64,7 @@ fn several_batches_have_the_score_of_the_whole() {
 }
 
 #[test]
-fn logits_are_cut_where_their_probability_is() {
+fn the_threshold_of_logits_is_a_probability() {
     let logits = [-3.0, -0.1, 0.0, 0.1, 2.0];
     let mut metric = ScoreMetric::new("accuracy").unwrap();
     metric.update(&input(&logits, &[false, false, false, true, true], 1), &metadata()).unwrap();
@@ -75,7 +75,7 @@ fn logits_are_cut_where_their_probability_is() {
 }
 
 #[test]
-fn an_undefined_score_says_so_and_still_ends_in_a_number() {
+fn an_undefined_score_is_reported_and_has_a_final_value_of_zero() {
     let mut metric = ScoreMetric::new("precision").unwrap();
     let entry = metric.update(&input(&[-1.0, -2.0], &[true, false], 1), &metadata()).unwrap();
     assert_eq!(entry.formatted, "epoch undefined - batch undefined");
@@ -84,31 +84,31 @@ fn an_undefined_score_says_so_and_still_ends_in_a_number() {
 }
 
 #[test]
-fn outputs_of_burn_adapt() {
+fn classification_outputs_of_burn_adapt_to_score_input() {
     let device = Device::flex();
     let loss = Tensor::<1>::zeros([1], &device);
     let output = Tensor::<2>::from_floats([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1]], &device);
-    let one_of =
+    let multi_class =
         ClassificationOutput::new(loss.clone(), output.clone(), Tensor::<1, Int>::from_ints([0, 1, 2], &device));
-    let mut metric = ScoreMetric::new("f1").unwrap().from_probabilities();
-    metric.update(&one_of.adapt(), &metadata()).unwrap();
+    let mut metric = ScoreMetric::new("f1").unwrap().with_from_logits(false);
+    metric.update(&multi_class.adapt(), &metadata()).unwrap();
     assert_eq!(metric.confusion(), Confusion::new(5.0, 1.0, 1.0, 2.0));
-    let mut metric = ScoreMetric::new("f1").unwrap().from_probabilities().of_class(0);
-    metric.update(&one_of.adapt(), &metadata()).unwrap();
+    let mut metric = ScoreMetric::new("f1").unwrap().with_from_logits(false).with_class(0);
+    metric.update(&multi_class.adapt(), &metadata()).unwrap();
     assert_eq!(metric.confusion(), Confusion::new(1.0, 1.0, 0.0, 1.0));
     assert_eq!(*metric.name(), "f1 at 0.5, class 0");
     assert_eq!(metric.description().unwrap(), "2*tp/(2*tp + fp + fn)");
 
     let targets = Tensor::<2, Int>::from_ints([[1, 0, 1], [0, 1, 0], [0, 0, 0]], &device);
-    let any_of = MultiLabelClassificationOutput::new(loss, output, targets);
-    let mut metric = ScoreMetric::new("pofd").unwrap().from_probabilities();
-    metric.update(&any_of.adapt(), &metadata()).unwrap();
+    let multi_label = MultiLabelClassificationOutput::new(loss, output, targets);
+    let mut metric = ScoreMetric::new("pofd").unwrap().with_from_logits(false);
+    metric.update(&multi_label.adapt(), &metadata()).unwrap();
     assert_eq!(metric.confusion(), Confusion::new(5.0, 1.0, 1.0, 2.0));
     assert!(matches!(metric.attributes(), MetricAttributes::Numeric(numeric) if !numeric.higher_is_better));
 }
 
 #[test]
-fn a_threshold_that_is_no_probability_is_refused() {
+fn invalid_thresholds_and_score_names_are_refused() {
     let error = ScoreMetric::new("f1").unwrap().with_threshold(1.5).unwrap_err();
     assert_eq!(error.to_string(), "threshold must be a probability between 0 and 1, not 1.5");
     assert!(ScoreMetric::new("presicion").unwrap_err().to_string().contains("did you mean `precision`?"));

@@ -1,17 +1,17 @@
-//! Every score under every prior is in burn what it is in the core: value and gradient, with and without weights.
+//! Binary loss: value and gradient agree with `scorewise` for every score and every prior, with and without weights.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a failed unwrap fails the test
 
 mod common;
 
 use burn::tensor::DType;
-use common::{Batch, Random, distance, narrow};
+use common::{Batch, Random, distance, to_f32};
 use scorewise::prior::FAMILIES;
 use scorewise::score::ROWS;
 use scorewise::{Logits, Real, Rows, Score, ScoreLoss};
 use scorewise_burn::ScoreLossConfig;
 
-/// Narrow ones, shifted ones and one of several stretches, besides the families' examples.
+/// Priors besides the examples of the families: narrow, shifted, and a mixture of two.
 const MORE_PRIORS: [&str; 6] = [
     "uniform:0.2,0.7",
     "cosine:0.9,0.02",
@@ -21,82 +21,87 @@ const MORE_PRIORS: [&str; 6] = [
     "mix:0.2,logistic:0.8,0.01",
 ];
 
-fn core<R: Real>(loss: &ScoreLoss, logits: &[R], labels: &[bool], weights: Option<&[R]>) -> (f64, Vec<f64>) {
+fn reference<R: Real>(loss: &ScoreLoss, logits: &[R], labels: &[bool], weights: Option<&[R]>) -> (f64, Vec<f64>) {
     let rows = Rows::new(Logits(logits), labels).unwrap();
     let rows = weights.map_or(rows, |weights| rows.weighted(weights).unwrap());
     let mut gradient = vec![R::of(0.0); logits.len()];
     let value = loss.value_and_gradient(&rows, &mut gradient).unwrap();
-    (value, gradient.iter().map(|slope| slope.wide()).collect())
+    (value, gradient.iter().map(|component| component.wide()).collect())
 }
 
-/// The greatest distance over all scores and priors.
-fn greatest_distance(dtype: DType, tolerance: f64) -> f64 {
+/// Returns the largest distance from `scorewise` over all scores and priors; fails above the tolerance.
+fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
     let mut random = Random(7);
     let count = 301;
     let labels: Vec<bool> = (0..count).map(|_| random.unit() < 0.3).collect();
     let targets: Vec<i64> = labels.iter().map(|label| i64::from(*label)).collect();
-    let spread = random.many(count, -6.0, 6.0);
-    let weights = random.many(count, 0.0, 3.0);
+    let spread = random.f32_values(count, -6.0, 6.0);
+    let weights = random.f32_values(count, 0.0, 3.0);
     let priors: Vec<&str> = FAMILIES.iter().map(|family| family.example).chain(MORE_PRIORS).collect();
     let mut worst = (0.0, String::new());
     for prior in priors {
-        // Half of the rows where the prior is, so that a narrow one sees some.
-        let law: scorewise::Prior = prior.parse().unwrap();
+        // Half of the logits are drawn from the prior, so that a narrow prior has rows in its support.
+        let parsed: scorewise::Prior = prior.parse().unwrap();
         let logits: Vec<f64> = spread
             .iter()
             .map(|z| {
-                let threshold = law.quantile(random.unit());
+                let threshold = parsed.quantile(random.unit());
                 let near = (threshold / (1.0 - threshold)).ln() as f32;
                 if random.unit() < 0.5 { f64::from(near) } else { *z }
             })
             .collect();
         for score in ROWS.iter().filter_map(Score::example) {
             let burn = ScoreLossConfig::new(score.name().into()).with_prior(prior.into()).init();
-            let loss = ScoreLoss::new(score.clone(), law.clone());
+            let loss = ScoreLoss::new(score.clone(), parsed.clone());
             for weights in [None, Some(weights.as_slice())] {
                 let batch = Batch { logits: &logits, classes: 1, targets: &targets, weights };
                 let got = batch.value_and_gradient(&burn, dtype);
                 let expected = if dtype == DType::F64 {
-                    core(&loss, &logits, &labels, weights)
+                    reference(&loss, &logits, &labels, weights)
                 } else {
-                    core(&loss, &narrow(&logits), &labels, weights.map(narrow).as_deref())
+                    reference(&loss, &to_f32(&logits), &labels, weights.map(to_f32).as_deref())
                 };
                 let distance = distance(&got, &expected);
-                assert!(distance < tolerance, "{score} under {prior}: {distance} apart, {} for {}", got.0, expected.0);
+                assert!(
+                    distance < tolerance,
+                    "{score} under {prior}: distance {distance}, got {}, expected {}",
+                    got.0,
+                    expected.0
+                );
                 if distance > worst.0 {
                     worst = (distance, format!("{score} under {prior}"));
                 }
             }
         }
     }
-    println!("{dtype:?}: at most {:.2e} apart, {}", worst.0, worst.1);
+    println!("{dtype:?}: largest distance {:.2e}, {}", worst.0, worst.1);
     worst.0
 }
 
 #[test]
-fn every_score_under_every_prior_is_that_of_the_core_in_f32() {
-    assert!(greatest_distance(DType::F32, 1e-5) > 0.0);
+fn every_score_and_prior_agrees_with_scorewise_in_f32() {
+    assert!(largest_distance(DType::F32, 1e-5) > 0.0);
 }
 
 #[test]
-fn every_score_under_every_prior_is_that_of_the_core_in_f64() {
-    assert!(greatest_distance(DType::F64, 1e-10) < 1e-10);
+fn every_score_and_prior_agrees_with_scorewise_in_f64() {
+    assert!(largest_distance(DType::F64, 1e-10) < 1e-10);
 }
 
 #[test]
-fn a_formula_of_ones_own_is_a_loss_too() {
-    let text = "max(tp - fn, 0)^2/(total^2 + 1) - min(fp, fn)^1.5/(1 + exp(tp/total)) + 2^(tp/p) + abs(tn - tp)/n";
+fn a_custom_formula_agrees_with_scorewise() {
+    let formula = "max(tp - fn, 0)^2/(total^2 + 1) - min(fp, fn)^1.5/(1 + exp(tp/total)) + 2^(tp/p) + abs(tn - tp)/n";
     let (logits, labels) = ([1.2, -0.4, 0.3, 2.0, -1.0], [true, false, true, true, false]);
-    let burn = ScoreLossConfig::new(text.into()).init();
-    let loss = ScoreLoss::new(Score::parse(text).unwrap(), scorewise::Prior::uniform());
+    let burn = ScoreLossConfig::new(formula.into()).init();
+    let loss = ScoreLoss::new(Score::parse(formula).unwrap(), scorewise::Prior::uniform());
     let targets = labels.map(i64::from);
     let got =
         Batch { logits: &logits, classes: 1, targets: &targets, weights: None }.value_and_gradient(&burn, DType::F64);
-    assert!(distance(&got, &core(&loss, &logits, &labels, None)) < 1e-12);
+    assert!(distance(&got, &reference(&loss, &logits, &labels, None)) < 1e-12);
 }
 
 #[test]
-fn a_batch_of_one_class_has_a_finite_gradient() {
+fn a_batch_with_one_class_only_has_a_finite_gradient() {
     let logits = [-0.5, 0.2, 1.5, -2.0];
     for labels in [[false; 4], [true; 4]] {
         let targets = labels.map(i64::from);
@@ -106,26 +111,34 @@ fn a_batch_of_one_class_has_a_finite_gradient() {
                 let loss = ScoreLoss::new(score.clone(), prior.example.parse().unwrap());
                 let batch = Batch { logits: &logits, classes: 1, targets: &targets, weights: None };
                 let got = batch.value_and_gradient(&burn, DType::F32);
-                assert!(got.0.is_finite() && got.1.iter().all(|slope| slope.is_finite()), "{score}, {}", prior.example);
-                let expected = core(&loss, &narrow(&logits), &labels, None);
-                assert!(distance(&got, &expected) < 1e-5, "{score}, {}: {got:?} for {expected:?}", prior.example);
+                assert!(
+                    got.0.is_finite() && got.1.iter().all(|component| component.is_finite()),
+                    "{score}, {}",
+                    prior.example
+                );
+                let expected = reference(&loss, &to_f32(&logits), &labels, None);
+                assert!(
+                    distance(&got, &expected) < 1e-5,
+                    "{score}, {}: got {got:?}, expected {expected:?}",
+                    prior.example
+                );
             }
         }
     }
 }
 
 #[test]
-fn sure_and_silent_rows_have_finite_gradients() {
-    // All of a batch beyond the prior, logits at ±∞, and weights that are all 0.
-    let sure = [f64::INFINITY, f64::NEG_INFINITY, 200.0, -200.0];
+fn saturated_logits_and_zero_weights_have_finite_gradients() {
+    // All logits outside the support of every prior, two of them infinite; in the last case all weights are 0.
+    let saturated = [f64::INFINITY, f64::NEG_INFINITY, 200.0, -200.0];
     for score in ROWS.iter().filter_map(Score::example) {
         for prior in FAMILIES {
             let burn = ScoreLossConfig::new(score.name().into()).with_prior(prior.example.into()).init();
             for (targets, weights) in [([1, 0, 1, 0], [1.0; 4]), ([0, 1, 0, 1], [1.0; 4]), ([1, 1, 0, 0], [0.0; 4])] {
-                let batch = Batch { logits: &sure, classes: 1, targets: &targets, weights: Some(&weights) };
+                let batch = Batch { logits: &saturated, classes: 1, targets: &targets, weights: Some(&weights) };
                 let (value, gradient) = batch.value_and_gradient(&burn, DType::F32);
                 assert!(
-                    value.is_finite() && gradient.iter().all(|slope| slope.is_finite()),
+                    value.is_finite() && gradient.iter().all(|component| component.is_finite()),
                     "{score}, {}",
                     prior.example
                 );

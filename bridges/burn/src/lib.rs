@@ -1,7 +1,7 @@
 //! Train burn models for the score they will be judged by.
 //!
-//! The loss is 1 − the score of the expected confusion matrix while the threshold is random, for any score of the registry or formula of
-//! one's own and any prior, as tensor operations on the device that the logits are on:
+//! The loss is 1 − the score of the expected confusion matrix under a random threshold. It works for every registered score, for your own
+//! formulas and for every prior (distribution of the threshold), with tensor operations on the device of the logits:
 //!
 //! ```
 //! use burn::tensor::{Device, Int, Tensor};
@@ -16,7 +16,8 @@
 //! let gradient = logits.grad(&value.backward()).unwrap().to_data().to_vec::<f32>().unwrap();
 //!
 //! assert!(value.into_scalar::<f32>() < 1.0);
-//! assert!(gradient[1] < 0.0 && gradient[5] > 0.0); // descent lifts the weak hit and sinks the false alarm
+//! // Gradient descent raises the logit of the uncertain positive and lowers that of the false alarm.
+//! assert!(gradient[1] < 0.0 && gradient[5] > 0.0);
 //! ```
 //!
 //! # How it is computed
@@ -26,24 +27,24 @@
 //! ∂ℓ/∂zᵢ = wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = ∂ℓ/∂TP − ∂ℓ/∂FN for positives, ∂ℓ/∂FP − ∂ℓ/∂TN for negatives
 //! ```
 //!
-//! Nothing is listed twice. F and its slope are the core's polynomials, `scorewise::Prior::pieces`, looked up and evaluated by Horner's rule;
-//! ℓ and g are the core's formula and the core's dual numbers over tensors of one number a class. Both ∂ℓ/∂z and ℓ are therefore
-//! known when `forward` returns, and burn's graph holds one product: autodiff meets neither a lookup nor a division by zero. No value is
-//! read back to the host.
+//! Scores and priors are defined in `scorewise` only. F and its derivative are its polynomials (`scorewise::Prior::pieces`), looked up and
+//! evaluated by Horner's rule; ℓ and g come from its formulas and dual numbers, applied to tensors with one value per class. Loss and gradient
+//! are therefore both known when `forward` returns, and the autodiff graph contains a single product: it never differentiates a lookup or
+//! a division by zero. No value is read back to the host.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `config` | what a loss is made of, as burn configures things |
-//! | `link` | logits to the log-odds of each class, and slopes back |
-//! | `law` | F(σ(z)) and its slope on a device |
-//! | `figure` | the numbers of a formula on a device |
+//! | `config` | [`ScoreLossConfig`], the configuration of a loss |
+//! | `log_odds` | predictions to the log-odds of each class, and gradients back |
+//! | `prior_cdf` | F(σ(z)) and its derivative on a device |
+//! | `class_values` | formula arithmetic on tensors with one value per class |
 //! | `loss` | [`ScoreLoss`] |
 //! | `metric` | `ScoreMetric`, with the feature `train` |
 
 mod config;
-mod link;
-mod law;
-mod figure;
+mod log_odds;
+mod prior_cdf;
+mod class_values;
 mod loss;
 #[cfg(feature = "train")]
 mod metric;
@@ -53,7 +54,7 @@ pub use loss::ScoreLoss;
 #[cfg(feature = "train")]
 pub use metric::{ScoreInput, ScoreMetric};
 
-/// The README's example is a test.
+/// Runs the README's example as a documentation test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

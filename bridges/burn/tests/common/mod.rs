@@ -1,11 +1,11 @@
-//! Random batches, and the burn loss of them, for all tests.
+//! Random batches and their burn loss, shared by all tests.
 
-#![allow(dead_code, clippy::unwrap_used)] // each test file uses its part; in a test, a panic is the report
+#![allow(dead_code, clippy::unwrap_used)] // each test file uses some of it; a failed unwrap fails the test
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use scorewise_burn::ScoreLoss;
 
-/// SplitMix64.
+/// The SplitMix64 generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -15,24 +15,24 @@ impl Random {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
-    /// In (0, 1).
+    /// A number in (0, 1).
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
-    /// Numbers that f32 holds, so that f32 and f64 see the same.
-    pub fn many(&mut self, count: usize, low: f64, high: f64) -> Vec<f64> {
+    /// Numbers that f32 represents exactly, so that f32 and f64 computations get the same input.
+    pub fn f32_values(&mut self, count: usize, low: f64, high: f64) -> Vec<f64> {
         (0..count).map(|_| f64::from(self.between(low, high) as f32)).collect()
     }
 }
 
-pub fn narrow(values: &[f64]) -> Vec<f32> {
+pub fn to_f32(values: &[f64]) -> Vec<f32> {
     values.iter().map(|value| *value as f32).collect()
 }
 
-/// Rows for a loss: logits row by row, targets, and weights if there are.
+/// Input of a loss. The logits are in row-major order, `[rows, classes]`.
 pub struct Batch<'a> {
     pub logits: &'a [f64],
     pub classes: usize,
@@ -41,7 +41,7 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// The loss and its gradient by the logits, as burn computes them in this precision.
+    /// The loss and its gradient by the logits, computed by burn in this precision.
     pub fn value_and_gradient(&self, loss: &ScoreLoss, dtype: DType) -> (f64, Vec<f64>) {
         let device = Device::flex().autodiff();
         let rows = self.logits.len() / self.classes;
@@ -62,14 +62,15 @@ impl Batch<'_> {
     }
 }
 
-/// How far two results are apart: values absolutely or by their size where that is above 1, gradients by the greatest of them.
+/// The difference between two results: that of the values, relative to the expected value if it exceeds 1, or that of the gradients, relative to
+/// the largest expected component; the larger of the two.
 pub fn distance(got: &(f64, Vec<f64>), expected: &(f64, Vec<f64>)) -> f64 {
     let value = (got.0 - expected.0).abs() / expected.0.abs().max(1.0);
-    let greatest = expected.1.iter().fold(0f64, |greatest, slope| greatest.max(slope.abs()));
+    let largest = expected.1.iter().fold(0f64, |largest, component| largest.max(component.abs()));
     let differences = got.1.iter().zip(&expected.1).map(|(got, expected)| (got - expected).abs());
     let gradient = differences
         .fold(0f64, |worst, difference| if difference.is_nan() { f64::INFINITY } else { worst.max(difference) });
     assert_eq!(got.1.len(), expected.1.len());
-    let gradient = if gradient == 0.0 { 0.0 } else { gradient / greatest.max(1e-30) };
+    let gradient = if gradient == 0.0 { 0.0 } else { gradient / largest.max(1e-30) };
     if value.is_nan() { f64::INFINITY } else { value.max(gradient) }
 }

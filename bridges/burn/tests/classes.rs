@@ -1,11 +1,11 @@
-//! Many classes and many labels: against the core's `OneVersusRest`, for each average.
+//! Multi-class and multi-label losses agree with `scorewise::multiclass::OneVersusRest`, for each average.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a failed unwrap fails the test
 
 mod common;
 
 use burn::tensor::DType;
-use common::{Batch, Random, distance, narrow};
+use common::{Batch, Random, distance, to_f32};
 use scorewise::Score;
 use scorewise::multiclass::{AnyOf, Average, ClassRows, OneOf, OneVersusRest};
 use scorewise::prior::FAMILIES;
@@ -18,30 +18,30 @@ const COUNT: usize = 120;
 struct Data {
     logits: Vec<f64>,
     weights: Vec<f64>,
-    one_of: Vec<u32>,
-    any_of: Vec<bool>,
+    class_of_row: Vec<u32>,
+    has_label: Vec<bool>,
 }
 
 impl Data {
     fn random() -> Self {
         let mut random = Random(11);
-        let logits = random.many(COUNT * CLASSES, -3.0, 3.0);
-        let weights = random.many(COUNT, 0.0, 2.0);
+        let logits = random.f32_values(COUNT * CLASSES, -3.0, 3.0);
+        let weights = random.f32_values(COUNT, 0.0, 2.0);
         // The last class has no rows.
-        let one_of = (0..COUNT).map(|_| (random.unit().powi(2) * (CLASSES - 1) as f64) as u32).collect();
-        let any_of = (0..COUNT * CLASSES).map(|at| random.unit() < 0.15 * (at % CLASSES) as f64).collect();
-        Data { logits, weights, one_of, any_of }
+        let class_of_row = (0..COUNT).map(|_| (random.unit().powi(2) * (CLASSES - 1) as f64) as u32).collect();
+        let has_label = (0..COUNT * CLASSES).map(|index| random.unit() < 0.15 * (index % CLASSES) as f64).collect();
+        Data { logits, weights, class_of_row, has_label }
     }
 
-    /// As the core computes it, in f64.
-    fn core(&self, loss: &OneVersusRest, task: Task, weights: Option<&[f64]>) -> (f64, Vec<f64>) {
+    /// The loss and its gradient, computed by `scorewise` in f64.
+    fn reference(&self, loss: &OneVersusRest, task: Task, weights: Option<&[f64]>) -> (f64, Vec<f64>) {
         let mut gradient = vec![0.0; self.logits.len()];
         let value = if task == Task::MultiClass {
-            let rows = ClassRows::new(&self.logits, CLASSES, OneOf(&self.one_of)).unwrap();
+            let rows = ClassRows::new(&self.logits, CLASSES, OneOf(&self.class_of_row)).unwrap();
             let rows = weights.map_or(rows, |weights| rows.weighted(weights).unwrap());
             loss.value_and_gradient(&rows, &mut gradient)
         } else {
-            let rows = ClassRows::new(&self.logits, CLASSES, AnyOf(&self.any_of)).unwrap();
+            let rows = ClassRows::new(&self.logits, CLASSES, AnyOf(&self.has_label)).unwrap();
             let rows = weights.map_or(rows, |weights| rows.weighted(weights).unwrap());
             loss.value_and_gradient(&rows, &mut gradient)
         };
@@ -50,43 +50,43 @@ impl Data {
 
     fn targets(&self, task: Task) -> Vec<i64> {
         match task {
-            Task::MultiClass => self.one_of.iter().map(|class| i64::from(*class)).collect(),
-            _ => self.any_of.iter().map(|has| i64::from(*has)).collect(),
+            Task::MultiClass => self.class_of_row.iter().map(|class| i64::from(*class)).collect(),
+            _ => self.has_label.iter().map(|label| i64::from(*label)).collect(),
         }
     }
 }
 
 #[test]
-fn every_average_of_every_score_is_that_of_the_core() {
+fn every_average_of_every_score_agrees_with_scorewise() {
     let data = Data::random();
     let mut worst = [0f64; 2];
     for task in [Task::MultiLabel, Task::MultiClass] {
         let targets = data.targets(task);
         for average in [Average::Macro, Average::Weighted, Average::Micro] {
-            for (at, score) in ROWS.iter().filter_map(Score::example).enumerate() {
-                let prior = FAMILIES[at % FAMILIES.len()].example;
+            for (index, score) in ROWS.iter().filter_map(Score::example).enumerate() {
+                let prior = FAMILIES[index % FAMILIES.len()].example;
                 let config = ScoreLossConfig::new(score.name().into()).with_prior(prior.into()).with_task(task);
                 let burn = config.with_average(average.name().into()).init();
                 let loss = OneVersusRest::new(score.clone(), vec![prior.parse().unwrap()], average).unwrap();
                 for weights in [None, Some(data.weights.as_slice())] {
                     let batch = Batch { logits: &data.logits, classes: CLASSES, targets: &targets, weights };
-                    let expected = data.core(&loss, task, weights);
+                    let expected = data.reference(&loss, task, weights);
                     for (worst, (dtype, tolerance)) in worst.iter_mut().zip([(DType::F32, 1e-5), (DType::F64, 1e-10)]) {
                         let distance = distance(&batch.value_and_gradient(&burn, dtype), &expected);
-                        assert!(distance < tolerance, "{task:?}, {average} {score} under {prior}: {distance} apart");
+                        assert!(distance < tolerance, "{task:?}, {average} {score} under {prior}: distance {distance}");
                         *worst = worst.max(distance);
                     }
                 }
             }
         }
     }
-    println!("at most {:.2e} apart in f32, {:.2e} in f64", worst[0], worst[1]);
+    println!("largest distance {:.2e} in f32, {:.2e} in f64", worst[0], worst[1]);
 }
 
 #[test]
-fn a_sure_softmax_has_a_finite_gradient() {
+fn a_saturated_softmax_agrees_with_scorewise() {
     let logits = [200.0, 0.0, -200.0, 90.0, 89.0, -1e4, 0.0, 0.0, 0.0, 1e5, -1e5, 0.0];
-    let narrowed = narrow(&logits);
+    let f32_logits = to_f32(&logits);
     for prior in FAMILIES {
         let config = ScoreLossConfig::new("f1".into()).with_prior(prior.example.into()).with_task(Task::MultiClass);
         let batch = Batch { logits: &logits, classes: 3, targets: &[1, 0, 2, 0], weights: None };
@@ -94,9 +94,9 @@ fn a_sure_softmax_has_a_finite_gradient() {
         let loss =
             OneVersusRest::new(Score::parse("f1").unwrap(), vec![prior.example.parse().unwrap()], Average::Macro);
         let mut gradient = [0.0; 12];
-        let rows = ClassRows::new(&narrowed, 3, OneOf(&[1, 0, 2, 0])).unwrap();
+        let rows = ClassRows::new(&f32_logits, 3, OneOf(&[1, 0, 2, 0])).unwrap();
         let value = loss.unwrap().value_and_gradient(&rows, &mut gradient).unwrap();
-        let expected = (value, gradient.iter().map(|slope| f64::from(*slope)).collect());
-        assert!(distance(&got, &expected) < 1e-5, "{}: {got:?} for {expected:?}", prior.example);
+        let expected = (value, gradient.iter().map(|component| f64::from(*component)).collect());
+        assert!(distance(&got, &expected) < 1e-5, "{}: got {got:?}, expected {expected:?}", prior.example);
     }
 }

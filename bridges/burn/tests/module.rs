@@ -1,6 +1,6 @@
-//! The loss as burn uses it: configurations, shapes, precisions, probabilities, modules.
+//! The loss as a burn module: configuration, shapes, precisions, probabilities and display.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a failed unwrap fails the test
 
 use burn::config::Config;
 use burn::module::Module;
@@ -12,14 +12,14 @@ fn device() -> Device {
     Device::flex().autodiff()
 }
 
-fn gradient<const D: usize>(of: &Tensor<D>, value: &Tensor<1>) -> Vec<f64> {
-    of.grad(&value.backward()).unwrap().try_into_vec_as::<f64>().unwrap()
+fn gradient<const D: usize>(input: &Tensor<D>, value: &Tensor<1>) -> Vec<f64> {
+    input.grad(&value.backward()).unwrap().try_into_vec_as::<f64>().unwrap()
 }
 
 fn assert_close(got: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(got.len(), expected.len());
     for (got, expected) in got.iter().zip(expected) {
-        assert!((got - expected).abs() <= tolerance, "{got} for {expected}");
+        assert!((got - expected).abs() <= tolerance, "got {got}, expected {expected}");
     }
 }
 
@@ -33,7 +33,7 @@ fn a_configuration_is_saved_and_read_back() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said_in_a_sentence() {
+fn invalid_configurations_are_explained() {
     let message = |config: &ScoreLossConfig| config.try_init().unwrap_err().to_string();
     let config = ScoreLossConfig::new("presicion".into());
     assert!(message(&config).contains("did you mean `precision`?"));
@@ -44,15 +44,15 @@ fn what_cannot_be_read_is_said_in_a_sentence() {
 }
 
 #[test]
-fn a_loss_shows_what_it_is_made_of() {
+fn the_display_of_a_loss_names_score_and_prior() {
     let loss = ScoreLossConfig::new("jaccard".into()).with_prior("cosine:0.5,0.1".into()).init();
-    let shown = loss.to_string();
-    assert!(shown.contains("csi") && shown.contains("cosine:0.5,0.1"), "{shown}");
+    let display = loss.to_string();
+    assert!(display.contains("csi") && display.contains("cosine:0.5,0.1"), "{display}");
     assert_eq!((loss.score().name(), loss.prior().to_string().as_str()), ("csi", "cosine:0.5,0.1"));
 }
 
 #[test]
-fn a_loss_can_live_in_a_module() {
+fn a_loss_can_be_a_field_of_a_module() {
     #[derive(Module, Debug)]
     struct Model {
         linear: burn::nn::Linear,
@@ -62,12 +62,12 @@ fn a_loss_can_live_in_a_module() {
     let model = Model { linear, loss: ScoreLossConfig::new("tss".into()).init() };
     let rows = Tensor::<2>::from_floats([[1.0, 0.5], [-1.0, 0.3], [0.2, -0.7]], &device());
     let value = model.loss.forward(model.linear.forward(rows), Tensor::<1, Int>::from_ints([1, 0, 1], &device()));
-    let slopes = model.linear.weight.grad(&value.backward()).unwrap();
-    assert!(slopes.abs().sum().into_scalar::<f32>() > 0.0);
+    let gradient = model.linear.weight.grad(&value.backward()).unwrap();
+    assert!(gradient.abs().sum().into_scalar::<f32>() > 0.0);
 }
 
 #[test]
-fn the_shape_of_the_rows_does_not_matter() {
+fn binary_logits_of_any_shape_give_the_same_loss() {
     let loss = ScoreLossConfig::new("mcc".into()).init();
     let logits = Tensor::<1>::from_floats([1.0, -0.5, 0.3, 2.0, -1.0, 0.1], &device());
     let targets = Tensor::<1, Int>::from_ints([1, 0, 0, 1, 0, 1], &device());
@@ -79,7 +79,7 @@ fn the_shape_of_the_rows_does_not_matter() {
 }
 
 #[test]
-fn without_a_graph_the_value_is_the_same() {
+fn the_value_without_autodiff_is_the_same() {
     let loss = ScoreLossConfig::new("f1".into()).init();
     let value = |device: &Device| {
         let targets = Tensor::<1, Int>::from_ints([1, 0, 1], device);
@@ -89,51 +89,51 @@ fn without_a_graph_the_value_is_the_same() {
 }
 
 #[test]
-fn probabilities_give_the_loss_of_their_logits() {
+fn probabilities_give_the_same_loss_as_their_logits() {
     let targets = Tensor::<1, Int>::from_ints([1, 0, 0, 1, 1], &device());
     let logits = Tensor::<1>::from_floats([1.0, -0.5, 0.3, -2.0, 0.4], &device()).require_grad();
     for (score, prior) in [("f1", "uniform"), ("hss", "cosine:0.5,0.3"), ("mcc", "beta:2,5")] {
         let config = ScoreLossConfig::new(score.into()).with_prior(prior.into());
-        let of_logits = config.init().forward(logits.clone(), targets.clone());
+        let loss_of_logits = config.init().forward(logits.clone(), targets.clone());
         let config = config.with_from_logits(false);
-        let of_probabilities = config.init().forward(sigmoid(logits.clone()), targets.clone());
-        assert_close(&gradient(&logits, &of_probabilities), &gradient(&logits, &of_logits), 1e-6);
-        assert!((of_logits.into_scalar::<f64>() - of_probabilities.into_scalar::<f64>()).abs() < 1e-6);
+        let loss_of_probabilities = config.init().forward(sigmoid(logits.clone()), targets.clone());
+        assert_close(&gradient(&logits, &loss_of_probabilities), &gradient(&logits, &loss_of_logits), 1e-6);
+        assert!((loss_of_logits.into_scalar::<f64>() - loss_of_probabilities.into_scalar::<f64>()).abs() < 1e-6);
     }
-    // A sure probability is beyond every threshold: a value, and no gradient.
-    let sure = Tensor::<1>::from_floats([1.0, 0.0, 0.5, 0.25, 1.0], &device()).require_grad();
-    let value = ScoreLossConfig::new("f1".into()).with_from_logits(false).init().forward(sure.clone(), targets);
-    assert!(gradient(&sure, &value).iter().all(|slope| slope.is_finite()));
+    // Probabilities of 0 and 1 contribute to the value and have a finite gradient.
+    let with_certain = Tensor::<1>::from_floats([1.0, 0.0, 0.5, 0.25, 1.0], &device()).require_grad();
+    let value = ScoreLossConfig::new("f1".into()).with_from_logits(false).init().forward(with_certain.clone(), targets);
+    assert!(gradient(&with_certain, &value).iter().all(|component| component.is_finite()));
     // TP = 1 + 1/4 + 1, FP = 1/2, P = 3.
     assert!((value.into_scalar::<f64>() - (1.0 - 4.5 / (4.5 + 0.5 + 0.75))).abs() < 1e-6);
 }
 
 #[test]
-fn the_probabilities_of_a_softmax_give_the_loss_of_its_logits() {
+fn softmax_probabilities_give_the_same_loss_as_their_logits() {
     let targets = Tensor::<1, Int>::from_ints([0, 1, 2], &device());
     let logits =
         Tensor::<2>::from_floats([[2.0, 0.5, -1.0], [0.1, 1.2, 0.3], [-0.5, 0.4, 0.2]], &device()).require_grad();
     let config = ScoreLossConfig::new("f1".into()).with_prior("cosine:0.4,0.4".into()).with_task(Task::MultiClass);
-    let of_logits = config.init().forward(logits.clone(), targets.clone());
-    let of_probabilities = config.with_from_logits(false).init().forward(softmax(logits.clone(), 1), targets);
-    assert_close(&gradient(&logits, &of_probabilities), &gradient(&logits, &of_logits), 1e-6);
+    let loss_of_logits = config.init().forward(logits.clone(), targets.clone());
+    let loss_of_probabilities = config.with_from_logits(false).init().forward(softmax(logits.clone(), 1), targets);
+    assert_close(&gradient(&logits, &loss_of_probabilities), &gradient(&logits, &loss_of_logits), 1e-6);
 }
 
 #[test]
-fn half_precision_counts_more_rows_than_it_can_hold() {
-    // f16 ends its whole numbers at 2048; the sums are in f32.
+fn f16_logits_are_summed_in_f32() {
+    // f16 cannot count beyond 2048.
     let rows = 5000;
     let logits = Tensor::<1>::zeros([rows], (&device(), DType::F16)).require_grad();
     let targets = Tensor::<1, Int>::ones([rows], &device());
     let value = ScoreLossConfig::new("recall".into()).init().forward(logits.clone(), targets);
-    let slopes = gradient(&logits, &value);
+    let gradient = gradient(&logits, &value);
     assert_eq!(value.dtype(), DType::F32);
     assert_eq!(value.into_scalar::<f32>(), 0.5);
-    assert!(slopes.iter().all(|slope| (slope + 0.25 / rows as f64).abs() < 1e-7));
+    assert!(gradient.iter().all(|component| (component + 0.25 / rows as f64).abs() < 1e-7));
 }
 
 #[test]
-fn a_logit_that_is_no_number_shows_in_the_loss() {
+fn a_nan_logit_makes_the_loss_nan() {
     let logits = Tensor::<1>::from_floats([1.0, f32::NAN, 0.3], &device());
     let value =
         ScoreLossConfig::new("f1".into()).init().forward(logits, Tensor::<1, Int>::from_ints([1, 0, 1], &device()));
@@ -141,15 +141,15 @@ fn a_logit_that_is_no_number_shows_in_the_loss() {
 }
 
 #[test]
-#[should_panic(expected = "targets must hold 3 numbers")]
-fn targets_of_another_length_are_refused() {
+#[should_panic(expected = "targets have 2 elements, expected 3")]
+fn targets_of_another_length_panic() {
     let logits = Tensor::<1>::from_floats([1.0, 2.0, 0.3], &device());
     ScoreLossConfig::new("f1".into()).init().forward(logits, Tensor::<1, Int>::from_ints([1, 0], &device()));
 }
 
 #[test]
-#[should_panic(expected = "weights must be one for each of the 3 rows, not 2")]
-fn weights_of_another_length_are_refused() {
+#[should_panic(expected = "weights have 2 elements, expected one for each of the 3 rows")]
+fn weights_of_another_length_panic() {
     let logits = Tensor::<1>::from_floats([1.0, 2.0, 0.3], &device());
     let weights = Tensor::<1>::from_floats([1.0, 2.0], &device());
     let targets = Tensor::<1, Int>::from_ints([1, 0, 1], &device());

@@ -1,10 +1,10 @@
-//! A score as burn-train watches it: of the whole epoch, not the mean over its batches.
+//! A metric for burn-train: the score of the whole epoch, not the mean over its batches.
 //!
 //! ```text
 //! batch 1: tn₁ fp₁ fn₁ tp₁        batch 2: tn₂ fp₂ fn₂ tp₂        epoch: s(tn₁ + tn₂, fp₁ + fp₂, fn₁ + fn₂, tp₁ + tp₂)
 //! ```
 //!
-//! The mean of batch scores is another number, and a batch without positives spoils it.
+//! The mean of the batch scores is a different number, and undefined as soon as the score of one batch is, for example without positives.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ use burn::train::metric::{
 use burn::train::{ClassificationOutput, MultiLabelClassificationOutput};
 use scorewise::{Confusion, Direction, Error, Score};
 
-/// Predictions and targets of a batch, `[batch_size, num_classes]` both; one class where the answer is yes or no.
+/// Predictions and targets of a batch, both `[batch_size, num_classes]`; `num_classes` is 1 for binary classification.
 ///
-/// burn's [`ClassificationOutput`] and [`MultiLabelClassificationOutput`] adapt to it; an output of one's own implements [`Adaptor`].
+/// burn's [`ClassificationOutput`] and [`MultiLabelClassificationOutput`] adapt to it; for your own output type, implement [`Adaptor`].
 #[derive(Clone, Debug)]
 pub struct ScoreInput {
-    /// Logits or probabilities, as the metric was told.
+    /// Logits, or probabilities if the metric has `with_from_logits(false)`.
     pub predictions: Tensor<2>,
-    /// True where the row belongs to the class.
+    /// Whether each row belongs to each class.
     pub targets: Tensor<2, Bool>,
 }
 
 impl ScoreInput {
-    /// Predictions and targets of one shape.
+    /// Creates an input; predictions and targets must have the same shape.
     #[must_use]
     pub fn new(predictions: Tensor<2>, targets: Tensor<2, Bool>) -> Self {
         ScoreInput { predictions, targets }
@@ -53,11 +53,11 @@ impl Adaptor<ScoreInput> for MultiLabelClassificationOutput {
     }
 }
 
-/// A score of the registry, or a formula of one's own, at a threshold.
+/// A registered score, or your own formula, at a threshold.
 ///
-/// Of several classes it is that of all decisions together (the micro average), or of one class; register a metric for each class one
-/// cares about. Where a score is undefined there is no value to plot; what is final counts x/0 as 0, as the loss does, so that early
-/// stopping and checkpoints always have a number to compare.
+/// With several classes it is the micro average over all of them, or the score of one class; register one metric for each class of interest.
+/// While a score is undefined there is no value to plot. The final value of an epoch counts x/0 as 0, as the loss does, so that early stopping
+/// and checkpoints always have a number to compare.
 ///
 /// ```
 /// use burn::tensor::{Bool, Device, Tensor};
@@ -72,35 +72,35 @@ impl Adaptor<ScoreInput> for MultiLabelClassificationOutput {
 /// # let progress = Progress { items_processed: 3, items_total: 3, unit: None };
 /// # let metadata = MetricMetadata { progress, iteration: None, lr: None };
 /// f1.update(&input, &metadata).unwrap();
-/// assert_eq!(f1.final_value().current(), 2.0 / 4.0); // one hit, one false alarm, one miss
+/// assert_eq!(f1.final_value().current(), 2.0 / 4.0); // one true positive, one false positive, one false negative
 /// # Ok::<(), scorewise::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ScoreMetric {
     score: Score,
-    /// A probability.
+    /// A probability, also for logits.
     threshold: f64,
     from_logits: bool,
     class: Option<usize>,
-    batch: Counted,
-    epoch: Counted,
+    batch: Counts,
+    epoch: Counts,
 }
 
-/// A matrix, and the rows it was counted from.
+/// A confusion matrix and the number of rows it was counted from.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counted {
+struct Counts {
     matrix: Confusion,
     rows: usize,
 }
 
 impl ScoreMetric {
-    /// The score of logits at a probability of ½, over all classes.
+    /// Creates a metric for logits, with the threshold at a probability of ½, over all classes.
     pub fn new(score: &str) -> scorewise::Result<Self> {
-        let (batch, epoch) = (Counted::default(), Counted::default());
+        let (batch, epoch) = (Counts::default(), Counts::default());
         Ok(ScoreMetric { score: Score::parse(score)?, threshold: 0.5, from_logits: true, class: None, batch, epoch })
     }
 
-    /// At another threshold, a probability in [0, 1]. A prediction is positive strictly above it.
+    /// Sets the threshold, a probability in [0, 1]. Predictions strictly above it are positive.
     pub fn with_threshold(mut self, threshold: f64) -> scorewise::Result<Self> {
         if !(0.0..=1.0).contains(&threshold) {
             let reason = format!("must be a probability between 0 and 1, not {threshold}");
@@ -110,60 +110,60 @@ impl ScoreMetric {
         Ok(self)
     }
 
-    /// Predictions are probabilities, such as those of a softmax.
+    /// Sets whether predictions are logits (the default) or probabilities, such as those of a softmax.
     #[must_use]
-    pub fn from_probabilities(mut self) -> Self {
-        self.from_logits = false;
+    pub fn with_from_logits(mut self, from_logits: bool) -> Self {
+        self.from_logits = from_logits;
         self
     }
 
-    /// Of this class alone, from 0.
+    /// Restricts the metric to one class, given by its index from 0.
     #[must_use]
-    pub fn of_class(mut self, class: usize) -> Self {
+    pub fn with_class(mut self, class: usize) -> Self {
         self.class = Some(class);
         self
     }
 
-    /// The matrix of the epoch so far.
+    /// The confusion matrix of the epoch so far.
     #[must_use]
     pub fn confusion(&self) -> Confusion {
         self.epoch.matrix
     }
 
-    fn count(&self, input: &ScoreInput) -> Result<Counted, TensorReadError> {
+    fn count(&self, input: &ScoreInput) -> Result<Counts, TensorReadError> {
         let (mut predictions, mut targets) = (input.predictions.clone(), input.targets.clone());
         if let Some(class) = self.class {
             (predictions, targets) = (predictions.narrow(1, class, 1), targets.narrow(1, class, 1));
         }
         let [rows, classes] = predictions.dims();
-        let alarms = predictions.cast(FloatDType::F32).greater_scalar(self.cut());
-        let hits = alarms.clone().bool_and(targets.clone());
-        // One reading of three numbers; the fourth is what is left of the rows.
-        let sums = Tensor::cat(vec![hits.int().sum(), alarms.int().sum(), targets.int().sum()], 0);
+        let predicted = predictions.cast(FloatDType::F32).greater_scalar(self.f32_threshold());
+        let true_positives = predicted.clone().bool_and(targets.clone());
+        // Three sums in one transfer from the device; the fourth entry follows from the number of rows.
+        let sums = Tensor::cat(vec![true_positives.int().sum(), predicted.int().sum(), targets.int().sum()], 0);
         let sums = sums.try_into_vec_as::<i64>()?;
         let (tp, fp, fn_) = (sums[0], sums[1] - sums[0], sums[2] - sums[0]);
         let tn = (rows * classes) as i64 - tp - fp - fn_;
-        Ok(Counted { matrix: Confusion::new(tn as f64, fp as f64, fn_ as f64, tp as f64), rows })
+        Ok(Counts { matrix: Confusion::new(tn as f64, fp as f64, fn_ as f64, tp as f64), rows })
     }
 
-    /// What an f32 prediction must exceed: the greatest f32 that does not exceed the threshold, so that none is judged by a rounded one.
-    fn cut(&self) -> f32 {
+    /// The largest f32 that is not above the exact threshold. An f32 prediction exceeds it if and only if it exceeds the exact threshold.
+    fn f32_threshold(&self) -> f32 {
         let exact = if self.from_logits { (self.threshold / (1.0 - self.threshold)).ln() } else { self.threshold };
-        let near = exact as f32;
-        if f64::from(near) > exact { near.next_down() } else { near }
+        let nearest = exact as f32;
+        if f64::from(nearest) > exact { nearest.next_down() } else { nearest }
     }
 
     fn entry(&self, serialized: String) -> SerializedEntry {
-        let shown = |counted: &Counted| match self.score.checked(&counted.matrix) {
+        let formatted = |counts: &Counts| match self.score.checked(&counts.matrix) {
             Some(value) => format_float(value, 4),
             None => "undefined".into(),
         };
-        SerializedEntry::new(format!("epoch {} - batch {}", shown(&self.epoch), shown(&self.batch)), serialized)
+        SerializedEntry::new(format!("epoch {} - batch {}", formatted(&self.epoch), formatted(&self.batch)), serialized)
     }
 
-    fn aggregated(&self, counted: &Counted) -> Option<NumericEntry> {
-        let entry = |value| NumericEntry::Aggregated { aggregated_value: value, count: counted.rows };
-        self.score.checked(&counted.matrix).map(entry)
+    fn aggregated(&self, counts: &Counts) -> Option<NumericEntry> {
+        let entry = |value| NumericEntry::Aggregated { aggregated_value: value, count: counts.rows };
+        self.score.checked(&counts.matrix).map(entry)
     }
 }
 
@@ -180,7 +180,7 @@ impl Metric for ScoreMetric {
     }
 
     fn attributes(&self) -> MetricAttributes {
-        // burn knows higher and lower; a score with an ideal value in between is plotted as it is.
+        // burn only distinguishes higher and lower; a score with its ideal value in between is reported as "higher is better".
         let higher_is_better = self.score.direction() != Direction::Lower;
         NumericAttributes { unit: None, higher_is_better }.into()
     }
@@ -198,7 +198,7 @@ impl Metric for ScoreMetric {
     }
 
     fn clear(&mut self) {
-        (self.batch, self.epoch) = (Counted::default(), Counted::default());
+        (self.batch, self.epoch) = (Counts::default(), Counts::default());
     }
 }
 

@@ -1,0 +1,96 @@
+//! The log-odds of each class from logits or probabilities, and the gradient back from the log-odds to those predictions.
+//!
+//! ```text
+//! independent logits      L = z                                   ∂ℓ/∂z = c                           c = ∂ℓ/∂L
+//! probabilities           L = ln p − ln(1 − p)                    ∂ℓ/∂p = c / p(1 − p)
+//! logits of a softmax     Lₖ = zₖ − ln Σ_{i≠k} e^(zᵢ)             ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ
+//! ```
+//!
+//! The exponentials e are taken relative to the largest logit of the row. The sum over all classes but k is then at least 1, unless k is the
+//! class with the largest logit; for that class the other exponentials are summed directly, so nothing cancels. The module `multiclass/link.rs`
+//! of `scorewise` computes the same row by row.
+
+use burn::tensor::{Bool, Int, Tensor};
+
+/// What the gradient step from log-odds to predictions needs. All tensors are `[rows, classes]` unless stated otherwise.
+#[allow(clippy::large_enum_variant)] // one value exists per batch
+pub(crate) enum LogOddsLink {
+    Logits,
+    Probabilities(Tensor<2>),
+    Softmax(SoftmaxLink),
+}
+
+pub(crate) struct SoftmaxLink {
+    /// e^(z − z_max), with z_max the largest logit of the row.
+    exponentials: Tensor<2>,
+    /// For each class, the sum of the exponentials of all other classes.
+    other_sums: Tensor<2>,
+    /// True at the class with the largest logit of each row.
+    is_top: Tensor<2, Bool>,
+    /// The sum of the exponentials of all classes but the top one, `[rows, 1]`.
+    rest: Tensor<2>,
+}
+
+impl LogOddsLink {
+    /// Independent logits are log-odds already.
+    pub fn from_logits(logits: Tensor<2>) -> (Tensor<2>, Self) {
+        (logits, LogOddsLink::Logits)
+    }
+
+    /// Log-odds of probabilities.
+    pub fn from_probabilities(probabilities: Tensor<2>) -> (Tensor<2>, Self) {
+        let log_odds = probabilities.clone().log() - probabilities.clone().neg().log1p();
+        (log_odds, LogOddsLink::Probabilities(probabilities))
+    }
+
+    /// Log-odds of each class against all others of its row, under a softmax.
+    pub fn from_softmax_logits(logits: Tensor<2>) -> (Tensor<2>, Self) {
+        let shape = logits.dims();
+        let (largest, top_class) = logits.clone().max_dim_with_indices(1);
+        let is_top = class_mask(top_class, shape);
+        let relative = logits - largest;
+        let exponentials = relative.clone().exp();
+        let rest = exponentials.clone().mask_fill(is_top.clone(), 0.0).sum_dim(1);
+        let other_sums = (rest.clone().add_scalar(1.0) - exponentials.clone())
+            .mask_where(is_top.clone(), rest.clone().expand(shape));
+        let log_odds = relative - other_sums.clone().log();
+        (log_odds, LogOddsLink::Softmax(SoftmaxLink { exponentials, other_sums, is_top, rest }))
+    }
+
+    /// Turns the gradient by the log-odds into the gradient by the predictions.
+    pub fn backward(self, gradient: Tensor<2>) -> Tensor<2> {
+        match self {
+            LogOddsLink::Logits => gradient,
+            LogOddsLink::Probabilities(p) => {
+                let variance = p.clone() * p.neg().add_scalar(1.0);
+                // At p = 0 and p = 1 the log-odds lie outside all panels and the gradient by them is 0; 0/0 is taken as 0.
+                let is_certain = variance.clone().equal_scalar(0.0);
+                (gradient / variance.mask_fill(is_certain.clone(), 1.0)).mask_fill(is_certain, 0.0)
+            }
+            LogOddsLink::Softmax(softmax) => softmax.backward(gradient),
+        }
+    }
+}
+
+impl SoftmaxLink {
+    fn backward(self, gradient: Tensor<2>) -> Tensor<2> {
+        let SoftmaxLink { exponentials, other_sums, is_top, rest } = self;
+        let top_gradient = gradient.clone().mask_fill(is_top.clone().bool_not(), 0.0).sum_dim(1);
+        // The term of the top class can be so much larger than the others that they would be lost in one sum, so it is handled separately.
+        let shares = (gradient.clone() / other_sums.mask_fill(is_top.clone(), 1.0)).mask_fill(is_top.clone(), 0.0);
+        let share_sum = shares.clone().sum_dim(1);
+        // If `rest` underflows to 0, so do all exponentials in it, and the gradient of the top class is 0.
+        let rest_is_zero = rest.clone().equal_scalar(0.0);
+        let through_top = exponentials.clone() * (top_gradient / rest.mask_fill(rest_is_zero, 1.0));
+        let at_top = gradient.clone() - share_sum.clone();
+        let at_others = gradient - exponentials * (share_sum - shares) - through_top;
+        at_others.mask_where(is_top, at_top)
+    }
+}
+
+/// Turns class indices `[rows, 1]` into a one-hot mask of the given shape, `[rows, classes]`. burn's `one_hot` would read the indices back to
+/// the host.
+pub(crate) fn class_mask(class_indices: Tensor<2, Int>, shape: [usize; 2]) -> Tensor<2, Bool> {
+    let classes = Tensor::<1, Int>::arange(0..shape[1] as i64, (&class_indices.device(), class_indices.dtype()));
+    class_indices.expand(shape).equal(classes.unsqueeze::<2>().expand(shape))
+}

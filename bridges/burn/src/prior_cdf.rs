@@ -1,0 +1,92 @@
+//! F(σ(z)) and its derivative dF/dz on a device, where F is the cumulative distribution function of the threshold.
+//!
+//! `scorewise` approximates z ↦ F(σ(z)) by polynomials on panels of equal width; here they are looked up and evaluated by Horner's rule:
+//!
+//! ```text
+//! F = base + Σ over stretches of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its centre) / width ∈ [−1, 1]
+//! ```
+//!
+//! With thousands of panels, the position of z in panel widths leaves few f32 digits for the position within a panel. So s is computed from the
+//! centre of the panel, which the table stores as two numbers: the centre rounded to f32, and the remainder.
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use scorewise::Prior;
+use scorewise::prior::{COEFFICIENTS, Pieces, Stretch};
+
+/// The cumulative distribution function of a prior as a function of the logit, for tensors.
+#[derive(Clone, Debug)]
+pub(crate) struct PriorCdf {
+    pieces: Pieces,
+}
+
+impl PriorCdf {
+    pub fn new(prior: &Prior) -> Self {
+        PriorCdf { pieces: prior.pieces() }
+    }
+
+    /// Returns F(σ(z)) and its derivative by z; both are NaN where z is.
+    pub fn value_and_derivative(&self, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
+        let mut value = z.full_like(self.pieces.base);
+        let mut derivative = z.zeros_like();
+        for stretch in &self.pieces.stretches {
+            let (stretch_value, stretch_derivative) = evaluate(stretch, z);
+            value = value + stretch_value;
+            derivative = derivative + stretch_derivative;
+        }
+        let is_nan = z.clone().is_nan();
+        (value.mask_fill(is_nan.clone(), f64::NAN), derivative.mask_fill(is_nan, f64::NAN))
+    }
+}
+
+/// Returns the contributions of one stretch to F and to its derivative.
+fn evaluate(stretch: &Stretch, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
+    let table = PanelTable::new(stretch, &z.device(), z.dtype());
+    let (low, high) = (stretch.low, stretch.low + stretch.width * stretch.panels.len() as f64);
+    let clamped = z.clone().clamp(low, high);
+    let position = clamped.clone().sub_scalar(low).div_scalar(stretch.width);
+    // Devices differ in how they convert NaN to an integer; clamping keeps the index inside the table.
+    let panel = position.int().clamp(0, stretch.panels.len() as i64 - 1);
+    let s = clamped - table.lookup(CENTRE, &panel) - table.lookup(CENTRE_REMAINDER, &panel);
+    let s = s.mul_scalar(2.0 / stretch.width).clamp(-1.0, 1.0);
+
+    let mut value = table.lookup(COEFFICIENTS - 1, &panel);
+    let mut derivative = value.zeros_like();
+    for power in (0..COEFFICIENTS - 1).rev() {
+        derivative = derivative * s.clone() + value.clone();
+        value = value * s.clone() + table.lookup(power, &panel);
+    }
+    let is_outside = z.clone().lower_scalar(low).bool_or(z.clone().greater_equal_scalar(high));
+    (value, derivative.mul_scalar(2.0 / stretch.width).mask_fill(is_outside, 0.0))
+}
+
+/// Columns of a [`PanelTable`]; the coefficients come first.
+const CENTRE: usize = COEFFICIENTS;
+const CENTRE_REMAINDER: usize = COEFFICIENTS + 1;
+const COLUMNS: usize = COEFFICIENTS + 2;
+
+/// The coefficients and centres of all panels of a stretch, on a device.
+struct PanelTable {
+    /// `[COLUMNS, panels]`
+    columns: Tensor<2>,
+    panels: usize,
+}
+
+impl PanelTable {
+    fn new(stretch: &Stretch, device: &Device, dtype: DType) -> Self {
+        let panels = stretch.panels.len();
+        let centre = |panel: usize| stretch.low + (panel as f64 + 0.5) * stretch.width;
+        let rounded = |value: f64| if dtype == DType::F64 { value } else { f64::from(value as f32) };
+        let mut columns = Vec::with_capacity(COLUMNS * panels);
+        for power in 0..COEFFICIENTS {
+            columns.extend(stretch.panels.iter().map(|panel| panel[power]));
+        }
+        columns.extend((0..panels).map(|panel| rounded(centre(panel))));
+        columns.extend((0..panels).map(|panel| centre(panel) - rounded(centre(panel))));
+        PanelTable { columns: Tensor::from_data(TensorData::new(columns, [COLUMNS, panels]), (device, dtype)), panels }
+    }
+
+    /// Returns one column's value for the panel of each row.
+    fn lookup(&self, column: usize, panel_of_row: &Tensor<1, Int>) -> Tensor<1> {
+        self.columns.clone().narrow(0, column, 1).reshape([self.panels]).select(0, panel_of_row.clone())
+    }
+}

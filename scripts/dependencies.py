@@ -1,0 +1,162 @@
+"""Checks the dependencies of a workspace against its deny.toml where cargo-deny is not installed.
+
+    python scripts/dependencies.py [FOLDER ...]        folders with Cargo.toml, Cargo.lock and deny.toml; the root and bridges/burn by default
+
+Checked: licences of everything that is built, for all features and platforms; sources (crates.io only, with a checksum); packages that are present in
+several versions; wildcard requirements. For a bridge also that what it repeats of the root's Cargo.toml is the same there.
+Not checked, because it needs a database from the network: security advisories and yanked versions (`cargo deny check advisories`).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
+
+
+def load(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text())
+
+
+def is_allowed(expression: str, allowed: set[str]) -> bool:
+    """Whether an SPDX expression can be satisfied by allowed licences. `/` is the old spelling of OR."""
+    tokens = re.findall(r"\(|\)|[^\s()]+", expression.replace("/", " OR "))
+
+    def alternatives() -> bool:
+        satisfied = conjunction()
+        while tokens and tokens[0] == "OR":
+            tokens.pop(0)
+            satisfied = conjunction() or satisfied
+        return satisfied
+
+    def conjunction() -> bool:
+        satisfied = single()
+        while tokens and tokens[0] == "AND":
+            tokens.pop(0)
+            satisfied = single() and satisfied
+        return satisfied
+
+    def single() -> bool:
+        token = tokens.pop(0)
+        if token == "(":
+            satisfied = alternatives()
+            tokens.pop(0)
+            return satisfied
+        if tokens and tokens[0] == "WITH":
+            tokens.pop(0)
+            token = f"{token} WITH {tokens.pop(0)}"
+        return token in allowed
+
+    return bool(tokens) and alternatives() and not tokens
+
+
+def built_packages(folder: Path) -> dict[tuple[str, str], str]:
+    """Name and version of every package that some feature or platform builds, with its licence expression.
+
+    `cargo metadata` would also list optional packages that no feature enables.
+    """
+    command = ["cargo", "tree", "--workspace", "--all-features", "--target", "all", "--edges", "normal,build,dev"]
+    command += ["--prefix", "none", "--format", "{p}|{l}", "--locked"]
+    lines = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.splitlines()
+    packages = {}
+    for line in filter(None, lines):
+        package, licence = line.removesuffix(" (*)").rsplit("|", 1)
+        name, version = package.split()[:2]
+        packages[name, version.removeprefix("v")] = licence
+    return packages
+
+
+def licence_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any]) -> list[str]:
+    exceptions = {entry["crate"]: set(entry["allow"]) for entry in settings.get("exceptions", [])}
+    faults = []
+    for (name, version), licence in sorted(packages.items()):
+        if not is_allowed(licence, set(settings["allow"]) | exceptions.get(name, set())):
+            faults.append(f"{name} {version}: licence `{licence}` is not allowed by deny.toml")
+    faults += [f"deny.toml: no package {name}, remove its exception" for name in exceptions if not any(name == built for built, _ in packages)]
+    return faults
+
+
+def source_faults(lock: dict[str, Any]) -> list[str]:
+    faults = []
+    for package in lock["package"]:
+        # Packages without a source are part of the repository.
+        if "source" in package and (package["source"] != CRATES_IO or "checksum" not in package):
+            faults.append(f"{package['name']} {package['version']}: source `{package['source']}`, expected crates.io with a checksum")
+    return faults
+
+
+def duplicate_faults(packages: dict[tuple[str, str], str], settings: dict[str, Any]) -> list[str]:
+    if settings["multiple-versions"] == "allow":
+        return []
+    known = {entry["crate"] for entry in settings.get("skip", [])}
+    versions = defaultdict(list)
+    for name, version in sorted(packages):
+        versions[name].append(version)
+    several = {f"{name}@{version}" for name, found in versions.items() if len(found) > 1 for version in found}
+    faults = []
+    for name, found in versions.items():
+        unlisted = [version for version in found if f"{name}@{version}" not in known]
+        if len(unlisted) > 1:
+            faults.append(f"{name}: versions {', '.join(found)}; list all but one under `skip` in deny.toml, with the reason")
+    faults += [f"deny.toml: {entry} is not a duplicate, remove it from `skip`" for entry in sorted(known - several)]
+    return faults
+
+
+def wildcard_faults(folder: Path) -> list[str]:
+    """Requirements without a version. Paths within the repository need one too, or the crate could not be published."""
+    faults = []
+    for manifest in [folder / "Cargo.toml", *sorted(folder.glob("crates/*/Cargo.toml"))]:
+        content = load(manifest)
+        tables = [content, content.get("workspace", {}), *content.get("target", {}).values()]
+        for table in tables:
+            for kind in ("dependencies", "dev-dependencies", "build-dependencies"):
+                for name, requirement in table.get(kind, {}).items():
+                    if isinstance(requirement, str):
+                        requirement = {"version": requirement}
+                    if not requirement.get("workspace") and "*" in requirement.get("version", "*"):
+                        faults.append(f"{manifest.relative_to(ROOT)}: {name} needs a version")
+    return faults
+
+
+def repetition_faults(folder: Path) -> list[str]:
+    """Differences between what a bridge repeats of the root's Cargo.toml and the original."""
+    workspace, bridge = load(ROOT / "Cargo.toml")["workspace"], load(folder / "Cargo.toml")
+    pairs = [(f"package.{key}", bridge["package"].get(key), workspace["package"][key]) for key in ("version", "edition", "license", "authors")]
+    pairs.append(("lints", bridge["lints"], workspace["lints"]))
+    for kind in ("dependencies", "dev-dependencies"):
+        for name, requirement in bridge[kind].items():
+            version = lambda entry: entry if isinstance(entry, str) else entry["version"]  # noqa: E731
+            if name in workspace["dependencies"]:
+                pairs.append((f"{kind}.{name}", version(requirement), version(workspace["dependencies"][name])))
+    file = (folder / "Cargo.toml").relative_to(ROOT)
+    return [f"{file}: {key} is {got!r}, in the root's Cargo.toml {expected!r}" for key, got, expected in pairs if got != expected]
+
+
+def main() -> None:
+    folders = [Path(folder).resolve() for folder in sys.argv[1:]] or [ROOT, ROOT / "bridges" / "burn"]
+    faults = []
+    for folder in folders:
+        settings, lock, packages = load(folder / "deny.toml"), load(folder / "Cargo.lock"), built_packages(folder)
+        found = licence_faults(packages, settings["licenses"])
+        found += source_faults(lock)
+        found += duplicate_faults(packages, settings["bans"])
+        found += wildcard_faults(folder)
+        if folder != ROOT:
+            found += repetition_faults(folder)
+        name = folder.relative_to(ROOT)
+        print(f"{name}: {len(packages)} packages built, {len(lock['package'])} locked: {f'{len(found)} faults' if found else 'no faults'}")
+        faults += found
+    print("not checked here: security advisories and yanked versions (cargo deny check advisories)")
+    if faults:
+        sys.exit("\n".join(faults))
+
+
+if __name__ == "__main__":
+    main()

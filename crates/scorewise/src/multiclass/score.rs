@@ -147,7 +147,7 @@ fn call(text: &str) -> Option<(&str, &str)> {
 fn unknown(text: &str) -> FormulaError {
     let averages = |inside: &str| format!("`macro({inside})`, `weighted({inside})` or `micro({inside})`");
     let known: Vec<_> = WHOLE.iter().map(|(name, _)| format!("`{name}`")).collect();
-    let fault = |what: &str| FormulaError::plain(format!("{what} is not a score of many classes"));
+    let fault = |what: &str| FormulaError::without_position(format!("{what} is not a score of many classes"));
     match Score::parse(text) {
         Ok(score) => fault(&format!("`{score}`")).hint(format!("write {}", averages(score.name()))),
         Err(_) => fault(&format!("`{}`", excerpt(text))).hint(format!(

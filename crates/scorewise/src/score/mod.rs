@@ -13,7 +13,7 @@ pub use document::{markdown, no_skill};
 pub use registry::{Direction, Parameter, ROWS, Row};
 
 use crate::confusion::Confusion;
-use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Shape, nearest};
+use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Shape, nearest_name};
 
 /// A score: a formula, and which way is better.
 ///
@@ -238,7 +238,7 @@ fn restated(text: &str, fault: FormulaError) -> FormulaError {
 /// A text that is one hyphenated word was meant as a name: suggest a name, not the difference of two.
 fn suggest(text: &str, name: &str, fault: FormulaError) -> FormulaError {
     let is_word = text.contains('-') && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    match nearest(name) {
+    match nearest_name(name) {
         Some(known) if is_word => fault.hint(format!("did you mean `{known}`?")),
         _ => fault,
     }

@@ -9,7 +9,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::error::Result;
-use crate::prior::{Chance, Prior, RowWork, with_narrow_law, with_wide_law};
+use crate::prior::{Chance, Prior, RowTask, with_f32_distribution, with_f64_distribution};
 use crate::rows::{Probabilities, Rows};
 use crate::sweep::{Run, Sorted, Table};
 
@@ -59,7 +59,7 @@ pub trait Real:
     /// Does the work with the law of a prior that suits rows of this kind.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds)]
-    fn with_row_law<W: RowWork<Self>>(prior: &Prior, work: W) -> W::Output;
+    fn with_row_distribution<W: RowTask<Self>>(prior: &Prior, work: W) -> W::Output;
     /// The rows sorted, in the fewest bytes that hold them.
     #[doc(hidden)]
     #[allow(private_interfaces)]
@@ -109,8 +109,8 @@ impl Real for f64 {
         (at.p, at.q)
     }
     #[allow(private_interfaces, private_bounds)]
-    fn with_row_law<W: RowWork<Self>>(prior: &Prior, work: W) -> W::Output {
-        with_wide_law(prior, work)
+    fn with_row_distribution<W: RowTask<Self>>(prior: &Prior, work: W) -> W::Output {
+        with_f64_distribution(prior, work)
     }
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {
@@ -152,8 +152,8 @@ impl Real for f32 {
         (p, e * p)
     }
     #[allow(private_interfaces, private_bounds)]
-    fn with_row_law<W: RowWork<Self>>(prior: &Prior, work: W) -> W::Output {
-        with_narrow_law(prior, work)
+    fn with_row_distribution<W: RowTask<Self>>(prior: &Prior, work: W) -> W::Output {
+        with_f32_distribution(prior, work)
     }
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {

@@ -1,7 +1,7 @@
 //! ROWS: predictions, labels and weights that belong together, checked once.
 
 use crate::error::{Error, Result};
-use crate::prior::RowLaw;
+use crate::prior::RowDistribution;
 use crate::real::Real;
 
 mod sealed {
@@ -32,7 +32,7 @@ pub trait Predictions: sealed::Sealed + Copy + Send + Sync {
     /// F at a prediction of this kind.
     #[doc(hidden)]
     #[allow(private_bounds)]
-    fn cdf<L: RowLaw<Self::Number>>(law: &L, value: Self::Number) -> Self::Number;
+    fn cdf<L: RowDistribution<Self::Number>>(law: &L, value: Self::Number) -> Self::Number;
     /// The probability as f64.
     #[doc(hidden)]
     fn chance(value: Self::Number) -> crate::prior::Chance;
@@ -51,7 +51,7 @@ impl<R: Real> Predictions for Logits<'_, R> {
     }
     #[inline(always)]
     #[allow(private_bounds)]
-    fn cdf<L: RowLaw<R>>(law: &L, value: R) -> R {
+    fn cdf<L: RowDistribution<R>>(law: &L, value: R) -> R {
         law.cdf_of_logit(value)
     }
     fn chance(value: R) -> crate::prior::Chance {
@@ -71,7 +71,7 @@ impl<R: Real> Predictions for Probabilities<'_, R> {
     }
     #[inline(always)]
     #[allow(private_bounds)]
-    fn cdf<L: RowLaw<R>>(law: &L, value: R) -> R {
+    fn cdf<L: RowDistribution<R>>(law: &L, value: R) -> R {
         // Outside [0, 1] it is no probability, and shows in the sum.
         law.cdf_of_probability(if Self::is_bad(value) { R::NAN } else { value })
     }

@@ -9,7 +9,7 @@ use super::Slopes;
 use crate::confusion::Confusion;
 use crate::error::Result;
 use crate::formula::Counts;
-use crate::prior::{Prior, RowLaw, RowWork, with_row_law};
+use crate::prior::{Prior, RowDistribution, RowTask, with_row_distribution};
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
 use crate::simd::{Level, Vectorised, vectorised_at};
@@ -24,7 +24,7 @@ pub(crate) fn expect<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Resul
 }
 
 pub(crate) fn expect_at<P: Predictions>(level: Level, prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
-    let sums = with_row_law(prior, Expect { level, rows });
+    let sums = with_row_distribution(prior, Expect { level, rows });
     if !(sums.hits + sums.alarms + sums.positives + sums.negatives).is_finite() {
         rows.check()?;
     }
@@ -45,7 +45,7 @@ pub(crate) fn gradient_at<R: Real>(
     gradient: &mut [R],
 ) {
     if slopes.positive.abs().max(slopes.negative.abs()) <= R::STEEPEST {
-        with_row_law(prior, Gradient { level, rows, slopes, gradient });
+        with_row_distribution(prior, Gradient { level, rows, slopes, gradient });
         return;
     }
     // Where all of a batch lies in the far tail, slopes exceed what f32 holds though their products with the density do
@@ -62,9 +62,9 @@ struct Expect<'a, 'b, P: Predictions> {
     rows: &'a Rows<'b, P>,
 }
 
-impl<P: Predictions> RowWork<P::Number> for Expect<'_, '_, P> {
+impl<P: Predictions> RowTask<P::Number> for Expect<'_, '_, P> {
     type Output = Sums;
-    fn run<L: RowLaw<P::Number>>(self, law: L) -> Sums {
+    fn run<L: RowDistribution<P::Number>>(self, law: L) -> Sums {
         let Expect { level, rows } = self;
         match rows.weights {
             None => vectorised_at(level, ExpectLoop { rows, law, weights: Ones }),
@@ -124,7 +124,7 @@ struct ExpectLoop<'a, 'b, P: Predictions, L, W> {
     weights: W,
 }
 
-impl<P: Predictions, L: RowLaw<P::Number>, W: Weights<P::Number>> Vectorised for ExpectLoop<'_, '_, P, L, W> {
+impl<P: Predictions, L: RowDistribution<P::Number>, W: Weights<P::Number>> Vectorised for ExpectLoop<'_, '_, P, L, W> {
     type Output = Sums;
 
     #[inline(always)]
@@ -212,9 +212,9 @@ struct Gradient<'a, 'b, 'c, R: Real> {
     gradient: &'a mut [R],
 }
 
-impl<R: Real> RowWork<R> for Gradient<'_, '_, '_, R> {
+impl<R: Real> RowTask<R> for Gradient<'_, '_, '_, R> {
     type Output = ();
-    fn run<L: RowLaw<R>>(self, law: L) {
+    fn run<L: RowDistribution<R>>(self, law: L) {
         let Gradient { level, rows, slopes, gradient } = self;
         match rows.weights {
             None => vectorised_at(level, GradientLoop { rows, slopes, gradient, law, weights: Ones }),
@@ -231,7 +231,7 @@ struct GradientLoop<'a, 'b, 'c, R: Real, L, W> {
     weights: W,
 }
 
-impl<R: Real, L: RowLaw<R>, W: Weights<R>> Vectorised for GradientLoop<'_, '_, '_, R, L, W> {
+impl<R: Real, L: RowDistribution<R>, W: Weights<R>> Vectorised for GradientLoop<'_, '_, '_, R, L, W> {
     type Output = ();
 
     #[inline(always)]

@@ -17,7 +17,7 @@ use crate::confusion::{Confusion, is_positive};
 use crate::error::{Error, Result};
 use crate::formula::CellSlopes;
 use crate::loss::finite_slope;
-use crate::prior::{Prior, RowLaw, RowWork, with_row_law};
+use crate::prior::{Prior, RowDistribution, RowTask, with_row_distribution};
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, same_length};
 use crate::score::Score;
@@ -67,7 +67,7 @@ impl TemporalLoss {
     /// The weighted matrix in exact expectation over the threshold. Matrices of whole sequences add up to that of all.
     #[must_use]
     pub fn expect<P: Predictions>(&self, series: &Series<'_, P>) -> Confusion {
-        let levels = closed(with_row_law(&self.prior, Levels(series.rows().predictions)));
+        let levels = closed(with_row_distribution(&self.prior, Levels(series.rows().predictions)));
         self.matrix(series, &levels, series.rows().predictions.values())
     }
 
@@ -125,7 +125,7 @@ impl TemporalLoss {
             by_level[band.upper] += slope;
             by_level[band.lower] -= slope;
         });
-        with_row_law(&self.prior, Gradient { logits, by_level: &by_level, gradient });
+        with_row_distribution(&self.prior, Gradient { logits, by_level: &by_level, gradient });
         Ok(())
     }
 
@@ -151,9 +151,9 @@ fn closed(mut levels: Vec<f64>) -> Vec<f64> {
 /// F of every row, in the row's own precision as everywhere.
 struct Levels<P>(P);
 
-impl<P: Predictions> RowWork<P::Number> for Levels<P> {
+impl<P: Predictions> RowTask<P::Number> for Levels<P> {
     type Output = Vec<f64>;
-    fn run<L: RowLaw<P::Number>>(self, law: L) -> Vec<f64> {
+    fn run<L: RowDistribution<P::Number>>(self, law: L) -> Vec<f64> {
         self.0.values().iter().map(|value| P::cdf(&law, *value).wide()).collect()
     }
 }
@@ -165,9 +165,9 @@ struct Gradient<'a, R> {
     gradient: &'a mut [R],
 }
 
-impl<R: Real> RowWork<R> for Gradient<'_, R> {
+impl<R: Real> RowTask<R> for Gradient<'_, R> {
     type Output = ();
-    fn run<L: RowLaw<R>>(self, law: L) {
+    fn run<L: RowDistribution<R>>(self, law: L) {
         for ((out, z), slope) in self.gradient.iter_mut().zip(self.logits).zip(self.by_level) {
             *out = R::of_clamped(slope * law.density_of_logit(*z).wide());
         }

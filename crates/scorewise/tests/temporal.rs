@@ -430,7 +430,7 @@ fn faults_are_told_in_sentences() {
     assert_eq!(fault(&[1, 1]), "sequences has 2 rows, expected 3");
     assert_eq!(
         fault(&[5, 6, 5]),
-        "sequences, row 2: sequence 5 begins again; put its rows together, in the order of time"
+        "sequences, row 2: sequence 5 occurs again after another one; put its rows together, in time order"
     );
     let unusable = Series::new(Rows::new(Logits(&[0.1, f64::NAN, 0.3]), &labels).unwrap());
     assert_eq!(unusable.unwrap_err().to_string(), "logits, row 1: not a number");

@@ -12,7 +12,7 @@ use crate::formula::Counts;
 use crate::prior::{Prior, RowDistribution, RowTask, with_row_distribution};
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
-use crate::simd::{Level, Vectorised, vectorised_at};
+use crate::simd::{InstructionSet, Vectorised, run_vectorised};
 
 /// Rows that go through the elementwise part before they are summed: small enough for the first cache.
 const CHUNK: usize = 512;
@@ -20,11 +20,15 @@ const LANES: usize = 16;
 
 /// The expected confusion matrix of the rows.
 pub(crate) fn expect<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
-    expect_at(Level::best(), prior, rows)
+    expect_at(InstructionSet::best(), prior, rows)
 }
 
-pub(crate) fn expect_at<P: Predictions>(level: Level, prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
-    let sums = with_row_distribution(prior, Expect { level, rows });
+pub(crate) fn expect_at<P: Predictions>(
+    instructions: InstructionSet,
+    prior: &Prior,
+    rows: &Rows<'_, P>,
+) -> Result<Confusion> {
+    let sums = with_row_distribution(prior, Expect { instructions, rows });
     if !(sums.hits + sums.alarms + sums.positives + sums.negatives).is_finite() {
         rows.check()?;
     }
@@ -34,18 +38,18 @@ pub(crate) fn expect_at<P: Predictions>(level: Level, prior: &Prior, rows: &Rows
 
 /// −w g f(p) p (1 − p) into `gradient`, with g already multiplied by the slope of the loss.
 pub(crate) fn gradient<R: Real>(prior: &Prior, rows: &Rows<'_, Logits<'_, R>>, slopes: Slopes, gradient: &mut [R]) {
-    gradient_at(Level::best(), prior, rows, slopes, gradient);
+    gradient_at(InstructionSet::best(), prior, rows, slopes, gradient);
 }
 
 pub(crate) fn gradient_at<R: Real>(
-    level: Level,
+    instructions: InstructionSet,
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
     slopes: Slopes,
     gradient: &mut [R],
 ) {
     if slopes.positive.abs().max(slopes.negative.abs()) <= R::STEEPEST {
-        with_row_distribution(prior, Gradient { level, rows, slopes, gradient });
+        with_row_distribution(prior, Gradient { instructions, rows, slopes, gradient });
         return;
     }
     // Where all of a batch lies in the far tail, slopes exceed what f32 holds though their products with the density do
@@ -58,17 +62,17 @@ pub(crate) fn gradient_at<R: Real>(
 }
 
 struct Expect<'a, 'b, P: Predictions> {
-    level: Level,
+    instructions: InstructionSet,
     rows: &'a Rows<'b, P>,
 }
 
 impl<P: Predictions> RowTask<P::Number> for Expect<'_, '_, P> {
     type Output = Sums;
     fn run<L: RowDistribution<P::Number>>(self, law: L) -> Sums {
-        let Expect { level, rows } = self;
+        let Expect { instructions, rows } = self;
         match rows.weights {
-            None => vectorised_at(level, ExpectLoop { rows, law, weights: Ones }),
-            Some(weights) => vectorised_at(level, ExpectLoop { rows, law, weights }),
+            None => run_vectorised(instructions, ExpectLoop { rows, law, weights: Ones }),
+            Some(weights) => run_vectorised(instructions, ExpectLoop { rows, law, weights }),
         }
     }
 }
@@ -206,7 +210,7 @@ fn add_lanes<R: Real>(lanes: &mut [f64; LANES], values: &[R]) {
 }
 
 struct Gradient<'a, 'b, 'c, R: Real> {
-    level: Level,
+    instructions: InstructionSet,
     rows: &'a Rows<'b, Logits<'c, R>>,
     slopes: Slopes,
     gradient: &'a mut [R],
@@ -215,10 +219,10 @@ struct Gradient<'a, 'b, 'c, R: Real> {
 impl<R: Real> RowTask<R> for Gradient<'_, '_, '_, R> {
     type Output = ();
     fn run<L: RowDistribution<R>>(self, law: L) {
-        let Gradient { level, rows, slopes, gradient } = self;
+        let Gradient { instructions, rows, slopes, gradient } = self;
         match rows.weights {
-            None => vectorised_at(level, GradientLoop { rows, slopes, gradient, law, weights: Ones }),
-            Some(weights) => vectorised_at(level, GradientLoop { rows, slopes, gradient, law, weights }),
+            None => run_vectorised(instructions, GradientLoop { rows, slopes, gradient, law, weights: Ones }),
+            Some(weights) => run_vectorised(instructions, GradientLoop { rows, slopes, gradient, law, weights }),
         }
     }
 }
@@ -263,17 +267,17 @@ mod tests {
         let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
         for text in ["uniform", "cosine:0.5,0.1", "quartic:0.4,0.3", "mix:0.1,triangular:0.5,0.5", "beta:2,5"] {
             let prior: Prior = text.parse().unwrap();
-            let work = |level: Level| {
+            let work = |instructions: InstructionSet| {
                 let slopes = Slopes { positive: -0.25, negative: 0.125 };
                 let mut gradient = vec![0f32; logits.len()];
-                gradient_at(level, &prior, &rows, slopes, &mut gradient);
-                (expect_at(level, &prior, &rows).unwrap(), gradient)
+                gradient_at(instructions, &prior, &rows, slopes, &mut gradient);
+                (expect_at(instructions, &prior, &rows).unwrap(), gradient)
             };
-            let portable = work(Level::Portable);
-            assert!(work(Level::best()) == portable, "{text}");
+            let portable = work(InstructionSet::Portable);
+            assert!(work(InstructionSet::best()) == portable, "{text}");
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2") {
-                assert!(work(Level::Avx2) == portable, "{text}");
+                assert!(work(InstructionSet::Avx2) == portable, "{text}");
             }
         }
     }

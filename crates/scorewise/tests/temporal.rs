@@ -418,7 +418,7 @@ fn faults_are_told_in_sentences() {
     );
     assert_eq!(
         fault(Weighting::maximum(&[0.25, 0.5])),
-        "weights must not rise with the distance, but 0.5 follows 0.25"
+        "weights must not increase with distance, but 0.5 follows 0.25"
     );
     assert_eq!(fault(Weighting::value_weighted(&[1.5])), "masks must lie between 0 and 1, not at 1.5");
     assert_eq!(fault(Weighting::value_weighted(&[f64::NAN])), "masks must lie between 0 and 1, not at NaN");

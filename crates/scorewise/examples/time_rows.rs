@@ -1,5 +1,5 @@
-//! Our side of `bench/peers.py`: reads rows that Python wrote, then does what each line of standard input asks for, once, and
-//! answers with the seconds it took and a number to compare.
+//! The scorewise side of `bench/peers.py`: reads rows written by Python, runs one command for each line of standard input, and
+//! prints the elapsed seconds and a result to compare.
 
 use std::io::{BufRead, Write};
 use std::path::Path;

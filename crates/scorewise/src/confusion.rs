@@ -1,21 +1,21 @@
-//! CONFUSION: four numbers, always in the order tn, fp, fn, tp.
+//! The confusion matrix: four numbers, always in the order tn, fp, fn, tp.
 //!
-//! Counts, weights, or expectations over a random threshold; they add up, and that is what makes a score-oriented loss
-//! exact over batches, threads and machines.
+//! They are counts, weights, or expectations over a random threshold. Matrices can be added, which is why a
+//! score-oriented loss can be computed exactly over batches, threads and machines.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use crate::formula::Counts;
 
-/// Whether a prediction counts as positive: strictly above the threshold. The one place where this is decided.
+/// Whether a prediction counts as positive, which means strictly above the threshold. This rule is defined only here.
 #[inline]
 #[must_use]
 pub fn is_positive(probability: f64, threshold: f64) -> bool {
     probability > threshold
 }
 
-/// A confusion matrix: whole counts, weights, or expected values.
+/// A confusion matrix of counts, weights, or expected values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Confusion {
     /// True negatives.
@@ -29,33 +29,33 @@ pub struct Confusion {
 }
 
 impl Confusion {
-    /// In the order of the house: tn, fp, fn, tp.
+    /// A matrix from its cells in the order tn, fp, fn, tp.
     #[must_use]
     pub const fn new(tn: f64, fp: f64, fn_: f64, tp: f64) -> Self {
         Confusion { tn, fp, fn_, tp }
     }
 
-    /// From the hits and false alarms; the rest of each class are the misses and the correct negatives.
+    /// A matrix from its true and false positives; the other two cells are what remains of each class.
     ///
-    /// A sum of weights and its parts can differ in the last place: below 0 the rest is cut.
+    /// A sum of weights can exceed the class total in the last place, so the remainder is clamped at 0.
     #[must_use]
     pub fn at(tp: f64, fp: f64, counts: &Counts) -> Self {
         Confusion { tn: (counts.negatives - fp).max(0.0), fp, fn_: (counts.positives - tp).max(0.0), tp }
     }
 
-    /// tn, fp, fn, tp.
+    /// The cells in the order tn, fp, fn, tp.
     #[must_use]
     pub const fn array(&self) -> [f64; 4] {
         [self.tn, self.fp, self.fn_, self.tp]
     }
 
-    /// P = tp + fn and N = fp + tn.
+    /// The class counts P = tp + fn and N = fp + tn.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts { positives: self.tp + self.fn_, negatives: self.fp + self.tn }
     }
 
-    /// The weight of all rows.
+    /// The total weight of all rows.
     #[must_use]
     pub fn total(&self) -> f64 {
         let counts = self.counts();

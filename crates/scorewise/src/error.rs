@@ -1,36 +1,36 @@
-//! What can be wrong with what a caller gives: numbers in fields, the cure in the sentence.
+//! The error type of this crate. Messages state the position of the error and how to correct it.
 
 use crate::formula::FormulaError;
 
-/// A fault in a caller's input.
+/// An error in the caller's input.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A score or condition that cannot be read.
+    /// A score or condition that cannot be parsed.
     #[error(transparent)]
     Formula(#[from] FormulaError),
-    /// A prior that cannot be read or is no distribution on [0, 1].
+    /// A prior that cannot be parsed or is not a distribution on [0, 1].
     #[error("prior `{text}`: {reason}")]
     Prior {
-        /// What was given.
+        /// The prior as given.
         text: String,
-        /// What is wrong with it and what would be right.
+        /// What is wrong with it and what is expected.
         reason: String,
     },
-    /// Two inputs that belong together have unlike lengths.
+    /// Two inputs that must have the same length differ in length.
     #[error("{what} has {got} rows, expected {expected}")]
     LengthMismatch {
         /// Which input.
         what: &'static str,
-        /// Rows of the predictions.
+        /// The number of predictions.
         expected: usize,
-        /// Its own rows.
+        /// The length of this input.
         got: usize,
     },
-    /// No rows at all.
+    /// There are no rows.
     #[error("there are no rows; at least one is needed")]
     Empty,
-    /// NaN where a number is needed.
+    /// A value is NaN.
     #[error("{what}, row {row}: not a number")]
     NotANumber {
         /// Which input.
@@ -38,7 +38,7 @@ pub enum Error {
         /// The row, from 0.
         row: usize,
     },
-    /// A value outside what its meaning allows.
+    /// A value outside its allowed range.
     #[error("{what}, row {row}: {value} does not lie {bounds}")]
     OutOfRange {
         /// Which input.
@@ -47,18 +47,18 @@ pub enum Error {
         row: usize,
         /// The value found.
         value: f64,
-        /// The values allowed, in words.
+        /// The allowed values, in words.
         bounds: &'static str,
     },
-    /// Rows of one sequence with another sequence between them.
-    #[error("sequences, row {row}: sequence {id} begins again; put its rows together, in the order of time")]
+    /// The rows of a sequence are not contiguous.
+    #[error("sequences, row {row}: sequence {id} occurs again after another one; put its rows together, in time order")]
     TornSequence {
         /// The row, from 0.
         row: usize,
-        /// The sequence that had already ended.
+        /// The sequence that occurs a second time.
         id: u32,
     },
-    /// A logit that is NaN or infinite, where all classes of a row are needed to share its probability out.
+    /// A logit that is NaN or infinite where a softmax over all classes of the row is needed.
     #[error("logits, row {row}, class {class}: {value} is not a finite number")]
     Logit {
         /// The row, from 0.
@@ -68,16 +68,16 @@ pub enum Error {
         /// The value found.
         value: f64,
     },
-    /// A setting that makes no sense.
+    /// An invalid setting.
     #[error("{what} {reason}")]
     Setting {
         /// Which setting.
         what: &'static str,
-        /// What is wrong with it and what would be right.
+        /// What is wrong with it and what is expected.
         reason: String,
     },
-    /// A formula that overflows on this matrix.
-    #[error("score `{score}` is not finite here; rescale the formula")]
+    /// A score that is not finite for these rows, for example because its formula overflows.
+    #[error("score `{score}` is not finite for these rows; rescale the formula")]
     NotFinite {
         /// The score's name.
         score: String,

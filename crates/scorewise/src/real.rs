@@ -1,15 +1,15 @@
-//! f32 and f64 rows in one body: what the hot loops need of either.
+//! The operations that the loops over rows need, for f32 and f64.
 //!
-//! For f64 these are the standard library's functions. For f32 they are short polynomials without branches or table
-//! look-ups, so that the compiler turns a loop over rows into vector instructions; written by hand because no function of
-//! the standard library can be vectorised. Where a product is added it is fused, one rounding, and nothing else is ever
-//! reordered, so that every instruction set gives the same bits. (A processor without fused multiply-add, older than 2013,
-//! gets the same bits from the library, slowly.)
+//! For f64 these are the functions of the standard library. For f32 they are short polynomials without branches or table
+//! look-ups, because the compiler can vectorise a loop over them, which it cannot do with functions of the standard library.
+//! Products are added with a fused multiply-add, which rounds once, and no operation is reordered, so that every instruction
+//! set gives the same bits. (A processor without fused multiply-add, older than 2013, gets the same bits from a slow library
+//! function.)
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::error::Result;
-use crate::prior::{Chance, Prior, RowWork, with_narrow_law, with_wide_law};
+use crate::prior::{Chance, Prior, RowTask, with_f32_distribution, with_f64_distribution};
 use crate::rows::{Probabilities, Rows};
 use crate::sweep::{Run, Sorted, Table};
 
@@ -19,7 +19,7 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// A row's number: f32 or f64.
+/// The floating-point type of predictions and weights: f32 or f64.
 pub trait Real:
     sealed::Sealed
     + Copy
@@ -38,42 +38,42 @@ pub trait Real:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
-    /// Not a number.
+    /// NaN.
     const NAN: Self;
-    /// The nearest number of this kind.
+    /// The nearest value of this type.
     fn of(value: f64) -> Self;
-    /// The nearest number of this kind, at most its greatest.
+    /// The nearest value of this type, clamped to its finite range.
     fn of_clamped(value: f64) -> Self;
-    /// Slopes up to this may be multiplied in this kind of number.
+    /// Derivatives up to this magnitude can be multiplied in this type without overflow.
     const STEEPEST: f64;
     /// 1 for the positive class, 0 for the negative.
     fn of_label(label: bool) -> Self;
-    /// As f64, without loss.
+    /// The same value as f64.
     fn wide(self) -> f64;
     /// self · factor + term, rounded once.
     #[must_use]
     fn fused(self, factor: Self, term: Self) -> Self;
-    /// σ(z) and σ(−z), each to all its digits.
+    /// σ(z) and σ(−z), both at full precision.
     #[must_use]
     fn sigmoid(self) -> (Self, Self);
-    /// Does the work with the law of a prior that suits rows of this kind.
+    /// Runs the task with the prior in a form that suits rows of this type.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds)]
-    fn with_row_law<W: RowWork<Self>>(prior: &Prior, work: W) -> W::Output;
-    /// The rows sorted, in the fewest bytes that hold them.
+    fn with_row_distribution<T: RowTask<Self>>(prior: &Prior, task: T) -> T::Output;
+    /// The rows sorted by prediction, in the most compact representation.
     #[doc(hidden)]
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted>;
 }
 
-/// `value`, but at most `limit`. Plain comparisons in this order become one vector instruction, and what is not a number
-/// stays so: a bad row shows in the sums, without a look of its own at every row.
+/// The smaller of `value` and `limit`; NaN is kept, so that an invalid row makes the sums NaN and need not be checked for
+/// separately. Comparisons in this order compile to one vector instruction.
 #[inline(always)]
 pub(crate) fn at_most<R: Real>(value: R, limit: R) -> R {
     if limit < value { limit } else { value }
 }
 
-/// `value`, but at least `limit`; NaN stays.
+/// The larger of `value` and `limit`; NaN is kept.
 #[inline(always)]
 pub(crate) fn at_least<R: Real>(value: R, limit: R) -> R {
     if limit > value { limit } else { value }
@@ -109,8 +109,8 @@ impl Real for f64 {
         (at.p, at.q)
     }
     #[allow(private_interfaces, private_bounds)]
-    fn with_row_law<W: RowWork<Self>>(prior: &Prior, work: W) -> W::Output {
-        with_wide_law(prior, work)
+    fn with_row_distribution<T: RowTask<Self>>(prior: &Prior, task: T) -> T::Output {
+        with_f64_distribution(prior, task)
     }
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {
@@ -152,8 +152,8 @@ impl Real for f32 {
         (p, e * p)
     }
     #[allow(private_interfaces, private_bounds)]
-    fn with_row_law<W: RowWork<Self>>(prior: &Prior, work: W) -> W::Output {
-        with_narrow_law(prior, work)
+    fn with_row_distribution<T: RowTask<Self>>(prior: &Prior, task: T) -> T::Output {
+        with_f32_distribution(prior, task)
     }
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {
@@ -164,14 +164,14 @@ impl Real for f32 {
     }
 }
 
-/// e^(−z), for |z| above 87 that of 87: so the power of two stays within f32, and p, q and pq above 0.
+/// e^(−z) with z clamped to ±87, so that the power of two stays within the range of f32, and p, q and pq stay above 0.
 #[inline(always)]
 fn exp_minus(z: f32) -> f32 {
-    // e^(−z) = 2^k e^r with |r| ≤ ln 2 / 2; Chebyshev fit of e^r, error 8e-8.
+    // e^(−z) = 2^k e^r with |r| ≤ ln 2 / 2; Chebyshev fit of e^r with error 8e-8.
     const LOG2_E: f32 = std::f32::consts::LOG2_E;
     const LN_2_HIGH: f32 = 0.693_359_4; // few bits, so that k · high is exact
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to a whole number, which stands in the low bits
+    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer, which is in the low bits
     let z = at_least(at_most(z, 87.0), -87.0);
     let shifted = z.fused(-LOG2_E, ROUND);
     let k = shifted - ROUND;
@@ -188,17 +188,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_polynomials_are_good_to_the_last_places_of_f32() {
+    fn f32_sigmoid_is_accurate_to_a_few_units_in_the_last_place() {
         for k in -870_000..=870_000 {
             let z = k as f32 * 1e-4;
             let ((p, q), expected) = (z.sigmoid(), Chance::from_logit(z.wide()));
-            assert!((p.wide() - expected.p).abs() <= 5e-7 * expected.p, "σ({z}): {p} for {}", expected.p);
-            assert!((q.wide() - expected.q).abs() <= 5e-7 * expected.q, "σ(−{z}): {q} for {}", expected.q);
+            assert!((p.wide() - expected.p).abs() <= 5e-7 * expected.p, "σ({z}): {p}, expected {}", expected.p);
+            assert!((q.wide() - expected.q).abs() <= 5e-7 * expected.q, "σ(−{z}): {q}, expected {}", expected.q);
         }
     }
 
     #[test]
-    fn far_tails_stay_finite_and_small() {
+    fn f32_sigmoid_stays_finite_in_the_tails() {
         for z in [88.0f32, 1e4, f32::MAX, f32::INFINITY] {
             let ((p, q), (below, above)) = (z.sigmoid(), (-z).sigmoid());
             assert!(p == 1.0 && q < 1e-37 && above == 1.0 && below < 1e-37, "{z}");

@@ -1,7 +1,7 @@
-//! ROWS: predictions, labels and weights that belong together, checked once.
+//! Predictions with their labels and weights, checked once.
 
 use crate::error::{Error, Result};
-use crate::prior::RowLaw;
+use crate::prior::RowDistribution;
 use crate::real::Real;
 
 mod sealed {
@@ -10,15 +10,15 @@ mod sealed {
     impl<R> Sealed for super::Probabilities<'_, R> {}
 }
 
-/// Predictions before the sigmoid; ±∞ is a sure prediction. Losses have gradients with respect to these.
+/// Predicted logits, before the sigmoid; ±∞ is a certain prediction. Gradients are taken with respect to these.
 #[derive(Clone, Copy, Debug)]
 pub struct Logits<'a, R>(pub &'a [R]);
 
-/// Predictions after the sigmoid, each in [0, 1].
+/// Predicted probabilities, after the sigmoid, each in [0, 1].
 #[derive(Clone, Copy, Debug)]
 pub struct Probabilities<'a, R>(pub &'a [R]);
 
-/// Predictions of either kind; the type says which.
+/// Predictions as logits or as probabilities.
 pub trait Predictions: sealed::Sealed + Copy + Send + Sync {
     /// f32 or f64.
     type Number: Real;
@@ -26,14 +26,14 @@ pub trait Predictions: sealed::Sealed + Copy + Send + Sync {
     const NAME: &'static str;
     #[doc(hidden)]
     fn values(&self) -> &[Self::Number];
-    /// Whether a value cannot be a prediction of this kind.
+    /// Whether the value is invalid as a prediction.
     #[doc(hidden)]
-    fn is_bad(value: Self::Number) -> bool;
-    /// F at a prediction of this kind.
+    fn is_invalid(value: Self::Number) -> bool;
+    /// F at the prediction.
     #[doc(hidden)]
     #[allow(private_bounds)]
-    fn cdf<L: RowLaw<Self::Number>>(law: &L, value: Self::Number) -> Self::Number;
-    /// The probability as f64.
+    fn cdf<D: RowDistribution<Self::Number>>(distribution: &D, value: Self::Number) -> Self::Number;
+    /// The probability and its complement in f64.
     #[doc(hidden)]
     fn chance(value: Self::Number) -> crate::prior::Chance;
 }
@@ -45,14 +45,14 @@ impl<R: Real> Predictions for Logits<'_, R> {
         self.0
     }
     #[inline(always)]
-    #[allow(clippy::eq_op)] // only NaN differs from itself; a comparison vectorises
-    fn is_bad(value: R) -> bool {
+    #[allow(clippy::eq_op)] // only NaN differs from itself, and this comparison vectorises
+    fn is_invalid(value: R) -> bool {
         value != value
     }
     #[inline(always)]
     #[allow(private_bounds)]
-    fn cdf<L: RowLaw<R>>(law: &L, value: R) -> R {
-        law.cdf_of_logit(value)
+    fn cdf<D: RowDistribution<R>>(distribution: &D, value: R) -> R {
+        distribution.cdf_of_logit(value)
     }
     fn chance(value: R) -> crate::prior::Chance {
         crate::prior::Chance::from_logit(value.wide())
@@ -66,21 +66,21 @@ impl<R: Real> Predictions for Probabilities<'_, R> {
         self.0
     }
     #[inline(always)]
-    fn is_bad(value: R) -> bool {
+    fn is_invalid(value: R) -> bool {
         !(value >= R::ZERO && value <= R::ONE)
     }
     #[inline(always)]
     #[allow(private_bounds)]
-    fn cdf<L: RowLaw<R>>(law: &L, value: R) -> R {
-        // Outside [0, 1] it is no probability, and shows in the sum.
-        law.cdf_of_probability(if Self::is_bad(value) { R::NAN } else { value })
+    fn cdf<D: RowDistribution<R>>(distribution: &D, value: R) -> R {
+        // An invalid probability becomes NaN, so that the sum is NaN.
+        distribution.cdf_of_probability(if Self::is_invalid(value) { R::NAN } else { value })
     }
     fn chance(value: R) -> crate::prior::Chance {
         crate::prior::Chance::new(value.wide())
     }
 }
 
-/// Predictions with their labels and, if there are, weights: equally many, and not none.
+/// Predictions with a label each and optional weights; all have the same length, and there is at least one row.
 ///
 /// ```
 /// use scorewise::{Error, Logits, Rows};
@@ -98,7 +98,7 @@ pub struct Rows<'a, P: Predictions> {
 }
 
 impl<'a, P: Predictions> Rows<'a, P> {
-    /// Predictions and labels; a label `true` is a positive.
+    /// Rows from predictions and labels; the label `true` is the positive class.
     pub fn new(predictions: P, labels: &'a [bool]) -> Result<Self> {
         let expected = predictions.values().len();
         same_length("labels", expected, labels.len())?;
@@ -108,7 +108,7 @@ impl<'a, P: Predictions> Rows<'a, P> {
         Ok(Rows { predictions, labels, weights: None })
     }
 
-    /// The same rows with a weight each, 0 or above. (Their values are looked at when they are first summed.)
+    /// The same rows with weights, each at least 0. Their values are checked when they are first summed.
     pub fn weighted(self, weights: &'a [P::Number]) -> Result<Self> {
         same_length("weights", self.len(), weights.len())?;
         Ok(Rows { weights: Some(weights), ..self })
@@ -120,50 +120,50 @@ impl<'a, P: Predictions> Rows<'a, P> {
         self.labels
     }
 
-    /// How many rows.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Never: there is at least one row.
+    /// Always false: there is at least one row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The weight of a row, 1 where none are given.
+    /// The weight of a row, or 1 if there are no weights.
     pub(crate) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row].wide())
     }
 
-    /// The first row that cannot be used, as an error. Called when a sum shows that there is one, and where all rows are
-    /// looked at one by one anyway.
+    /// Returns an error for the first invalid row. Called when a sum shows that there is one, and by code that is not
+    /// performance-critical.
     pub(crate) fn check(&self) -> Result<()> {
-        first_bad(P::NAME, self.predictions.values(), P::is_bad, "between 0 and 1")?;
+        check_all(P::NAME, self.predictions.values(), P::is_invalid, "between 0 and 1")?;
         check_weights(self.weights.unwrap_or(&[]))
     }
 }
 
-/// The first weight that cannot be used, as an error.
+/// Returns an error for the first invalid weight.
 pub(crate) fn check_weights<R: Real>(weights: &[R]) -> Result<()> {
-    let is_bad = |weight: R| !(0.0..f64::INFINITY).contains(&weight.wide());
-    first_bad("weights", weights, is_bad, "at or above 0")
+    let is_invalid = |weight: R| !(0.0..f64::INFINITY).contains(&weight.wide());
+    check_all("weights", weights, is_invalid, "at or above 0")
 }
 
-/// The first value that cannot be used, as an error. Looked for in stretches: a stretch without one is passed in few vector
+/// Returns an error for the first invalid value. Values are checked in blocks, because a block without an invalid one takes only a few vector
 /// instructions.
-fn first_bad<R: Real>(
+fn check_all<R: Real>(
     what: &'static str,
     values: &[R],
-    is_bad: impl Fn(R) -> bool,
+    is_invalid: impl Fn(R) -> bool,
     bounds: &'static str,
 ) -> Result<()> {
-    for (stretch, values) in values.chunks(STRETCH).enumerate() {
-        if values.iter().fold(false, |any, value| any | is_bad(*value))
-            && let Some(at) = values.iter().position(|value| is_bad(*value))
+    for (block, values) in values.chunks(BLOCK).enumerate() {
+        if values.iter().fold(false, |any, value| any | is_invalid(*value))
+            && let Some(at) = values.iter().position(|value| is_invalid(*value))
         {
-            let (row, value) = (stretch * STRETCH + at, values[at].wide());
+            let (row, value) = (block * BLOCK + at, values[at].wide());
             return Err(if value.is_nan() {
                 Error::NotANumber { what, row }
             } else {
@@ -174,7 +174,7 @@ fn first_bad<R: Real>(
     Ok(())
 }
 
-const STRETCH: usize = 1024;
+const BLOCK: usize = 1024;
 
 pub(crate) fn same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what, expected, got }) }

@@ -1,13 +1,13 @@
-//! SEED: many independent streams of random numbers from one seed, each named by its purpose.
+//! Independent streams of random numbers derived from one seed, one stream for each purpose.
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Declares the purposes once: the enum, its names and the list of all of them.
+/// Declares the purposes in one list: the enum, its names and the list of all variants.
 macro_rules! purposes {
     ($($(#[$doc:meta])* $purpose:ident = $name:literal,)*) => {
-        /// What random numbers are drawn for. Every use has a purpose of its own, so that no two uses share a generator, whatever the seed.
+        /// What random numbers are used for. Every use has its own purpose, so that no two uses share a generator.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Purpose {
@@ -15,10 +15,10 @@ macro_rules! purposes {
         }
 
         impl Purpose {
-            /// All purposes in use.
+            /// All purposes.
             pub const ALL: &[Purpose] = &[$(Purpose::$purpose,)*];
 
-            /// The name that is hashed. It must never change: the results of every seed depend on it.
+            /// The name that is hashed. It must never change, because all random results depend on it.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -30,46 +30,46 @@ macro_rules! purposes {
 }
 
 purposes! {
-    /// The order in which the rows of a class are divided into parts; the number is the class.
+    /// The order in which the rows of a class are split; the number is the class.
     Split = "split",
-    /// The order in which groups are divided into parts.
+    /// The order in which groups are split.
     SplitGroups = "split of groups",
     /// The seed of one repeat of a cross-validation; the number is the repeat.
     FoldsRepeat = "repeat of folds",
     /// The order of the folds of a cross-validation by group.
     FoldOrder = "order of folds",
-    /// The seed by which the rows outside the test of a fold are divided; the number is the fold.
+    /// The seed for splitting the rows outside the test fold; the number is the fold.
     FoldParts = "parts of a fold",
-    /// The seed of the training of a fold; the number counts folds through all repeats.
+    /// The seed for training on a fold; the number counts the folds of all repeats.
     FoldTraining = "training of a fold",
-    /// The rows dealt anew to each network as its validation rows; the number counts rounds and classes.
+    /// The validation rows drawn separately for each network; the number counts rounds and classes.
     ValidationDeal = "validation deal",
-    /// The seed of a member of an ensemble; the number is the member.
+    /// The seed of an ensemble member; the number is the member.
     Member = "member",
-    /// The seed of a start of a training; the number is how many dead starts came before.
+    /// The seed of a training attempt; the number is how many attempts were abandoned before it.
     Restart = "restart",
-    /// The first weights of a network.
+    /// The initial weights of a network.
     FirstWeights = "first weights",
-    /// The order of the rows in the batches of each epoch.
+    /// The order of the rows in the batches of an epoch.
     BatchOrder = "batch order",
-    /// A replicate of a bootstrap; the number is the replicate.
+    /// A bootstrap replicate; the number is the replicate.
     Bootstrap = "bootstrap",
     /// Thresholds drawn from a prior.
     Thresholds = "thresholds",
-    /// The seed of a contender of an experiment; the number is a hash of the contender's name.
+    /// The seed of a method compared in an experiment; the number is a hash of the method's name.
     Contender = "contender",
-    /// The seed of a repeat of a contender; the number is the repeat.
+    /// The seed of one repeat of a method; the number is the repeat.
     Repeat = "repeat",
-    /// The seed by which the rows of a repeat are drawn, alike for all contenders; the number is the repeat.
+    /// The seed for drawing the rows of a repeat, the same for all methods; the number is the repeat.
     RepeatRows = "rows of a repeat",
-    /// The interval of a difference between two contenders; the number says whether repeats are drawn one by one (0) or in blocks (1).
+    /// The bootstrap interval of the difference between two methods; the number is 0 if repeats are drawn one by one and 1 if in blocks.
     Difference = "difference",
 }
 
 /// The seed of one stream: a hash of the seed, the name of the purpose and a number.
 ///
-/// For one seed and purpose, all numbers give different streams: the last step is a permutation of 64 bits, since XXH3 of eight bytes is one
-/// for every seed of its own. Between purposes and seeds, streams are as different as 64 random bits are.
+/// For a given seed and purpose, different numbers give different streams, because XXH3 of eight bytes is a permutation of the 64-bit
+/// integers. Streams of different purposes or seeds coincide only as often as random 64-bit numbers do.
 ///
 /// ```
 /// use scorewise::{Purpose, stream};
@@ -79,12 +79,12 @@ purposes! {
 /// ```
 #[must_use]
 pub fn stream(seed: u64, purpose: Purpose, number: u64) -> u64 {
-    let of_purpose = xxh3_64_with_seed(purpose.name().as_bytes(), seed);
-    xxh3_64_with_seed(&number.to_le_bytes(), of_purpose)
+    let purpose_seed = xxh3_64_with_seed(purpose.name().as_bytes(), seed);
+    xxh3_64_with_seed(&number.to_le_bytes(), purpose_seed)
 }
 
-/// The generator of one stream.
-#[expect(clippy::disallowed_methods, reason = "this is where generators come from")]
+/// The random number generator of one stream.
+#[expect(clippy::disallowed_methods, reason = "all generators are created here")]
 pub(crate) fn generator(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))
 }

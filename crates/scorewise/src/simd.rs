@@ -1,17 +1,17 @@
-//! One body, compiled for several instruction sets, the best one chosen at run time.
+//! Compiles one loop for several instruction sets and selects the best one at run time.
 //!
-//! The loops are plain Rust that the compiler vectorises; `#[target_feature]` lets it use AVX2 or AVX-512 in a binary that
-//! runs anywhere. Nothing is reordered, so all levels give the same bits (tested).
+//! The loops are plain Rust that the compiler vectorises; `#[target_feature]` lets it use AVX2 or AVX-512 in a portable
+//! binary. No operation is reordered, so all instruction sets give the same bits (tested).
 
-/// A loop worth compiling more than once. `run` must be `#[inline(always)]`, or the features do not reach it.
+/// A loop that is compiled for each instruction set. `run` must be `#[inline(always)]`, so that it is compiled with the target features.
 pub(crate) trait Vectorised {
     type Output;
     fn run(self) -> Self::Output;
 }
 
-/// The instruction sets that get their own code.
+/// The instruction sets for which loops are compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Level {
+pub(crate) enum InstructionSet {
     Portable,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -19,8 +19,8 @@ pub(crate) enum Level {
     Avx512,
 }
 
-impl Level {
-    /// The best that this machine has. (On aarch64 NEON is part of the portable code.)
+impl InstructionSet {
+    /// The best instruction set of this machine. (On aarch64, NEON is part of the portable code.)
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -30,37 +30,37 @@ impl Level {
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
             {
-                return Level::Avx512;
+                return InstructionSet::Avx512;
             }
             if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return Level::Avx2;
+                return InstructionSet::Avx2;
             }
         }
-        Level::Portable
+        InstructionSet::Portable
     }
 }
 
-/// Runs the body compiled for this level.
-pub(crate) fn vectorised_at<W: Vectorised>(level: Level, work: W) -> W::Output {
-    match level {
-        Level::Portable => work.run(),
-        // SAFETY: `Level::best` is the only source of the higher levels, and it has asked the processor.
+/// Runs the loop compiled for this instruction set.
+pub(crate) fn run_vectorised<V: Vectorised>(instructions: InstructionSet, body: V) -> V::Output {
+    match instructions {
+        InstructionSet::Portable => body.run(),
+        // SAFETY: only `InstructionSet::best` returns the higher sets, after detecting that the processor supports them.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2(work) },
+        InstructionSet::Avx2 => unsafe { avx2(body) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512(work) },
+        InstructionSet::Avx512 => unsafe { avx512(body) },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn avx2<W: Vectorised>(work: W) -> W::Output {
-    work.run()
+fn avx2<V: Vectorised>(body: V) -> V::Output {
+    body.run()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "fma,avx512f,avx512bw,avx512dq,avx512vl")]
-fn avx512<W: Vectorised>(work: W) -> W::Output {
-    work.run()
+fn avx512<V: Vectorised>(body: V) -> V::Output {
+    body.run()
 }

@@ -1,16 +1,16 @@
-//! SPREAD: mean and deviation of a few numbers.
+//! Mean and standard deviation of a sample.
 
-/// Where numbers lie and how far they scatter.
+/// Mean and standard deviation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation with n − 1 below the sum, as everywhere in scorewise; one number has none.
+    /// The sample standard deviation, with the divisor n − 1; `None` for a single number.
     pub deviation: Option<f64>,
 }
 
 impl Spread {
-    /// Of these numbers; of none there is none.
+    /// Mean and standard deviation of the values; `None` for an empty slice.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.is_empty() {
@@ -28,14 +28,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mean_and_deviation_of_a_few_numbers() {
+    fn mean_and_standard_deviation_match_hand_computed_values() {
         let spread = Spread::of(&[0.25, 0.5, 0.75, 0.5]).unwrap();
         assert_eq!(spread.mean, 0.5);
         assert_eq!(spread.deviation, Some((2.0 * 0.0625f64 / 3.0).sqrt()));
     }
 
     #[test]
-    fn one_number_has_no_deviation_and_none_has_nothing() {
+    fn one_value_has_no_deviation_and_an_empty_slice_gives_none() {
         assert_eq!(Spread::of(&[0.3]), Some(Spread { mean: 0.3, deviation: None }));
         assert_eq!(Spread::of(&[]), None);
     }

@@ -187,7 +187,7 @@ fn bad_rows_are_named() {
     assert_eq!(text(loss.value_and_gradient(&rows, &mut short).unwrap_err()), "gradient has 2 rows, expected 3");
     assert!(text(Rows::new(Logits(&[0.0]), &labels).unwrap_err()).contains("labels has 3 rows, expected 1"));
     let overflow = ScoreLoss::new(score("exp(1000*tp)"), Prior::uniform());
-    assert!(text(overflow.value(&rows).unwrap_err()).contains("not finite here"));
+    assert!(text(overflow.value(&rows).unwrap_err()).contains("not finite for these rows"));
 }
 
 #[test]

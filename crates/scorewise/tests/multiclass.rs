@@ -721,6 +721,6 @@ fn errors_are_sentences() {
     let overflow = SimplexLoss::new(multi("macro(exp(1e6*tp))"));
     assert_eq!(
         overflow.value(&good()).unwrap_err().to_string(),
-        "score `macro(exp(1e6*tp))` is not finite here; rescale the formula"
+        "score `macro(exp(1e6*tp))` is not finite for these rows; rescale the formula"
     );
 }

@@ -418,7 +418,7 @@ fn faults_are_told_in_sentences() {
     );
     assert_eq!(
         fault(Weighting::maximum(&[0.25, 0.5])),
-        "weights must not rise with the distance, but 0.5 follows 0.25"
+        "weights must not increase with distance, but 0.5 follows 0.25"
     );
     assert_eq!(fault(Weighting::value_weighted(&[1.5])), "masks must lie between 0 and 1, not at 1.5");
     assert_eq!(fault(Weighting::value_weighted(&[f64::NAN])), "masks must lie between 0 and 1, not at NaN");
@@ -430,7 +430,7 @@ fn faults_are_told_in_sentences() {
     assert_eq!(fault(&[1, 1]), "sequences has 2 rows, expected 3");
     assert_eq!(
         fault(&[5, 6, 5]),
-        "sequences, row 2: sequence 5 begins again; put its rows together, in the order of time"
+        "sequences, row 2: sequence 5 occurs again after another one; put its rows together, in time order"
     );
     let unusable = Series::new(Rows::new(Logits(&[0.1, f64::NAN, 0.3]), &labels).unwrap());
     assert_eq!(unusable.unwrap_err().to_string(), "logits, row 1: not a number");

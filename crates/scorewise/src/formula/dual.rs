@@ -1,32 +1,34 @@
-//! Dual numbers: a value with its slopes in N directions, by the chain rule and nothing else.
+//! Dual numbers: a value together with its derivatives in N directions, propagated by the chain rule.
 //!
 //! ```text
 //! (a + a′ε)(b + b′ε) = ab + (a′b + ab′)ε        with ε² = 0
 //! ```
 //!
-//! The parts are themselves [`Number`]s, so nesting gives more without more code: `Dual<f64, 4>` the four slopes,
-//! `Dual<Dual<f64, 4>, 4>` the sixteen second derivatives, `Dual<Interval, 2>` bounds of the slopes over a region.
+//! The components are themselves [`Number`]s, so dual numbers can be nested: `Dual<f64, 4>` holds the four first
+//! derivatives, `Dual<Dual<f64, 4>, 4>` the sixteen second derivatives, `Dual<Interval, 2>` bounds of the derivatives
+//! over a region.
 //!
-//! Where a guard gives the value 0 the slope is 0 too, and so is the slope of √x at 0, where it would be infinite.
+//! Where a guard (such as x/0 := 0) gives the value 0, the derivative is 0 too. The derivative of √x at 0, which would be
+//! infinite, is also taken as 0.
 
 use super::number::{Number, Side};
 
-/// A value with its slopes in `N` directions.
+/// A value and its derivatives in `N` directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dual<T, const N: usize> {
     /// The value.
     pub value: T,
-    /// ∂value/∂direction, direction by direction.
+    /// The derivative of the value in each direction.
     pub slopes: [T; N],
 }
 
 impl<T: Number, const N: usize> Dual<T, N> {
-    /// A value that moves with the directions as `slopes` says.
+    /// A dual number from a value and its derivatives.
     pub fn new(value: T, slopes: [T; N]) -> Self {
         Dual { value, slopes }
     }
 
-    fn slopes_with(self, other: Self, combine: impl Fn(T, T) -> T) -> [T; N] {
+    fn combine_derivatives(self, other: Self, combine: impl Fn(T, T) -> T) -> [T; N] {
         std::array::from_fn(|k| combine(self.slopes[k], other.slopes[k]))
     }
 }
@@ -36,69 +38,69 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         Dual { value: T::constant(value), slopes: [T::constant(0.0); N] }
     }
     fn plus(self, other: Self) -> Self {
-        Dual { value: self.value.plus(other.value), slopes: self.slopes_with(other, T::plus) }
+        Dual { value: self.value.plus(other.value), slopes: self.combine_derivatives(other, T::plus) }
     }
     fn minus(self, other: Self) -> Self {
-        Dual { value: self.value.minus(other.value), slopes: self.slopes_with(other, T::minus) }
+        Dual { value: self.value.minus(other.value), slopes: self.combine_derivatives(other, T::minus) }
     }
     fn times(self, other: Self) -> Self {
         let (a, b) = (self.value, other.value);
-        Dual { value: a.times(b), slopes: self.slopes_with(other, |da, db| da.times(b).plus(a.times(db))) }
+        Dual { value: a.times(b), slopes: self.combine_derivatives(other, |da, db| da.times(b).plus(a.times(db))) }
     }
     fn over(self, other: Self) -> Self {
-        // (a/b)′ = (a′ − (a/b) b′) / b: the guard of the second division also gives the slope 0 at b = 0.
+        // (a/b)′ = (a′ − (a/b) b′) / b. The guard of the outer division also gives the derivative 0 at b = 0.
         let value = self.value.over(other.value);
-        Dual { value, slopes: self.slopes_with(other, |da, db| da.minus(value.times(db)).over(other.value)) }
+        Dual { value, slopes: self.combine_derivatives(other, |da, db| da.minus(value.times(db)).over(other.value)) }
     }
     fn power(self, other: Self) -> Self {
         let (x, y) = (self.value, other.value);
         let value = x.power(y);
         let by_base = y.times(x.power(y.minus(T::constant(1.0))));
         let by_exponent = value.times(x.ln());
-        // A constant exponent has no say, also where ln x, at a base of 0, would be infinite.
-        let slope = |dx: T, dy: T| {
+        // A constant exponent contributes nothing, even at a base of 0, where ln x is infinite.
+        let derivative = |dx: T, dy: T| {
             let through_base = by_base.times(dx);
             if dy.is_zero() { through_base } else { through_base.plus(by_exponent.times(dy)) }
         };
-        Dual { value, slopes: self.slopes_with(other, slope) }
+        Dual { value, slopes: self.combine_derivatives(other, derivative) }
     }
     fn sqrt(self) -> Self {
         let value = self.value.sqrt();
         let twice = value.plus(value);
-        Dual { value, slopes: self.slopes.map(|slope| slope.over(twice)) }
+        Dual { value, slopes: self.slopes.map(|derivative| derivative.over(twice)) }
     }
     fn ln(self) -> Self {
-        // Below 0 the guarded value is the constant 0; the maximum makes the slope 0 there as well.
+        // For x < 0 the guarded value is the constant 0; dividing by max(x, 0) makes the derivative 0 there as well.
         let above_zero = self.value.max(T::constant(0.0));
-        Dual { value: self.value.ln(), slopes: self.slopes.map(|slope| slope.over(above_zero)) }
+        Dual { value: self.value.ln(), slopes: self.slopes.map(|derivative| derivative.over(above_zero)) }
     }
     fn exp(self) -> Self {
         let value = self.value.exp();
-        Dual { value, slopes: self.slopes.map(|slope| value.times(slope)) }
+        Dual { value, slopes: self.slopes.map(|derivative| value.times(derivative)) }
     }
     fn negate(self) -> Self {
         Dual { value: self.value.negate(), slopes: self.slopes.map(T::negate) }
     }
     fn min(self, other: Self) -> Self {
-        let slopes = self.slopes_with(other, |mine, theirs| self.value.kink(other.value, mine, theirs));
+        let slopes = self.combine_derivatives(other, |mine, theirs| self.value.kink(other.value, mine, theirs));
         Dual { value: self.value.min(other.value), slopes }
     }
     fn max(self, other: Self) -> Self {
-        let slopes = self.slopes_with(other, |mine, theirs| self.value.kink(other.value, theirs, mine));
+        let slopes = self.combine_derivatives(other, |mine, theirs| self.value.kink(other.value, theirs, mine));
         Dual { value: self.value.max(other.value), slopes }
     }
     fn is_zero(self) -> bool {
-        self.value.is_zero() && self.slopes.iter().all(|slope| slope.is_zero())
+        self.value.is_zero() && self.slopes.iter().all(|derivative| derivative.is_zero())
     }
     fn side(self, other: Self) -> Side {
         self.value.side(other.value)
     }
     fn blend(self, other: Self) -> Self {
-        Dual { value: self.value.blend(other.value), slopes: self.slopes_with(other, T::blend) }
+        Dual { value: self.value.blend(other.value), slopes: self.combine_derivatives(other, T::blend) }
     }
     fn kink(self, other: Self, below: Self, above: Self) -> Self {
         let choose = |below: T, above: T| self.value.kink(other.value, below, above);
-        Dual { value: choose(below.value, above.value), slopes: below.slopes_with(above, choose) }
+        Dual { value: choose(below.value, above.value), slopes: below.combine_derivatives(above, choose) }
     }
 }
 
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn slopes_follow_the_rules_of_calculus() {
+    fn derivatives_match_the_analytic_ones() {
         let x = variable(3.0);
         let two = Dual::constant(2.0);
         assert_eq!(x.times(x).slopes, [6.0]);
@@ -124,12 +126,12 @@ mod tests {
     }
 
     #[test]
-    fn guards_have_no_slope() {
+    fn guarded_values_have_zero_derivative() {
         let zero = variable(0.0);
         assert_eq!(variable(1.0).over(zero), Dual::new(0.0, [0.0]));
         assert_eq!(zero.sqrt(), Dual::new(0.0, [0.0]));
         assert_eq!(variable(-2.0).ln(), Dual::new(0.0, [0.0]));
-        assert_eq!(zero.abs().slopes, [0.0]); // the mean of −1 and 1
+        assert_eq!(zero.abs().slopes, [0.0]); // the mean of the derivatives −1 and 1 on the two sides
     }
 
     #[test]

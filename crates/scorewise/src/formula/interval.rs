@@ -1,10 +1,10 @@
-//! Intervals: every value a formula can take while its cells move in a box.
+//! Interval arithmetic: the range of values a formula can take while its cells vary within a box.
 //!
-//! The sweep uses them to leave out whole stretches of thresholds: where the upper end is below the best score found so
-//! far, no threshold inside can win. That needs a bound on the *computed* values, rounding included, and it is one:
-//! +, −, ·, /, √, min and max round to nearest, and rounding is monotone, so the ends of the interval, computed by the
-//! same operations, enclose every computed value in between. Only ln, exp and powers come from a library that does not
-//! promise to be monotone; their ends are moved outwards by a few units in the last place.
+//! The sweep uses it to skip whole ranges of thresholds: where the upper end is below the best score found so far, no
+//! threshold inside can be better. This requires a bound on the *computed* values, rounding included. The operations
+//! +, −, ·, /, √, min and max round to nearest, and rounding is monotone, so the ends of the interval, computed by the same
+//! operations, enclose every computed value in between. Only ln, exp and powers come from a library that does not
+//! guarantee monotone results; their ends are moved outwards by a few units in the last place.
 
 use super::number::{Number, Side};
 
@@ -15,54 +15,54 @@ pub struct Interval {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// No guard can have taken part: the value is defined everywhere in the box.
+    /// Whether the value is defined everywhere in the box, so that no guard was needed.
     pub defined: bool,
 }
 
-const WHOLE: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, defined: false };
-/// What a guard gives.
+const EVERYTHING: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, defined: false };
+/// The result of a guard.
 const GUARDED: Interval = Interval { low: 0.0, high: 0.0, defined: false };
 
 impl Interval {
-    /// The numbers from `low` to `high`; everything where an end is not a number (∞ − ∞, 0 · ∞).
+    /// The numbers from `low` to `high`, or all numbers if an end is NaN (from ∞ − ∞ or 0 · ∞).
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
-        if low <= high { Interval { low, high, defined: true } } else { WHOLE }
+        if low <= high { Interval { low, high, defined: true } } else { EVERYTHING }
     }
 
-    /// The greatest absolute value inside.
+    /// The greatest absolute value in the interval.
     #[must_use]
     pub fn magnitude(self) -> f64 {
         self.low.abs().max(self.high.abs())
     }
 
-    /// Whether there is only one number inside.
+    /// Whether the interval contains exactly one number.
     #[must_use]
     pub fn is_point(self) -> bool {
         self.low == self.high
     }
 
-    fn corners(values: [f64; 4]) -> Self {
+    fn hull_of(values: [f64; 4]) -> Self {
         if values.iter().any(|value| value.is_nan()) {
-            return WHOLE;
+            return EVERYTHING;
         }
         let (low, high) =
             (values.into_iter().fold(f64::INFINITY, f64::min), values.into_iter().fold(f64::NEG_INFINITY, f64::max));
         Interval { low, high, defined: true }
     }
 
-    fn defined_if(mut self, parts: bool) -> Self {
-        self.defined &= parts;
+    fn defined_if(mut self, operands_defined: bool) -> Self {
+        self.defined &= operands_defined;
         self
     }
 
-    /// Four units in the last place outwards: more than any mathematical library errs.
+    /// Both ends moved outwards by four units in the last place, which is more than the error of any common maths library.
     fn widened(self) -> Self {
-        let room = |x: f64| 4.0 * f64::EPSILON * x.abs() + f64::MIN_POSITIVE;
-        Interval::new(self.low - room(self.low), self.high + room(self.high)).defined_if(self.defined)
+        let margin = |x: f64| 4.0 * f64::EPSILON * x.abs() + f64::MIN_POSITIVE;
+        Interval::new(self.low - margin(self.low), self.high + margin(self.high)).defined_if(self.defined)
     }
 
-    fn has_zero(self) -> bool {
+    fn contains_zero(self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 
@@ -88,31 +88,31 @@ impl Number for Interval {
     fn times(self, other: Self) -> Self {
         let (a, b) = (self, other);
         let corners = [a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high];
-        Interval::corners(corners).defined_if(self.defined && other.defined)
+        Interval::hull_of(corners).defined_if(self.defined && other.defined)
     }
     fn over(self, other: Self) -> Self {
         if other.low == 0.0 && other.high == 0.0 {
             return GUARDED;
         }
-        if other.has_zero() {
-            return WHOLE;
+        if other.contains_zero() {
+            return EVERYTHING;
         }
         let (a, b) = (self, other);
         let corners = [a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high];
-        Interval::corners(corners).defined_if(self.defined && other.defined)
+        Interval::hull_of(corners).defined_if(self.defined && other.defined)
     }
     fn power(self, other: Self) -> Self {
         let whole_exponent = other.is_point() && other.low.fract() == 0.0;
         if self.low > 0.0 || (whole_exponent && other.low > 0.0) {
-            // Monotone in each variable on either side of a base of 0, so the extremes stand at corners or at 0.
+            // Monotone in each variable on either side of a base of 0, so the extremes are at the corners or at 0.
             let (a, b) = (self, other);
             let corners =
-                Interval::corners([a.low.powf(b.low), a.low.powf(b.high), a.high.powf(b.low), a.high.powf(b.high)]);
+                Interval::hull_of([a.low.powf(b.low), a.low.powf(b.high), a.high.powf(b.low), a.high.powf(b.high)]);
             let zero = Interval::constant(0.0);
-            let with_zero = if self.has_zero() { corners.hull(zero) } else { corners };
+            let with_zero = if self.contains_zero() { corners.hull(zero) } else { corners };
             return with_zero.widened().defined_if(self.defined && other.defined);
         }
-        WHOLE
+        EVERYTHING
     }
     fn sqrt(self) -> Self {
         Interval::new(Number::sqrt(self.low), Number::sqrt(self.high)).defined_if(self.defined && self.low >= 0.0)
@@ -160,11 +160,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_enclose_products_and_quotients_of_any_sign() {
+    fn products_and_quotients_of_mixed_signs_are_enclosed() {
         let a = Interval::new(-2.0, 3.0);
         assert_eq!(a.times(a), Interval::new(-6.0, 9.0));
         assert_eq!(a.over(Interval::new(2.0, 4.0)), Interval::new(-1.0, 1.5));
-        assert_eq!(a.over(a), WHOLE);
+        assert_eq!(a.over(a), EVERYTHING);
         assert_eq!(a.over(Interval::constant(0.0)), GUARDED);
         assert_eq!(a.abs(), Interval::new(-2.0, 3.0).max(Interval::new(-3.0, 2.0)));
     }

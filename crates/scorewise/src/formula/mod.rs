@@ -1,20 +1,20 @@
-//! FORMULA: a score as data. Four cells in, one number out, written once.
+//! Scores as formulas: a formula maps the four cells of a confusion matrix to one number.
 //!
 //! ```text
-//! text → tokens → tree → value, slopes, second derivatives, bounds, shape, text, LaTeX, Python source
+//! text → tokens → tree → value, gradient, second derivatives, bounds, shape, text, LaTeX, Python source
 //! ```
 //!
 //! ```
 //! use scorewise::{Confusion, Formula};
 //!
-//! let finley = Confusion::new(2680.0, 72.0, 23.0, 28.0); // tn, fp, fn, tp: Finley's tornadoes, 1884
+//! let finley = Confusion::new(2680.0, 72.0, 23.0, 28.0); // tn, fp, fn, tp of Finley's tornado forecasts of 1884
 //! let csi = Formula::parse("tp/(tp + fp + fn)")?;
 //! assert_eq!(csi.value(&finley), 28.0 / 123.0);
 //! assert_eq!(csi.latex(), r"\frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}");
 //!
-//! // Registered scores by name, with parameters, inside a formula.
+//! // A formula may name registered scores, with parameters.
 //! let mixed = Formula::parse("0.5*tss + 0.5*fbeta(2)")?;
-//! let slopes = mixed.slopes(&finley); // ∂/∂tn, ∂/∂fp, ∂/∂fn, ∂/∂tp by dual numbers
+//! let slopes = mixed.slopes(&finley); // ∂/∂tn, ∂/∂fp, ∂/∂fn, ∂/∂tp, computed with dual numbers
 //! assert!(slopes.tp > 0.0 && slopes.fp < 0.0);
 //!
 //! let error = Formula::parse("tss + presicion").unwrap_err().to_string();
@@ -39,25 +39,25 @@ pub use dual::Dual;
 pub use error::FormulaError;
 pub use interval::Interval;
 pub use number::{Checked, LANES, Lanes, Number, Side, ratio};
-pub(crate) use parse::{Comparison, conditions, nearest};
-pub(crate) use print::number as shortest;
+pub(crate) use parse::{Comparison, conditions, nearest_name};
+pub(crate) use print::shortest;
 pub use shape::{LinearFraction, Shape};
 
 use crate::confusion::Confusion;
 use tree::{Cells, Tree};
 
-/// A function of the confusion matrix, read from text.
+/// A function of the confusion matrix, parsed from text.
 ///
-/// Cheap to clone: the tree is shared.
+/// Cheap to clone, because the tree is shared.
 #[derive(Clone, PartialEq)]
 pub struct Formula {
-    /// As it was written, for printing.
+    /// The tree as it was parsed, used for printing.
     tree: Arc<Tree>,
-    /// The same, with sums of a class read off the class counts, for evaluating.
-    counted: Arc<Tree>,
+    /// The same tree with tp + fn, fp + tn and p + n replaced by the class counts, used for evaluation.
+    with_class_counts: Arc<Tree>,
 }
 
-/// The slopes of a score by each cell.
+/// The partial derivatives of a score with respect to the four cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellSlopes {
     /// ∂s/∂TN
@@ -70,48 +70,48 @@ pub struct CellSlopes {
     pub tp: f64,
 }
 
-/// The value of a score with its slopes at fixed class counts, where moving a row moves two cells at once.
+/// A value and its derivatives at fixed class counts, where moving a row from one cell to another changes two cells at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reduced<T> {
-    /// s.
+    /// The value s.
     pub value: T,
-    /// g₁ = ∂s/∂TP − ∂s/∂FN: what a positive gains the score by being called positive.
+    /// g₁ = ∂s/∂TP − ∂s/∂FN: the change of the score when a positive row is predicted positive.
     pub positive: T,
-    /// g₀ = ∂s/∂FP − ∂s/∂TN: what a negative gains the score by being called positive (below 0 for a sensible score).
+    /// g₀ = ∂s/∂FP − ∂s/∂TN: the change of the score when a negative row is predicted positive (below 0 for a sensible score).
     pub negative: T,
 }
 
 impl Formula {
-    /// Reads a formula, or says where it cannot be read.
+    /// Parses a formula; an error points at the position that cannot be parsed.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         Ok(Formula::from_tree(parse::formula(text)?))
     }
 
     pub(crate) fn from_tree(tree: Tree) -> Self {
-        Formula { counted: Arc::new(tree.counted()), tree: Arc::new(tree) }
+        Formula { with_class_counts: Arc::new(tree.with_class_counts()), tree: Arc::new(tree) }
     }
 
-    /// The value as a loss takes it: x/0 := 0.
+    /// The value used in a loss, where x/0 := 0.
     #[must_use]
     pub fn value(&self, confusion: &Confusion) -> f64 {
         self.value_of(confusion.array())
     }
 
-    /// The value as a report shows it: nothing where a division by zero (or a logarithm of 0, a root of a negative
-    /// number, an overflow) took part.
+    /// The value used in a report: `None` if it involves a division by zero, a logarithm of 0, a root of a negative number or an
+    /// overflow.
     #[must_use]
     pub fn checked(&self, confusion: &Confusion) -> Option<f64> {
         let checked = self.value_of(confusion.array().map(Checked::constant));
         (checked.defined && checked.value.is_finite()).then_some(checked.value)
     }
 
-    /// The slopes by each of the four cells.
+    /// The partial derivatives with respect to the four cells.
     #[must_use]
     pub fn slopes(&self, confusion: &Confusion) -> CellSlopes {
         self.value_and_slopes(confusion).1
     }
 
-    /// The value and its slopes by each of the four cells.
+    /// The value and its partial derivatives with respect to the four cells.
     #[must_use]
     pub fn value_and_slopes(&self, confusion: &Confusion) -> (f64, CellSlopes) {
         let [tn, fp, fn_, tp] = confusion.array();
@@ -120,9 +120,9 @@ impl Formula {
         (result.value, CellSlopes { tn, fp, fn_, tp })
     }
 
-    /// The same over numbers of any kind, with the class counts given, so that intervals of them stay points.
+    /// As [`Formula::value_and_slopes`] for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells are intervals.
     pub(crate) fn slopes_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Dual<T, 4> {
-        let dual = |value: T, slopes: [f64; 4]| Dual::new(value, slopes.map(T::constant));
+        let dual = |value: T, derivatives: [f64; 4]| Dual::new(value, derivatives.map(T::constant));
         let cells = Cells([
             dual(tn, [1.0, 0.0, 0.0, 0.0]),
             dual(fp, [0.0, 1.0, 0.0, 0.0]),
@@ -135,15 +135,15 @@ impl Formula {
         self.evaluate(cells, &mut Vec::new())
     }
 
-    /// Value, g₁ and g₀: all that a loss needs.
+    /// The value, g₁ and g₀: everything a loss needs.
     #[must_use]
     pub fn reduced(&self, confusion: &Confusion) -> Reduced<f64> {
         let [tn, fp, fn_, tp] = confusion.array();
         self.reduced_with(tn, fp, fn_, tp, tp + fn_, fp + tn)
     }
 
-    /// The same over numbers of any kind, with the class counts given, so that intervals of them stay points and tensors of them need
-    /// not be added up again.
+    /// As [`Formula::reduced`] for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells are intervals and
+    /// need not be summed again when the cells are tensors.
     #[must_use]
     pub fn reduced_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let dual = |value: T, by_tp: f64, by_fp: f64| Dual::new(value, [T::constant(by_tp), T::constant(by_fp)]);
@@ -176,12 +176,12 @@ impl Formula {
         [result.positive.slopes, result.negative.slopes]
     }
 
-    /// All values while TP and FP move in a box at fixed class counts, rounding included.
+    /// The range of values while TP and FP vary within a box at fixed class counts, rounding included.
     pub(crate) fn bound(&self, tp: Interval, fp: Interval, counts: &Counts, scratch: &mut Vec<Interval>) -> Interval {
-        self.counted.evaluate(&Cells::at(tp, fp, counts), scratch)
+        self.with_class_counts.evaluate(&Cells::at(tp, fp, counts), scratch)
     }
 
-    /// The guarded values at one (TP, FP) a lane.
+    /// The guarded values at `LANES` pairs (TP, FP).
     pub(crate) fn lanes(
         &self,
         tp: &[f64; LANES],
@@ -189,73 +189,73 @@ impl Formula {
         counts: &Counts,
         scratch: &mut Vec<Lanes>,
     ) -> [f64; LANES] {
-        self.counted.evaluate(&Cells::at(Lanes(*tp), Lanes(*fp), counts), scratch).0
+        self.with_class_counts.evaluate(&Cells::at(Lanes(*tp), Lanes(*fp), counts), scratch).0
     }
 
-    /// The checked value at one (TP, FP).
+    /// The value at one pair (TP, FP), and whether it is defined.
     pub(crate) fn checked_at(&self, tp: f64, fp: f64, counts: &Counts, scratch: &mut Vec<Checked>) -> Checked {
-        self.counted.evaluate(&Cells::at(Checked::constant(tp), Checked::constant(fp), counts), scratch)
+        self.with_class_counts.evaluate(&Cells::at(Checked::constant(tp), Checked::constant(fp), counts), scratch)
     }
 
-    /// The guarded value over numbers of any kind, at the cells tn, fp, fn, tp.
+    /// The guarded value for any [`Number`] type at the cells tn, fp, fn, tp.
     pub(crate) fn value_of<T: Number>(&self, cells: [T; 4]) -> T {
         self.evaluate(Cells::new(cells), &mut Vec::new())
     }
 
     pub(crate) fn evaluate<T: Number>(&self, cells: Cells<T>, scratch: &mut Vec<T>) -> T {
-        self.counted.evaluate(&cells, scratch)
+        self.with_class_counts.evaluate(&cells, scratch)
     }
 
-    /// Linear, a quotient of linear functions, or neither, at fixed class counts; derived from the tree.
+    /// Whether the formula is linear, a quotient of linear functions, or neither at fixed class counts; derived from the tree.
     #[must_use]
     pub fn shape(&self) -> Shape {
         shape::shape(&self.tree)
     }
 
-    /// The shape at these class counts and no others: a formula may be linear for some counts only.
+    /// The shape at the given class counts only: a formula may be linear for some counts and not for others.
     #[must_use]
     pub fn shape_at(&self, positives: f64, negatives: f64) -> Shape {
         shape::shape_at(&self.tree, positives, negatives)
     }
 
-    /// The coefficients of a linear or linear-fractional formula at these class counts.
+    /// The coefficients of a linear or linear-fractional formula at the given class counts; `None` for other formulas.
     #[must_use]
     pub fn linear_fraction(&self, positives: f64, negatives: f64) -> Option<LinearFraction> {
         shape::linear_fraction(&self.tree, positives, negatives)
     }
 
-    /// As it is typed; reads back to the same formula.
+    /// The formula as plain text, which parses back to the same formula.
     #[must_use]
     pub fn text(&self) -> String {
         self.tree.text()
     }
 
-    /// As LaTeX sets it.
+    /// The formula as LaTeX.
     #[must_use]
     pub fn latex(&self) -> String {
         self.tree.latex()
     }
 
-    /// As Python source over `tn fp fn tp p n total` and the guarded functions
-    /// `ratio power sqrt ln exp absolute minimum maximum`, which the host supplies for its own tensors.
+    /// The formula as Python source over the variables `tn fp fn tp p n total` and the guarded functions
+    /// `ratio power sqrt ln exp absolute minimum maximum`, which the caller defines for its own tensors.
     #[must_use]
     pub fn python(&self) -> String {
         self.tree.python()
     }
 
-    /// When a report calls the value undefined: every denominator and every argument of a logarithm, as `… = 0`.
+    /// The conditions under which a report calls the value undefined: every denominator and every argument of a logarithm, as `… = 0`.
     #[must_use]
     pub fn undefined_when(&self) -> Vec<String> {
-        self.tree.pitfalls()
+        self.tree.undefined_when()
     }
 }
 
-/// The weighted positives P and negatives N of a data set: what stays fixed while the threshold moves.
+/// The weighted numbers of positives P and negatives N of a data set, which stay fixed while the threshold varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Counts {
-    /// P, the weight of all rows labelled 1.
+    /// P, the total weight of the rows labelled 1.
     pub positives: f64,
-    /// N, the weight of all rows labelled 0.
+    /// N, the total weight of the rows labelled 0.
     pub negatives: f64,
 }
 

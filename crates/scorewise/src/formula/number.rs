@@ -1,37 +1,37 @@
-//! What a formula computes with: anything that adds, multiplies and divides with a guard.
+//! The number types a formula can be evaluated with: anything with guarded arithmetic.
 //!
-//! One tree, many numbers. With `f64` a formula gives its value, with [`Checked`] also whether that value is defined,
-//! with [`Dual`](super::Dual) its slopes, with `Dual<Dual<f64>>` its second derivatives, with
-//! [`Interval`](super::Interval) a bound over a whole range of matrices, with [`Lanes`] eight values at once.
+//! The same tree is evaluated with different types. `f64` gives the value, [`Checked`] also whether that value is defined,
+//! [`Dual`](super::Dual) the first derivatives, `Dual<Dual<f64>>` the second derivatives, [`Interval`](super::Interval) a
+//! bound over a range of matrices, and [`Lanes`] eight values at once.
 //!
-//! A framework that computes on tensors of its own brings a `Number` of its own: a handle that can be copied, to a tensor that it keeps
-//! elsewhere. [`Formula::reduced_with`](super::Formula::reduced_with) and [`Score::reduced_loss`](crate::Score::reduced_loss) then give
-//! value and slopes on its device, with the guards and the calculus of this module.
+//! A framework with its own tensors implements `Number` for a copyable handle to a tensor that it stores elsewhere.
+//! [`Formula::reduced_with`](super::Formula::reduced_with) and [`Score::reduced_loss`](crate::Score::reduced_loss) then compute
+//! value and derivatives on its device, with the guards and differentiation rules of this module.
 
-/// x / y, and 0 where y is 0: the one place where division by zero is decided.
+/// x / y, or 0 if y is 0. Division by zero is handled only here.
 ///
-/// A loss wants a number in every batch, so x/0 := 0 for every x (the paper sets 0/0 := 0). A report does not: it asks
-/// [`Checked`], which remembers that the guard was used, and says "undefined".
+/// A loss needs a number in every batch, so x/0 := 0 for every x (the paper sets 0/0 := 0). A report evaluates the formula with
+/// [`Checked`] instead, which records that the guard was used, and prints "undefined".
 #[inline]
 #[must_use]
 pub fn ratio(x: f64, y: f64) -> f64 {
     if y == 0.0 { 0.0 } else { x / y }
 }
 
-/// How two numbers lie to each other: what a kink (`min`, `max`, `abs`) needs to know to choose a side.
+/// How two numbers compare, which decides the branch of `min`, `max` and `abs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The first is certainly smaller.
     Below,
     /// The first is certainly greater.
     Above,
-    /// Equal, or not certain: both sides have a say in the slope.
+    /// Equal, or not certain: both branches contribute to the derivative.
     Both,
 }
 
-/// A number that a formula can be evaluated with.
+/// A type that a formula can be evaluated with.
 pub trait Number: Copy {
-    /// The number that stands for a constant.
+    /// The number that represents a constant.
     fn constant(value: f64) -> Self;
     /// self + other.
     #[must_use]
@@ -42,16 +42,16 @@ pub trait Number: Copy {
     /// self · other.
     #[must_use]
     fn times(self, other: Self) -> Self;
-    /// The guarded quotient: self / other, 0 where other is 0.
+    /// The guarded quotient self / other: 0 if other is 0.
     #[must_use]
     fn over(self, other: Self) -> Self;
-    /// self to the power of other, 0 where that is no real number.
+    /// self to the power of other, or 0 if the result is not a real number.
     #[must_use]
     fn power(self, other: Self) -> Self;
-    /// √self, 0 below 0.
+    /// √self, or 0 if self is negative.
     #[must_use]
     fn sqrt(self) -> Self;
-    /// ln self, 0 at and below 0.
+    /// ln self, or 0 if self is not positive.
     #[must_use]
     fn ln(self) -> Self;
     /// e to the power of self.
@@ -73,18 +73,18 @@ pub trait Number: Copy {
     fn abs(self) -> Self {
         self.max(self.negate())
     }
-    /// Whether this is certainly 0, so that a product with it needs no look at the other factor.
+    /// Whether this is certainly 0, so that any finite multiple of it can be skipped.
     fn is_zero(self) -> bool {
         false
     }
-    /// How the two lie to each other.
+    /// How self compares with other.
     fn side(self, other: Self) -> Side;
-    /// Where a kink leaves both sides possible: their mean, or for intervals their hull.
+    /// The value used where both branches of a kink are possible: their mean, or for intervals their hull.
     #[must_use]
     fn blend(self, other: Self) -> Self;
-    /// What holds at a kink: `below` where self is the smaller, `above` where it is the greater, both blended where neither is certain.
+    /// Selects a branch at a kink: `below` if self is smaller than `other`, `above` if it is greater, and both blended if neither is certain.
     ///
-    /// A number that is many values at once chooses for each of them, and so needs its own.
+    /// A type that holds several values must override this to choose separately for each of them.
     #[must_use]
     fn kink(self, other: Self, below: Self, above: Self) -> Self {
         match self.side(other) {
@@ -117,7 +117,7 @@ impl Number for f64 {
         ratio(self, other)
     }
     fn power(self, other: Self) -> Self {
-        // 0 to a negative power is a division by zero, a root of a negative number is none: both take the guard.
+        // 0 to a negative power is a division by zero, and a root of a negative number is not real: both are guarded.
         if self == 0.0 && other < 0.0 {
             return 0.0;
         }
@@ -172,18 +172,18 @@ impl Number for f64 {
     }
 }
 
-/// A value that remembers whether a guard was needed on the way to it.
+/// A value and whether it was computed without any guard.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checked {
-    /// The guarded value, the same as the `f64` evaluation gives.
+    /// The guarded value, equal to the result of the `f64` evaluation.
     pub value: f64,
-    /// False as soon as one division by zero, logarithm of 0 or root of a negative number took part.
+    /// False if a division by zero, a logarithm of 0 or a root of a negative number was involved.
     pub defined: bool,
 }
 
 impl Checked {
-    fn of(value: f64, parts: [bool; 2], here: bool) -> Self {
-        Checked { value, defined: parts[0] && parts[1] && here }
+    fn of(value: f64, operands_defined: [bool; 2], defined_here: bool) -> Self {
+        Checked { value, defined: operands_defined[0] && operands_defined[1] && defined_here }
     }
 }
 
@@ -205,8 +205,8 @@ impl Number for Checked {
     }
     fn power(self, other: Self) -> Self {
         let divides_by_zero = self.value == 0.0 && other.value < 0.0;
-        let here = !(divides_by_zero || self.value.powf(other.value).is_nan());
-        Self::of(self.value.power(other.value), [self.defined, other.defined], here)
+        let defined_here = !(divides_by_zero || self.value.powf(other.value).is_nan());
+        Self::of(self.value.power(other.value), [self.defined, other.defined], defined_here)
     }
     fn sqrt(self) -> Self {
         Self::of(Number::sqrt(self.value), [self.defined, true], self.value >= 0.0)
@@ -234,23 +234,23 @@ impl Number for Checked {
     }
 }
 
-/// How many matrices [`Lanes`] takes through a formula at once: one AVX-512 register of f64.
+/// The number of matrices that [`Lanes`] evaluates at once: one AVX-512 register of f64.
 pub const LANES: usize = 8;
 
-/// Eight values side by side, so that walking the formula costs once what eight values need.
+/// Eight values side by side, so that the tree is traversed once for eight values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lanes(pub [f64; LANES]);
 
 impl Lanes {
     #[inline]
-    fn each(self, one: impl Fn(f64) -> f64) -> Self {
-        Lanes(self.0.map(one))
+    fn map(self, function: impl Fn(f64) -> f64) -> Self {
+        Lanes(self.0.map(function))
     }
     #[inline]
-    fn pair(self, other: Self, two: impl Fn(f64, f64) -> f64) -> Self {
+    fn zip_with(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
         let mut result = self.0;
         for (x, y) in result.iter_mut().zip(other.0) {
-            *x = two(*x, y);
+            *x = function(*x, y);
         }
         Lanes(result)
     }
@@ -263,50 +263,50 @@ impl Number for Lanes {
     }
     #[inline]
     fn plus(self, other: Self) -> Self {
-        self.pair(other, |x, y| x + y)
+        self.zip_with(other, |x, y| x + y)
     }
     #[inline]
     fn minus(self, other: Self) -> Self {
-        self.pair(other, |x, y| x - y)
+        self.zip_with(other, |x, y| x - y)
     }
     #[inline]
     fn times(self, other: Self) -> Self {
-        self.pair(other, |x, y| x * y)
+        self.zip_with(other, |x, y| x * y)
     }
     #[inline]
     fn over(self, other: Self) -> Self {
-        self.pair(other, ratio)
+        self.zip_with(other, ratio)
     }
     fn power(self, other: Self) -> Self {
-        self.pair(other, Number::power)
+        self.zip_with(other, Number::power)
     }
     fn sqrt(self) -> Self {
-        self.each(Number::sqrt)
+        self.map(Number::sqrt)
     }
     fn ln(self) -> Self {
-        self.each(Number::ln)
+        self.map(Number::ln)
     }
     fn exp(self) -> Self {
-        self.each(f64::exp)
+        self.map(f64::exp)
     }
     #[inline]
     fn negate(self) -> Self {
-        self.each(|x| -x)
+        self.map(|x| -x)
     }
     #[inline]
     fn min(self, other: Self) -> Self {
-        self.pair(other, f64::min)
+        self.zip_with(other, f64::min)
     }
     #[inline]
     fn max(self, other: Self) -> Self {
-        self.pair(other, f64::max)
+        self.zip_with(other, f64::max)
     }
     fn side(self, _: Self) -> Side {
-        // Eight values need not agree on a side: `kink` chooses for each.
+        // The eight values may compare differently; `kink` chooses for each of them.
         Side::Both
     }
     fn blend(self, other: Self) -> Self {
-        self.pair(other, f64::blend)
+        self.zip_with(other, f64::blend)
     }
     fn kink(self, other: Self, below: Self, above: Self) -> Self {
         Lanes(std::array::from_fn(|lane| self.0[lane].kink(other.0[lane], below.0[lane], above.0[lane])))

@@ -1,25 +1,25 @@
-//! From tokens to the tree: precedence climbing, the registry's names expanded where they stand.
+//! Recursive-descent parser from tokens to the tree; names of registered scores are replaced by their formulas.
 //!
 //! ```text
 //! condition  = formula comparison formula { ("and" | ",") condition }
-//! formula    = part { ("+" | "-") part }
-//! part       = factor { ("*" | "/") factor }
-//! factor     = "-" factor | power
-//! power      = atom [ "^" factor ]                       right to left, and above a sign: -x^2 = -(x^2)
+//! formula    = product { ("+" | "-") product }
+//! product    = factor { ("*" | "/") factor }
+//! factor     = ("-" | "+") factor | power
+//! power      = atom [ "^" factor ]                       right-associative, binds tighter than a sign: -x^2 = -(x^2)
 //! atom       = number | cell | function "(" formula, … ")" | score [ "(" [name "="] constant, … ")" ] | "(" formula ")"
 //! ```
 
 use super::error::{FormulaError, Span};
-use super::token::{Placed, Token, tokens};
-use super::tree::{Binary, Builder, Cell, Limit, Node, Tree, Unary};
+use super::token::{SpannedToken, Token, tokenize};
+use super::tree::{Binary, Builder, Cell, LimitExceeded, Node, Tree, Unary};
 use crate::score::registry::{self, Direction, Row};
 
-/// Deepest nesting of brackets, signs and powers: a person's formula has a handful, a stack holds far more.
+/// Maximum nesting of brackets, signs and powers: more than any real formula needs, and far below what would overflow the stack.
 const MAX_NESTING: usize = 64;
 
 const FUNCTIONS: [&str; 6] = ["sqrt", "ln", "exp", "abs", "min", "max"];
 
-/// A comparison of two formulas, as a condition states it.
+/// The comparison operator of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
     AtLeast,
@@ -30,7 +30,7 @@ pub(crate) enum Comparison {
     NotEqual,
 }
 
-/// One condition: left, comparison, right, and its own text.
+/// One parsed condition: both sides, the operator, and its text.
 pub(crate) struct ParsedCondition {
     pub left: Tree,
     pub comparison: Comparison,
@@ -38,7 +38,7 @@ pub(crate) struct ParsedCondition {
     pub text: String,
 }
 
-/// Reads a whole formula.
+/// Parses a formula.
 pub(crate) fn formula(text: &str) -> Result<Tree, FormulaError> {
     let mut parser = Parser::new(text, &[])?;
     let result = parser.sum()?;
@@ -46,7 +46,7 @@ pub(crate) fn formula(text: &str) -> Result<Tree, FormulaError> {
     Ok(parser.builder.tree(result))
 }
 
-/// Reads one or more conditions joined by `and` or a comma.
+/// Parses one or more conditions joined by `and` or a comma.
 pub(crate) fn conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaError> {
     let mut result = Vec::new();
     let mut parser = Parser::new(text, &[])?;
@@ -62,16 +62,16 @@ pub(crate) fn conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaErro
             Token::NotEqual => Comparison::NotEqual,
             _ => {
                 return Err(parser
-                    .fault(parser.here(), "a condition compares: one of >=, >, <=, <, =, != is missing here")
+                    .error(parser.here(), "a condition compares: one of >=, >, <=, <, =, != is missing here")
                     .hint("write it like `precision >= 0.3`"));
             }
         };
         parser.next();
         let right = parser.sum()?;
         let end = parser.here().start;
-        let piece: String = text.chars().skip(start).take(end - start).collect();
+        let condition: String = text.chars().skip(start).take(end - start).collect();
         let (left, right) = (parser.builder.tree(left), parser.builder.tree(right));
-        result.push(ParsedCondition { left, comparison, right, text: piece.trim().to_string() });
+        result.push(ParsedCondition { left, comparison, right, text: condition.trim().to_string() });
         match parser.peek() {
             Token::And | Token::Comma => parser.next(),
             _ => {
@@ -84,17 +84,17 @@ pub(crate) fn conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaErro
 
 struct Parser<'a> {
     text: &'a str,
-    tokens: Vec<Placed>,
+    tokens: Vec<SpannedToken>,
     at: usize,
     nesting: usize,
     builder: Builder,
-    /// Values of the `$parameters` while a registry formula is expanded.
+    /// Values of the `$parameters` while a registered formula is expanded.
     parameters: &'a [(&'a str, f64)],
 }
 
 impl<'a> Parser<'a> {
     fn new(text: &'a str, parameters: &'a [(&'a str, f64)]) -> Result<Self, FormulaError> {
-        Ok(Parser { text, tokens: tokens(text)?, at: 0, nesting: 0, builder: Builder::default(), parameters })
+        Ok(Parser { text, tokens: tokenize(text)?, at: 0, nesting: 0, builder: Builder::default(), parameters })
     }
 
     fn peek(&self) -> &Token {
@@ -106,32 +106,32 @@ impl<'a> Parser<'a> {
     }
 
     fn next(&mut self) {
-        // The list ends with `End`, which is never passed.
+        // The list ends with `End`, which is never consumed.
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
-    fn fault(&self, span: Span, message: impl Into<String>) -> FormulaError {
+    fn error(&self, span: Span, message: impl Into<String>) -> FormulaError {
         FormulaError::at(self.text, span, message.into())
     }
 
     fn expect_end(&self) -> Result<(), FormulaError> {
         match self.peek() {
             Token::End => Ok(()),
-            Token::Close => Err(self.fault(self.here(), "this bracket was never opened")),
+            Token::Close => Err(self.error(self.here(), "this bracket was never opened")),
             Token::AtLeast | Token::AtMost | Token::Above | Token::Below | Token::Equal | Token::NotEqual => {
-                Err(self.fault(self.here(), "a score is a value, not a condition"))
+                Err(self.error(self.here(), "a score is a value, not a condition"))
             }
-            _ => Err(self.fault(self.here(), "an operator is missing before this").hint("write `2*tp` for twice tp")),
+            _ => Err(self.error(self.here(), "an operator is missing before this").hint("write `2*tp` for twice tp")),
         }
     }
 
     fn add(&mut self, node: Node, span: Span) -> Result<u16, FormulaError> {
         self.builder.add(node).map_err(|limit| {
             let message = match limit {
-                Limit::Size => "the formula has too many parts from here on",
-                Limit::Depth => "the formula is nested too deeply here",
+                LimitExceeded::Size => "the formula has too many parts from here on",
+                LimitExceeded::Depth => "the formula is nested too deeply here",
             };
-            self.fault(span, message)
+            self.error(span, message)
         })
     }
 
@@ -169,12 +169,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A sign or a power. Every way to nest (brackets, signs, powers) passes here, so the depth is watched here.
+    /// A sign or a power. All nesting (brackets, signs, powers) passes through here, so the depth is checked here.
     fn factor(&mut self) -> Result<u16, FormulaError> {
         let span = self.here();
         self.nesting += 1;
         if self.nesting > MAX_NESTING {
-            return Err(self.fault(span, format!("nested more than {MAX_NESTING} deep here")));
+            return Err(self.error(span, format!("nested more than {MAX_NESTING} deep here")));
         }
         let result = match self.peek() {
             Token::Minus => {
@@ -210,39 +210,39 @@ impl<'a> Parser<'a> {
             Token::Number(value) => self.add(Node::Constant(value), span),
             Token::Open => {
                 let inner = self.sum()?;
-                self.close(span)?;
+                self.expect_close(span)?;
                 Ok(inner)
             }
-            Token::Name(name) => self.named(&name, span),
+            Token::Name(name) => self.name(&name, span),
             Token::Parameter(name) => match self.parameters.iter().find(|(known, _)| *known == name) {
                 Some(&(_, value)) => self.signed_constant(value, span),
-                None => Err(self.fault(span, format!("`${name}` is not a parameter here"))),
+                None => Err(self.error(span, format!("`${name}` is not a parameter here"))),
             },
-            Token::End => Err(self.fault(span, "the formula ends too early: a number, a cell or a score is missing")),
-            Token::Close => Err(self.fault(span, "a number, a cell or a score is missing before this bracket")),
-            _ => Err(self.fault(span, "a number, a cell or a score is expected here")),
+            Token::End => Err(self.error(span, "the formula ends too early: a number, a cell or a score is missing")),
+            Token::Close => Err(self.error(span, "a number, a cell or a score is missing before this bracket")),
+            _ => Err(self.error(span, "a number, a cell or a score is expected here")),
         }
     }
 
-    fn close(&mut self, opened: Span) -> Result<(), FormulaError> {
+    fn expect_close(&mut self, opened: Span) -> Result<(), FormulaError> {
         match self.peek() {
             Token::Close => {
                 self.next();
                 Ok(())
             }
-            Token::End => Err(self.fault(opened, "this bracket is never closed")),
-            _ => Err(self.fault(self.here(), "a closing bracket or an operator is missing before this")),
+            Token::End => Err(self.error(opened, "this bracket is never closed")),
+            _ => Err(self.error(self.here(), "a closing bracket or an operator is missing before this")),
         }
     }
 
-    /// A constant with its sign as the printer writes it, so that what is printed reads back the same.
+    /// A constant with its sign as a separate node, as in printed formulas, so that printing and parsing gives the same tree.
     fn signed_constant(&mut self, value: f64, span: Span) -> Result<u16, FormulaError> {
-        let place = self.add(Node::Constant(value.abs()), span)?;
-        if value.is_sign_negative() { self.add(Node::Unary(Unary::Negate, place), span) } else { Ok(place) }
+        let index = self.add(Node::Constant(value.abs()), span)?;
+        if value.is_sign_negative() { self.add(Node::Unary(Unary::Negate, index), span) } else { Ok(index) }
     }
 
-    fn named(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
-        if let Some(cell) = Cell::named(name) {
+    fn name(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
+        if let Some(cell) = Cell::from_name(name) {
             return self.add(Node::Cell(cell), span);
         }
         if FUNCTIONS.contains(&name) {
@@ -254,10 +254,10 @@ impl<'a> Parser<'a> {
                 self.expand(row, &values, span)
             }
             None => {
-                let fault = self.fault(span, format!("`{}` is not a score, a cell or a function", shortened(name)));
-                Err(match nearest(name) {
-                    Some(known) => fault.hint(format!("did you mean `{known}`?")),
-                    None => fault.hint("`scorewise scores` lists all scores"),
+                let error = self.error(span, format!("`{}` is not a score, a cell or a function", truncated(name)));
+                Err(match nearest_name(name) {
+                    Some(known) => error.hint(format!("did you mean `{known}`?")),
+                    None => error.hint("`scorewise scores` lists all scores"),
                 })
             }
         }
@@ -265,7 +265,7 @@ impl<'a> Parser<'a> {
 
     fn function(&mut self, name: &str, span: Span) -> Result<u16, FormulaError> {
         if *self.peek() != Token::Open {
-            return Err(self.fault(span, format!("`{name}` is a function: write `{name}(…)`")));
+            return Err(self.error(span, format!("`{name}` is a function: write `{name}(…)`")));
         }
         let opened = self.here();
         self.next();
@@ -279,15 +279,15 @@ impl<'a> Parser<'a> {
         };
         if let Some(function) = unary {
             if *self.peek() == Token::Comma {
-                return Err(self.fault(self.here(), format!("`{name}` takes one argument")));
+                return Err(self.error(self.here(), format!("`{name}` takes one argument")));
             }
-            self.close(opened)?;
+            self.expect_close(opened)?;
             return self.add(Node::Unary(function, first), span);
         }
         // min and max take two or more.
         let function = if name == "min" { Binary::Min } else { Binary::Max };
         if *self.peek() != Token::Comma {
-            return Err(self.fault(self.here(), format!("`{name}` takes two arguments or more")));
+            return Err(self.error(self.here(), format!("`{name}` takes two arguments or more")));
         }
         let mut result = first;
         while *self.peek() == Token::Comma {
@@ -295,42 +295,42 @@ impl<'a> Parser<'a> {
             let right = self.sum()?;
             result = self.binary(function, result, right, span)?;
         }
-        self.close(opened)?;
+        self.expect_close(opened)?;
         Ok(result)
     }
 
-    /// The values of a score's parameters: given by place, given by name, or the default.
+    /// The values of a score's parameters: given by position or by name, or the default.
     fn arguments(&mut self, row: &'static Row, span: Span) -> Result<Vec<(&'static str, f64)>, FormulaError> {
         let mut values: Vec<Option<f64>> = vec![None; row.parameters.len()];
         if *self.peek() == Token::Open {
             let opened = self.here();
             if row.parameters.is_empty() {
                 let message = format!("`{}` takes no parameters", row.name);
-                return Err(self.fault(opened, message));
+                return Err(self.error(opened, message));
             }
             self.next();
             let mut count = 0;
             while *self.peek() != Token::Close {
                 if count > 0 {
                     if *self.peek() != Token::Comma {
-                        self.close(opened)?;
+                        self.expect_close(opened)?;
                     }
                     self.next();
                 }
-                let (place, value, at) = self.argument(row, count)?;
-                if values[place].is_some() {
-                    let message = format!("`{}` is given twice", row.parameters[place].name);
-                    return Err(self.fault(at, message));
+                let (index, value, at) = self.argument(row, count)?;
+                if values[index].is_some() {
+                    let message = format!("`{}` is given twice", row.parameters[index].name);
+                    return Err(self.error(at, message));
                 }
-                let parameter = &row.parameters[place];
+                let parameter = &row.parameters[index];
                 if !(value >= parameter.low && value <= parameter.high && value.is_finite()) {
                     let message = format!("{} must lie {}, not at {value}", parameter.name, parameter.bounds());
-                    return Err(self.fault(at, message));
+                    return Err(self.error(at, message));
                 }
-                values[place] = Some(value);
+                values[index] = Some(value);
                 count += 1;
             }
-            self.close(opened)?;
+            self.expect_close(opened)?;
         }
         row.parameters
             .iter()
@@ -339,20 +339,20 @@ impl<'a> Parser<'a> {
                 Some(value) => Ok((parameter.name, value)),
                 None => {
                     let message = format!("`{}` needs its {}", row.name, parameter.name);
-                    Err(self.fault(span, message).hint(format!("write `{}`", row.signature())))
+                    Err(self.error(span, message).hint(format!("write `{}`", row.signature())))
                 }
             })
             .collect()
     }
 
-    /// One argument: its place among the parameters, its value, and where it stands.
+    /// One argument: its index among the parameters, its value, and its position in the text.
     fn argument(&mut self, row: &'static Row, count: usize) -> Result<(usize, f64, Span), FormulaError> {
         let at = self.here();
-        let named = match (self.peek().clone(), self.tokens.get(self.at + 1).map(|placed| &placed.token)) {
+        let named = match (self.peek().clone(), self.tokens.get(self.at + 1).map(|spanned| &spanned.token)) {
             (Token::Name(name), Some(Token::Equal)) => Some(name),
             _ => None,
         };
-        let place = match &named {
+        let index = match &named {
             Some(name) => {
                 self.next();
                 self.next();
@@ -360,48 +360,48 @@ impl<'a> Parser<'a> {
             }
             None => (count < row.parameters.len()).then_some(count),
         };
-        // Nobody agrees on the order of the four cells: `cost(1, 10)` would put 1 on correct rejections.
-        if named.is_none() && row.parameters.iter().any(|parameter| Cell::named(parameter.name).is_some()) {
-            let fault = self.fault(at, format!("the numbers of `{}` need names", row.name));
+        // There is no common order of the four cells: `cost(1, 10)` would put 1 on correct rejections.
+        if named.is_none() && row.parameters.iter().any(|parameter| Cell::from_name(parameter.name).is_some()) {
+            let error = self.error(at, format!("the numbers of `{}` need names", row.name));
             let numbers = if row.direction == Direction::Lower { "fp=1, fn=10" } else { "tn=1, tp=10" };
-            return Err(fault.hint(format!("write them with their cells, such as `{}({numbers})`", row.name)));
+            return Err(error.hint(format!("write them with their cells, such as `{}({numbers})`", row.name)));
         }
-        let Some(place) = place else {
+        let Some(index) = index else {
             let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();
             let message = format!("`{}` takes only {}", row.name, names.join(", "));
-            return Err(self.fault(at, message));
+            return Err(self.error(at, message));
         };
         let value = self.sum()?;
         match self.builder.constant(value) {
-            Some(value) => Ok((place, value, at)),
-            None => Err(self.fault(at, format!("a parameter of `{}` is a number, not a formula", row.name))),
+            Some(value) => Ok((index, value, at)),
+            None => Err(self.error(at, format!("a parameter of `{}` is a number, not a formula", row.name))),
         }
     }
 
-    /// The registry's formula in place of its name.
+    /// Adds the formula of a registered score in place of its name.
     fn expand(&mut self, row: &'static Row, values: &[(&str, f64)], span: Span) -> Result<u16, FormulaError> {
-        // A registry line may name other lines; they were written by us and a test holds that they end.
+        // A registered formula may name other scores; a test checks that this recursion ends.
         let mut inner = Parser::new(row.formula, values)?;
         inner.builder = std::mem::take(&mut self.builder);
         let result = inner.sum().and_then(|result| inner.expect_end().map(|()| result));
         self.builder = inner.builder;
-        result.map_err(|fault| self.fault(span, fault.message().to_string()))
+        result.map_err(|error| self.error(span, error.message().to_string()))
     }
 }
 
-/// At most forty characters of a name: an error is a sentence, not an echo.
-fn shortened(name: &str) -> String {
+/// The first forty characters of a name, to keep error messages short.
+fn truncated(name: &str) -> String {
     if name.len() <= 40 { name.to_string() } else { format!("{}…", &name[..40]) }
 }
 
-/// The known name nearest to what was written, if any is near.
-pub(crate) fn nearest(name: &str) -> Option<&'static str> {
+/// The known name nearest to `name`, or `None` if none is close.
+pub(crate) fn nearest_name(name: &str) -> Option<&'static str> {
     if name.len() > 40 {
         return None;
     }
     let known = Cell::ALL.iter().map(|(_, cell)| *cell).chain(FUNCTIONS);
     let all = known.chain(registry::names());
-    // One slip in a short name, a third of a long one: beyond that a guess would mislead.
+    // One error in a short name, a third of the characters in a long one: beyond that a suggestion would mislead.
     let limit = 1.max(name.len() / 3);
     all.filter(|known| known.len().abs_diff(name.len()) <= limit)
         .map(|known| (known, strsim::damerau_levenshtein(name, known)))

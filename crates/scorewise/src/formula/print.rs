@@ -1,10 +1,10 @@
-//! A formula as text again: plain, LaTeX, and Python source for hosts that evaluate on their own tensors.
+//! Prints a formula as plain text, LaTeX, or Python source for frameworks that evaluate it on their own tensors.
 
 use super::tree::{Binary, Cell, Node, Tree, Unary};
 
-/// How tightly an expression holds together; brackets go around what is looser than its place allows.
+/// Operator precedence, lowest first; an operand of lower precedence than its position requires is put in brackets.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Tightness {
+enum Precedence {
     Sum,
     Product,
     Sign,
@@ -13,33 +13,34 @@ enum Tightness {
 }
 
 impl Tree {
-    /// As it is typed: `2*tp/(2*tp + fp + fn)`. Reads back to the same tree.
+    /// Plain text such as `2*tp/(2*tp + fp + fn)`, which parses back to the same tree.
     pub fn text(&self) -> String {
-        self.written(self.nodes().len() - 1).0
+        self.text_of(self.nodes().len() - 1).0
     }
 
-    /// As it is set: `\frac{2\,\mathrm{TP}}{2\,\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}`.
+    /// LaTeX such as `\frac{2\,\mathrm{TP}}{2\,\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}`.
     pub fn latex(&self) -> String {
-        self.set(self.nodes().len() - 1).0
+        self.latex_of(self.nodes().len() - 1).0
     }
 
-    /// As Python source over `tn fp fn tp p n total` and the functions `ratio power sqrt ln exp absolute minimum maximum`,
-    /// which the host supplies with the guards of [`Number`](super::Number).
+    /// Python source over the variables `tn fp fn tp p n total` and the functions `ratio power sqrt ln exp absolute minimum maximum`,
+    /// which the caller must define with the guards of [`Number`](super::Number).
     pub fn python(&self) -> String {
-        self.called(self.nodes().len() - 1).0
+        self.python_of(self.nodes().len() - 1).0
     }
 
-    /// Every denominator and every argument of a logarithm that can come to 0, as conditions.
-    pub fn pitfalls(&self) -> Vec<String> {
+    /// Every denominator and every argument of a logarithm that can be 0, as conditions `… = 0`.
+    pub fn undefined_when(&self) -> Vec<String> {
         let mut result = Vec::new();
         for node in self.nodes() {
-            let pitfall = match *node {
-                Node::Binary(Binary::Divide, _, b) if !self.is_constant(b) => format!("{} = 0", self.part(b)),
-                Node::Unary(Unary::Ln, a) if !self.is_constant(a) => format!("{} = 0", self.part(a)),
+            let argument = match *node {
+                Node::Binary(Binary::Divide, _, denominator) => denominator,
+                Node::Unary(Unary::Ln, argument) => argument,
                 _ => continue,
             };
-            if !result.contains(&pitfall) {
-                result.push(pitfall);
+            let condition = format!("{} = 0", self.text_of(argument as usize).0);
+            if !self.is_constant(argument) && !result.contains(&condition) {
+                result.push(condition);
             }
         }
         result
@@ -54,16 +55,12 @@ impl Tree {
         }
     }
 
-    fn part(&self, at: u16) -> String {
-        self.written(at as usize).0
-    }
-
-    fn written(&self, at: usize) -> (String, Tightness) {
-        use Tightness::*;
-        let child = |at: u16, needed: Tightness| bracketed(self.written(at as usize), needed, "(", ")");
+    fn text_of(&self, at: usize) -> (String, Precedence) {
+        use Precedence::*;
+        let child = |at: u16, needed: Precedence| with_brackets(self.text_of(at as usize), needed, "(", ")");
         match self.nodes()[at] {
             Node::Cell(cell) => (cell.name().into(), Atom),
-            Node::Constant(value) => (number(value), Atom),
+            Node::Constant(value) => (shortest(value), Atom),
             Node::Unary(Unary::Negate, a) => (format!("-{}", child(a, Sign)), Sign),
             Node::Unary(function, a) => (format!("{}({})", function_name(function), child(a, Sum)), Atom),
             Node::Binary(function, a, b) => match function {
@@ -78,9 +75,10 @@ impl Tree {
         }
     }
 
-    fn set(&self, at: usize) -> (String, Tightness) {
-        use Tightness::*;
-        let child = |at: u16, needed: Tightness| bracketed(self.set(at as usize), needed, "\\left(", "\\right)");
+    fn latex_of(&self, at: usize) -> (String, Precedence) {
+        use Precedence::*;
+        let child =
+            |at: u16, needed: Precedence| with_brackets(self.latex_of(at as usize), needed, "\\left(", "\\right)");
         match self.nodes()[at] {
             Node::Cell(cell) => (latex_cell(cell).into(), Atom),
             Node::Constant(value) => (latex_number(value), Atom),
@@ -96,12 +94,12 @@ impl Tree {
                 Binary::Add => (format!("{} + {}", child(a, Sum), child(b, Product)), Sum),
                 Binary::Subtract => (format!("{} - {}", child(a, Sum), child(b, Product)), Sum),
                 Binary::Multiply => {
-                    // Between two numbers a thin space would read as one number; a sign needs brackets.
+                    // Between two numbers a thin space would look like one number; a negated factor needs brackets.
                     let right = child(b, Power);
-                    let sign = if right.starts_with(|c: char| c.is_ascii_digit()) { "\\cdot " } else { "\\," };
-                    (format!("{}{sign}{right}", child(a, Product)), Product)
+                    let separator = if right.starts_with(|c: char| c.is_ascii_digit()) { "\\cdot " } else { "\\," };
+                    (format!("{}{separator}{right}", child(a, Product)), Product)
                 }
-                // A fraction holds together by itself, except under a power.
+                // A fraction needs no brackets, except as the base of a power.
                 Binary::Divide => (format!("\\frac{{{}}}{{{}}}", child(a, Sum), child(b, Sum)), Power),
                 Binary::Power => (format!("{}^{{{}}}", child(a, Atom), child(b, Sum)), Power),
                 Binary::Min => (format!("\\min\\left({}, {}\\right)", child(a, Sum), child(b, Sum)), Atom),
@@ -110,9 +108,9 @@ impl Tree {
         }
     }
 
-    fn called(&self, at: usize) -> (String, Tightness) {
-        use Tightness::*;
-        let child = |at: u16, needed: Tightness| bracketed(self.called(at as usize), needed, "(", ")");
+    fn python_of(&self, at: usize) -> (String, Precedence) {
+        use Precedence::*;
+        let child = |at: u16, needed: Precedence| with_brackets(self.python_of(at as usize), needed, "(", ")");
         let call = |name: &str, a: u16, b: u16| (format!("{name}({}, {})", child(a, Sum), child(b, Sum)), Atom);
         match self.nodes()[at] {
             Node::Cell(cell) => (cell.name().into(), Atom),
@@ -133,8 +131,8 @@ impl Tree {
     }
 }
 
-fn bracketed((text, tightness): (String, Tightness), needed: Tightness, open: &str, close: &str) -> String {
-    if tightness < needed { format!("{open}{text}{close}") } else { text }
+fn with_brackets((text, precedence): (String, Precedence), needed: Precedence, open: &str, close: &str) -> String {
+    if precedence < needed { format!("{open}{text}{close}") } else { text }
 }
 
 fn function_name(function: Unary) -> &'static str {
@@ -147,17 +145,17 @@ fn function_name(function: Unary) -> &'static str {
     }
 }
 
-/// The shortest digits that read back to the same number, without a useless `.0`.
-pub(crate) fn number(value: f64) -> String {
+/// The shortest decimal that parses to the same number, without a trailing `.0`.
+pub(crate) fn shortest(value: f64) -> String {
     let text = format!("{value:?}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_string)
 }
 
 fn latex_number(value: f64) -> String {
-    match number(value).split_once('e') {
+    match shortest(value).split_once('e') {
         Some(("1", exponent)) => format!("10^{{{exponent}}}"),
         Some((digits, exponent)) => format!("{digits} \\cdot 10^{{{exponent}}}"),
-        None => number(value),
+        None => shortest(value),
     }
 }
 

@@ -1,22 +1,22 @@
 //! The shape of a formula at fixed class counts: linear, a quotient of two linear functions, or neither.
 //!
-//! Once P and N are fixed, a matrix has two free cells, TP and FP; FN = P − TP and TN = N − FP. A formula becomes a
-//! rational function of these two, and its shape can be read off the degrees. This is derived by evaluating the tree with
-//! [`Rational`], a number that carries the two polynomials along, so nobody has to declare it and a user's own formula
-//! has a shape too.
+//! Once P and N are fixed, a matrix has two free cells, TP and FP, since FN = P − TP and TN = N − FP. A rational formula
+//! becomes a rational function of these two, and its shape follows from the degrees. The shape is found by evaluating the
+//! tree with [`Rational`], a number type that holds the two polynomials, so it need not be declared and is also known for
+//! a user's own formula.
 //!
-//! The answer is on the safe side: common factors are not cancelled, so a formula that hides its linearity
+//! The result is conservative: common factors are not cancelled, so a formula that is linear only after cancellation
 //! (`tp*fp/fp`) counts as neither.
 
 use super::number::{Number, Side};
 use super::tree::{Cells, Tree};
 
-/// What a score is as a function of (TP, FP) at fixed class counts.
+/// The form of a score as a function of (TP, FP) at fixed class counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Linear: the score of the expectation is the expected score, and mini-batches are unbiased with global counts.
+    /// Linear: the score of the expected matrix equals the expected score, and mini-batches with global class counts are unbiased.
     Linear,
-    /// A quotient of two linear functions: a calibrated model has one best threshold in closed form.
+    /// A quotient of two linear functions: the best threshold of a calibrated model has a closed form.
     LinearFractional,
     /// Neither, or not recognised as either.
     Nonlinear,
@@ -31,19 +31,19 @@ pub struct LinearFraction {
     pub below: [f64; 3],
 }
 
-/// The shape of a formula, the same at three unlike pairs of class counts or not claimed.
+/// The most special shape that holds at three different pairs of class counts.
 pub(crate) fn shape(tree: &Tree) -> Shape {
-    // Whole numbers keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
+    // Integers keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
-    // The least special answer holds for all.
+    // The least special of the three shapes holds at all of them.
     shapes.sort_by_key(|shape| *shape as u8);
     shapes[2]
 }
 
-/// The shape at these class counts.
+/// The shape at the given class counts.
 pub(crate) fn shape_at(tree: &Tree, positives: f64, negatives: f64) -> Shape {
     match rational(tree, positives, negatives) {
-        Rational::Quotient(above, below, guarded) => match (above.degree(), below.degree()) {
+        Rational::Quotient(numerator, denominator, guarded) => match (numerator.degree(), denominator.degree()) {
             (0 | 1, 0) if !guarded => Shape::Linear,
             (0 | 1, 0 | 1) => Shape::LinearFractional,
             _ => Shape::Nonlinear,
@@ -52,12 +52,12 @@ pub(crate) fn shape_at(tree: &Tree, positives: f64, negatives: f64) -> Shape {
     }
 }
 
-/// The coefficients of a linear or linear-fractional formula at these class counts.
+/// The coefficients of a linear or linear-fractional formula at the given class counts.
 pub(crate) fn linear_fraction(tree: &Tree, positives: f64, negatives: f64) -> Option<LinearFraction> {
     match rational(tree, positives, negatives) {
-        Rational::Quotient(above, below, _) if above.degree() <= 1 && below.degree() <= 1 => {
-            let coefficients = |of: Polynomial| [of.0[0][0], of.0[1][0], of.0[0][1]];
-            Some(LinearFraction { above: coefficients(above), below: coefficients(below) })
+        Rational::Quotient(numerator, denominator, _) if numerator.degree() <= 1 && denominator.degree() <= 1 => {
+            let coefficients = |linear: Polynomial| [linear.0[0][0], linear.0[1][0], linear.0[0][1]];
+            Some(LinearFraction { above: coefficients(numerator), below: coefficients(denominator) })
         }
         _ => None,
     }
@@ -71,7 +71,7 @@ fn rational(tree: &Tree, positives: f64, negatives: f64) -> Rational {
     tree.evaluate(&cells, &mut Vec::new())
 }
 
-/// Highest power of TP or of FP that is followed; beyond it a formula is nonlinear anyway.
+/// Powers of TP or FP below this are represented; beyond it a formula is nonlinear anyway.
 const POWERS: usize = 5;
 
 /// Σ c[i][j] TPⁱ FPʲ.
@@ -91,7 +91,7 @@ impl Polynomial {
     }
 
     fn plus(mut self, other: Self) -> Self {
-        // A sum that cancels to the rounding error of its parts is 0: parameters such as 0.3 are not exact.
+        // A sum within the rounding error of its terms counts as 0: parameters such as 0.3 are not exact.
         for (a, b) in self.0.iter_mut().flatten().zip(other.0.iter().flatten()) {
             let sum = *a + b;
             *a = if sum.abs() <= 1e-12 * (a.abs() + b.abs()) { 0.0 } else { sum };
@@ -126,31 +126,33 @@ impl Polynomial {
     }
 }
 
-/// A quotient of two polynomials in TP and FP, or something else.
+/// A quotient of two polynomials in TP and FP, or anything else.
 #[derive(Clone, Copy)]
-#[allow(clippy::large_enum_variant)] // a Number is copied; a handful live, for one formula, once
+#[allow(clippy::large_enum_variant)] // `Number` requires `Copy`; only a few of these exist at a time
 enum Rational {
-    /// Above and below the line; and whether something that moves was divided by on the way. At its zeros a guard gives 0, which
-    /// the quotient knows nothing of: `1/(1 + fn/tp)` is tp/p everywhere but at tp = 0, where it is 1.
+    /// Numerator, denominator, and whether there was a division by something that is not constant. At its zeros the guard gives 0, which
+    /// the quotient does not show: `1/(1 + fn/tp)` is tp/p everywhere but at tp = 0, where it is 1.
     Quotient(Polynomial, Polynomial, bool),
     Unknown,
 }
 
 impl Rational {
-    fn polynomial(above: Polynomial) -> Self {
-        Rational::Quotient(above, Polynomial::monomial(0, 0), false)
+    fn polynomial(numerator: Polynomial) -> Self {
+        Rational::Quotient(numerator, Polynomial::monomial(0, 0), false)
     }
 
     fn as_constant(self) -> Option<f64> {
         match self {
-            Rational::Quotient(above, below, false) if above.is_constant() && below.is_constant() => {
-                Some(above.0[0][0].over(below.0[0][0]))
+            Rational::Quotient(numerator, denominator, false)
+                if numerator.is_constant() && denominator.is_constant() =>
+            {
+                Some(numerator.0[0][0].over(denominator.0[0][0]))
             }
             _ => None,
         }
     }
 
-    /// A function that is no rational one keeps its shape only on constants.
+    /// A function that is not rational has a known result only for constants.
     fn on_constants(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
         match (self.as_constant(), other.as_constant()) {
             (Some(a), Some(b)) => Rational::constant(function(a, b)),
@@ -158,22 +160,22 @@ impl Rational {
         }
     }
 
-    fn of(above: Option<Polynomial>, below: Option<Polynomial>, guarded: bool) -> Self {
-        match (above, below) {
-            (Some(above), Some(below)) => Rational::Quotient(above, below, guarded),
+    fn of(numerator: Option<Polynomial>, denominator: Option<Polynomial>, guarded: bool) -> Self {
+        match (numerator, denominator) {
+            (Some(numerator), Some(denominator)) => Rational::Quotient(numerator, denominator, guarded),
             _ => Rational::Unknown,
         }
     }
 
-    fn combined(self, other: Self, sign: f64) -> Self {
+    fn plus_signed(self, other: Self, sign: f64) -> Self {
         let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
             return Rational::Unknown;
         };
         if b == d {
             return Rational::Quotient(a.plus(c.scaled(sign)), b, first || second);
         }
-        let above = a.times(d).zip(c.times(b)).map(|(ad, cb)| ad.plus(cb.scaled(sign)));
-        Rational::of(above, b.times(d), first || second)
+        let numerator = a.times(d).zip(c.times(b)).map(|(ad, cb)| ad.plus(cb.scaled(sign)));
+        Rational::of(numerator, b.times(d), first || second)
     }
 }
 
@@ -182,10 +184,10 @@ impl Number for Rational {
         Rational::polynomial(Polynomial::monomial(0, 0).scaled(value))
     }
     fn plus(self, other: Self) -> Self {
-        self.combined(other, 1.0)
+        self.plus_signed(other, 1.0)
     }
     fn minus(self, other: Self) -> Self {
-        self.combined(other, -1.0)
+        self.plus_signed(other, -1.0)
     }
     fn times(self, other: Self) -> Self {
         let (Rational::Quotient(a, b, first), Rational::Quotient(c, d, second)) = (self, other) else {
@@ -198,7 +200,7 @@ impl Number for Rational {
             return Rational::Unknown;
         };
         if c.terms().next().is_none() {
-            return Rational::constant(0.0); // the guard, whatever the matrix
+            return Rational::constant(0.0); // x/0 := 0 for every matrix
         }
         Rational::of(a.times(d), b.times(c), first || second || !c.is_constant())
     }

@@ -1,14 +1,14 @@
-//! From text to tokens, each with its place, so that an error can point at it.
+//! Splits a formula into tokens. Each token has its position, so that an error can point at it.
 
 use super::error::{FormulaError, Span};
 
-/// One word or sign of a formula.
+/// A number, name, operator or punctuation mark of a formula.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
     Number(f64),
-    /// A name in lower case: cells, functions and scores do not mind how they are written.
+    /// A name in lower case: the names of cells, functions and scores are not case-sensitive.
     Name(String),
-    /// A parameter of a registry formula, written `$name` there.
+    /// A parameter of a registered formula, written `$name` there.
     Parameter(String),
     Plus,
     Minus,
@@ -18,7 +18,7 @@ pub(crate) enum Token {
     Open,
     Close,
     Comma,
-    /// `=` between a parameter and its value, or in a condition.
+    /// `=` between a parameter and its value, or `=` and `==` in a condition.
     Equal,
     NotEqual,
     AtLeast,
@@ -29,20 +29,20 @@ pub(crate) enum Token {
     End,
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed {
+pub(crate) struct SpannedToken {
     pub token: Token,
     pub span: Span,
 }
 
-/// Longest text that is read: a formula is a line, not a file.
+/// Maximum length of a formula.
 pub(crate) const MAX_BYTES: usize = 4096;
 
-pub(crate) fn tokens(text: &str) -> Result<Vec<Placed>, FormulaError> {
+pub(crate) fn tokenize(text: &str) -> Result<Vec<SpannedToken>, FormulaError> {
     if text.len() > MAX_BYTES {
-        return Err(FormulaError::plain(format!(
-            "a formula of {} bytes is too long; {MAX_BYTES} are read at most",
+        return Err(FormulaError::without_position(format!(
+            "a formula of {} bytes is too long; the maximum is {MAX_BYTES}",
             text.len()
         )));
     }
@@ -58,7 +58,7 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Placed>, FormulaError> {
                 continue;
             }
             '+' => (Token::Plus, 1),
-            // Papers write −, ·, × and ÷; Python writes **.
+            // Papers use −, ·, × and ÷; Python uses ** for powers.
             '-' | '−' => (Token::Minus, 1),
             '*' if next == Some('*') => (Token::Power, 2),
             '*' | '·' | '×' => (Token::Times, 1),
@@ -93,9 +93,9 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Placed>, FormulaError> {
             }
         };
         at += length;
-        result.push(Placed { token, span: Span::new(start, at) });
+        result.push(SpannedToken { token, span: Span::new(start, at) });
     }
-    result.push(Placed { token: Token::End, span: Span::new(at, at + 1) });
+    result.push(SpannedToken { token: Token::End, span: Span::new(at, at + 1) });
     Ok(result)
 }
 
@@ -110,7 +110,7 @@ fn name(characters: &[char], start: usize) -> (String, usize) {
     (name.to_ascii_lowercase(), length)
 }
 
-/// Digits, a point, digits, an exponent: what `f64` reads, without its words (`inf`, `nan`) and signs.
+/// Digits, a decimal point, digits and an exponent: the syntax of `f64` without a sign, `inf` and `nan`.
 fn number(characters: &[char], start: usize) -> Result<(Token, usize), FormulaError> {
     let digits = |from: usize| characters[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let mut end = start + digits(start);

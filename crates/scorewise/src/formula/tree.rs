@@ -1,15 +1,15 @@
-//! The tree of a formula, kept flat: every node stands after the nodes it is made of, equal nodes only once.
+//! The expression tree of a formula, stored as a flat list: every node comes after its operands, and equal nodes are stored once.
 //!
-//! Flat means that evaluation is one loop without recursion, whatever the text; once means that `tp+fp` is added up one
-//! time however often a formula names it. Size and depth are bounded where nodes are added, so nothing built from a
-//! tree (evaluation, printing) can run away.
+//! The flat list makes evaluation one loop without recursion, and storing equal nodes once means that `tp+fp` is
+//! computed once however often it occurs in a formula. Size and depth are limited when nodes are added, so everything that
+//! works on a tree (evaluation, printing) takes bounded time and stack.
 
 use std::collections::HashMap;
 
 use super::number::Number;
 use crate::formula::Counts;
 
-/// What a formula can read off a confusion matrix.
+/// A value that a formula can take from a confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Cell {
     Tn,
@@ -39,32 +39,32 @@ impl Cell {
         Cell::ALL[self as usize].1
     }
 
-    pub fn named(name: &str) -> Option<Cell> {
+    pub fn from_name(name: &str) -> Option<Cell> {
         Cell::ALL.iter().find(|(_, known)| *known == name).map(|(cell, _)| *cell)
     }
 }
 
-/// The seven cells as numbers of any kind, in the order of [`Cell::ALL`].
+/// The seven cells in any [`Number`] type, in the order of [`Cell::ALL`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cells<T>(pub [T; 7]);
 
 impl<T: Number> Cells<T> {
-    /// From the four cells; the sums are formed here.
+    /// The seven cells from the four of the matrix; p, n and total are summed here.
     pub fn new([tn, fp, fn_, tp]: [T; 4]) -> Self {
         let (p, n) = (tp.plus(fn_), fp.plus(tn));
         Cells([tn, fp, fn_, tp, p, n, p.plus(n)])
     }
 
-    /// From hits and false alarms at fixed class counts, which intervals of them leave points. The rest of a class is cut
-    /// at 0 as [`Confusion::at`](crate::Confusion::at) cuts it.
+    /// The cells at the given tp and fp and fixed class counts, which stay exact when tp and fp are intervals. The other two cells
+    /// are clamped at 0 as in [`Confusion::at`](crate::Confusion::at).
     pub fn at(tp: T, fp: T, counts: &Counts) -> Self {
-        let rest = |all: T, part: T| all.minus(part).max(T::constant(0.0));
+        let rest = |count: T, cell: T| count.minus(cell).max(T::constant(0.0));
         let (p, n) = (T::constant(counts.positives), T::constant(counts.negatives));
         Cells([rest(n, fp), fp, rest(p, tp), tp, p, n, T::constant(counts.positives + counts.negatives)])
     }
 }
 
-/// A function of one argument.
+/// A function or operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Unary {
     Negate,
@@ -74,7 +74,7 @@ pub(crate) enum Unary {
     Abs,
 }
 
-/// A function of two arguments.
+/// A function or operator with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Binary {
     Add,
@@ -86,7 +86,7 @@ pub(crate) enum Binary {
     Max,
 }
 
-/// One step of a formula; the numbers are places of earlier nodes.
+/// One operation of a formula; the operands are indices of earlier nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Node {
     Cell(Cell),
@@ -95,7 +95,7 @@ pub(crate) enum Node {
     Binary(Binary, u16, u16),
 }
 
-/// A formula as a list of nodes; the last one is the result.
+/// A formula as a list of nodes, the last of which is the result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -106,7 +106,7 @@ impl Tree {
         &self.nodes
     }
 
-    /// The result for these cells. `scratch` is cleared and filled: a caller in a loop allocates once.
+    /// The result for these cells. `scratch` is overwritten; a caller that evaluates in a loop can reuse it to allocate only once.
     pub fn evaluate<T: Number>(&self, cells: &Cells<T>, scratch: &mut Vec<T>) -> T {
         scratch.clear();
         for node in &self.nodes {
@@ -142,12 +142,12 @@ impl Tree {
     }
 }
 
-/// Largest number of parts of a formula written out, names expanded.
+/// Maximum number of nodes of a formula written out as a tree, with the names of scores expanded.
 pub(crate) const MAX_SIZE: usize = 8192;
-/// Deepest chain of parts: far beyond any formula, far below what a stack carries.
+/// Maximum depth of the tree: far beyond any real formula, and far below what would overflow the stack.
 pub(crate) const MAX_DEPTH: usize = 256;
 
-/// What a node is, bit for bit: floats compare by their bits so that a key can be hashed.
+/// A node as a hash key; constants are compared by their bits.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Cell(Cell),
@@ -156,61 +156,60 @@ enum Key {
     Binary(Binary, u16, u16),
 }
 
-/// Too large or too deep a formula.
+/// The limit that a formula exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Limit {
+pub(crate) enum LimitExceeded {
     Size,
     Depth,
 }
 
-/// Adds nodes one after the other, each kind only once, within the limits.
+/// Appends nodes to a tree, storing equal nodes once and enforcing the limits.
 #[derive(Default)]
 pub(crate) struct Builder {
     nodes: Vec<Node>,
-    places: HashMap<Key, u16>,
-    /// Parts and depth of each node written out as a tree.
-    extent: Vec<(usize, usize)>,
+    indices: HashMap<Key, u16>,
+    /// Size and depth of the subtree of each node, written out without sharing.
+    size_and_depth: Vec<(usize, usize)>,
 }
 
 impl Builder {
-    pub fn add(&mut self, node: Node) -> Result<u16, Limit> {
+    pub fn add(&mut self, node: Node) -> Result<u16, LimitExceeded> {
         let key = match node {
             Node::Cell(cell) => Key::Cell(cell),
             Node::Constant(value) => Key::Constant(value.to_bits()),
             Node::Unary(function, a) => Key::Unary(function, a),
             Node::Binary(function, a, b) => Key::Binary(function, a, b),
         };
-        if let Some(place) = self.places.get(&key) {
-            return Ok(*place);
+        if let Some(index) = self.indices.get(&key) {
+            return Ok(*index);
         }
         let (size, depth) = match node {
             Node::Cell(_) | Node::Constant(_) => (1, 1),
             Node::Unary(_, a) => {
-                let (size, depth) = self.extent[a as usize];
+                let (size, depth) = self.size_and_depth[a as usize];
                 (size + 1, depth + 1)
             }
             Node::Binary(_, a, b) => {
-                let (a, b) = (self.extent[a as usize], self.extent[b as usize]);
+                let (a, b) = (self.size_and_depth[a as usize], self.size_and_depth[b as usize]);
                 (a.0 + b.0 + 1, a.1.max(b.1) + 1)
             }
         };
         if size > MAX_SIZE || self.nodes.len() >= MAX_SIZE {
-            return Err(Limit::Size);
+            return Err(LimitExceeded::Size);
         }
         if depth > MAX_DEPTH {
-            return Err(Limit::Depth);
+            return Err(LimitExceeded::Depth);
         }
-        let place = self.nodes.len() as u16;
+        let index = self.nodes.len() as u16;
         self.nodes.push(node);
-        self.extent.push((size, depth));
-        self.places.insert(key, place);
-        Ok(place)
+        self.size_and_depth.push((size, depth));
+        self.indices.insert(key, index);
+        Ok(index)
     }
 
-    /// The value of a part that reads no cell.
-    pub fn constant(&self, place: u16) -> Option<f64> {
-        // Every node under a constant expression is constant: evaluate the part with cells that would show.
-        let tree = self.tree(place);
+    /// The value of a subexpression that reads no cell; `None` for any other.
+    pub fn constant(&self, index: u16) -> Option<f64> {
+        let tree = self.tree(index);
         let free_of_cells = tree.nodes.iter().all(|node| !matches!(node, Node::Cell(_)));
         free_of_cells.then(|| tree.evaluate(&Cells([f64::NAN; 7]), &mut Vec::new()))
     }
@@ -222,20 +221,20 @@ impl Builder {
 }
 
 impl Tree {
-    /// With tp + fn, fp + tn and p + n read off the class counts instead of added up: fewer steps, and while a threshold
-    /// moves these stay points, where intervals of their parts would add up to something wide.
-    pub fn counted(&self) -> Self {
+    /// The same formula with tp + fn, fp + tn and p + n replaced by the class counts. This takes fewer operations, and the counts
+    /// stay exact while a threshold varies, where the sums of two intervals would be too wide.
+    pub fn with_class_counts(&self) -> Self {
         let mut builder = Builder::default();
-        let mut moved: Vec<u16> = Vec::with_capacity(self.nodes.len());
+        let mut new_index: Vec<u16> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             let cell_at = |builder: &Builder, at: u16| match builder.nodes[at as usize] {
                 Node::Cell(cell) => Some(cell),
                 _ => None,
             };
             let node = match *node {
-                Node::Unary(function, a) => Node::Unary(function, moved[a as usize]),
+                Node::Unary(function, a) => Node::Unary(function, new_index[a as usize]),
                 Node::Binary(function, a, b) => {
-                    let (a, b) = (moved[a as usize], moved[b as usize]);
+                    let (a, b) = (new_index[a as usize], new_index[b as usize]);
                     match (function, cell_at(&builder, a), cell_at(&builder, b)) {
                         (Binary::Add, Some(Cell::Tp), Some(Cell::Fn))
                         | (Binary::Add, Some(Cell::Fn), Some(Cell::Tp)) => Node::Cell(Cell::Positives),
@@ -247,41 +246,46 @@ impl Tree {
                 }
                 leaf => leaf,
             };
-            // A tree within the limits stays within them.
-            moved.push(builder.add(node).unwrap_or(0));
+            // A tree within the limits stays within them, so this cannot fail.
+            new_index.push(builder.add(node).unwrap_or(0));
         }
-        match moved.last() {
+        match new_index.last() {
             Some(last) => builder.tree(*last),
             None => self.clone(),
         }
     }
 
-    /// Only the nodes that the result uses (arguments of scores are read as formulas, then dropped), each after its parts from
-    /// left to right: however a formula came about, equal formulas are equal lists.
+    /// The tree without unused nodes (constant arguments of scores are parsed as formulas and then unused), operands in order from left to
+    /// right. Equal formulas give equal lists, however they were built.
     fn pruned(&self) -> Self {
-        let mut moved = vec![None; self.nodes.len()];
+        let mut new_index = vec![None; self.nodes.len()];
         let mut nodes = Vec::new();
-        // What is still to be placed, the next on top; a node is looked at again once its parts are placed.
-        let mut waiting: Vec<usize> = self.nodes.len().checked_sub(1).into_iter().collect();
-        while let Some(&at) = waiting.last() {
-            let place = |part: u16| moved[part as usize];
+        // Depth-first traversal with an explicit stack; a node is visited again once its operands are placed.
+        let mut pending: Vec<usize> = self.nodes.len().checked_sub(1).into_iter().collect();
+        while let Some(&at) = pending.last() {
+            let new_index_of = |operand: u16| new_index[operand as usize];
             let placed = match self.nodes[at] {
-                Node::Unary(function, a) => place(a).map(|a| Node::Unary(function, a)).ok_or([a, a]),
+                Node::Unary(function, a) => new_index_of(a).map(|a| Node::Unary(function, a)).ok_or([a, a]),
                 Node::Binary(function, a, b) => {
-                    place(a).zip(place(b)).map(|(a, b)| Node::Binary(function, a, b)).ok_or([b, a])
+                    new_index_of(a).zip(new_index_of(b)).map(|(a, b)| Node::Binary(function, a, b)).ok_or([b, a])
                 }
                 leaf => Ok(leaf),
             };
             match placed {
                 Ok(node) => {
-                    waiting.pop();
-                    if moved[at].is_none() {
-                        moved[at] = Some(nodes.len() as u16);
+                    pending.pop();
+                    if new_index[at].is_none() {
+                        new_index[at] = Some(nodes.len() as u16);
                         nodes.push(node);
                     }
                 }
-                Err(parts) => {
-                    waiting.extend(parts.iter().map(|part| *part as usize).filter(|part| moved[*part].is_none()));
+                Err(operands) => {
+                    pending.extend(
+                        operands
+                            .iter()
+                            .map(|operand| *operand as usize)
+                            .filter(|operand| new_index[*operand].is_none()),
+                    );
                 }
             }
         }

@@ -1,10 +1,10 @@
-//! Cross-entropy, plain or with a weight per class: the loss that score-oriented ones are compared with.
+//! Cross-entropy, unweighted or with class weights: the usual loss, for comparison.
 //!
 //! ```text
 //! ℓ = Σ wᵢ c(yᵢ) ln(1 + e^(∓zᵢ)) / Σ wᵢ c(yᵢ)        ∂ℓ/∂zᵢ = wᵢ c(yᵢ) (pᵢ − yᵢ) / Σ w c
 //! ```
 //!
-//! with c = 1, or the weights of the two classes. From the logit: no logarithm of a sigmoid.
+//! with c = 1, or the class weights. Computed from the logit, never as the logarithm of a sigmoid.
 
 use super::check_gradient;
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::prior::Chance;
 use crate::real::Real;
 use crate::rows::{Logits, Rows};
 
-/// Cross-entropy with a weight per class.
+/// Cross-entropy with class weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrossEntropy {
     positive: f64,
@@ -21,23 +21,23 @@ pub struct CrossEntropy {
 }
 
 impl CrossEntropy {
-    /// Both classes count alike.
+    /// Cross-entropy with both class weights 1.
     #[must_use]
     pub fn plain() -> Self {
         CrossEntropy { positive: 1.0, negative: 1.0 }
     }
 
-    /// With a weight for positives and for negatives.
+    /// Cross-entropy with the given class weights.
     pub fn weighted(positive: f64, negative: f64) -> Result<Self> {
-        let usable = |weight: f64| weight.is_finite() && weight >= 0.0;
-        if usable(positive) && usable(negative) && positive + negative > 0.0 {
+        let is_valid = |weight: f64| weight.is_finite() && weight >= 0.0;
+        if is_valid(positive) && is_valid(negative) && positive + negative > 0.0 {
             return Ok(CrossEntropy { positive, negative });
         }
         let reason = format!("must be 0 or above and not both 0, not {positive} and {negative}");
         Err(Error::Setting { what: "class weights", reason })
     }
 
-    /// Each class weighs as much as the other in all, n/2P and n/2N: what other tools call "balanced".
+    /// Cross-entropy with class weights n/2P and n/2N, so that both classes have the same total weight ("balanced" in scikit-learn).
     pub fn balanced(counts: &Counts) -> Result<Self> {
         let total = counts.positives + counts.negatives;
         Self::weighted(ratio(total, 2.0 * counts.positives), ratio(total, 2.0 * counts.negatives))
@@ -49,7 +49,7 @@ impl CrossEntropy {
         (self.positive, self.negative)
     }
 
-    /// ℓ.
+    /// The loss ℓ.
     pub fn value<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>) -> Result<f64> {
         rows.check()?;
         let (mut sum, mut total) = (0.0, 0.0);
@@ -57,9 +57,9 @@ impl CrossEntropy {
             let (z, label) = (z.wide(), rows.labels[row]);
             let weight = self.row_weight(rows, row);
             if weight == 0.0 {
-                continue; // also where its loss is infinite
+                continue; // its loss may be infinite
             }
-            // ln(1 + e^−m) for the margin m: max(−m, 0) + ln(1 + e^−|m|).
+            // ln(1 + e^−m) for the margin m, computed as max(−m, 0) + ln(1 + e^−|m|).
             let margin = if label { z } else { -z };
             sum += weight * ((-margin).max(0.0) + (-margin.abs()).exp().ln_1p());
             total += weight;
@@ -68,7 +68,7 @@ impl CrossEntropy {
         if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
     }
 
-    /// ℓ, and ∂ℓ/∂z into the caller's slice.
+    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         check_gradient(rows, gradient)?;
         let value = self.value(rows)?;

@@ -1,13 +1,13 @@
-//! The exact expected score: E over τ of s(CM(τ)), for any score, linear or not.
+//! The exact expected score: the expectation over τ of s(CM(τ)), for any score.
 //!
-//! Between two neighbouring predictions no row changes sides, so CM(τ) is constant there:
+//! CM(τ) is constant between two neighbouring predictions, so
 //!
 //! ```text
-//! E[s] = Σₖ sₖ (F(p₍ₖ₎) − F(p₍ₖ₊₁₎))                predictions in falling order, k of them above τ, p₍₀₎ = 1, p₍ₙ₊₁₎ = 0
-//! ∂E/∂pᵢ = f(pᵢ) [s(i counted positive) − s(i counted negative)]                                     at τ = pᵢ
+//! E[s] = Σₖ sₖ (F(p₍ₖ₎) − F(p₍ₖ₊₁₎))          predictions in descending order, k of them above τ, p₍₀₎ = 1, p₍ₙ₊₁₎ = 0
+//! ∂E/∂pᵢ = f(pᵢ) [s(row i predicted positive) − s(row i predicted negative)]                          at τ = pᵢ
 //! ```
 //!
-//! One sort, no derivative of s. Where predictions tie, E has a kink; the gradient is the mean of the two one-sided ones.
+//! This takes one sort and no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the two one-sided gradients.
 
 use super::check_gradient;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use crate::rows::{Logits, Predictions, Rows};
 use crate::score::Score;
 use crate::sweep::order_descending;
 
-/// 1 − E s(τ) (or E s, E|s − ideal| where that is better), exactly.
+/// 1 − E[s(τ)], or E[s] if lower is better, or E|s − ideal| if there is an ideal value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactLoss {
     score: Score,
@@ -26,7 +26,7 @@ pub struct ExactLoss {
 }
 
 impl ExactLoss {
-    /// A loss for this score under this prior.
+    /// A loss for the given score and prior.
     #[must_use]
     pub fn new(score: Score, prior: Prior) -> Self {
         ExactLoss { score, prior }
@@ -44,13 +44,13 @@ impl ExactLoss {
         &self.prior
     }
 
-    /// ℓ.
+    /// The loss ℓ.
     pub fn value<P: Predictions>(&self, rows: &Rows<'_, P>) -> Result<f64> {
         let steps = Steps::new(&self.prior, rows)?;
         self.expected(&steps, &self.losses(&steps)?)
     }
 
-    /// ℓ, and ∂ℓ/∂z into the caller's slice.
+    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         check_gradient(rows, gradient)?;
         let steps = Steps::new(&self.prior, rows)?;
@@ -58,8 +58,8 @@ impl ExactLoss {
         let value = self.expected(&steps, &losses)?;
         let mut single = vec![0.0; 2];
         for group in &steps.groups {
-            // Moved up alone, the row is the only one of its group above the threshold; moved down, the only one below.
-            // A group of one needs no further matrices: both sides are the neighbouring steps.
+            // If the row moves up, it is the only row of its group above the threshold; if it moves down, the only one below.
+            // For a group of one row, these are the two neighbouring steps and no further matrices are needed.
             let (above, below) = (losses[group.step], losses[group.step + 1]);
             for &row in &steps.order[group.rows.clone()] {
                 let row = row as usize;
@@ -108,32 +108,33 @@ impl ExactLoss {
     }
 }
 
-/// The score at each (TP, FP), eight at a time.
+/// The score at each pair (TP, FP), evaluated eight at a time.
 pub(crate) fn score_values(score: &Score, tp: &[f64], fp: &[f64], counts: &Counts, values: &mut [f64]) {
     let mut scratch = Vec::new();
     for start in (0..tp.len()).step_by(LANES) {
         let length = LANES.min(tp.len() - start);
-        // The last lanes repeat a real matrix, so that no lane computes nonsense.
+        // The unused lanes repeat the last matrix, so that no lane computes with undefined values.
         let lane = |from: &[f64]| std::array::from_fn(|k| from[start + k.min(length - 1)]);
-        let found = score.formula().lanes(&lane(tp), &lane(fp), counts, &mut scratch);
-        values[start..start + length].copy_from_slice(&found[..length]);
+        let evaluated = score.formula().lanes(&lane(tp), &lane(fp), counts, &mut scratch);
+        values[start..start + length].copy_from_slice(&evaluated[..length]);
     }
 }
 
-/// All the confusion matrices that occur as the threshold falls from 1 to 0, and the probability of each.
+/// All confusion matrices that occur as the threshold falls from 1 to 0, and their probabilities.
 pub(crate) struct Steps {
-    /// Hits and false alarms at each step: step 0 has none above the threshold, the last one all.
+    /// True positives at each step: none at step 0, all at the last step.
     pub tp: Vec<f64>,
+    /// False positives at each step.
     pub fp: Vec<f64>,
-    /// The probability that the threshold lies in the step; they add up to 1.
+    /// The probability that the threshold lies in each step; they sum to 1.
     pub masses: Vec<f64>,
     pub counts: Counts,
-    /// Rows in falling order of their predictions.
+    /// Row indices in descending order of the predictions.
     order: Vec<u32>,
     groups: Vec<Group>,
 }
 
-/// Rows with equal predictions; they pass the threshold together, from `step` to `step + 1`.
+/// Rows with equal predictions, which become positive together between `step` and `step + 1`.
 struct Group {
     rows: std::ops::Range<usize>,
     step: usize,
@@ -146,29 +147,29 @@ impl Steps {
         let order = order_descending(values)?;
         let (mut tp, mut fp, mut masses) = (vec![0.0], vec![0.0], Vec::new());
         let mut groups = Vec::new();
-        let mut above = 1.0; // F at the upper end of the current step
+        let mut upper_cdf = 1.0; // F at the upper end of the current step
         let mut at = 0;
         while at < order.len() {
             let value = values[order[at] as usize];
             let start = at;
-            let (mut hits, mut alarms) = (tp[groups.len()], fp[groups.len()]);
+            let (mut true_positives, mut false_positives) = (tp[groups.len()], fp[groups.len()]);
             while at < order.len() && values[order[at] as usize] == value {
                 let row = order[at] as usize;
                 if rows.labels[row] {
-                    hits += rows.weight(row);
+                    true_positives += rows.weight(row);
                 } else {
-                    alarms += rows.weight(row);
+                    false_positives += rows.weight(row);
                 }
                 at += 1;
             }
-            let cdf = prior.cdf_at(P::chance(value)).min(above);
-            masses.push(above - cdf);
-            above = cdf;
+            let cdf = prior.cdf_at(P::chance(value)).min(upper_cdf);
+            masses.push(upper_cdf - cdf);
+            upper_cdf = cdf;
             groups.push(Group { rows: start..at, step: groups.len() });
-            tp.push(hits);
-            fp.push(alarms);
+            tp.push(true_positives);
+            fp.push(false_positives);
         }
-        masses.push(above);
+        masses.push(upper_cdf);
         let last = groups.len();
         let counts = Counts { positives: tp[last], negatives: fp[last] };
         Ok(Steps { tp, fp, masses, counts, order, groups })

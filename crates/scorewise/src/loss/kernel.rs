@@ -1,93 +1,97 @@
-//! The two passes over the rows that every score-oriented loss is made of.
+//! The two passes over the rows that compute a score-oriented loss.
 //!
-//! Pass one sums w F(p) and w by class; pass two writes −w g f(p) p (1 − p). Between them lies one scalar step. The
-//! second pass computes σ again instead of reading it from memory: at ten million rows memory is what costs.
+//! The first pass sums w F(p) and w for each class, the second writes −w g f(p) p (1 − p); the score is evaluated in between. The
+//! second pass recomputes σ instead of storing it, because for many rows memory bandwidth is the bottleneck.
 //!
-//! Sums run in sixteen f64 lanes, whatever the machine, and are folded at the end in one order: same bits everywhere.
+//! Sums are accumulated in sixteen f64 lanes on every machine and combined in a fixed order, so the results are bit-identical everywhere.
 
 use super::Slopes;
 use crate::confusion::Confusion;
 use crate::error::Result;
 use crate::formula::Counts;
-use crate::prior::{Prior, RowLaw, RowWork, with_row_law};
+use crate::prior::{Prior, RowDistribution, RowTask, with_row_distribution};
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
-use crate::simd::{Level, Vectorised, vectorised_at};
+use crate::simd::{InstructionSet, Vectorised, run_vectorised};
 
-/// Rows that go through the elementwise part before they are summed: small enough for the first cache.
+/// Rows that are processed before they are summed: few enough for the L1 cache.
 const CHUNK: usize = 512;
 const LANES: usize = 16;
 
 /// The expected confusion matrix of the rows.
 pub(crate) fn expect<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
-    expect_at(Level::best(), prior, rows)
+    expect_at(InstructionSet::best(), prior, rows)
 }
 
-pub(crate) fn expect_at<P: Predictions>(level: Level, prior: &Prior, rows: &Rows<'_, P>) -> Result<Confusion> {
-    let sums = with_row_law(prior, Expect { level, rows });
-    if !(sums.hits + sums.alarms + sums.positives + sums.negatives).is_finite() {
+pub(crate) fn expect_at<P: Predictions>(
+    instructions: InstructionSet,
+    prior: &Prior,
+    rows: &Rows<'_, P>,
+) -> Result<Confusion> {
+    let sums = with_row_distribution(prior, ExpectTask { instructions, rows });
+    if !(sums.tp + sums.fp + sums.positives + sums.negatives).is_finite() {
         rows.check()?;
     }
-    // Row sums are kept: what is not predicted positive is predicted negative.
-    Ok(Confusion::at(sums.hits, sums.alarms, &Counts { positives: sums.positives, negatives: sums.negatives }))
+    // Row sums are preserved: a row that is not predicted positive is predicted negative.
+    Ok(Confusion::at(sums.tp, sums.fp, &Counts { positives: sums.positives, negatives: sums.negatives }))
 }
 
-/// −w g f(p) p (1 − p) into `gradient`, with g already multiplied by the slope of the loss.
+/// Writes −w g f(p) p (1 − p) into `gradient`; `slopes` are −g of the two classes.
 pub(crate) fn gradient<R: Real>(prior: &Prior, rows: &Rows<'_, Logits<'_, R>>, slopes: Slopes, gradient: &mut [R]) {
-    gradient_at(Level::best(), prior, rows, slopes, gradient);
+    gradient_at(InstructionSet::best(), prior, rows, slopes, gradient);
 }
 
 pub(crate) fn gradient_at<R: Real>(
-    level: Level,
+    instructions: InstructionSet,
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
     slopes: Slopes,
     gradient: &mut [R],
 ) {
     if slopes.positive.abs().max(slopes.negative.abs()) <= R::STEEPEST {
-        with_row_law(prior, Gradient { level, rows, slopes, gradient });
+        with_row_distribution(prior, GradientTask { instructions, rows, slopes, gradient });
         return;
     }
-    // Where all of a batch lies in the far tail, slopes exceed what f32 holds though their products with the density do
-    // not: such a batch goes row by row in f64.
+    // If a whole batch lies in the far tail, the derivatives exceed the range of f32 although their products with the density do
+    // not. Such a batch is computed row by row in f64.
     for (row, out) in gradient.iter_mut().enumerate() {
-        let slope = if rows.labels[row] { slopes.positive } else { slopes.negative };
+        let derivative = if rows.labels[row] { slopes.positive } else { slopes.negative };
         let density = prior.logit_density(rows.predictions.0[row].wide());
-        *out = R::of_clamped(slope * (rows.weight(row) * density));
+        *out = R::of_clamped(derivative * (rows.weight(row) * density));
     }
 }
 
-struct Expect<'a, 'b, P: Predictions> {
-    level: Level,
+struct ExpectTask<'a, 'b, P: Predictions> {
+    instructions: InstructionSet,
     rows: &'a Rows<'b, P>,
 }
 
-impl<P: Predictions> RowWork<P::Number> for Expect<'_, '_, P> {
+impl<P: Predictions> RowTask<P::Number> for ExpectTask<'_, '_, P> {
     type Output = Sums;
-    fn run<L: RowLaw<P::Number>>(self, law: L) -> Sums {
-        let Expect { level, rows } = self;
+    fn run<D: RowDistribution<P::Number>>(self, distribution: D) -> Sums {
+        let ExpectTask { instructions, rows } = self;
         match rows.weights {
-            None => vectorised_at(level, ExpectLoop { rows, law, weights: Ones }),
-            Some(weights) => vectorised_at(level, ExpectLoop { rows, law, weights }),
+            None => run_vectorised(instructions, ExpectLoop { rows, distribution, weights: Ones }),
+            Some(weights) => run_vectorised(instructions, ExpectLoop { rows, distribution, weights }),
         }
     }
 }
 
-/// Σ w F of negatives and positives, Σ w of negatives and positives. A row that cannot be used makes one of them no number;
-/// which row is looked for afterwards.
+/// Σ w F and Σ w of the negatives and the positives. An invalid row makes one of the sums NaN or infinite; which row it is, is
+/// determined afterwards.
 struct Sums {
-    alarms: f64,
-    hits: f64,
+    fp: f64,
+    tp: f64,
     negatives: f64,
     positives: f64,
 }
 
-/// One weight a row, given or 1: the loops are written once and compiled for both.
+/// The weights of the rows, given or all 1, so that the loops are written once and compiled for both.
 trait Weights<R>: Copy {
-    const ARE_GIVEN: bool;
-    /// Those of the rows from `start` to `end`.
+    const GIVEN: bool;
+    /// The weights of the rows from `start` to `end`.
     #[must_use]
-    fn part(self, start: usize, end: usize) -> Self;
+    fn range(self, start: usize, end: usize) -> Self;
     fn at(&self, row: usize) -> R;
 }
 
@@ -95,9 +99,9 @@ trait Weights<R>: Copy {
 struct Ones;
 
 impl<R: Real> Weights<R> for Ones {
-    const ARE_GIVEN: bool = false;
+    const GIVEN: bool = false;
     #[inline(always)]
-    fn part(self, _: usize, _: usize) -> Self {
+    fn range(self, _: usize, _: usize) -> Self {
         self
     }
     #[inline(always)]
@@ -107,9 +111,9 @@ impl<R: Real> Weights<R> for Ones {
 }
 
 impl<R: Real> Weights<R> for &[R] {
-    const ARE_GIVEN: bool = true;
+    const GIVEN: bool = true;
     #[inline(always)]
-    fn part(self, start: usize, end: usize) -> Self {
+    fn range(self, start: usize, end: usize) -> Self {
         &self[start..end]
     }
     #[inline(always)]
@@ -118,74 +122,74 @@ impl<R: Real> Weights<R> for &[R] {
     }
 }
 
-struct ExpectLoop<'a, 'b, P: Predictions, L, W> {
+struct ExpectLoop<'a, 'b, P: Predictions, D, W> {
     rows: &'a Rows<'b, P>,
-    law: L,
+    distribution: D,
     weights: W,
 }
 
-impl<P: Predictions, L: RowLaw<P::Number>, W: Weights<P::Number>> Vectorised for ExpectLoop<'_, '_, P, L, W> {
+impl<P: Predictions, D: RowDistribution<P::Number>, W: Weights<P::Number>> Vectorised for ExpectLoop<'_, '_, P, D, W> {
     type Output = Sums;
 
     #[inline(always)]
     fn run(self) -> Sums {
-        let mut hits = Split::new();
-        let mut weight = Split::new();
+        let mut predicted_positive = ClassSums::new();
+        let mut total_weight = ClassSums::new();
         let mut count = 0;
         let values = self.rows.predictions.values();
         for start in (0..values.len()).step_by(CHUNK) {
             let end = (start + CHUNK).min(values.len());
             let values = &values[start..end];
             let labels = &self.rows.labels[start..end];
-            let weights = self.weights.part(start, end);
-            hits.add(labels, values, |row, value| weights.at(row) * P::cdf(&self.law, value));
-            if W::ARE_GIVEN {
-                // A weight below 0 spoils the sum, so that it is noticed; infinite ones do so by themselves.
-                let usable = |weight: P::Number| if weight >= P::Number::ZERO { weight } else { P::Number::NAN };
-                weight.add(labels, values, |row, _| usable(weights.at(row)));
+            let weights = self.weights.range(start, end);
+            predicted_positive.add(labels, values, |row, value| weights.at(row) * P::cdf(&self.distribution, value));
+            if W::GIVEN {
+                // A negative weight makes the sum NaN, so that it is detected; an infinite one makes the sum infinite.
+                let checked = |weight: P::Number| if weight >= P::Number::ZERO { weight } else { P::Number::NAN };
+                total_weight.add(labels, values, |row, _| checked(weights.at(row)));
             } else {
                 count += labels.iter().filter(|label| **label).count();
             }
         }
         let (positives, negatives) =
-            if W::ARE_GIVEN { weight.totals() } else { (count as f64, (values.len() - count) as f64) };
-        let (hits, alarms) = hits.totals();
-        Sums { alarms, hits, negatives, positives }
+            if W::GIVEN { total_weight.totals() } else { (count as f64, (values.len() - count) as f64) };
+        let (tp, fp) = predicted_positive.totals();
+        Sums { fp, tp, negatives, positives }
     }
 }
 
-/// Sums by class, in sixteen f64 lanes each.
-struct Split<R> {
+/// Sums for each class, accumulated in sixteen f64 lanes.
+struct ClassSums<R> {
     positive: [R; CHUNK],
     negative: [R; CHUNK],
     positive_lanes: [f64; LANES],
     negative_lanes: [f64; LANES],
 }
 
-impl<R: Real> Split<R> {
+impl<R: Real> ClassSums<R> {
     #[inline(always)]
     fn new() -> Self {
         let (chunk, lanes) = ([R::ZERO; CHUNK], [0.0; LANES]);
-        Split { positive: chunk, negative: chunk, positive_lanes: lanes, negative_lanes: lanes }
+        ClassSums { positive: chunk, negative: chunk, positive_lanes: lanes, negative_lanes: lanes }
     }
 
-    /// Adds what each row contributes to the sum of its class.
+    /// Adds the contribution of each row to the sum of its class.
     #[inline(always)]
-    fn add(&mut self, labels: &[bool], values: &[R], part: impl Fn(usize, R) -> R) {
+    fn add(&mut self, labels: &[bool], values: &[R], contribution: impl Fn(usize, R) -> R) {
         let out = self.positive.iter_mut().zip(&mut self.negative);
         for (row, (((positive, negative), label), value)) in out.zip(labels).zip(values).enumerate() {
-            let all = part(row, *value);
-            // A product, not a branch: all or 0, and the difference is 0 or all, without rounding.
-            let mine = R::of_label(*label) * all;
-            *positive = mine;
-            *negative = all - mine;
+            let all = contribution(row, *value);
+            // A product instead of a branch: it is `all` or 0, and the difference is 0 or `all`, without rounding.
+            let positive_part = R::of_label(*label) * all;
+            *positive = positive_part;
+            *negative = all - positive_part;
         }
-        // A last chunk that does not fill its lanes is filled with zeros.
-        let whole = labels.len().next_multiple_of(LANES);
-        self.positive[labels.len()..whole].fill(R::ZERO);
-        self.negative[labels.len()..whole].fill(R::ZERO);
-        add_lanes(&mut self.positive_lanes, &self.positive[..whole]);
-        add_lanes(&mut self.negative_lanes, &self.negative[..whole]);
+        // An incomplete last chunk is padded with zeros.
+        let padded = labels.len().next_multiple_of(LANES);
+        self.positive[labels.len()..padded].fill(R::ZERO);
+        self.negative[labels.len()..padded].fill(R::ZERO);
+        add_lanes(&mut self.positive_lanes, &self.positive[..padded]);
+        add_lanes(&mut self.negative_lanes, &self.negative[..padded]);
     }
 
     #[inline(always)]
@@ -205,43 +209,45 @@ fn add_lanes<R: Real>(lanes: &mut [f64; LANES], values: &[R]) {
     *lanes = sums;
 }
 
-struct Gradient<'a, 'b, 'c, R: Real> {
-    level: Level,
+struct GradientTask<'a, 'b, 'c, R: Real> {
+    instructions: InstructionSet,
     rows: &'a Rows<'b, Logits<'c, R>>,
     slopes: Slopes,
     gradient: &'a mut [R],
 }
 
-impl<R: Real> RowWork<R> for Gradient<'_, '_, '_, R> {
+impl<R: Real> RowTask<R> for GradientTask<'_, '_, '_, R> {
     type Output = ();
-    fn run<L: RowLaw<R>>(self, law: L) {
-        let Gradient { level, rows, slopes, gradient } = self;
+    fn run<D: RowDistribution<R>>(self, distribution: D) {
+        let GradientTask { instructions, rows, slopes, gradient } = self;
         match rows.weights {
-            None => vectorised_at(level, GradientLoop { rows, slopes, gradient, law, weights: Ones }),
-            Some(weights) => vectorised_at(level, GradientLoop { rows, slopes, gradient, law, weights }),
+            None => run_vectorised(instructions, GradientLoop { rows, slopes, gradient, distribution, weights: Ones }),
+            Some(weights) => {
+                run_vectorised(instructions, GradientLoop { rows, slopes, gradient, distribution, weights })
+            }
         }
     }
 }
 
-struct GradientLoop<'a, 'b, 'c, R: Real, L, W> {
+struct GradientLoop<'a, 'b, 'c, R: Real, D, W> {
     rows: &'a Rows<'b, Logits<'c, R>>,
     slopes: Slopes,
     gradient: &'a mut [R],
-    law: L,
+    distribution: D,
     weights: W,
 }
 
-impl<R: Real, L: RowLaw<R>, W: Weights<R>> Vectorised for GradientLoop<'_, '_, '_, R, L, W> {
+impl<R: Real, D: RowDistribution<R>, W: Weights<R>> Vectorised for GradientLoop<'_, '_, '_, R, D, W> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
         let (positive, negative) = (R::of(self.slopes.positive), R::of(self.slopes.negative));
         let rows = self.gradient.iter_mut().zip(self.rows.predictions.0).zip(self.rows.labels);
-        let weights = self.weights.part(0, self.rows.len());
+        let weights = self.weights.range(0, self.rows.len());
         for (row, ((out, z), label)) in rows.enumerate() {
-            let slope = if *label { positive } else { negative };
-            *out = slope * (weights.at(row) * self.law.density_of_logit(*z));
+            let derivative = if *label { positive } else { negative };
+            *out = derivative * (weights.at(row) * self.distribution.density_of_logit(*z));
         }
     }
 }
@@ -263,17 +269,17 @@ mod tests {
         let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
         for text in ["uniform", "cosine:0.5,0.1", "quartic:0.4,0.3", "mix:0.1,triangular:0.5,0.5", "beta:2,5"] {
             let prior: Prior = text.parse().unwrap();
-            let work = |level: Level| {
+            let run = |instructions: InstructionSet| {
                 let slopes = Slopes { positive: -0.25, negative: 0.125 };
                 let mut gradient = vec![0f32; logits.len()];
-                gradient_at(level, &prior, &rows, slopes, &mut gradient);
-                (expect_at(level, &prior, &rows).unwrap(), gradient)
+                gradient_at(instructions, &prior, &rows, slopes, &mut gradient);
+                (expect_at(instructions, &prior, &rows).unwrap(), gradient)
             };
-            let portable = work(Level::Portable);
-            assert!(work(Level::best()) == portable, "{text}");
+            let portable = run(InstructionSet::Portable);
+            assert!(run(InstructionSet::best()) == portable, "{text}");
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2") {
-                assert!(work(Level::Avx2) == portable, "{text}");
+                assert!(run(InstructionSet::Avx2) == portable, "{text}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! LOSS: one door to all of them. Rows in; a value, and the gradient with respect to the logits, out.
+//! Losses: each computes a value from rows, and its gradient with respect to the logits.
 //!
 //! ```
 //! use scorewise::{Logits, Loss, Prior, Rows, Score, ScoreLoss};
@@ -9,7 +9,7 @@
 //! let mut gradient = [0.0; 4];
 //! let value = loss.value_and_gradient(&rows, &mut gradient)?;
 //! assert!(value > 0.0 && value < 1.0);
-//! assert!(gradient[0] < 0.0 && gradient[1] > 0.0); // descent lifts positives and sinks negatives
+//! assert!(gradient[0] < 0.0 && gradient[1] > 0.0); // descent raises the logits of positives and lowers those of negatives
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 
@@ -28,28 +28,28 @@ use crate::error::Result;
 use crate::real::Real;
 use crate::rows::{Logits, Rows, same_length};
 
-/// ∂ℓ/∂F of a positive and of a negative row with weight 1: the two numbers that a batch tells its rows.
+/// ∂ℓ/∂F of a positive and of a negative row with weight 1: all that the gradient of a row needs to know about the other rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Slopes {
-    /// Of a positive: −g₁ where higher is better.
+    /// For a positive row: −g₁ if higher is better.
     pub positive: f64,
-    /// Of a negative: −g₀ where higher is better.
+    /// For a negative row: −g₀ if higher is better.
     pub negative: f64,
 }
 
-/// Any of the losses.
+/// One of the losses.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loss {
-    /// 1 − the score of the expected matrix: the paper's.
+    /// 1 − the score of the expected confusion matrix, as in the paper.
     Score(ScoreLoss),
     /// 1 − the exact expected score.
     Exact(ExactLoss),
-    /// Cross-entropy, plain or weighted by class.
+    /// Cross-entropy, unweighted or with class weights.
     CrossEntropy(CrossEntropy),
 }
 
 impl Loss {
-    /// ℓ.
+    /// The loss ℓ.
     pub fn value<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>) -> Result<f64> {
         match self {
             Loss::Score(loss) => loss.value(rows),
@@ -58,7 +58,7 @@ impl Loss {
         }
     }
 
-    /// ℓ, and ∂ℓ/∂z into the caller's slice.
+    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         match self {
             Loss::Score(loss) => loss.value_and_gradient(rows, gradient),
@@ -68,11 +68,11 @@ impl Loss {
     }
 }
 
-/// A slope that can be multiplied. Where a whole batch lies in the far tail, a quotient such as 2/(2tp + fp + fn) overflows, but its
-/// product with the density, which vanishes there, need not: it is cut to what leaves room for weights up to 1e12. Two such
-/// slopes against each other say nothing, and count 0.
-pub(crate) fn finite_slope(slope: f64) -> f64 {
-    if slope.is_nan() { 0.0 } else { slope.clamp(-1e290, 1e290) }
+/// The derivative clamped to a finite range. If a whole batch lies in the far tail, a quotient such as 2/(2tp + fp + fn) overflows, although
+/// its product with the density, which vanishes there, may be finite. The limit leaves room for weights up to 1e12. NaN, from
+/// the difference of two infinite derivatives, becomes 0.
+pub(crate) fn finite_derivative(derivative: f64) -> f64 {
+    if derivative.is_nan() { 0.0 } else { derivative.clamp(-1e290, 1e290) }
 }
 
 fn check_gradient<R: Real>(rows: &Rows<'_, Logits<'_, R>>, gradient: &[R]) -> Result<()> {

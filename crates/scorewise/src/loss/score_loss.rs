@@ -1,14 +1,14 @@
-//! The paper's loss: 1 − the score of the expected confusion matrix.
+//! The loss of the paper: 1 − the score of the expected confusion matrix.
 //!
 //! ```text
 //! ℓ = 1 − s(TN, FP, FN, TP)        ∂ℓ/∂zᵢ = − wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = g₁ for positives, g₀ for negatives
 //! ```
 //!
-//! Two scalars, g₁ and g₀, carry everything that the rows need to know of each other. So the loss can be taken apart:
-//! [`expect`](ScoreLoss::expect) batches anywhere and add the matrices up, take [`slopes`](ScoreLoss::slopes) once, then
-//! finish each batch with [`gradient_with`](ScoreLoss::gradient_with); the result is that of one whole batch.
+//! The rows interact only through the two scalars g₁ and g₀, so the loss can be computed in parts: compute the matrix of each batch with
+//! [`expect`](ScoreLoss::expect) and add them, compute the [`slopes`](ScoreLoss::slopes) of the sum once, then compute the gradient of
+//! each batch with [`gradient_with`](ScoreLoss::gradient_with). The result is that of a single large batch.
 
-use super::{Slopes, check_gradient, finite_slope, kernel};
+use super::{Slopes, check_gradient, finite_derivative, kernel};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::formula::{Counts, Shape};
@@ -17,32 +17,32 @@ use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
 use crate::score::{Direction, Score};
 
-/// A score-oriented loss: a score, and the distribution of the threshold.
+/// A score-oriented loss: a score and the prior of the threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreLoss {
     score: Score,
     prior: Prior,
-    whole: Option<Whole>,
+    data_set: Option<DataSet>,
 }
 
-/// The data set that batches are drawn from.
+/// The data set that the batches are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Whole {
+struct DataSet {
     counts: Counts,
     rows: usize,
 }
 
 impl ScoreLoss {
-    /// A loss for this score under this prior.
+    /// A loss for the given score and prior.
     #[must_use]
     pub fn new(score: Score, prior: Prior) -> Self {
-        ScoreLoss { score, prior, whole: None }
+        ScoreLoss { score, prior, data_set: None }
     }
 
     /// The same loss with the class counts of the whole data set, so that the mean over mini-batches is the loss of the
-    /// whole and a batch without positives does no harm. Only for scores that are linear at fixed class counts.
+    /// whole data set, and batches without positives are harmless. Only for scores that are linear at fixed class counts.
     ///
-    /// A batch's matrix is then a guess of the whole's: guesses are averaged, not added.
+    /// The matrix of a batch is then an estimate of the matrix of the whole data set: estimates are averaged, not added.
     pub fn with_class_counts(mut self, counts: Counts, rows: usize) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "class counts", reason });
         if let Direction::Toward(ideal) = self.score.direction() {
@@ -51,8 +51,8 @@ impl ScoreLoss {
                 self.score
             ));
         }
-        let here = self.score.formula().shape_at(counts.positives, counts.negatives);
-        if self.score.shape() != Shape::Linear || here != Shape::Linear {
+        let shape_at_counts = self.score.formula().shape_at(counts.positives, counts.negatives);
+        if self.score.shape() != Shape::Linear || shape_at_counts != Shape::Linear {
             return refuse(format!("help only a score that is linear in the matrix; `{}` is not", self.score));
         }
         if !(counts.positives > 0.0 && counts.negatives > 0.0 && (counts.positives + counts.negatives).is_finite()) {
@@ -64,7 +64,7 @@ impl ScoreLoss {
         if rows == 0 {
             return refuse("need the number of rows of the whole data set".into());
         }
-        self.whole = Some(Whole { counts, rows });
+        self.data_set = Some(DataSet { counts, rows });
         Ok(self)
     }
 
@@ -80,15 +80,15 @@ impl ScoreLoss {
         &self.prior
     }
 
-    /// The expected confusion matrix of these rows. Matrices of batches add up to that of the whole.
+    /// The expected confusion matrix of these rows. The matrices of batches add up to that of all rows.
     pub fn expect<P: Predictions>(&self, rows: &Rows<'_, P>) -> Result<Confusion> {
         let batch = kernel::expect(&self.prior, rows)?;
-        let Some(whole) = self.whole else { return Ok(batch) };
-        // An unbiased guess of the whole data set's hits and false alarms. Its rest may fall below 0 in an unlucky batch;
-        // a linear score does not mind.
-        let scale = whole.rows as f64 / rows.len() as f64;
+        let Some(data_set) = self.data_set else { return Ok(batch) };
+        // An unbiased estimate of the true and false positives of the whole data set. The other cells may be negative for some batches,
+        // which is valid for a linear score.
+        let scale = data_set.rows as f64 / rows.len() as f64;
         let (tp, fp) = (scale * batch.tp, scale * batch.fp);
-        Ok(Confusion::new(whole.counts.negatives - fp, fp, whole.counts.positives - tp, tp))
+        Ok(Confusion::new(data_set.counts.negatives - fp, fp, data_set.counts.positives - tp, tp))
     }
 
     /// The loss of a confusion matrix.
@@ -96,7 +96,7 @@ impl ScoreLoss {
         self.value_and_slopes(confusion).map(|(value, _)| value)
     }
 
-    /// The two scalars of a confusion matrix that finish the gradient of every batch in it.
+    /// The derivatives with respect to a confusion matrix that [`gradient_with`](ScoreLoss::gradient_with) needs for every batch that contributed to it.
     pub fn slopes(&self, confusion: &Confusion) -> Result<Slopes> {
         self.value_and_slopes(confusion).map(|(_, slopes)| slopes)
     }
@@ -105,7 +105,7 @@ impl ScoreLoss {
         value_and_slopes(&self.score, confusion)
     }
 
-    /// Writes ∂ℓ/∂z of these rows, the slopes being those of the whole batch that they belong to.
+    /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
     pub fn gradient_with<R: Real>(
         &self,
         slopes: Slopes,
@@ -118,16 +118,16 @@ impl ScoreLoss {
     }
 
     fn scaled(&self, slopes: Slopes, rows: usize) -> Slopes {
-        let scale = self.whole.map_or(1.0, |whole| whole.rows as f64 / rows as f64);
+        let scale = self.data_set.map_or(1.0, |data_set| data_set.rows as f64 / rows as f64);
         Slopes { positive: scale * slopes.positive, negative: scale * slopes.negative }
     }
 
-    /// ℓ.
+    /// The loss ℓ.
     pub fn value<P: Predictions>(&self, rows: &Rows<'_, P>) -> Result<f64> {
         self.of(&self.expect(rows)?)
     }
 
-    /// ℓ, and ∂ℓ/∂z into the caller's slice.
+    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         let (value, slopes) = self.value_and_slopes(&self.expect(rows)?)?;
         self.gradient_with(slopes, rows, gradient)?;
@@ -135,17 +135,18 @@ impl ScoreLoss {
     }
 }
 
-/// The loss of a score on a confusion matrix, and its two scalars.
+/// The loss of a score on a confusion matrix, and its derivatives for the rows of the two classes.
 pub(crate) fn value_and_slopes(score: &Score, confusion: &Confusion) -> Result<(f64, Slopes)> {
     let reduced = score.formula().reduced(confusion);
     let loss = score.loss_slope(reduced.value);
     if !reduced.value.is_finite() {
         return Err(Error::NotFinite { score: score.name().to_string() });
     }
-    // A class without weight moves nothing, however steep the score would be if it did.
+    // A class without weight contributes nothing, however large the derivative.
     let counts = confusion.counts();
-    let slope = |slope: f64, weight: f64| if weight == 0.0 { 0.0 } else { finite_slope(loss * slope) };
-    let positive = slope(reduced.positive, counts.positives);
-    let negative = slope(reduced.negative, counts.negatives);
+    let derivative =
+        |derivative: f64, weight: f64| if weight == 0.0 { 0.0 } else { finite_derivative(loss * derivative) };
+    let positive = derivative(reduced.positive, counts.positives);
+    let negative = derivative(reduced.negative, counts.negatives);
     Ok((score.loss(reduced.value), Slopes { positive, negative }))
 }

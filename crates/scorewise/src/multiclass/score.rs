@@ -8,7 +8,7 @@ use super::confusion::MultiConfusion;
 use super::square::Square;
 use super::{tape, whole};
 use crate::formula::{Checked, FormulaError, Number, ratio};
-use crate::score::{Score, registry, whole_call};
+use crate::score::{Score, is_single_call, registry};
 
 /// A score of an m×m confusion matrix.
 ///
@@ -140,14 +140,14 @@ impl MultiScore {
 
 /// `head(inside)`, where the text is that and nothing else.
 fn call(text: &str) -> Option<(&str, &str)> {
-    let open = text.find('(').filter(|open| whole_call(text, *open))?;
+    let open = text.find('(').filter(|open| is_single_call(text, *open))?;
     Some((&text[..open], &text[open + 1..text.len() - 1]))
 }
 
 fn unknown(text: &str) -> FormulaError {
     let averages = |inside: &str| format!("`macro({inside})`, `weighted({inside})` or `micro({inside})`");
     let known: Vec<_> = WHOLE.iter().map(|(name, _)| format!("`{name}`")).collect();
-    let fault = |what: &str| FormulaError::plain(format!("{what} is not a score of many classes"));
+    let fault = |what: &str| FormulaError::without_position(format!("{what} is not a score of many classes"));
     match Score::parse(text) {
         Ok(score) => fault(&format!("`{score}`")).hint(format!("write {}", averages(score.name()))),
         Err(_) => fault(&format!("`{}`", excerpt(text))).hint(format!(

@@ -1,4 +1,4 @@
-//! Beta(a, b): the conjugate shape on [0, 1], from a spike at an end to a bell.
+//! Beta(a, b) on [0, 1]: ranges from a peak at one end to a bell shape.
 //!
 //! ```text
 //! F(x) = I_x(a, b)        f(x) = x^(a−1) (1−x)^(b−1) / B(a, b)
@@ -9,7 +9,7 @@
 use statrs::function::beta::{beta_reg, ln_beta};
 
 use super::Chance;
-use super::law::Law;
+use super::distribution::ThresholdDistribution;
 use crate::error::{Error, Result};
 
 /// A beta prior.
@@ -21,9 +21,9 @@ pub struct Beta {
 }
 
 impl Beta {
-    /// With exponents a, b between 0.01 and 1000: beyond them the density is a point mass for every practical purpose.
+    /// A beta prior with shape parameters a, b between 0.01 and 1000; beyond these the distribution is practically a point mass.
     pub fn new(a: f64, b: f64) -> Result<Self> {
-        shapes("beta", a, b)?;
+        check_shapes("beta", a, b)?;
         Ok(Beta { a, b, ln_beta: ln_beta(a, b) })
     }
 
@@ -32,20 +32,20 @@ impl Beta {
     }
 }
 
-/// The check that both two-shape priors share.
-pub(crate) fn shapes(name: &str, a: f64, b: f64) -> Result<()> {
+/// Checks the shape parameters of the beta and the Kumaraswamy prior.
+pub(crate) fn check_shapes(name: &str, a: f64, b: f64) -> Result<()> {
     if (0.01..=1000.0).contains(&a) && (0.01..=1000.0).contains(&b) {
         return Ok(());
     }
     Err(Error::Prior { text: format!("{name}:{a},{b}"), reason: "both shapes must lie between 0.01 and 1000".into() })
 }
 
-/// (a − 1) ln x, and 0 for a = 1 also where ln x is infinite.
+/// exponent · ln, or 0 if the exponent is 0, even where ln is infinite.
 fn power_term(exponent: f64, ln: f64) -> f64 {
     if exponent == 0.0 { 0.0 } else { exponent * ln }
 }
 
-impl Law for Beta {
+impl ThresholdDistribution for Beta {
     fn cdf(&self, x: Chance) -> f64 {
         if x.p <= 0.0 {
             0.0
@@ -61,7 +61,7 @@ impl Law for Beta {
         (power_term(self.a - 1.0, x.ln_p()) + power_term(self.b - 1.0, x.ln_q()) - self.ln_beta).exp()
     }
     fn logit_density(&self, x: Chance) -> f64 {
-        // x^a (1−x)^b / B: finite at the ends whatever a and b.
+        // x^a (1−x)^b / B, which is finite at the ends for all a and b.
         (self.a * x.ln_p() + self.b * x.ln_q() - self.ln_beta).exp()
     }
     fn mean(&self) -> f64 {

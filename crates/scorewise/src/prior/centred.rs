@@ -1,21 +1,21 @@
-//! Priors around a centre μ with half-width δ: one bump k on [−1, 1], moved and scaled.
+//! Priors with a centre μ and a half-width δ: a kernel k on [−1, 1], moved and scaled.
 //!
 //! ```text
 //! v = distance to the nearer end of [μ − δ, μ + δ], over δ        v runs 0 … 1 from an end to the centre
 //! F(x) = T(v) below the centre, 1 − T(v) above                    f(x) = k(v) / δ
 //! ```
 //!
-//! A bump says its tail T and density k, counted from the nearer end, which keeps the digits of both tails; the same two for
-//! f32 rows in few steps without branches; and its variance.
+//! A kernel defines its tail T and its density k as functions of the distance from the nearer end, which keeps both tails
+//! accurate; the same two functions for f32 rows, in few operations without branches; and its variance.
 
 use super::Chance;
-use super::law::{Law, invert};
+use super::distribution::{ThresholdDistribution, invert};
 use crate::error::{Error, Result};
 use crate::real::at_least;
 
-/// A symmetric density on [−1, 1], told from its end: v = 0 at the end, v = 1 at the centre.
-pub trait Bump: Copy + Send + Sync {
-    /// The name in text form.
+/// A symmetric density on [−1, 1] as a function of v, the distance from the nearer end: v = 0 at the ends, v = 1 at the centre.
+pub trait Kernel: Copy + Send + Sync {
+    /// The name of the prior in its text form.
     const NAME: &'static str;
     /// The variance for δ = 1.
     const VARIANCE: f64;
@@ -23,45 +23,45 @@ pub trait Bump: Copy + Send + Sync {
     fn tail(v: f64) -> f64;
     /// k(v).
     fn density(v: f64) -> f64;
-    /// T(v) to f32's precision, also relative to itself near the end.
-    fn narrow_tail(v: f32) -> f32;
-    /// k(v) to f32's precision.
-    fn narrow_density(v: f32) -> f32;
-    /// F at u = (x − μ)/δ for f32 rows; u may lie outside [−1, 1].
+    /// T(v) in f32, with a small relative error also near the end.
+    fn tail_f32(v: f32) -> f32;
+    /// k(v) in f32.
+    fn density_f32(v: f32) -> f32;
+    /// F at u = (x − μ)/δ in f32; u may lie outside [−1, 1].
     #[inline(always)]
-    fn climb(u: f32) -> f32 {
-        let tail = Self::narrow_tail(end_to_centre(u));
+    fn cdf_f32(u: f32) -> f32 {
+        let tail = Self::tail_f32(distance_from_end(u));
         if u < 0.0 { tail } else { 1.0 - tail }
     }
-    /// f δ at u for f32 rows; u may lie outside [−1, 1].
+    /// δ f at u in f32; u may lie outside [−1, 1].
     #[inline(always)]
-    fn height(u: f32) -> f32 {
-        Self::narrow_density(end_to_centre(u))
+    fn pdf_f32(u: f32) -> f32 {
+        Self::density_f32(distance_from_end(u))
     }
 }
 
-/// v of u: 0 at the ends and outside; NaN stays.
+/// v at u: 0 at the ends and outside. NaN is kept.
 #[inline(always)]
-fn end_to_centre(u: f32) -> f32 {
+fn distance_from_end(u: f32) -> f32 {
     at_least(1.0 - u.abs(), 0.0)
 }
 
-/// The least half-width: narrower, and neighbouring probabilities are all that is left of it.
+/// The smallest half-width: a narrower prior would span only a few neighbouring probabilities.
 const NARROWEST: f64 = 1e-9;
 
-/// A bump moved to μ and scaled to half-width δ.
+/// A kernel moved to μ and scaled to half-width δ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Centred<B> {
+pub struct Centred<K> {
     mu: f64,
     delta: f64,
-    /// The ends of the support; private like all: they lie in [0, 1], `new` has checked it.
+    /// The ends of the support, which lie in [0, 1].
     ends: (f64, f64),
-    bump: B,
+    kernel: K,
 }
 
-impl<B: Bump> Centred<B> {
-    pub(crate) fn with(mu: f64, delta: f64, bump: B) -> Result<Self> {
-        let refuse = |reason: String| Err(Error::Prior { text: format!("{}:{mu},{delta}", B::NAME), reason });
+impl<K: Kernel> Centred<K> {
+    pub(crate) fn with(mu: f64, delta: f64, kernel: K) -> Result<Self> {
+        let refuse = |reason: String| Err(Error::Prior { text: format!("{}:{mu},{delta}", K::NAME), reason });
         if !mu.is_finite() || !delta.is_finite() {
             return refuse("centre and half-width must be numbers".into());
         }
@@ -71,15 +71,15 @@ impl<B: Bump> Centred<B> {
         if delta < NARROWEST {
             return refuse(format!("a half-width below {NARROWEST} is a fixed threshold, not a prior"));
         }
-        // 0.3 − 0.3 is 0, but 0.9 + 0.1 may round to a hair above 1: a hair is forgiven.
+        // 0.9 + 0.1 may round to slightly above 1, so tiny excesses are accepted.
         let (low, high) = (mu - delta, mu + delta);
         if low < -1e-12 || high > 1.0 + 1e-12 {
             return refuse(format!("the support [{low}, {high}] must lie in [0, 1]; move the centre or narrow it"));
         }
-        Ok(Centred { mu, delta, ends: (low.max(0.0), high.min(1.0)), bump })
+        Ok(Centred { mu, delta, ends: (low.max(0.0), high.min(1.0)), kernel })
     }
 
-    /// With the ends as they were given, to the last digit, where those and not the centre were given.
+    /// The same prior with the exact ends of the support, for a prior that is given by its ends and not by its centre.
     pub(crate) fn with_ends(mut self, low: f64, high: f64) -> Self {
         self.ends = (low, high);
         self
@@ -97,8 +97,8 @@ impl<B: Bump> Centred<B> {
         self.delta
     }
 
-    /// How far x lies above the lower and below the upper end of the support, from p or from q, whichever is the smaller and so
-    /// has more digits.
+    /// The distances of x from the lower and the upper end of the support (negative outside), computed from the smaller of p and q, which
+    /// has the smaller rounding error.
     fn distances(&self, x: Chance) -> (f64, f64) {
         if x.p <= x.q {
             (x.p - self.ends.0, self.ends.1 - x.p)
@@ -107,25 +107,25 @@ impl<B: Bump> Centred<B> {
         }
     }
 
-    /// v: 0 at the nearer end of the support and outside, 1 at the centre (which may come out a hair above).
-    fn end_to_centre(&self, nearer: f64) -> f64 {
+    /// v: 0 at the nearer end of the support and outside, 1 at the centre.
+    fn scaled_distance(&self, nearer: f64) -> f64 {
         (nearer / self.delta).clamp(0.0, 1.0)
     }
 }
 
-impl<B: Bump> Law for Centred<B> {
+impl<K: Kernel> ThresholdDistribution for Centred<K> {
     fn cdf(&self, x: Chance) -> f64 {
         let (low, high) = self.distances(x);
-        let tail = B::tail(self.end_to_centre(low.min(high)));
+        let tail = K::tail(self.scaled_distance(low.min(high)));
         if low < high { tail } else { 1.0 - tail }
     }
     fn pdf(&self, x: Chance) -> f64 {
         let (low, high) = self.distances(x);
         let nearer = low.min(high);
-        if nearer >= 0.0 { B::density(self.end_to_centre(nearer)) / self.delta } else { 0.0 }
+        if nearer >= 0.0 { K::density(self.scaled_distance(nearer)) / self.delta } else { 0.0 }
     }
     fn quantile(&self, level: f64) -> f64 {
-        let v = |tail: f64| 2.0 * invert(tail, (0.0, 0.5), |x| (B::tail(2.0 * x.p), 2.0 * B::density(2.0 * x.p)));
+        let v = |tail: f64| 2.0 * invert(tail, (0.0, 0.5), |x| (K::tail(2.0 * x.p), 2.0 * K::density(2.0 * x.p)));
         let (low, high) = self.support();
         if level >= 1.0 {
             high
@@ -139,7 +139,7 @@ impl<B: Bump> Law for Centred<B> {
         self.mu
     }
     fn variance(&self) -> f64 {
-        B::VARIANCE * self.delta * self.delta
+        K::VARIANCE * self.delta * self.delta
     }
     fn support(&self) -> (f64, f64) {
         self.ends

@@ -9,10 +9,10 @@
 //! Epanechnikov, V. A. (1969). Non-parametric estimation of a multivariate probability density. Theory of Probability and
 //! its Applications 14, 153–158. doi:10.1137/1114019
 
-use super::centred::{Bump, Centred};
+use super::centred::{Centred, Kernel};
 use crate::error::Result;
 
-/// The parabola.
+/// The kernel ¾ (1 − u²).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parabola;
 
@@ -20,13 +20,13 @@ pub struct Parabola;
 pub type Epanechnikov = Centred<Parabola>;
 
 impl Epanechnikov {
-    /// Around μ with half-width δ.
+    /// An Epanechnikov prior with centre μ and half-width δ.
     pub fn new(mu: f64, delta: f64) -> Result<Self> {
         Centred::with(mu, delta, Parabola)
     }
 }
 
-impl Bump for Parabola {
+impl Kernel for Parabola {
     const NAME: &'static str = "epanechnikov";
     const VARIANCE: f64 = 0.2;
     fn tail(v: f64) -> f64 {
@@ -36,11 +36,11 @@ impl Bump for Parabola {
         0.75 * v * (2.0 - v)
     }
     #[inline(always)]
-    fn narrow_tail(v: f32) -> f32 {
+    fn tail_f32(v: f32) -> f32 {
         0.25 * v * v * (3.0 - v)
     }
     #[inline(always)]
-    fn narrow_density(v: f32) -> f32 {
+    fn density_f32(v: f32) -> f32 {
         0.75 * v * (2.0 - v)
     }
 }

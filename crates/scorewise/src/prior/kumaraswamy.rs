@@ -1,4 +1,4 @@
-//! Kumaraswamy(a, b): shaped like a beta, with everything in closed form.
+//! Kumaraswamy(a, b): similar to the beta distribution, but in closed form.
 //!
 //! ```text
 //! F(x) = 1 − (1 − x^a)^b        f(x) = a b x^(a−1) (1 − x^a)^(b−1)
@@ -12,8 +12,8 @@
 use statrs::function::beta::ln_beta;
 
 use super::Chance;
-use super::beta::shapes;
-use super::law::{Law, integral};
+use super::beta::check_shapes;
+use super::distribution::{ThresholdDistribution, integral};
 use crate::error::Result;
 
 /// A Kumaraswamy prior.
@@ -24,9 +24,9 @@ pub struct Kumaraswamy {
 }
 
 impl Kumaraswamy {
-    /// With exponents a, b between 0.01 and 1000.
+    /// A Kumaraswamy prior with shape parameters a, b between 0.01 and 1000.
     pub fn new(a: f64, b: f64) -> Result<Self> {
-        shapes("kumaraswamy", a, b)?;
+        check_shapes("kumaraswamy", a, b)?;
         Ok(Kumaraswamy { a, b })
     }
 
@@ -38,18 +38,18 @@ impl Kumaraswamy {
         self.b * ln_beta(1.0 + k / self.a, self.b).exp()
     }
 
-    /// ln (1 − x^a), to all digits at both ends.
-    fn ln_rest(&self, x: Chance) -> f64 {
+    /// ln (1 − x^a), accurate at both ends.
+    fn ln_one_minus_power(&self, x: Chance) -> f64 {
         let power = self.a * x.ln_p();
         if x.q < 1e-17 {
-            // 1 − x^a = a (1 − x) to all digits, also where a ln x underflows.
+            // 1 − x^a = a (1 − x) to full precision, even where a ln x underflows.
             return self.a.ln() + x.ln_q();
         }
-        // Below ln ½ the power is small and ln_1p keeps it; above, expm1 keeps the difference from 1.
+        // Below ln ½ the power is small and ln_1p is accurate; above, exp_m1 is accurate for the difference from 1.
         if power < -std::f64::consts::LN_2 { (-power.exp()).ln_1p() } else { (-power.exp_m1()).ln() }
     }
 
-    /// x^extra · f(x) · (1 − x)^extra in one exponent, so that ∞ · 0 never forms.
+    /// x^extra · f(x) · (1 − x)^extra, computed as one exponential so that ∞ · 0 cannot occur.
     fn density(&self, x: Chance, extra: f64) -> f64 {
         if x.p <= 0.0 {
             let limit = self.a - 1.0 + extra;
@@ -71,21 +71,21 @@ impl Kumaraswamy {
                 f64::INFINITY
             };
         }
-        let rest = if self.b == 1.0 { 0.0 } else { (self.b - 1.0) * self.ln_rest(x) };
+        let rest = if self.b == 1.0 { 0.0 } else { (self.b - 1.0) * self.ln_one_minus_power(x) };
         let base = (self.a - 1.0 + extra) * x.ln_p() + rest;
         let complement = if extra == 0.0 { 0.0 } else { extra * x.ln_q() };
         self.a * self.b * (base + complement).exp()
     }
 }
 
-impl Law for Kumaraswamy {
+impl ThresholdDistribution for Kumaraswamy {
     fn cdf(&self, x: Chance) -> f64 {
         if x.p <= 0.0 {
             0.0
         } else if x.q <= 0.0 {
             1.0
         } else {
-            -(self.b * self.ln_rest(x)).exp_m1()
+            -(self.b * self.ln_one_minus_power(x)).exp_m1()
         }
     }
     fn pdf(&self, x: Chance) -> f64 {
@@ -106,7 +106,7 @@ impl Law for Kumaraswamy {
         if closed > 1e-3 * self.moment(1.0) * self.moment(1.0) {
             return closed;
         }
-        // A narrow prior: the closed form cancels, but the density is one smooth bump between its far quantiles.
+        // For a narrow prior the closed form cancels, but the density is one smooth peak between its extreme quantiles.
         let (low, high) = (self.quantile(1e-18), self.quantile(1.0 - 1e-16));
         let step = (high - low) / 40.0;
         let mean_of = |g: &dyn Fn(f64) -> f64| {

@@ -1,4 +1,4 @@
-//! PRIOR: the threshold as a random variable on [0, 1].
+//! Priors: the distribution of the random threshold on [0, 1].
 //!
 //! ```
 //! use scorewise::Prior;
@@ -12,7 +12,7 @@
 //! ```
 
 mod chance;
-mod law;
+mod distribution;
 mod centred;
 mod uniform;
 mod raised_cosine;
@@ -23,6 +23,7 @@ mod beta;
 mod kumaraswamy;
 mod normal;
 mod logistic;
+mod truncated;
 mod mixture;
 mod text;
 mod pieces;
@@ -41,12 +42,12 @@ pub use normal::Normal;
 pub use pieces::{COEFFICIENTS, Pieces, Stretch};
 pub use quartic::Quartic;
 pub use raised_cosine::RaisedCosine;
-pub(crate) use rows::{RowLaw, RowWork, with_narrow_law, with_row_law, with_wide_law};
+pub(crate) use rows::{RowDistribution, RowTask, with_f32_distribution, with_f64_distribution, with_row_distribution};
 pub use text::{FAMILIES, Family};
 pub use triangular::Triangular;
 pub use uniform::Uniform;
 
-use law::Law;
+use distribution::ThresholdDistribution;
 
 use crate::seed::{Purpose, generator};
 
@@ -54,15 +55,15 @@ use crate::seed::{Purpose, generator};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Prior {
-    /// Flat on an interval.
+    /// Constant on an interval.
     Uniform(Uniform),
     /// The paper's raised cosine.
     RaisedCosine(RaisedCosine),
-    /// Straight up and down.
+    /// Linear on both sides of the centre.
     Triangular(Triangular),
     /// A parabola.
     Epanechnikov(Epanechnikov),
-    /// A parabola squared.
+    /// The square of a parabola.
     Quartic(Quartic),
     /// Beta.
     Beta(Beta),
@@ -72,7 +73,7 @@ pub enum Prior {
     Normal(Normal),
     /// Truncated logistic.
     Logistic(Logistic),
-    /// Another prior with a share of the uniform one: never a zero gradient.
+    /// A mixture of another prior and the uniform one, whose gradient never vanishes.
     Mixture(Box<Mixture>),
 }
 
@@ -86,85 +87,85 @@ impl Prior {
         }
     }
 
-    /// The paper's raised cosine around μ with half-width δ.
+    /// The paper's raised cosine, with centre μ and half-width δ.
     pub fn cosine(mu: f64, delta: f64) -> crate::Result<Self> {
         Ok(Prior::RaisedCosine(RaisedCosine::new(mu, delta)?))
     }
 
-    fn law(&self) -> &dyn Law {
+    fn distribution(&self) -> &dyn ThresholdDistribution {
         match self {
-            Prior::Uniform(law) => law,
-            Prior::RaisedCosine(law) => law,
-            Prior::Triangular(law) => law,
-            Prior::Epanechnikov(law) => law,
-            Prior::Quartic(law) => law,
-            Prior::Beta(law) => law,
-            Prior::Kumaraswamy(law) => law,
-            Prior::Normal(law) => law,
-            Prior::Logistic(law) => law,
-            Prior::Mixture(law) => &**law,
+            Prior::Uniform(prior) => prior,
+            Prior::RaisedCosine(prior) => prior,
+            Prior::Triangular(prior) => prior,
+            Prior::Epanechnikov(prior) => prior,
+            Prior::Quartic(prior) => prior,
+            Prior::Beta(prior) => prior,
+            Prior::Kumaraswamy(prior) => prior,
+            Prior::Normal(prior) => prior,
+            Prior::Logistic(prior) => prior,
+            Prior::Mixture(prior) => &**prior,
         }
     }
 
-    /// F(x): the probability that the threshold lies at or below x, and so that a prediction x counts as positive.
+    /// F(x): the probability that the threshold lies at or below x, which is the probability that a prediction x counts as positive.
     #[must_use]
     pub fn cdf(&self, x: f64) -> f64 {
         self.cdf_at(Chance::new(x.clamp(0.0, 1.0)))
     }
 
-    /// F at a probability that knows its complement.
+    /// F at a probability given with its complement.
     #[must_use]
     pub fn cdf_at(&self, x: Chance) -> f64 {
-        // What is no number stays so, whatever a law's formula makes of it: a bad row must show in the sums.
-        if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.law().cdf(x) }
+        // NaN is propagated whatever the formula would give, so that an invalid row makes the sums NaN.
+        if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.distribution().cdf(x) }
     }
 
     /// The density f(x); 0 outside the support, possibly infinite at an end of [0, 1].
     #[must_use]
     pub fn pdf(&self, x: f64) -> f64 {
-        if (0.0..=1.0).contains(&x) { self.law().pdf(Chance::new(x)) } else { 0.0 }
+        if (0.0..=1.0).contains(&x) { self.distribution().pdf(Chance::new(x)) } else { 0.0 }
     }
 
-    /// dF(σ(z))/dz = f(p) p (1 − p), finite everywhere.
+    /// dF(σ(z))/dz = f(p) p (1 − p), which is finite everywhere.
     #[must_use]
     pub fn logit_density(&self, z: f64) -> f64 {
         self.logit_density_at(Chance::from_logit(z))
     }
 
-    /// f(p) p (1 − p) at a probability that knows its complement.
+    /// f(p) p (1 − p) at a probability given with its complement.
     #[must_use]
     pub fn logit_density_at(&self, x: Chance) -> f64 {
-        if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.law().logit_density(x) }
+        if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.distribution().logit_density(x) }
     }
 
     /// The x with F(x) = level, for a level in [0, 1].
     #[must_use]
     pub fn quantile(&self, level: f64) -> f64 {
-        self.law().quantile(level.clamp(0.0, 1.0))
+        self.distribution().quantile(level.clamp(0.0, 1.0))
     }
 
     /// The mean, E τ.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        self.law().mean()
+        self.distribution().mean()
     }
 
     /// The variance, Var τ.
     #[must_use]
     pub fn variance(&self) -> f64 {
-        self.law().variance()
+        self.distribution().variance()
     }
 
-    /// The smallest interval that holds all the probability.
+    /// The smallest interval with probability 1.
     #[must_use]
     pub fn support(&self) -> (f64, f64) {
-        self.law().support()
+        self.distribution().support()
     }
 
-    /// Thresholds drawn at random, the same for the same seed.
+    /// An endless sequence of random thresholds, determined by the seed.
     pub fn sample(&self, seed: u64) -> impl Iterator<Item = f64> + '_ {
         let mut random = generator(seed, Purpose::Thresholds, 0);
-        // 52 bits, moved by half a step: never 0 or 1, and no rounding.
+        // 52 random bits plus half a step: never 0 or 1, and free of rounding.
         std::iter::repeat_with(move || ((random.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64)
             .map(|level| self.quantile(level))
     }

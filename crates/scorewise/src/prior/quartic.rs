@@ -1,16 +1,16 @@
-//! Quartic (biweight) on [μ − δ, μ + δ]: smooth at the ends as well.
+//! Quartic (biweight) on [μ − δ, μ + δ]: its density has no kink at the ends.
 //!
 //! ```text
 //! u = (x − μ) / δ        F(x) = ½ + (15u − 10u³ + 3u⁵) / 16        f(x) = 15 (1 − u²)² / 16δ        for |u| < 1
 //! ```
 //!
-//! Mean μ, variance δ²/7. Close to the raised cosine, by multiplications alone.
+//! Mean μ, variance δ²/7. Similar to the raised cosine, but computed by multiplications alone.
 
-use super::centred::{Bump, Centred};
+use super::centred::{Centred, Kernel};
 use crate::error::Result;
 use crate::real::Real;
 
-/// The biweight.
+/// The biweight kernel 15 (1 − u²)² / 16.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Biweight;
 
@@ -18,13 +18,13 @@ pub struct Biweight;
 pub type Quartic = Centred<Biweight>;
 
 impl Quartic {
-    /// Around μ with half-width δ.
+    /// A quartic prior with centre μ and half-width δ.
     pub fn new(mu: f64, delta: f64) -> Result<Self> {
         Centred::with(mu, delta, Biweight)
     }
 }
 
-impl Bump for Biweight {
+impl Kernel for Biweight {
     const NAME: &'static str = "quartic";
     const VARIANCE: f64 = 1.0 / 7.0;
     fn tail(v: f64) -> f64 {
@@ -35,11 +35,11 @@ impl Bump for Biweight {
         15.0 / 16.0 * parabola * parabola
     }
     #[inline(always)]
-    fn narrow_tail(v: f32) -> f32 {
+    fn tail_f32(v: f32) -> f32 {
         v * v * v * v.fused(v.fused(3.0 / 16.0, -15.0 / 16.0), 20.0 / 16.0)
     }
     #[inline(always)]
-    fn narrow_density(v: f32) -> f32 {
+    fn density_f32(v: f32) -> f32 {
         let parabola = v * (2.0 - v);
         15.0 / 16.0 * parabola * parabola
     }

@@ -1,4 +1,4 @@
-//! Raised cosine on [μ − δ, μ + δ]: most of the weight near μ, none outside.
+//! Raised cosine on [μ − δ, μ + δ]: most of the probability near μ, none outside.
 //!
 //! ```text
 //! u = (x − μ) / δ        F(x) = ½ (1 + u + sin(πu) / π)        f(x) = (1 + cos(πu)) / 2δ        for |u| < 1
@@ -10,11 +10,11 @@
 
 use std::f64::consts::{FRAC_1_PI, PI};
 
-use super::centred::{Bump, Centred};
+use super::centred::{Centred, Kernel};
 use crate::error::Result;
 use crate::real::Real;
 
-/// The cosine bump.
+/// The kernel ½ (1 + cos(πu)).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cosine;
 
@@ -22,17 +22,17 @@ pub struct Cosine;
 pub type RaisedCosine = Centred<Cosine>;
 
 impl RaisedCosine {
-    /// Around μ with half-width δ.
+    /// A raised cosine with centre μ and half-width δ.
     pub fn new(mu: f64, delta: f64) -> Result<Self> {
         Centred::with(mu, delta, Cosine)
     }
 }
 
-impl Bump for Cosine {
+impl Kernel for Cosine {
     const NAME: &'static str = "cosine";
     const VARIANCE: f64 = (PI * PI - 6.0) / (3.0 * PI * PI);
     fn tail(v: f64) -> f64 {
-        // u = v − 1, so T(v) = ½ (v − sin(πv)/π): near the end the difference cancels, and its series takes over.
+        // u = v − 1, so T(v) = ½ (v − sin(πv)/π). Near the end the difference cancels, so its series is used there.
         let x = PI * v;
         if v < 0.1 {
             let t = x * x;
@@ -47,16 +47,16 @@ impl Bump for Cosine {
         sine * sine
     }
     #[inline(always)]
-    fn narrow_tail(v: f32) -> f32 {
-        // v³ R(v²), so that it keeps its digits towards the end; Chebyshev fit of R, error 2e-9.
+    fn tail_f32(v: f32) -> f32 {
+        // v³ R(v²), which has a small relative error near the end; Chebyshev fit of R with error 2e-9.
         let t = v * v;
         let r = t.fused(t.fused(-6.443_24e-5, 0.001_162_278_7), -0.013_068_402);
         let r = t.fused(t.fused(t.fused(r, 0.095_374_62), -0.405_871_1), 0.822_467);
         v * t * r
     }
     #[inline(always)]
-    fn narrow_density(v: f32) -> f32 {
-        // sin²(πv/2) = v² D(v²); Chebyshev fit of D, error 2e-8.
+    fn density_f32(v: f32) -> f32 {
+        // sin²(πv/2) = v² D(v²); Chebyshev fit of D with error 2e-8.
         let t = v * v;
         let d = t.fused(t.fused(-8.193_625e-4, 0.012_743_942), -0.117_583_59);
         let d = t.fused(t.fused(t.fused(d, 0.667_612_4), -2.029_354_4), 2.467_401);

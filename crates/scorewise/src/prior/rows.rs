@@ -1,16 +1,16 @@
-//! A prior as the hot loops see it: F and the logit density of a row, in the row's own precision.
+//! Priors for the loops over rows: F and the logit density of a row, in the precision of the row.
 //!
-//! For f32 rows the bumps work in f32, vectorised. A bump so narrow that f32 would lose digits, the priors that need special
-//! functions, and f64 rows go row by row through f64.
+//! For f32 rows the kernel priors are computed in f32, vectorised. Kernels too narrow for f32, priors that need special functions,
+//! and f64 rows are computed row by row in f64.
 
 use std::marker::PhantomData;
 
-use super::centred::{Bump, Centred};
+use super::centred::{Centred, Kernel};
 use super::{Chance, Prior};
 use crate::real::Real;
 
-/// F and f p (1 − p) of a row.
-pub(crate) trait RowLaw<R: Real>: Copy + Send + Sync {
+/// F and f p (1 − p) at the prediction of a row.
+pub(crate) trait RowDistribution<R: Real>: Copy + Send + Sync {
     /// F(σ(z)).
     fn cdf_of_logit(&self, z: R) -> R;
     /// F(p).
@@ -19,111 +19,112 @@ pub(crate) trait RowLaw<R: Real>: Copy + Send + Sync {
     fn density_of_logit(&self, z: R) -> R;
 }
 
-/// Work that is done with whatever law a prior has.
-pub(crate) trait RowWork<R: Real> {
+/// A computation over rows that is compiled for each type of [`RowDistribution`].
+pub(crate) trait RowTask<R: Real> {
     type Output;
-    fn run<L: RowLaw<R>>(self, law: L) -> Self::Output;
+    fn run<D: RowDistribution<R>>(self, distribution: D) -> Self::Output;
 }
 
-/// Does the work with the fastest law that keeps the digits of these rows.
-pub(crate) fn with_row_law<R: Real, W: RowWork<R>>(prior: &Prior, work: W) -> W::Output {
-    R::with_row_law(prior, work)
+/// Runs the task with the fastest row distribution that is accurate enough for these rows.
+pub(crate) fn with_row_distribution<R: Real, W: RowTask<R>>(prior: &Prior, task: W) -> W::Output {
+    R::with_row_distribution(prior, task)
 }
 
-/// f64 rows: the law itself.
-pub(crate) fn with_wide_law<W: RowWork<f64>>(prior: &Prior, work: W) -> W::Output {
-    work.run(RowByRow(prior))
+/// For f64 rows: the prior itself.
+pub(crate) fn with_f64_distribution<W: RowTask<f64>>(prior: &Prior, task: W) -> W::Output {
+    task.run(InF64(prior))
 }
 
-/// f32 rows: bumps vectorised where f32 is enough, all else through f64.
-pub(crate) fn with_narrow_law<W: RowWork<f32>>(prior: &Prior, work: W) -> W::Output {
+/// For f32 rows: kernel priors vectorised in f32 where that is accurate enough, all others in f64.
+pub(crate) fn with_f32_distribution<W: RowTask<f32>>(prior: &Prior, task: W) -> W::Output {
     let (share, main) = match prior {
         Prior::Mixture(mixture) => (mixture.share(), mixture.main()),
         other => (0.0, other),
     };
     match main {
-        Prior::Uniform(law) if is_wide_enough(law) => with_bump(law, share, work),
-        Prior::RaisedCosine(law) if is_wide_enough(law) => with_bump(law, share, work),
-        Prior::Triangular(law) if is_wide_enough(law) => with_bump(law, share, work),
-        Prior::Epanechnikov(law) if is_wide_enough(law) => with_bump(law, share, work),
-        Prior::Quartic(law) if is_wide_enough(law) => with_bump(law, share, work),
-        _ => work.run(RowByRow(prior)),
+        Prior::Uniform(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
+        Prior::RaisedCosine(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
+        Prior::Triangular(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
+        Prior::Epanechnikov(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
+        Prior::Quartic(prior) if is_wide_enough(prior) => with_kernel(prior, share, task),
+        _ => task.run(InF64(prior)),
     }
 }
 
-/// f32 knows p to 6e-8, and F to that over δ; where only a few rows lie in the support, a score's slopes magnify it tenfold.
-/// That must stay below the 1e-5 that the f32 path promises.
-fn is_wide_enough<B: Bump>(law: &Centred<B>) -> bool {
-    law.delta() >= 0.099
+/// In f32, p has an error of 6e-8 and F one of 6e-8/δ. Where only a few rows lie in the support, the derivatives of a score magnify it
+/// tenfold, and the result must stay below the 1e-5 promised for f32.
+fn is_wide_enough<K: Kernel>(prior: &Centred<K>) -> bool {
+    prior.delta() >= 0.099
 }
 
-fn with_bump<B: Bump, W: RowWork<f32>>(law: &Centred<B>, share: f64, work: W) -> W::Output {
-    let law = NarrowBump::<B> { mu: law.mu() as f32, per_delta: (1.0 / law.delta()) as f32, bump: PhantomData };
+fn with_kernel<K: Kernel, W: RowTask<f32>>(prior: &Centred<K>, share: f64, task: W) -> W::Output {
+    let kernel =
+        KernelF32::<K> { mu: prior.mu() as f32, inverse_delta: (1.0 / prior.delta()) as f32, kernel: PhantomData };
     if share == 0.0 {
-        work.run(OfPair(law))
+        task.run(FromPair(kernel))
     } else {
-        work.run(OfPair(Mixed { law, main: 1.0 - share as f32, share: share as f32 }))
+        task.run(FromPair(MixedWithUniform { distribution: kernel, main: 1.0 - share as f32, share: share as f32 }))
     }
 }
 
-/// A law of p and q, both given.
-trait PairLaw<R: Real>: Copy + Send + Sync {
+/// A distribution evaluated at p and q = 1 − p.
+trait PairDistribution<R: Real>: Copy + Send + Sync {
     /// F(p).
     fn cdf(&self, p: R, q: R) -> R;
     /// f(p).
     fn pdf(&self, p: R, q: R) -> R;
 }
 
-/// A bump for f32 rows, by u = (p − μ)/δ.
+/// A kernel prior for f32 rows, evaluated at u = (p − μ)/δ.
 #[derive(Clone, Copy)]
-struct NarrowBump<B> {
+struct KernelF32<K> {
     mu: f32,
-    per_delta: f32,
-    bump: PhantomData<B>,
+    inverse_delta: f32,
+    kernel: PhantomData<K>,
 }
 
-impl<B: Bump> NarrowBump<B> {
+impl<K: Kernel> KernelF32<K> {
     #[inline(always)]
     fn u(&self, p: f32) -> f32 {
-        (p - self.mu) * self.per_delta
+        (p - self.mu) * self.inverse_delta
     }
 }
 
-impl<B: Bump> PairLaw<f32> for NarrowBump<B> {
+impl<K: Kernel> PairDistribution<f32> for KernelF32<K> {
     #[inline(always)]
     fn cdf(&self, p: f32, _: f32) -> f32 {
-        B::climb(self.u(p))
+        K::cdf_f32(self.u(p))
     }
     #[inline(always)]
     fn pdf(&self, p: f32, _: f32) -> f32 {
-        self.per_delta * B::height(self.u(p))
+        self.inverse_delta * K::pdf_f32(self.u(p))
     }
 }
 
-/// A law with a share of the uniform one.
+/// A mixture of a distribution and the uniform one.
 #[derive(Clone, Copy)]
-struct Mixed<R, L> {
-    law: L,
+struct MixedWithUniform<R, D> {
+    distribution: D,
     main: R,
     share: R,
 }
 
-impl<R: Real, L: PairLaw<R>> PairLaw<R> for Mixed<R, L> {
+impl<R: Real, D: PairDistribution<R>> PairDistribution<R> for MixedWithUniform<R, D> {
     #[inline(always)]
     fn cdf(&self, p: R, q: R) -> R {
-        self.main * self.law.cdf(p, q) + self.share * p
+        self.main * self.distribution.cdf(p, q) + self.share * p
     }
     #[inline(always)]
     fn pdf(&self, p: R, q: R) -> R {
-        self.main * self.law.pdf(p, q) + self.share
+        self.main * self.distribution.pdf(p, q) + self.share
     }
 }
 
-/// A pair law as a row law: p and q from the row.
+/// A [`PairDistribution`] as a [`RowDistribution`]: p and q are computed from the row.
 #[derive(Clone, Copy)]
-struct OfPair<L>(L);
+struct FromPair<D>(D);
 
-impl<R: Real, L: PairLaw<R>> RowLaw<R> for OfPair<L> {
+impl<R: Real, D: PairDistribution<R>> RowDistribution<R> for FromPair<D> {
     #[inline(always)]
     fn cdf_of_logit(&self, z: R) -> R {
         let (p, q) = z.sigmoid();
@@ -140,11 +141,11 @@ impl<R: Real, L: PairLaw<R>> RowLaw<R> for OfPair<L> {
     }
 }
 
-/// Any prior, through f64.
+/// Any prior, computed in f64.
 #[derive(Clone, Copy)]
-struct RowByRow<'a>(&'a Prior);
+struct InF64<'a>(&'a Prior);
 
-impl<R: Real> RowLaw<R> for RowByRow<'_> {
+impl<R: Real> RowDistribution<R> for InF64<'_> {
     fn cdf_of_logit(&self, z: R) -> R {
         R::of(self.0.cdf_at(Chance::from_logit(z.wide())))
     }

@@ -1,9 +1,9 @@
-//! A prior as text and back: `cosine:0.5,0.1`, `mix:0.05,cosine:0.5,0.1`.
+//! Parses and prints priors in text form: `cosine:0.5,0.1`, `mix:0.05,cosine:0.5,0.1`.
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::centred::Bump;
+use super::centred::Kernel;
 use super::{
     Beta, Centred, Epanechnikov, Kumaraswamy, Logistic, Mixture, Normal, Prior, Quartic, RaisedCosine, Triangular,
     Uniform,
@@ -11,16 +11,16 @@ use super::{
 use crate::error::{Error, Result};
 use crate::formula::shortest;
 
-/// One family of priors, as the command line and the docs show it.
+/// One family of priors, as listed by the command line and in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
-    /// The name before the colon.
+    /// The name, written before the colon.
     pub name: &'static str,
-    /// How it is written.
+    /// The syntax of its text form.
     pub form: &'static str,
-    /// An example that can be used as it is.
+    /// An example that can be parsed.
     pub example: &'static str,
-    /// F, in words and signs.
+    /// The distribution function F as a formula.
     pub cdf: &'static str,
     /// When to use it.
     pub note: &'static str,
@@ -36,19 +36,19 @@ const fn family(
     Family { name, form, example, cdf, note }
 }
 
-/// All families, in the order in which they are shown.
+/// All families in the order in which they are listed.
 #[rustfmt::skip]
 pub static FAMILIES: &[Family] = &[
-    family("uniform", "uniform[:low,high]", "uniform", "(x − a)/(b − a)", "no threshold preferred; on [0, 1] the soft-Dice, soft-F1 losses"),
-    family("cosine", "cosine:centre,half_width", "cosine:0.5,0.1", "½(1 + u + sin(πu)/π)", "the paper's raised cosine: the threshold is pulled to the centre"),
-    family("triangular", "triangular:centre,half_width", "triangular:0.5,0.2", "½(1 + u)² below the centre", "the cheapest bump"),
+    family("uniform", "uniform[:low,high]", "uniform", "(x − a)/(b − a)", "all thresholds equally likely; on [0, 1] it gives the soft-Dice and soft-F1 losses"),
+    family("cosine", "cosine:centre,half_width", "cosine:0.5,0.1", "½(1 + u + sin(πu)/π)", "the paper's raised cosine: the best threshold moves towards the centre"),
+    family("triangular", "triangular:centre,half_width", "triangular:0.5,0.2", "½(1 + u)² below the centre", "the cheapest to compute"),
     family("epanechnikov", "epanechnikov:centre,half_width", "epanechnikov:0.5,0.2", "¼(2 + 3u − u³)", "a parabola"),
-    family("quartic", "quartic:centre,half_width", "quartic:0.5,0.2", "½ + (15u − 10u³ + 3u⁵)/16", "close to the cosine, by products alone"),
+    family("quartic", "quartic:centre,half_width", "quartic:0.5,0.2", "½ + (15u − 10u³ + 3u⁵)/16", "similar to the cosine, cheaper to compute"),
     family("beta", "beta:a,b", "beta:2,5", "I_x(a, b)", "skewed: mean a/(a + b)"),
-    family("kumaraswamy", "kumaraswamy:a,b", "kumaraswamy:2,5", "1 − (1 − xᵃ)ᵇ", "as beta, in closed form"),
-    family("normal", "normal:centre,deviation", "normal:0.5,0.1", "(Φ(t) − Φ(t₀))/Z", "cut to [0, 1]; the gradient never quite vanishes"),
-    family("logistic", "logistic:centre,scale", "logistic:0.5,0.0137", "(σ(t) − σ(t₀))/Z", "cut to [0, 1]; scale 1/73 is AnyLoss"),
-    family("mix", "mix:share,prior", "mix:0.05,cosine:0.5,0.1", "(1 − ε)G(x) + εx", "another prior with a share of the uniform one"),
+    family("kumaraswamy", "kumaraswamy:a,b", "kumaraswamy:2,5", "1 − (1 − xᵃ)ᵇ", "similar to beta, in closed form"),
+    family("normal", "normal:centre,deviation", "normal:0.5,0.1", "(Φ(t) − Φ(t₀))/Z", "truncated to [0, 1]; the gradient never vanishes completely"),
+    family("logistic", "logistic:centre,scale", "logistic:0.5,0.0137", "(σ(t) − σ(t₀))/Z", "truncated to [0, 1]; with scale 1/73 it is AnyLoss"),
+    family("mix", "mix:share,prior", "mix:0.05,cosine:0.5,0.1", "(1 − ε)G(x) + εx", "another prior mixed with a share of the uniform one"),
 ];
 
 impl FromStr for Prior {
@@ -62,7 +62,7 @@ impl FromStr for Prior {
             let (share, main) = rest.split_once(',').ok_or_else(|| refuse("write `mix:share,prior`".into()))?;
             let share = number(share).ok_or_else(|| refuse(format!("`{}` is not a number", excerpt(share))))?;
             if main.trim_start().to_ascii_lowercase().starts_with("mix") {
-                return Err(refuse("a mixture of a mixture is a mixture: write one share".into()));
+                return Err(refuse("a mixture cannot contain another mixture; write one share".into()));
             }
             return Ok(Prior::Mixture(Box::new(Mixture::new(share, main.parse()?)?)));
         }
@@ -102,7 +102,7 @@ impl FromStr for Prior {
             "kumaraswamy" => Prior::Kumaraswamy(Kumaraswamy::new(first, second)?),
             "normal" => Prior::Normal(Normal::new(first, second)?),
             "logistic" => Prior::Logistic(Logistic::new(first, second)?),
-            other => unreachable!("family {other} is in the table and not here"),
+            other => unreachable!("family {other} is listed in FAMILIES but has no constructor here"),
         })
     }
 }
@@ -111,13 +111,13 @@ fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
-/// At most sixty characters, without control characters: an error is a sentence, not an echo.
+/// At most sixty characters, without control characters, to keep error messages short.
 fn excerpt(text: &str) -> String {
-    let mut shown: String = text.chars().take(60).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut excerpt: String = text.chars().take(60).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(60).is_some() {
-        shown.push('…');
+        excerpt.push('…');
     }
-    shown
+    excerpt
 }
 
 impl fmt::Display for Prior {
@@ -135,13 +135,13 @@ impl fmt::Display for Prior {
             Prior::Quartic(prior) => pair(name(prior), (prior.mu(), prior.delta())),
             Prior::Beta(prior) => pair("beta", prior.shapes()),
             Prior::Kumaraswamy(prior) => pair("kumaraswamy", prior.shapes()),
-            Prior::Normal(prior) => pair("normal", prior.parts()),
-            Prior::Logistic(prior) => pair("logistic", prior.parts()),
+            Prior::Normal(prior) => pair("normal", prior.parameters()),
+            Prior::Logistic(prior) => pair("logistic", prior.parameters()),
             Prior::Mixture(prior) => write!(out, "mix:{},{}", shortest(prior.share()), prior.main()),
         }
     }
 }
 
-fn name<B: Bump>(_: &Centred<B>) -> &'static str {
-    B::NAME
+fn name<K: Kernel>(_: &Centred<K>) -> &'static str {
+    K::NAME
 }

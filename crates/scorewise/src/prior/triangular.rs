@@ -1,15 +1,15 @@
-//! Triangular on [μ − δ, μ + δ]: straight lines up to μ and down again.
+//! Triangular on [μ − δ, μ + δ]: the density rises linearly up to μ and falls linearly after it.
 //!
 //! ```text
 //! u = (x − μ) / δ        F(x) = ½ (1 + u)² for u ≤ 0, 1 − ½ (1 − u)² above        f(x) = (1 − |u|) / δ
 //! ```
 //!
-//! Mean μ, variance δ²/6. The cheapest compact prior whose density has no jump.
+//! Mean μ, variance δ²/6. The cheapest compact prior with a continuous density.
 
-use super::centred::{Bump, Centred};
+use super::centred::{Centred, Kernel};
 use crate::error::Result;
 
-/// The triangle.
+/// The kernel 1 − |u|.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Triangle;
 
@@ -17,13 +17,13 @@ pub struct Triangle;
 pub type Triangular = Centred<Triangle>;
 
 impl Triangular {
-    /// Around μ with half-width δ.
+    /// A triangular prior with centre μ and half-width δ.
     pub fn new(mu: f64, delta: f64) -> Result<Self> {
         Centred::with(mu, delta, Triangle)
     }
 }
 
-impl Bump for Triangle {
+impl Kernel for Triangle {
     const NAME: &'static str = "triangular";
     const VARIANCE: f64 = 1.0 / 6.0;
     fn tail(v: f64) -> f64 {
@@ -33,11 +33,11 @@ impl Bump for Triangle {
         v
     }
     #[inline(always)]
-    fn narrow_tail(v: f32) -> f32 {
+    fn tail_f32(v: f32) -> f32 {
         0.5 * v * v
     }
     #[inline(always)]
-    fn narrow_density(v: f32) -> f32 {
+    fn density_f32(v: f32) -> f32 {
         v
     }
 }

@@ -1,17 +1,17 @@
-//! Uniform on [a, b]: no threshold in it preferred.
+//! Uniform on [a, b]: all thresholds in the interval are equally likely.
 //!
 //! ```text
 //! F(x) = (x − a) / (b − a)        f(x) = 1 / (b − a)        for a ≤ x ≤ b
 //! ```
 //!
-//! Mean (a + b)/2, variance (b − a)²/12. On [0, 1] it gives every soft-Dice and soft-F1 loss in use today: the expected
-//! matrix then holds the predictions themselves.
+//! Mean (a + b)/2, variance (b − a)²/12. On [0, 1] it gives the common soft-Dice and soft-F1 losses, because the expected
+//! confusion matrix is then computed from the predicted probabilities themselves.
 
-use super::centred::{Bump, Centred};
+use super::centred::{Centred, Kernel};
 use crate::error::{Error, Result};
 use crate::real::{Real, at_least, at_most};
 
-/// The flat bump.
+/// The constant kernel ½.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flat;
 
@@ -19,7 +19,7 @@ pub struct Flat;
 pub type Uniform = Centred<Flat>;
 
 impl Uniform {
-    /// Uniform on [low, high].
+    /// A uniform prior on [low, high].
     pub fn new(low: f64, high: f64) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Prior { text: format!("uniform:{low},{high}"), reason });
         if !low.is_finite() || !high.is_finite() {
@@ -35,7 +35,7 @@ impl Uniform {
     }
 }
 
-impl Bump for Flat {
+impl Kernel for Flat {
     const NAME: &'static str = "uniform";
     const VARIANCE: f64 = 1.0 / 3.0;
     fn tail(v: f64) -> f64 {
@@ -45,20 +45,20 @@ impl Bump for Flat {
         0.5
     }
     #[inline(always)]
-    fn narrow_tail(v: f32) -> f32 {
+    fn tail_f32(v: f32) -> f32 {
         0.5 * v
     }
     #[inline(always)]
-    fn narrow_density(_: f32) -> f32 {
+    fn density_f32(_: f32) -> f32 {
         0.5
     }
-    // One straight line needs no nearer end, but its density does not fall to 0 at the ends by itself.
+    // F is one line, so the nearer end is not needed; the density does not fall to 0 at the ends and must be set to 0 outside.
     #[inline(always)]
-    fn climb(u: f32) -> f32 {
+    fn cdf_f32(u: f32) -> f32 {
         at_least(at_most(u, 1.0), -1.0).fused(0.5, 0.5)
     }
     #[inline(always)]
-    fn height(u: f32) -> f32 {
+    fn pdf_f32(u: f32) -> f32 {
         if u.abs() <= 1.0 { 0.5 } else { 0.0 }
     }
 }

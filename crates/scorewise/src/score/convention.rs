@@ -1,6 +1,6 @@
-//! What to say of a score that is 0/0: the conventions of other tools, by name.
+//! Conventions of other tools for the value of a score that is undefined (0/0).
 //!
-//! Our losses take `zero`, our reports say undefined; who must agree with another tool asks for its convention.
+//! Losses use `zero` and reports say "undefined"; the other conventions reproduce the numbers of other tools.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,24 +9,24 @@ use super::Score;
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 
-/// What an undefined score counts as.
+/// The value of an undefined score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convention {
-    /// Every division by zero gives 0: the paper, scikit-learn by default, and every loss here. (A score of several quotients, such
-    /// as tss, keeps those that are defined.)
+    /// Every division by zero gives 0: as in the paper, in scikit-learn by default, and in every loss of this crate. A score that is a sum of
+    /// several quotients, such as tss, keeps the defined ones.
     Zero,
-    /// 1 where there was nothing to find and nothing was found (tp = fp = fn = 0), else as `Zero`: most Dice losses.
+    /// 1 if there are no positives and no predicted positives (tp = fp = fn = 0), otherwise as `Zero`: as in most Dice losses.
     OneIfBothEmpty,
-    /// Not a number: tools that pass NaN on.
+    /// NaN, as in tools that propagate NaN.
     Nan,
-    /// Left out: tools that average only what is defined.
+    /// No value, as in tools that average only over defined scores.
     Skip,
-    /// The limit as one and the same small count is added to every cell: 0 for the correlation of a constant forecast.
+    /// The limit as the same small count is added to every cell: 0 for the correlation of a constant forecast.
     Limit,
 }
 
 impl Convention {
-    /// All of them with their names.
+    /// All conventions with their names.
     pub const ALL: [(Convention, &'static str); 5] = [
         (Convention::Zero, "zero"),
         (Convention::OneIfBothEmpty, "one-if-both-empty"),
@@ -54,17 +54,17 @@ impl FromStr for Convention {
 }
 
 impl Score {
-    /// The value, or what the convention says where it is undefined; nothing where that is to leave it out.
+    /// The value; where it is undefined, the one that the convention gives, or `None` if the convention is to skip it or the limit does not exist.
     ///
     /// ```
     /// use scorewise::score::Convention;
     /// use scorewise::{Confusion, Score};
     ///
-    /// let quiet = Confusion::new(100.0, 0.0, 0.0, 0.0); // no event, no alarm
+    /// let no_events = Confusion::new(100.0, 0.0, 0.0, 0.0); // no event, no alarm
     /// let f1 = Score::parse("f1")?;
-    /// assert_eq!(f1.value_under(&quiet, Convention::Zero), Some(0.0));
-    /// assert_eq!(f1.value_under(&quiet, Convention::OneIfBothEmpty), Some(1.0));
-    /// assert_eq!(f1.value_under(&quiet, Convention::Skip), None);
+    /// assert_eq!(f1.value_under(&no_events, Convention::Zero), Some(0.0));
+    /// assert_eq!(f1.value_under(&no_events, Convention::OneIfBothEmpty), Some(1.0));
+    /// assert_eq!(f1.value_under(&no_events, Convention::Skip), None);
     /// # Ok::<(), scorewise::FormulaError>(())
     /// ```
     #[must_use]
@@ -83,15 +83,15 @@ impl Score {
         }
     }
 
-    /// The limit of the value as the same small count is added to all cells, if two small counts agree on it.
+    /// The limit of the value as the same small count is added to all cells; `None` if two small counts give different values.
     fn limit(&self, confusion: &Confusion) -> Option<f64> {
-        let beside = |part: f64| {
-            let small = part * confusion.total().max(1.0);
+        let value_near = |fraction: f64| {
+            let small = fraction * confusion.total().max(1.0);
             let [tn, fp, fn_, tp] = confusion.array().map(|cell| cell + small);
             self.checked(&Confusion::new(tn, fp, fn_, tp))
         };
-        // Of √ε the larger step leaves 1e-5: what has a limit agrees to that, what grows without end does not.
-        let (near, nearer) = (beside(1e-10)?, beside(1e-12)?);
+        // The step 1e-10 leaves an error of 1e-5 in √step: values with a limit agree within that, divergent ones do not.
+        let (near, nearer) = (value_near(1e-10)?, value_near(1e-12)?);
         let agrees = (near - nearer).abs() <= 1e-4 * near.abs().max(1.0);
         agrees.then(|| if nearer.abs() < 1e-4 { 0.0 } else { nearer })
     }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_read_back() {
+    fn names_parse_to_their_convention() {
         for (convention, name) in Convention::ALL {
             assert_eq!(name.parse::<Convention>().unwrap(), convention);
             assert_eq!(convention.to_string(), name);
@@ -113,18 +113,18 @@ mod tests {
     }
 
     #[test]
-    fn conventions_differ_only_where_a_score_is_undefined() {
-        let (never, usual) = (Confusion::new(90.0, 0.0, 10.0, 0.0), Confusion::new(80.0, 10.0, 4.0, 6.0));
+    fn conventions_differ_only_for_undefined_scores() {
+        let (no_alarms, ordinary) = (Confusion::new(90.0, 0.0, 10.0, 0.0), Confusion::new(80.0, 10.0, 4.0, 6.0));
         let score = |text: &str| Score::parse(text).unwrap();
         for (convention, _) in Convention::ALL {
-            assert_eq!(score("mcc").value_under(&usual, convention), score("mcc").checked(&usual));
+            assert_eq!(score("mcc").value_under(&ordinary, convention), score("mcc").checked(&ordinary));
         }
-        assert_eq!(score("mcc").value_under(&never, Convention::Limit), Some(0.0));
-        // What a loss takes: the quotient of the absent class counts 0, the other stays.
+        assert_eq!(score("mcc").value_under(&no_alarms, Convention::Limit), Some(0.0));
+        // As in a loss, the quotient of the absent class is 0 and the other is kept.
         let only_positives = Confusion::new(0.0, 0.0, 2.0, 8.0);
         assert_eq!(score("tss").value_under(&only_positives, Convention::Zero), Some(0.8));
-        assert_eq!(score("precision").value_under(&never, Convention::OneIfBothEmpty), Some(0.0));
-        assert!(score("precision").value_under(&never, Convention::Nan).unwrap().is_nan());
+        assert_eq!(score("precision").value_under(&no_alarms, Convention::OneIfBothEmpty), Some(0.0));
+        assert!(score("precision").value_under(&no_alarms, Convention::Nan).unwrap().is_nan());
         assert_eq!(score("odds_ratio").value_under(&Confusion::new(70.0, 0.0, 0.0, 30.0), Convention::Limit), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The registry as documentation: `docs/scores.md` is written here and compared by a test.
+//! Generates `docs/scores.md` from the registry; a test compares the file with it.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use super::{Direction, ROWS, Row, Score};
 use crate::confusion::Confusion;
 use crate::formula::{Shape, shortest};
 
-/// What a forecast that knows nothing gets: the value on matrices whose alarms are independent of the events, where it
-/// is the same on all of them, and nothing where it depends on base rate and alarm rate.
+/// The value of a forecast without skill: the value on matrices whose alarms are independent of the events. `None` if it depends
+/// on the base rate or the alarm rate.
 #[must_use]
 pub fn no_skill(score: &Score) -> Option<f64> {
     let independent = |base: f64, alarm: f64| {
@@ -23,16 +23,16 @@ pub fn no_skill(score: &Score) -> Option<f64> {
     }
 }
 
-/// The whole of `docs/scores.md`.
+/// The contents of `docs/scores.md`.
 #[must_use]
 pub fn markdown() -> String {
     let mut page = String::from(
         "# Scores\n\n\
          Written by `scorewise scores --markdown` from the registry; do not edit (`./check` compares).\n\n\
-         `tp fp fn tn` are the cells, `p = tp + fn`, `n = fp + tn`, `total = p + n`. Division is guarded: in a loss x/0 is 0, in a\n\
-         report the score is undefined (`null` in JSON). **Shape** is what the score is in (tp, fp) at fixed class counts, derived from\n\
-         the formula: *linear* scores are exact in expectation and unbiased in mini-batches, for *linear-fractional* ones a calibrated\n\
-         model has one best threshold in closed form. **No skill** is what alarms independent of the events get, where that is one value.\n\n\
+         `tp fp fn tn` are the cells of the confusion matrix, `p = tp + fn`, `n = fp + tn`, `total = p + n`. A division by zero gives 0 in a\n\
+         loss; in a report the score is undefined (`null` in JSON). **Shape** is the form of the score as a function of (tp, fp) at fixed class\n\
+         counts, derived from the formula: *linear* scores are exact in expectation and unbiased in mini-batches; for *linear-fractional* scores the\n\
+         best threshold of a calibrated model has a closed form. **No skill** is the value of alarms that are independent of the events.\n\n\
          | name | formula | best | range | no skill | shape |\n|---|---|---|---|---|---|\n",
     );
     for row in ROWS {
@@ -43,10 +43,10 @@ pub fn markdown() -> String {
             row.name,
             row.name,
             row.formula,
-            best(row),
+            direction(row),
             range(row),
             no_skill(&score).map_or("varies".into(), shortest),
-            shape_word(score.shape()),
+            shape_name(score.shape()),
         );
     }
     for row in ROWS {
@@ -56,18 +56,18 @@ pub fn markdown() -> String {
             let _ = writeln!(page, "Written `{}`.{}\n", row.signature(), parameters(row));
         }
         let _ = writeln!(page, "$${}$$\n", score.formula().latex());
-        let fact = |page: &mut String, name: &str, text: &str| {
+        let list_item = |page: &mut String, name: &str, text: &str| {
             if !text.is_empty() {
                 let _ = writeln!(page, "- {name}: {text}");
             }
         };
         let aliases: Vec<_> = row.aliases.iter().map(|alias| format!("`{alias}`")).collect();
-        let pitfalls: Vec<_> = score.formula().undefined_when().iter().map(|when| format!("`{when}`")).collect();
-        fact(&mut page, "also called", &aliases.join(", "));
-        fact(&mut page, "best", &format!("{}, range {}", best(row), range(row)));
-        fact(&mut page, "undefined when", &pitfalls.join(" or "));
-        fact(&mut page, "note", row.note);
-        fact(&mut page, "reference", row.reference);
+        let undefined_when: Vec<_> = score.formula().undefined_when().iter().map(|when| format!("`{when}`")).collect();
+        list_item(&mut page, "also called", &aliases.join(", "));
+        list_item(&mut page, "best", &format!("{}, range {}", direction(row), range(row)));
+        list_item(&mut page, "undefined when", &undefined_when.join(" or "));
+        list_item(&mut page, "note", row.note);
+        list_item(&mut page, "reference", row.reference);
     }
     page
 }
@@ -78,7 +78,7 @@ fn parameters(row: &Row) -> String {
         .fold(String::new(), |text, parameter| text + &format!(" {} {}.", parameter.name, parameter.bounds()))
 }
 
-fn best(row: &Row) -> String {
+fn direction(row: &Row) -> String {
     let value = row.perfect.map_or(String::new(), |value| format!(", perfect {}", shortest(value)));
     match row.direction {
         Direction::Higher => format!("higher{value}"),
@@ -99,7 +99,7 @@ fn range(row: &Row) -> String {
     format!("{}{}, {}{}", bracket(low, "[", "("), end(low), end(high), bracket(high, "]", ")"))
 }
 
-fn shape_word(shape: Shape) -> &'static str {
+fn shape_name(shape: Shape) -> &'static str {
     match shape {
         Shape::Linear => "linear",
         Shape::LinearFractional => "linear-fractional",

@@ -1,4 +1,4 @@
-//! SCORE: what a forecast is judged by, a registered line or a formula of one's own.
+//! Scores: a registered score or a formula of the user's own, with the direction in which it improves.
 
 pub mod registry;
 mod convention;
@@ -8,29 +8,29 @@ mod document;
 use std::fmt;
 
 pub use convention::Convention;
-use direction::{Improvement, improvement};
+use direction::{ImprovementEffect, effect_of_improvement};
 pub use document::{markdown, no_skill};
 pub use registry::{Direction, Parameter, ROWS, Row};
 
 use crate::confusion::Confusion;
-use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Shape, nearest};
+use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Shape, nearest_name};
 
-/// A score: a formula, and which way is better.
+/// A score: a formula, and whether higher or lower is better.
 ///
 /// ```
 /// use scorewise::{Confusion, Direction, Score};
 ///
 /// let finley = Confusion::new(2680.0, 72.0, 23.0, 28.0);
-/// let heidke = Score::parse("heidke")?; // an alias is read, never printed
+/// let heidke = Score::parse("heidke")?; // aliases are accepted; `name` returns the registered name
 /// assert_eq!((heidke.name(), heidke.row().unwrap().range), ("hss", (-1.0, 1.0)));
 /// assert_eq!(Score::parse("balanced-accuracy")?.name(), "balanced_accuracy");
 /// assert_eq!(Score::parse("far")?.direction(), Direction::Lower);
 /// assert_eq!(Score::parse("cost(fp=1, fn=10)")?.value(&finley), (72.0 + 230.0) / 2803.0);
-/// assert_eq!(Score::parse("fp + 10*fn")?.direction(), Direction::Lower); // it falls when forecasts improve
-/// // A loss needs a number, a report the truth.
-/// let silent = Confusion::new(990.0, 0.0, 10.0, 0.0);
-/// assert_eq!(Score::parse("precision")?.value(&silent), 0.0);
-/// assert_eq!(Score::parse("precision")?.checked(&silent), None);
+/// assert_eq!(Score::parse("fp + 10*fn")?.direction(), Direction::Lower); // its value falls when forecasts improve
+/// // In a loss an undefined score is 0; in a report it is undefined.
+/// let no_alarms = Confusion::new(990.0, 0.0, 10.0, 0.0);
+/// assert_eq!(Score::parse("precision")?.value(&no_alarms), 0.0);
+/// assert_eq!(Score::parse("precision")?.checked(&no_alarms), None);
 /// # Ok::<(), scorewise::FormulaError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -43,22 +43,23 @@ pub struct Score {
 }
 
 impl Score {
-    /// A registered name or alias, with parameters where it takes them, or any formula. Which way is better is found from the slopes of
-    /// a formula; see [`Score::direction`].
+    /// Parses a registered name or alias, with parameters if the score has any, or any formula. The direction of a formula is derived from its
+    /// derivatives; see [`Score::direction`].
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let trimmed = text.trim();
-        // Where the whole text is a name, a hyphen or a point stands for the underscore: balanced-accuracy, f0.5.
+        // If the whole text is a name, a hyphen or a point is read as an underscore: balanced-accuracy, f0.5.
         let (head, arguments) = match trimmed.find('(') {
-            Some(open) if whole_call(trimmed, open) => trimmed.split_at(open),
+            Some(open) if is_single_call(trimmed, open) => trimmed.split_at(open),
             _ => (trimmed, ""),
         };
         let name = head.trim_end().to_ascii_lowercase().replace(['-', '.'], "_");
         let (row, formula) = match registry::row(&name) {
             Some(row) => (
                 Some(row),
-                Formula::parse(&format!("{}{arguments}", row.name)).map_err(|fault| restated(trimmed, fault))?,
+                Formula::parse(&format!("{}{arguments}", row.name))
+                    .map_err(|error| in_original_text(trimmed, error))?,
             ),
-            None => (None, Formula::parse(text).map_err(|fault| suggest(trimmed, &name, fault))?),
+            None => (None, Formula::parse(text).map_err(|error| with_suggestion(trimmed, &name, error))?),
         };
         let name = match row {
             Some(row) => format!("{}{arguments}", row.name),
@@ -67,20 +68,20 @@ impl Score {
         let shape = formula.shape();
         let direction = match row {
             Some(row) => row.direction,
-            None if improvement(&formula) == Improvement::Lowers => Direction::Lower,
+            None if effect_of_improvement(&formula) == ImprovementEffect::Decreases => Direction::Lower,
             None => Direction::Higher,
         };
         Ok(Score { name, formula, row, direction, shape })
     }
 
-    /// Every registered score that needs no further number, in the registry's order.
+    /// Every registered score without mandatory parameters, in the order of the registry.
     pub fn all() -> impl Iterator<Item = Score> {
         ROWS.iter()
             .filter(|row| row.parameters.iter().all(|parameter| parameter.default.is_some()))
             .filter_map(|row| Score::parse(row.name).ok())
     }
 
-    /// A line of the registry as a score; a parameter without a default stands at 0.1.
+    /// A registered score with every parameter that has no default set to 0.1.
     #[must_use]
     pub fn example(row: &Row) -> Option<Score> {
         let needed = row.parameters.iter().filter(|parameter| parameter.default.is_none());
@@ -89,13 +90,13 @@ impl Score {
         Score::parse(&format!("{}{arguments}", row.name)).ok()
     }
 
-    /// The registry's name with the given parameters, or the formula as it was written.
+    /// The registered name with the given parameters, or the formula as it was given.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The line of the registry, where this is a registered score.
+    /// The registry entry; `None` for a formula of the user's own.
     #[must_use]
     pub fn row(&self) -> Option<&'static Row> {
         self.row
@@ -107,55 +108,55 @@ impl Score {
         &self.formula
     }
 
-    /// Which way is better. A formula of one's own that better forecasts lower and never raise (fewer false alarms at the same number of
-    /// negatives, fewer misses at the same number of positives) is a cost, and lower is better; higher is for every other.
+    /// Whether higher or lower is better. A user's formula is a cost, with lower better, if it never rises and sometimes falls as forecasts improve
+    /// (fewer false alarms for the same number of negatives, fewer misses for the same number of positives). For all other formulas higher is better.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// What somebody who trains for this score, or tunes a threshold by it, should know about its direction; nothing where it is as one would
-    /// expect. Only for formulas of one's own: registered scores say which way is better.
+    /// A remark about the direction for users who train for this score or tune a threshold with it; `None` if the direction is obvious.
+    /// Registered scores have a declared direction and need no remark.
     #[must_use]
     pub fn caution(&self) -> Option<String> {
         if self.row.is_some() {
             return None;
         }
         let name = &self.name;
-        match improvement(&self.formula) {
-            Improvement::Raises => None,
-            Improvement::Lowers => {
+        match effect_of_improvement(&self.formula) {
+            ImprovementEffect::Increases => None,
+            ImprovementEffect::Decreases => {
                 Some(format!("`{name}` falls when forecasts improve: lower is better, and it is minimised"))
             }
-            Improvement::Either => Some(format!(
+            ImprovementEffect::Mixed => Some(format!(
                 "`{name}` rises with some improvements of a forecast and falls with others: higher is taken as better; \
                  write `-({name})` if lower is"
             )),
-            Improvement::Nothing => {
+            ImprovementEffect::Constant => {
                 Some(format!("`{name}` is the same for every forecast: no threshold is better than another"))
             }
         }
     }
 
-    /// Linear, linear-fractional or neither in the matrix at fixed class counts, as derived from the formula.
+    /// Whether the score is linear, linear-fractional or neither in the matrix at fixed class counts, as derived from the formula.
     #[must_use]
     pub fn shape(&self) -> Shape {
         self.shape
     }
 
-    /// The value as a loss takes it: x/0 := 0.
+    /// The value used in a loss, where x/0 := 0.
     #[must_use]
     pub fn value(&self, confusion: &Confusion) -> f64 {
         self.formula.value(confusion)
     }
 
-    /// The value as a report shows it: nothing where it is undefined.
+    /// The value used in a report: `None` if it is undefined.
     #[must_use]
     pub fn checked(&self, confusion: &Confusion) -> Option<f64> {
         self.formula.checked(confusion)
     }
 
-    /// How good a value is, higher always better: the value, its negative, or minus its distance from the ideal.
+    /// How good a value is, higher always being better: the value, its negative, or minus its distance from the ideal.
     #[must_use]
     pub fn merit(&self, value: f64) -> f64 {
         match self.direction() {
@@ -165,7 +166,7 @@ impl Score {
         }
     }
 
-    /// The highest merit that a value in this interval can have.
+    /// The highest merit of any value in this interval.
     pub(crate) fn merit_bound(&self, value: Interval) -> f64 {
         match self.direction() {
             Direction::Higher => value.high,
@@ -175,13 +176,13 @@ impl Score {
         }
     }
 
-    /// The loss of a value: 1 − s where higher is better, s where lower is, |s − ideal| where a value is aimed at.
+    /// The loss of a value: 1 − s if higher is better, s if lower is better, |s − ideal| if there is an ideal value.
     #[must_use]
     pub fn loss(&self, value: f64) -> f64 {
         self.loss_of(value)
     }
 
-    /// The same over numbers of any kind.
+    /// As [`Score::loss`] for any [`Number`] type.
     pub(crate) fn loss_of<T: Number>(&self, value: T) -> T {
         match self.direction() {
             Direction::Higher => T::constant(1.0).minus(value),
@@ -190,8 +191,8 @@ impl Score {
         }
     }
 
-    /// The loss of a matrix with its slopes at fixed class counts, over numbers of any kind: what a framework needs to compute a loss
-    /// on tensors of its own. The slopes are as the calculus gives them; a class without weight moves nothing, whatever its slope says.
+    /// The loss of a matrix and its derivatives at fixed class counts for any [`Number`] type: what a framework needs to compute the loss on its own
+    /// tensors. The derivatives are not adjusted for empty classes; the caller must ignore the derivative of a class without weight.
     #[must_use]
     pub fn reduced_loss<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let score = self.formula.reduced_with(tn, fp, fn_, tp, positives, negatives);
@@ -199,20 +200,20 @@ impl Score {
         Reduced { value: loss.value, positive: loss.slopes[0], negative: loss.slopes[1] }
     }
 
-    /// d loss / d value.
+    /// The derivative of the loss with respect to the value.
     #[must_use]
     pub fn loss_slope(&self, value: f64) -> f64 {
         match self.direction() {
             Direction::Higher => -1.0,
             Direction::Lower => 1.0,
-            // At the ideal itself the two sides cancel.
+            // At the ideal itself the two one-sided derivatives cancel.
             Direction::Toward(ideal) => (f64::from(value > ideal)) - f64::from(value < ideal),
         }
     }
 }
 
-/// Whether the bracket opened here is closed by the last character and by none before: a call and nothing else.
-pub(crate) fn whole_call(text: &str, open: usize) -> bool {
+/// Whether the bracket at `open` is closed by the last character and not before, so that the text is a single call.
+pub(crate) fn is_single_call(text: &str, open: usize) -> bool {
     let mut depth = 0usize;
     for (at, c) in text.char_indices().skip_while(|(at, _)| *at < open) {
         match c {
@@ -227,20 +228,20 @@ pub(crate) fn whole_call(text: &str, open: usize) -> bool {
     false
 }
 
-/// A fault found in the registry's spelling, shown on the text as it was written where its columns agree.
-fn restated(text: &str, fault: FormulaError) -> FormulaError {
+/// The same error shown in the text as the user wrote it, if parsing that text gives the same error.
+fn in_original_text(text: &str, error: FormulaError) -> FormulaError {
     match Formula::parse(text) {
-        Err(own) if own.message() == fault.message() => own,
-        _ => fault,
+        Err(original) if original.message() == error.message() => original,
+        _ => error,
     }
 }
 
-/// A text that is one hyphenated word was meant as a name: suggest a name, not the difference of two.
-fn suggest(text: &str, name: &str, fault: FormulaError) -> FormulaError {
+/// Adds a suggestion to the error if the text is a single hyphenated word, which was probably meant as a name and not as a difference.
+fn with_suggestion(text: &str, name: &str, error: FormulaError) -> FormulaError {
     let is_word = text.contains('-') && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
-    match nearest(name) {
-        Some(known) if is_word => fault.hint(format!("did you mean `{known}`?")),
-        _ => fault,
+    match nearest_name(name) {
+        Some(known) if is_word => error.hint(format!("did you mean `{known}`?")),
+        _ => error,
     }
 }
 

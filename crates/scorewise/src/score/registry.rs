@@ -1,10 +1,10 @@
-//! The registry: every score is a line. Value, slopes, docs, command-line and Python names come from that line.
+//! The registry of scores, one entry per score. Value, gradient, documentation, command-line name and Python name derive from the entry.
 //!
-//! The formula reads `tn fp fn tp p n total`, its parameters as `$name`, and other lines by name. Unless a line says
-//! otherwise a score lies in [0, 1], higher is better, and 1 is perfect. What can be derived is not declared: the shape
-//! (linear, linear-fractional, neither), when it is undefined, what a forecast without skill gets.
+//! A formula may use `tn fp fn tp p n total`, its parameters as `$name`, and other registered scores by name. Unless an entry
+//! says otherwise, a score lies in [0, 1], higher is better, and 1 is perfect. The shape (linear, linear-fractional or neither), when the
+//! score is undefined, and the value without skill are derived from the formula and not declared.
 
-/// Which way is better.
+/// Whether higher or lower values are better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Direction {
     /// The higher the better.
@@ -15,12 +15,12 @@ pub enum Direction {
     Toward(f64),
 }
 
-/// A number that a score needs besides the matrix.
+/// A parameter of a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// The name, as in `cost(fp=1)`.
     pub name: &'static str,
-    /// The value where none is given.
+    /// The default value; `None` if the parameter is mandatory.
     pub default: Option<f64>,
     /// The smallest value allowed.
     pub low: f64,
@@ -41,26 +41,26 @@ impl Parameter {
     }
 }
 
-/// One line of the registry.
+/// One entry of the registry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// The name, used from the formula to the report.
+    /// The name of the score on the command line, in Python, in JSON and in reports.
     pub name: &'static str,
     /// The formula as text.
     pub formula: &'static str,
-    /// Other names people use; they are read, never printed.
+    /// Other names in use; they are accepted but never printed.
     pub aliases: &'static [&'static str],
-    /// What it needs besides the matrix.
+    /// The parameters of the formula.
     pub parameters: &'static [Parameter],
-    /// Which way is better.
+    /// Whether higher or lower is better.
     pub direction: Direction,
     /// Lowest and highest possible value.
     pub range: (f64, f64),
-    /// The value of a perfect forecast; nothing where it depends on the data.
+    /// The value of a perfect forecast; `None` if it depends on the data.
     pub perfect: Option<f64>,
-    /// Where it comes from.
+    /// The publication that defines the score.
     pub reference: &'static str,
-    /// What one should know before using it.
+    /// A remark for users of the score.
     pub note: &'static str,
 }
 
@@ -100,17 +100,17 @@ impl Row {
         self
     }
 
-    /// The name with its parameters, as one would write it: `fbeta(beta=1)`.
+    /// The name with its parameters and their defaults, such as `fbeta(beta=1)`.
     #[must_use]
     pub fn signature(&self) -> String {
         if self.parameters.is_empty() {
             return self.name.to_string();
         }
-        let written = |parameter: &Parameter| match parameter.default {
+        let assignment = |parameter: &Parameter| match parameter.default {
             Some(value) => format!("{}={value}", parameter.name),
             None => format!("{}=…", parameter.name),
         };
-        format!("{}({})", self.name, self.parameters.iter().map(written).collect::<Vec<_>>().join(", "))
+        format!("{}({})", self.name, self.parameters.iter().map(assignment).collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -142,10 +142,10 @@ const RIJSBERGEN: &str = "van Rijsbergen, C. J. (1979). Information Retrieval, 2
 const POWERS: &str = "Powers, D. M. W. (2011). Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and correlation. Journal of Machine Learning Technologies 2, 37–63.";
 const GLAS: &str = "Glas, A. S. et al. (2003). The diagnostic odds ratio. Journal of Clinical Epidemiology 56, 1129–1135. doi:10.1016/S0895-4356(03)00177-X";
 
-/// All scores, in the order in which they are shown: the everyday ones of each kind first.
+/// All scores in the order in which they are listed: in each group the most common ones first.
 #[rustfmt::skip]
 pub static ROWS: &[Row] = &[
-    // Right and wrong altogether.
+    // Over both classes.
     score("accuracy", "(tp + tn)/total").also(&["acc", "fraction_correct", "proportion_correct", "pc", "rand", "rand_accuracy"])
         .cite("Finley, J. P. (1884). Tornado predictions. American Meteorological Journal 1, 85–88.")
         .note("Useless for rare events: never forecasting them is almost always right."),
@@ -153,16 +153,16 @@ pub static ROWS: &[Row] = &[
         .cite("Byrt, T., Bishop, J. & Carlin, J. B. (1993). Bias, prevalence and kappa. Journal of Clinical Epidemiology 46, 423–429. doi:10.1016/0895-4356(93)90018-V")
         .note("Accuracy on another scale."),
 
-    // One class at a time.
+    // Over one class.
     score("recall", "tp/(tp + fn)").also(&["pod", "pody", "hit_rate", "sensitivity", "tpr", "true_positive_rate", "probability_of_detection"])
-        .cite(YERUSHALMY).note("1 for an alarm every day: use it as a constraint or within another score."),
+        .cite(YERUSHALMY).note("1 if every row is predicted positive: use it as a constraint or within another score."),
     score("specificity", "tn/(fp + tn)").also(&["podn", "tnr", "selectivity", "true_negative_rate"])
-        .cite(YERUSHALMY).note("1 for never an alarm."),
+        .cite(YERUSHALMY).note("1 if no row is predicted positive."),
     score("pofd", "fp/(fp + tn)").also(&["false_alarm_rate", "fpr", "fall_out", "false_positive_rate", "probability_of_false_detection"]).lower()
-        .cite(WILKS).note("The false alarm rate, by negatives; `far` is the ratio, by alarms."),
+        .cite(WILKS).note("The false alarm rate, relative to the negatives; `far` is the false alarm ratio, relative to the alarms."),
     score("miss_rate", "fn/(tp + fn)").also(&["fnr", "false_negative_rate"]).lower().cite(WILKS),
 
-    // Linear in the matrix: exact in expectation, unbiased in batches.
+    // Linear in the matrix: exact in expectation and unbiased in mini-batches.
     score("tss", "tp/(tp + fn) - fp/(fp + tn)").range(-1.0, 1.0)
         .also(&["peirce", "peirce_skill_score", "true_skill_statistic", "hanssen_kuipers", "hk", "youden_j", "youden", "informedness", "bm", "delta_p_prime", "hard_gini"])
         .cite("Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454. doi:10.1126/science.ns-4.93.453-a"),
@@ -173,34 +173,34 @@ pub static ROWS: &[Row] = &[
         .cite("Li, D.-L., Shen, F., Yin, Y., Peng, J.-X. & Chen, P.-Y. (2013). Weighted Youden index and its two-independent-sample comparison based on weighted sensitivity and specificity. Chinese Medical Journal 126, 1150–1154."),
     score("hss1", "(tp - fp)/(tp + fn)").also(&["appleman", "appleman_skill_score"]).range(-INF, 1.0)
         .cite("Barnes, G. & Leka, K. D. (2008). Evaluating the performance of solar flare forecasting methods. Astrophysical Journal Letters 688, L107. doi:10.1086/595550")
-        .note("1 − (fp + fn)/p: errors against never forecasting."),
+        .note("1 − (fp + fn)/p: the errors compared with those of never forecasting the event."),
     score("net_benefit", "tp/total - $threshold/(1 - $threshold)*fp/total").also(&["nb"]).with(&[parameter("threshold", None, 0.0, 0.999_999)]).range(-INF, 1.0).perfect(None)
-        .cite(VICKERS).note("Perfect is the base rate."),
+        .cite(VICKERS).note("The perfect value is the base rate."),
     score("standardised_net_benefit", "net_benefit($threshold)/(p/total)").also(&["snb", "standardized_net_benefit", "relative_utility"]).with(&[parameter("threshold", None, 0.0, 0.999_999)]).range(-INF, 1.0)
         .cite("Kerr, K. F., Brown, M. D., Zhu, K. & Janes, H. (2016). Assessing the clinical impact of risk prediction models with decision curves. Journal of Clinical Oncology 34, 2534–2540. doi:10.1200/JCO.2015.65.5654"),
     score("cost", "($tn*tn + $fp*fp + $fn*fn + $tp*tp)/total").also(&["expected_cost"]).lower().range(-INF, INF).perfect(None)
         .with(&[parameter("tn", Some(0.0), -INF, INF), parameter("fp", Some(1.0), -INF, INF), parameter("fn", Some(1.0), -INF, INF), parameter("tp", Some(0.0), -INF, INF)])
         .cite("Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI-01, 973–978.")
-        .note("Cost of each kind of row, on average over all rows."),
+        .note("The mean cost per row, with a cost for each cell."),
     score("utility", "($tn*tn + $fp*fp + $fn*fn + $tp*tp)/total").also(&["cost_weighted_accuracy", "weighted_accuracy", "wa"]).range(-INF, INF).perfect(None)
         .with(&[parameter("tn", Some(1.0), -INF, INF), parameter("fp", Some(0.0), -INF, INF), parameter("fn", Some(0.0), -INF, INF), parameter("tp", Some(1.0), -INF, INF)])
         .cite("Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI-01, 973–978.")
-        .note("As `cost`, but gains: higher is better."),
+        .note("As `cost`, but with gains instead of costs: higher is better."),
     score("relative_economic_value", "(min($alpha, p/total) - fp/n*$alpha*(n/total) + tp/p*(p/total)*(1 - $alpha) - p/total)/(min($alpha, p/total) - p/total*$alpha)")
         .also(&["rev", "economic_value", "eclv", "psev"]).with(&[parameter("alpha", None, 0.0, 1.0)]).range(-INF, 1.0)
         .cite("Richardson, D. S. (2000). Skill and relative economic value of the ECMWF ensemble prediction system. Quarterly Journal of the Royal Meteorological Society 126, 649–667. doi:10.1002/qj.49712656313")
-        .note("alpha is cost over loss; at alpha = base rate it equals tss."),
+        .note("alpha is the cost-loss ratio; at alpha = base rate it equals tss."),
     score("leverage", "tp/total - p/total*((tp + fp)/total)").also(&["covariance"]).range(-0.25, 0.25).perfect(None)
         .cite("Piatetsky-Shapiro, G. (1991). Discovery, analysis, and presentation of strong rules. Knowledge Discovery in Databases, 229–248.")
         .note("π(1 − π)·tss."),
     score("frequency_bias", "(tp + fp)/(tp + fn)").also(&["fbias", "bias"]).range(0.0, INF).toward(1.0)
-        .cite(WILKS).note("Alarms per event: a check, or a penalty, never a goal."),
+        .cite(WILKS).note("Alarms per event: useful as a check or a constraint, not as the only goal."),
 
     // Quotients of linear functions.
     score("precision", "tp/(tp + fp)").also(&["ppv", "success_ratio", "sr", "confidence", "positive_predictive_value"])
-        .cite(WILKS).note("Best with a floor under recall: its optimum alone is the single surest alarm."),
+        .cite(WILKS).note("Best with a lower limit on recall: without one, the optimum is the single most certain alarm."),
     score("far", "fp/(tp + fp)").also(&["false_alarm_ratio", "fdr", "false_discovery_rate"]).lower()
-        .cite(WILKS).note("The false alarm ratio, by alarms; `pofd` is the rate, by negatives."),
+        .cite(WILKS).note("The false alarm ratio, relative to the alarms; `pofd` is the false alarm rate, relative to the negatives."),
     score("npv", "tn/(tn + fn)").also(&["negative_predictive_value"]).cite(YERUSHALMY),
     score("false_omission_rate", "fn/(tn + fn)").also(&["for", "fomr"]).lower().cite(POWERS),
     score("f1", "2*tp/(2*tp + fp + fn)").also(&["f_1", "f_measure", "f1_score", "dice", "sorensen", "sorensen_dice"]).cite(RIJSBERGEN),
@@ -220,7 +220,7 @@ pub static ROWS: &[Row] = &[
         .cite("Gilbert, G. K. (1884). Finley's tornado predictions. American Meteorological Journal 1, 166–172.")
         .note("hss/(2 − hss)."),
 
-    // Neither.
+    // Neither linear nor a quotient of linear functions.
     score("mcc", "(tp*tn - fp*fn)/sqrt((tp + fp)*(tp + fn)*(tn + fp)*(tn + fn))").also(&["phi", "matthews", "matthews_correlation", "phi_coefficient"]).range(-1.0, 1.0)
         .cite("Matthews, B. W. (1975). Comparison of the predicted and observed secondary structure of T4 phage lysozyme. Biochimica et Biophysica Acta 405, 442–451. doi:10.1016/0005-2795(75)90109-9"),
     score("markedness", "tp/(tp + fp) + tn/(tn + fn) - 1").also(&["mk", "delta_p", "clayton", "clayton_skill_score"]).range(-1.0, 1.0).cite(POWERS),
@@ -233,13 +233,13 @@ pub static ROWS: &[Row] = &[
     score("min_class_accuracy", "min(recall, specificity)").also(&["minimax", "min_per_class_accuracy", "worst_class_accuracy"])
         .cite("Davenport, M. A., Baraniuk, R. G. & Scott, C. D. (2010). Tuning support vector machines for minimax and Neyman–Pearson classification. IEEE Transactions on Pattern Analysis and Machine Intelligence 32, 1888–1898. doi:10.1109/TPAMI.2010.29"),
     score("odds_ratio", "tp*tn/(fp*fn)").also(&["dor", "diagnostic_odds_ratio", "theta"]).range(0.0, INF).perfect(None)
-        .cite(GLAS).note("Undefined, in truth infinite, as soon as one kind of error does not occur; no loss."),
+        .cite(GLAS).note("Undefined (infinite) if there are no false alarms or no misses; not usable as a loss."),
     score("log_odds_ratio", "ln((tp + 0.5)*(tn + 0.5)/((fp + 0.5)*(fn + 0.5)))").also(&["ldor", "log_dor"]).range(-INF, INF).perfect(None)
         .cite("Haldane, J. B. S. (1956). The estimation and significance of the logarithm of a ratio of frequencies. Annals of Human Genetics 20, 309–311. doi:10.1111/j.1469-1809.1955.tb01285.x")
         .note("With ½ added to every cell (Haldane), so that it is always defined."),
     score("orss", "(tp*tn - fp*fn)/(tp*tn + fp*fn)").also(&["yules_q", "yule_q", "odds_ratio_skill_score"]).range(-1.0, 1.0)
         .cite("Stephenson, D. B. (2000). Use of the “odds ratio” for diagnosing forecast skill. Weather and Forecasting 15, 221–232. doi:10.1175/1520-0434(2000)015<0221:UOTORF>2.0.CO;2")
-        .note("1 as soon as one kind of error does not occur."),
+        .note("1 if there are no false alarms or no misses."),
     score("yules_y", "(sqrt(tp*tn) - sqrt(fp*fn))/(sqrt(tp*tn) + sqrt(fp*fn))").also(&["yule_y", "colligation"]).range(-1.0, 1.0)
         .cite("Yule, G. U. (1912). On the methods of measuring association between two attributes. Journal of the Royal Statistical Society 75, 579–652. doi:10.2307/2340126"),
     score("lr_plus", "recall/pofd").also(&["plr", "positive_likelihood_ratio"]).range(0.0, INF).perfect(None).cite(GLAS),
@@ -248,7 +248,7 @@ pub static ROWS: &[Row] = &[
         .cite("Blakeley, D. D. & Oddone, E. Z. (1995), after Sokolova, M., Japkowicz, N. & Szpakowicz, S. (2006). Beyond accuracy, F-score and ROC. AI 2006, 1015–1021. doi:10.1007/11941439_114"),
     score("eds", "2*ln(p/total)/ln(tp/total) - 1").also(&["extreme_dependency_score"]).range(-1.0, 1.0)
         .cite("Stephenson, D. B., Casati, B., Ferro, C. A. T. & Wilson, C. A. (2008). The extreme dependency score. Meteorological Applications 15, 41–50. doi:10.1002/met.53")
-        .note("Depends on the hits alone: it can be hedged by more alarms. Report only."),
+        .note("Depends on the hits but not on the false alarms, so more alarms improve it: for reports only."),
     score("seds", "(ln((tp + fp)/total) + ln(p/total))/ln(tp/total) - 1").also(&["symmetric_extreme_dependency_score"]).range(-1.0, 1.0)
         .cite("Hogan, R. J., O'Connor, E. J. & Illingworth, A. J. (2009). Verification of cloud-fraction forecasts. Quarterly Journal of the Royal Meteorological Society 135, 1494–1511. doi:10.1002/qj.481"),
     score("edi", "(ln(pofd) - ln(recall))/(ln(pofd) + ln(recall))").also(&["extremal_dependence_index"]).range(-1.0, 1.0).cite(FERRO),
@@ -259,7 +259,7 @@ pub static ROWS: &[Row] = &[
         .cite("Ranawana, R. & Palade, V. (2006). Optimized precision: a new measure for classifier performance evaluation. IEEE Congress on Evolutionary Computation, 2254–2261. doi:10.1109/CEC.2006.1688586"),
     score("agm", "tp/tp*(g_mean + specificity*n/total)/(1 + n/total)").also(&["adjusted_geometric_mean", "adjusted_g_mean"])
         .cite("Batuwita, R. & Palade, V. (2009). A new performance measure for class imbalance learning. ICMLA 2009, 545–550. doi:10.1109/ICMLA.2009.126")
-        .note("tp/tp makes it 0 in a loss, undefined in a report, where nothing was hit."),
+        .note("The factor tp/tp makes it 0 in a loss and undefined in a report if there are no hits."),
     score("agf", "sqrt(f2*1.25*tn/(1.25*tn + 0.25*fp + fn))").also(&["adjusted_f", "adjusted_f_measure"])
         .cite("Maratea, A., Petrosino, A. & Manzo, M. (2014). Adjusted F-measure and kernel scaling for imbalanced data learning. Information Sciences 257, 331–341. doi:10.1016/j.ins.2013.04.016"),
     score("overlap", "tp/min(tp + fp, tp + fn)").also(&["overlap_coefficient", "szymkiewicz_simpson", "simpson"])
@@ -269,10 +269,10 @@ pub static ROWS: &[Row] = &[
     score("lift", "tp/(tp + fp)/(p/total)").also(&["lift_score"]).range(0.0, INF).perfect(None)
         .cite("Brin, S., Motwani, R., Ullman, J. D. & Tsur, S. (1997). Dynamic itemset counting and implication rules for market basket data. SIGMOD 1997, 255–264. doi:10.1145/253260.253325"),
     score("css", "sqrt(max(tss, 0)*max(hss, 0))").also(&["composite_skill_score"])
-        .cite("After the flare-forecasting literature: the geometric mean of tss and hss, 0 where they are negative."),
+        .cite("The geometric mean of tss and hss, or 0 if one of them is negative, as used in the flare-forecasting literature."),
 ];
 
-/// The line of a name or alias.
+/// The registry entry with this name or alias.
 #[must_use]
 pub fn row(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.name == name || row.aliases.contains(&name))

@@ -1,5 +1,5 @@
-//! TEMPORAL: errors that weigh by when they happen. An alarm a little early is half a success; one far from any event is
-//! worse than a plain error.
+//! Losses for time series, in which errors are weighted by their timing: an alarm shortly before an event counts as half an error, and an
+//! error far from any event or alarm counts twice.
 //!
 //! ```text
 //! TP = Σ y F        TN = Σ (1 − y)(1 − F)        wFP = Σ (1 − yₜ) Fₜ (1 − ωₜ + αₜ)        wFN = Σ yₜ (1 − Fₜ − σₜ + βₜ)
@@ -8,15 +8,15 @@
 //! with F = F(p), the weights w₁ ≥ w₂ ≥ … of the distances 1, 2, … and, under one threshold τ for all rows,
 //!
 //! ```text
-//! ωₜ  an alarm that comes before an event:     Σ wₖ yₜ₊ₖ                      or   max wₖ yₜ₊ₖ
-//! σₜ  a miss that was announced by an alarm:   Σ wₖ (F(pₜ₋ₖ) − F(pₜ))₊        or   Σ wₖ (F(rₖ) − F(rₖ₋₁))
-//! αₜ  an alarm that stands alone:              1 without an event within ±window, else 0
-//! βₜ  a miss that stands alone:                1 − F(the highest p within ±window)
+//! ωₜ  credit of an alarm before an event:      Σ wₖ yₜ₊ₖ                      or   max wₖ yₜ₊ₖ
+//! σₜ  credit of a miss after an alarm:         Σ wₖ (F(pₜ₋ₖ) − F(pₜ))₊        or   Σ wₖ (F(rₖ) − F(rₖ₋₁))
+//! αₜ  penalty of an isolated false alarm:      1 without an event within ±window, else 0
+//! βₜ  penalty of an isolated miss:             1 − F(the highest p within ±window)
 //! ```
 //!
-//! where rₖ = max(pₜ, pₜ₋₁, …, pₜ₋ₖ): as weights do not rise with the distance, the nearest alarm gives the maximum, and k is
-//! the nearest while rₖ₋₁ ≤ τ < rₖ. All are exact expectations, no approximation. Row sums are *not* kept, so a gradient
-//! needs all four slopes of the score. Three [`Weighting`]s:
+//! where rₖ = max(pₜ, pₜ₋₁, …, pₜ₋ₖ). Since the weights do not increase with distance, the nearest alarm gives the maximum, and the nearest
+//! alarm is at distance k while rₖ₋₁ ≤ τ < rₖ. These expectations are exact. The row sums of the matrix are *not* preserved, so the gradient
+//! needs the derivatives of the score with respect to all four cells. There are three [`Weighting`]s:
 //!
 //! | weighting | ω, σ | α, β | default weights |
 //! |---|---|---|---|
@@ -24,26 +24,26 @@
 //! | sum (wSOL, 2026) | sum | no | 1/2, 1/4, 1/8 |
 //! | maximum (wSOL, 2026) | maximum | no | 1/2, 1/4, 1/8 |
 //!
-//! Windows are cut where a sequence begins or ends and never reach into the next one.
+//! Windows end where a sequence begins or ends; they never extend into another sequence.
 //!
 //! ```
 //! use scorewise::temporal::{Series, TemporalLoss, Weighting};
 //! use scorewise::{Confusion, Logits, Prior, Rows, Score};
 //!
-//! // Two sequences of four hours: an alarm one hour early, and an event that nobody announced.
+//! // Two sequences of four hours: one with an alarm one hour early, one with an event without any alarm.
 //! let logits = [-2.0, 1.5, -1.0, -3.0, -2.0, -2.5, -1.0, -3.0];
 //! let labels = [false, false, true, false, false, false, true, false];
 //! let sequences = [1, 1, 1, 1, 2, 2, 2, 2];
 //! let series = Series::new(Rows::new(Logits(&logits), &labels)?)?.with_sequences(&sequences)?;
 //!
 //! let loss = TemporalLoss::new(Score::parse("csi")?, Prior::cosine(0.5, 0.4)?, Weighting::default());
-//! // The early alarm counts ½, the announced miss ½, the other miss 2.
+//! // The early alarm counts ½, the miss after it ½, the other miss 2.
 //! assert_eq!(loss.at(&series, 0.5), Confusion::new(5.0, 0.5, 2.5, 0.0));
 //!
 //! let mut gradient = [0.0; 8];
 //! let value = loss.value_and_gradient(&series, &mut gradient)?;
 //! assert!(value > 0.0 && value < 1.0);
-//! assert!(gradient[6] < gradient[2] && gradient[2] < 0.0); // descent lifts both events, the unannounced one more
+//! assert!(gradient[6] < gradient[2] && gradient[2] < 0.0); // descent raises both events, the one without an alarm more
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 //!

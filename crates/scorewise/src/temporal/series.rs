@@ -1,4 +1,4 @@
-//! Rows in the order of time, and where one sequence ends and the next begins.
+//! Rows in time order, divided into sequences.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::rows::{Predictions, Rows, same_length};
 
-/// Rows in the order of time: one sequence, or several one after the other.
+/// Rows in time order: one sequence, or several one after another.
 ///
 /// ```
 /// use scorewise::temporal::Series;
@@ -17,25 +17,25 @@ use crate::rows::{Predictions, Rows, same_length};
 /// assert_eq!(series.with_sequences(&[4, 4, 9])?.len(), 3);
 /// assert_eq!(
 ///     series.with_sequences(&[4, 9, 4]).unwrap_err().to_string(),
-///     "sequences, row 2: sequence 4 begins again; put its rows together, in the order of time"
+///     "sequences, row 2: sequence 4 occurs again after another one; put its rows together, in time order"
 /// );
 /// # Ok::<(), scorewise::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Series<'a, P: Predictions> {
-    rows: Rows<'a, P>, // private: `new` has looked at every prediction and weight
+    rows: Rows<'a, P>, // private: `new` has checked every prediction and weight
     sequences: Option<&'a [u32]>,
 }
 
 impl<'a, P: Predictions> Series<'a, P> {
-    /// Rows of one sequence. A row's weight multiplies what the row itself counts; its neighbours see its label and its
-    /// alarm in full, also where the weight is 0.
+    /// Rows of a single sequence. The weight of a row multiplies its own contribution; the row's label and alarm affect its
+    /// neighbours in full, even if its weight is 0.
     pub fn new(rows: Rows<'a, P>) -> Result<Self> {
         rows.check()?;
         Ok(Series { rows, sequences: None })
     }
 
-    /// The same rows with the id of each row's sequence. Rows with one id stand together.
+    /// The same rows with the id of each row's sequence. The rows of a sequence must be contiguous.
     pub fn with_sequences(self, sequences: &'a [u32]) -> Result<Self> {
         same_length("sequences", self.len(), sequences.len())?;
         let mut seen = HashSet::new();
@@ -49,13 +49,13 @@ impl<'a, P: Predictions> Series<'a, P> {
         Ok(Series { sequences: Some(sequences), ..self })
     }
 
-    /// How many rows.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Never: there is at least one row.
+    /// Always false: there is at least one row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
@@ -65,7 +65,7 @@ impl<'a, P: Predictions> Series<'a, P> {
         &self.rows
     }
 
-    /// The rows of each sequence.
+    /// The range of rows of each sequence.
     pub(super) fn sequences(&self) -> impl Iterator<Item = Range<usize>> {
         let whole = self.sequences.is_none().then_some(0..self.len());
         let mut end = 0;

@@ -1,16 +1,16 @@
-//! What a prior is: one trait, the same methods in the same order in every file of this folder.
+//! The trait of a prior, with the same methods in the same order in every file of this folder, and numerical helpers.
 
 use super::Chance;
 
 /// A distribution of the threshold on [0, 1].
-pub(crate) trait Law {
-    /// F(x): the probability that the threshold lies at or below x, and so that a prediction x counts as positive.
+pub(crate) trait ThresholdDistribution {
+    /// F(x): the probability that the threshold lies at or below x, which is the probability that a prediction x counts as positive.
     fn cdf(&self, x: Chance) -> f64;
 
     /// f(x).
     fn pdf(&self, x: Chance) -> f64;
 
-    /// f(p) p (1 − p) = dF(σ(z))/dz, finite also where f is not.
+    /// f(p) p (1 − p) = dF(σ(z))/dz, which is finite even where f is not.
     fn logit_density(&self, x: Chance) -> f64 {
         self.pdf(x) * x.p * x.q
     }
@@ -26,14 +26,14 @@ pub(crate) trait Law {
     /// The variance, Var τ.
     fn variance(&self) -> f64;
 
-    /// The smallest interval that holds all the probability.
+    /// The smallest interval with probability 1.
     fn support(&self) -> (f64, f64) {
         (0.0, 1.0)
     }
 }
 
-/// The root of F(x) = level by Newton's steps, kept inside a bracket that halves whenever a step leaves it.
-pub(crate) fn invert(level: f64, (low, high): (f64, f64), law: impl Fn(Chance) -> (f64, f64)) -> f64 {
+/// Solves F(x) = level by Newton's method; a step that leaves the bracket is replaced by bisection.
+pub(crate) fn invert(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl Fn(Chance) -> (f64, f64)) -> f64 {
     if level <= 0.0 {
         return low;
     }
@@ -43,7 +43,7 @@ pub(crate) fn invert(level: f64, (low, high): (f64, f64), law: impl Fn(Chance) -
     let (mut low, mut high) = (low, high);
     let mut x = 0.5 * (low + high);
     for _ in 0..400 {
-        let (cdf, pdf) = law(Chance::new(x));
+        let (cdf, pdf) = cdf_and_pdf(Chance::new(x));
         if cdf < level {
             low = x;
         } else {
@@ -53,11 +53,11 @@ pub(crate) fn invert(level: f64, (low, high): (f64, f64), law: impl Fn(Chance) -
             break;
         }
         let newton = x - (cdf - level) / pdf;
-        // A step that leaves the bracket, or no number at all (pdf = 0 or ∞), is replaced by halving.
+        // A step that leaves the bracket, or is not finite (pdf = 0 or ∞), is replaced by bisection.
         x = if newton > low && newton < high && (newton - x).abs() < 0.4 * (high - low) {
             newton
         } else {
-            between(low, high)
+            point_inside(low, high)
         };
         if x == low || x == high {
             break;
@@ -69,17 +69,17 @@ pub(crate) fn invert(level: f64, (low, high): (f64, f64), law: impl Fn(Chance) -
     x
 }
 
-/// A point inside a bracket: the middle, by ratio where the ends are orders of magnitude apart. A beta prior with small shapes
-/// has quantiles such as 1e-100, which plain halving reaches only after hundreds of steps.
-fn between(low: f64, high: f64) -> f64 {
+/// A point inside a bracket: the arithmetic mean, or the geometric mean if the ends are orders of magnitude apart. A beta prior with small
+/// shape parameters has quantiles such as 1e-100, which plain bisection would reach only after hundreds of steps.
+fn point_inside(low: f64, high: f64) -> f64 {
     if low <= 0.0 {
-        // Below the square root of the smallest number nothing is left to look for.
+        // The square of a number below 1e-150 would underflow.
         return if high > 1e-150 && high < 1e-3 { high * high } else { 0.5 * high };
     }
     if high > 4.0 * low { low.sqrt() * high.sqrt() } else { 0.5 * (low + high) }
 }
 
-/// ∫ g over [low, high] by Gauss–Legendre, eight points on panels of length ½: for densities that are smooth on that scale.
+/// ∫ g over [low, high] by Gauss–Legendre quadrature with eight points on panels of length ½, for functions that are smooth on that scale.
 pub(crate) fn integral(low: f64, high: f64, g: impl Fn(f64) -> f64) -> f64 {
     const NODES: [(f64, f64); 4] = [
         (0.183_434_642_495_649_8, 0.362_683_783_378_362),

@@ -1,0 +1,104 @@
+//! The shared part of the normal and the logistic prior: a distribution with location μ and scale s, truncated to [0, 1] and renormalised.
+//!
+//! ```text
+//! t = (x − μ) / s        F(x) = (G(t) − G(t₀)) / Z        f(x) = g(t) / sZ        Z = G(t₁) − G(t₀)
+//! ```
+//!
+//! with G and g the standard distribution function and density, and t₀, t₁ the values of t at x = 0, 1. Mean and variance are
+//! those of the truncated distribution, not μ and s².
+
+use super::Chance;
+use super::distribution::{ThresholdDistribution, integral, invert};
+use crate::error::{Error, Result};
+
+/// A standard distribution on the real line, with location 0 and scale 1.
+pub trait Standard: Copy {
+    /// The name of the prior in its text form.
+    const NAME: &'static str;
+    /// Beyond this |t| the density is negligible.
+    const REACH: f64;
+    /// G(b) − G(a) for a ≤ b, without cancellation in the tails.
+    fn probability_between(a: f64, b: f64) -> f64;
+    /// `factor` · g(t).
+    fn density_times(factor: f64, t: f64) -> f64;
+    /// The x with F(x) = level.
+    fn quantile(prior: &Truncated<Self>, level: f64) -> f64 {
+        invert(level, (0.0, 1.0), |x| (prior.cdf(x), prior.pdf(x)))
+    }
+}
+
+/// A standard distribution moved to μ, scaled by s and truncated to [0, 1].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Truncated<S> {
+    mu: f64,
+    scale: f64,
+    /// Z, the probability of [0, 1] before the truncation.
+    mass: f64,
+    standard: S,
+}
+
+impl<S: Standard> Truncated<S> {
+    pub(super) fn with(mu: f64, scale: f64, standard: S) -> Result<Self> {
+        let refuse =
+            |reason: &str| Err(Error::Prior { text: format!("{}:{mu},{scale}", S::NAME), reason: reason.into() });
+        if !(0.0..=1.0).contains(&mu) {
+            return refuse("the centre must lie in [0, 1]");
+        }
+        if !(1e-6..=1e6).contains(&scale) {
+            return refuse("the width must be above 0 (between 1e-6 and 1e6)");
+        }
+        let mass = S::probability_between(-mu / scale, (1.0 - mu) / scale);
+        Ok(Truncated { mu, scale, mass, standard })
+    }
+
+    /// μ and s.
+    pub(super) fn parameters(&self) -> (f64, f64) {
+        (self.mu, self.scale)
+    }
+
+    pub(super) fn mass(&self) -> f64 {
+        self.mass
+    }
+
+    /// t₀ and t₁.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        (-self.mu / self.scale, (1.0 - self.mu) / self.scale)
+    }
+
+    /// t at x, computed from the nearer end of [0, 1].
+    fn standardised(&self, x: Chance) -> f64 {
+        if x.p <= x.q { (x.p - self.mu) / self.scale } else { ((1.0 - self.mu) - x.q) / self.scale }
+    }
+
+    /// The mean of h(t), integrated numerically: the closed forms of the normal moments cancel where the scale is large against
+    /// [0, 1], and the second moment of the logistic has no elementary closed form.
+    fn mean_of(&self, h: impl Fn(f64) -> f64) -> f64 {
+        let (low, high) = self.ends();
+        integral(low.max(-S::REACH), high.min(S::REACH), |t| S::density_times(h(t), t)) / self.mass
+    }
+}
+
+impl<S: Standard> ThresholdDistribution for Truncated<S> {
+    fn cdf(&self, x: Chance) -> f64 {
+        let (low, high) = self.ends();
+        let t = self.standardised(x);
+        if t <= 0.0 {
+            S::probability_between(low, t.max(low)) / self.mass
+        } else {
+            1.0 - S::probability_between(t.min(high), high) / self.mass
+        }
+    }
+    fn pdf(&self, x: Chance) -> f64 {
+        S::density_times(1.0, self.standardised(x)) / (self.scale * self.mass)
+    }
+    fn quantile(&self, level: f64) -> f64 {
+        S::quantile(self, level)
+    }
+    fn mean(&self) -> f64 {
+        self.mu + self.scale * self.mean_of(|t| t)
+    }
+    fn variance(&self) -> f64 {
+        let mean = self.mean_of(|t| t);
+        self.scale * self.scale * self.mean_of(|t| (t - mean) * (t - mean))
+    }
+}

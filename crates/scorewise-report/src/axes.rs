@@ -11,7 +11,7 @@ use crate::palette::{FRAME, GRID};
 use crate::panel::Panel;
 use crate::picture::{Area, Frame, PixelScale, Rect};
 use crate::stroke::Stroke;
-use crate::text::{LARGE, SMALL, text_style, text_width, truncate_to_width};
+use crate::text::{LABEL_SIZE, TITLE_SIZE, text_style, text_width, truncate_to_width};
 use crate::ticks::ticks;
 
 /// The scale of an axis.
@@ -91,20 +91,22 @@ pub(crate) struct Axes<'a> {
     extra: (f64, f64),
 }
 
-/// Space around the plotting area in pixels: above for the title, below and to the left for tick numbers and label, to the right for
-/// half of the last tick number.
-const ABOVE: f64 = 36.0;
-const BELOW: f64 = 42.0;
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = 16.0;
+/// Space for the title, in pixels.
+const SPACE_ABOVE: f64 = 36.0;
+/// Space for the tick numbers and the label of the x axis, in pixels.
+const SPACE_BELOW: f64 = 42.0;
+/// Least space for the tick numbers and the label of the y axis, in pixels.
+const SPACE_LEFT: f64 = 58.0;
+/// Space for half of the last tick number of the x axis, in pixels.
+const SPACE_RIGHT: f64 = 16.0;
 /// Space above a panel without a title.
-const ABOVE_WITHOUT_TITLE: f64 = 8.0;
+const SPACE_ABOVE_WITHOUT_TITLE: f64 = 8.0;
 /// Space below a panel without a label of the x axis.
-const BELOW_WITHOUT_LABEL: f64 = 22.0;
+const SPACE_BELOW_WITHOUT_LABEL: f64 = 22.0;
 /// Additional space for a label between title and plotting area.
-const LABEL_ABOVE: f64 = 8.0;
+const SPACE_FOR_LABEL: f64 = 8.0;
 /// Length of a tick.
-const TICK: f64 = 3.5;
+const TICK_LENGTH: f64 = 3.5;
 /// Gap between a tick and its number.
 const TICK_GAP: f64 = 4.0;
 /// Width of the rotated label of the y axis, including the gap to the tick numbers.
@@ -120,38 +122,38 @@ impl<'a> Axes<'a> {
 
     /// Axes of a panel that shares the x axis of the panel above it: no title and no label of the x axis.
     pub fn continued(from: f64, to: f64, y: Axis<'a>) -> Self {
-        Axes { title: "", x: Axis::new("", from, to), y, extra: (ABOVE_WITHOUT_TITLE - ABOVE, 0.0) }
+        Axes { title: "", x: Axis::new("", from, to), y, extra: (SPACE_ABOVE_WITHOUT_TITLE - SPACE_ABOVE, 0.0) }
     }
 
     /// The same axes with space for [`Panel::label_above`] between title and plotting area.
     pub fn with_space_for_label(self) -> Self {
-        Axes { extra: (LABEL_ABOVE, self.extra.1), ..self }
+        Axes { extra: (SPACE_FOR_LABEL, self.extra.1), ..self }
     }
 
     /// The same axes with additional space to the right of the plotting area.
-    pub fn with_right(self, pixels: f64) -> Self {
+    pub fn with_space_right(self, pixels: f64) -> Self {
         Axes { extra: (self.extra.0, pixels), ..self }
     }
 
-    fn above(&self) -> f64 {
-        ABOVE + self.extra.0
+    fn space_above(&self) -> f64 {
+        SPACE_ABOVE + self.extra.0
     }
 
-    fn below(&self) -> f64 {
-        if self.x.label.is_empty() { BELOW_WITHOUT_LABEL } else { BELOW }
+    fn space_below(&self) -> f64 {
+        if self.x.label.is_empty() { SPACE_BELOW_WITHOUT_LABEL } else { SPACE_BELOW }
     }
 
-    fn right(&self) -> f64 {
-        RIGHT + self.extra.1
+    fn space_right(&self) -> f64 {
+        SPACE_RIGHT + self.extra.1
     }
 
     /// Space to the left, which grows with the width of the tick numbers. Always measured at one scale, so that SVG and PNG are alike.
-    fn left(&self, height: f64) -> f64 {
+    fn space_left(&self, height: f64) -> f64 {
         let (scale, mut widest) = (PixelScale(10), 0);
         for (_, number) in self.y_ticks(height) {
-            widest = widest.max(text_width(&text_style(scale, SMALL, HPos::Right, VPos::Center), &number));
+            widest = widest.max(text_width(&text_style(scale, LABEL_SIZE, HPos::Right, VPos::Center), &number));
         }
-        LEFT.max((Y_LABEL_WIDTH + f64::from(widest) / scale.factor() + TICK + TICK_GAP).ceil())
+        SPACE_LEFT.max((Y_LABEL_WIDTH + f64::from(widest) / scale.factor() + TICK_LENGTH + TICK_GAP).ceil())
     }
 
     /// The ticks of a y axis of this height: at most seven on a linear axis, so that they do not crowd.
@@ -165,12 +167,12 @@ impl<'a> Axes<'a> {
 
     /// The plotting area of a panel in this rectangle.
     pub fn frame(&self, rect: Rect) -> Frame {
-        let height = rect.height - self.above() - self.below();
-        let left = self.left(height);
+        let height = rect.height - self.space_above() - self.space_below();
+        let left = self.space_left(height);
         Frame {
             left: rect.left + left,
-            top: rect.top + self.above(),
-            width: rect.width - left - self.right(),
+            top: rect.top + self.space_above(),
+            width: rect.width - left - self.space_right(),
             height,
             x: (self.x.from, self.x.to),
             y: (self.y.from, self.y.to),
@@ -183,8 +185,8 @@ impl<'a> Axes<'a> {
         let panel = Panel::new(area.clone(), frame, (self.x.clone(), self.y.clone()), scale);
         self.draw_title(area, rect, scale)?;
 
-        let numbers = text_style(scale, SMALL, HPos::Center, VPos::Center);
-        let (tick, number_offset) = (scale.units(TICK), scale.units(TICK + TICK_GAP));
+        let numbers = text_style(scale, LABEL_SIZE, HPos::Center, VPos::Center);
+        let (tick, number_offset) = (scale.units(TICK_LENGTH), scale.units(TICK_LENGTH + TICK_GAP));
         let (left, bottom) = (scale.units(frame.left), scale.units(frame.top + frame.height));
         let (right, top) = (scale.units(frame.left + frame.width), scale.units(frame.top));
         let (grid, axis) = (Stroke::solid(GRID, 0.75), Stroke::solid(FRAME, 1.0));
@@ -202,9 +204,9 @@ impl<'a> Axes<'a> {
         for (value, number) in columns {
             let x = column(value);
             axis.draw_on(area, vec![(x, bottom), (x, bottom + tick)], scale)?;
-            area.draw_text(&number, &numbers, (x, bottom + number_offset + scale.units(0.5 * SMALL)))?;
+            area.draw_text(&number, &numbers, (x, bottom + number_offset + scale.units(0.5 * LABEL_SIZE)))?;
         }
-        let numbers = text_style(scale, SMALL, HPos::Right, VPos::Center);
+        let numbers = text_style(scale, LABEL_SIZE, HPos::Right, VPos::Center);
         for (value, number) in rows {
             let y = row(value);
             axis.draw_on(area, vec![(left - tick, y), (left, y)], scale)?;
@@ -217,20 +219,20 @@ impl<'a> Axes<'a> {
 
     /// Draws the title, centred over the plotting area, and shifted to the left where it would leave the panel.
     fn draw_title<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
-        let style = text_style(scale, LARGE, HPos::Center, VPos::Center);
-        let words = truncate_to_width(&style, self.title, scale.units(rect.width - RIGHT));
-        let half = text_width(&style, &words) / 2;
+        let style = text_style(scale, TITLE_SIZE, HPos::Center, VPos::Center);
+        let title = truncate_to_width(&style, self.title, scale.units(rect.width - SPACE_RIGHT));
+        let half = text_width(&style, &title) / 2;
         let frame = self.frame(rect);
         let middle = scale.units(frame.left + 0.5 * frame.width);
         let x = middle.min(scale.units(rect.left + rect.width - 4.0) - half);
-        let y = scale.units(rect.top + if self.extra.0 > 0.0 { 14.0 } else { ABOVE - 14.0 });
-        area.draw_text(&words, &style, (x, y))?;
+        let y = scale.units(rect.top + if self.extra.0 > 0.0 { 14.0 } else { SPACE_ABOVE - 14.0 });
+        area.draw_text(&title, &style, (x, y))?;
         Ok(())
     }
 
     fn draw_labels<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
         let frame = self.frame(rect);
-        let style = text_style(scale, SMALL, HPos::Center, VPos::Center);
+        let style = text_style(scale, LABEL_SIZE, HPos::Center, VPos::Center);
         let middle = scale.units(frame.left + 0.5 * frame.width);
         area.draw_text(&self.x.label, &style, (middle, scale.units(rect.top + rect.height - 9.0)))?;
         let rotated = style.transform(FontTransform::Rotate270);

@@ -12,7 +12,7 @@ use crate::curve::PlotPoint;
 use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::palette::{BLUE, SKY, VERMILLION};
-use crate::panel::{CHOSEN, Panel};
+use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
@@ -53,7 +53,7 @@ pub fn figure_classes(classes: Classes) -> Result<Picture> {
     Picture::of(classes)
 }
 
-const COLOURS: [Stroke; 2] = [Stroke::solid(BLUE, 1.75), Stroke::solid(VERMILLION, 1.75)];
+const CLASS_STROKES: [Stroke; 2] = [Stroke::solid(BLUE, 1.75), Stroke::solid(VERMILLION, 1.75)];
 const CLASS_OPACITY: f64 = 0.18;
 const SUPPORT_OPACITY: f64 = 0.22;
 /// Above this density (the mean density is 1) the y axis gets a square-root scale, so that low bins stay visible.
@@ -69,7 +69,7 @@ impl Classes {
             bin.high > bin.low && (bin.high - bin.low).is_finite() && weight(bin).is_finite() && weight(bin) >= 0.0
         };
         let mut bins: Vec<&ClassBin> = self.bins.iter().filter(usable).collect();
-        bins.sort_by(|one, other| one.low.total_cmp(&other.low));
+        bins.sort_by(|a, b| a.low.total_cmp(&b.low));
         let total: f64 = bins.iter().map(|bin| weight(bin)).sum();
         if total > 0.0 {
             bins.into_iter().map(|bin| (bin.low, bin.high, weight(bin) / (total * (bin.high - bin.low)))).collect()
@@ -122,10 +122,10 @@ impl SinglePanel for Classes {
     }
 
     fn keys(&self) -> Vec<(Mark, String)> {
-        let class = |class: usize| (Mark::Bar(COLOURS[class].colour), self.names[class].clone());
+        let class = |class: usize| (Mark::Bar(CLASS_STROKES[class].colour), self.names[class].clone());
         let mut keys = vec![class(0), class(1)];
         if self.mark.is_some() {
-            keys.push((Mark::Line(CHOSEN), "chosen threshold".into()));
+            keys.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));
         }
         if let Some((_, name)) = self.support() {
             keys.push((Mark::Band(SKY, SUPPORT_OPACITY), name.into()));
@@ -139,10 +139,10 @@ impl SinglePanel for Classes {
         }
         let classes = [0, 1].map(|class| outlines(&self.densities(class)));
         // Both areas before both lines, because a translucent area would change the colour of a line below it.
-        for (lines, stroke) in classes.iter().zip(COLOURS) {
+        for (lines, stroke) in classes.iter().zip(CLASS_STROKES) {
             lines.iter().try_for_each(|line| panel.fill(stroke.colour, CLASS_OPACITY, line))?;
         }
-        for (lines, stroke) in classes.iter().zip(COLOURS) {
+        for (lines, stroke) in classes.iter().zip(CLASS_STROKES) {
             lines.iter().try_for_each(|line| panel.line(stroke, line))?;
         }
         panel.chosen_threshold(self.mark)

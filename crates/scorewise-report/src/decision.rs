@@ -13,7 +13,7 @@ use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::lines::{NamedLine, draw_lines, line_keys};
-use crate::panel::{CHOSEN, Panel};
+use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 
@@ -52,7 +52,7 @@ impl SinglePanel for DecisionCurve {
 
     fn keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
-        keys.extend(self.mark.map(|_| (Mark::Line(CHOSEN), "chosen threshold".into())));
+        keys.extend(self.mark.map(|_| (Mark::Line(CHOSEN_STROKE), "chosen threshold".into())));
         keys
     }
 

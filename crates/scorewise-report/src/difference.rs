@@ -6,7 +6,7 @@ use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
 use crate::legend::{BAR_OPACITY, Mark};
 use crate::palette::{BLUE, INK, VERMILLION};
-use crate::panel::{Panel, WHISKER_END};
+use crate::panel::{CAP_HALF_LENGTH, Panel};
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
@@ -34,9 +34,9 @@ pub fn figure_difference(differences: Differences) -> Result<Picture> {
     Picture::of(differences)
 }
 
-const BARS: usize = 40;
-const MEAN: Stroke = Stroke::solid(VERMILLION, 2.0);
-const ZERO: Stroke = Stroke::solid(INK, 1.25).dashed(4.0, 3.0);
+const BAR_COUNT: usize = 40;
+const DIFFERENCE_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
+const ZERO_STROKE: Stroke = Stroke::solid(INK, 1.25).dashed(4.0, 3.0);
 /// Height of the highest bar as a fraction of the panel.
 const DATA_HEIGHT: f64 = 0.86;
 /// Height of the whisker as a fraction of the panel.
@@ -63,14 +63,14 @@ impl Differences {
 
     /// Number of differences in each bar; the last bar includes its upper end.
     fn counts(&self) -> Vec<usize> {
-        let ((low, high), mut counts) = (self.span(), vec![0; BARS]);
+        let ((low, high), mut counts) = (self.span(), vec![0; BAR_COUNT]);
         for value in self.values() {
-            counts[(((value - low) / (high - low) * BARS as f64) as usize).min(BARS - 1)] += 1;
+            counts[(((value - low) / (high - low) * BAR_COUNT as f64) as usize).min(BAR_COUNT - 1)] += 1;
         }
         counts
     }
 
-    fn highest(&self) -> f64 {
+    fn highest_count(&self) -> f64 {
         self.counts().into_iter().max().unwrap_or(0) as f64
     }
 
@@ -90,28 +90,31 @@ impl SinglePanel for Differences {
     fn axes(&self) -> Axes<'_> {
         let (low, high) = self.range();
         let x = Axis::new(format!("difference of {} (first − second)", self.score), low, high);
-        Axes::new(&self.title, x, Axis::new("bootstrap replicates", 0.0, self.highest() / DATA_HEIGHT).integers())
+        Axes::new(&self.title, x, Axis::new("bootstrap replicates", 0.0, self.highest_count() / DATA_HEIGHT).integers())
     }
 
     fn keys(&self) -> Vec<(Mark, String)> {
         vec![
             (Mark::Bar(BLUE), "resampled differences".into()),
-            (Mark::Whisker(MEAN), "difference and 95 % interval".into()),
-            (Mark::Line(ZERO), "no difference".into()),
+            (Mark::Whisker(DIFFERENCE_STROKE), "difference and 95 % interval".into()),
+            (Mark::Line(ZERO_STROKE), "no difference".into()),
         ]
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         let (low, high) = self.span();
-        let edge = |number: usize| low + (high - low) * number as f64 / BARS as f64;
-        for (number, count) in self.counts().into_iter().enumerate().filter(|(_, count)| *count > 0) {
-            let (from, to, height) = (edge(number), edge(number + 1), count as f64);
+        let edge = |index: usize| low + (high - low) * index as f64 / BAR_COUNT as f64;
+        for (index, count) in self.counts().into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            let (from, to, height) = (edge(index), edge(index + 1), count as f64);
             panel.filled_rectangle(BLUE, BAR_OPACITY, ((from, 0.0), (to, height)))?;
             panel.line(Stroke::solid(BLUE, 0.75), &[(from, 0.0), (from, height), (to, height), (to, 0.0)])?;
         }
-        panel.vertical_line(ZERO, 0.0)?;
-        let y = WHISKER_HEIGHT * self.highest() / DATA_HEIGHT;
-        panel.line(MEAN, &[(self.difference, 0.0), (self.difference, y + WHISKER_END * panel.pixel_size().1)])?;
-        panel.horizontal_whisker(MEAN, y, self.interval)
+        panel.vertical_line(ZERO_STROKE, 0.0)?;
+        let y = WHISKER_HEIGHT * self.highest_count() / DATA_HEIGHT;
+        panel.line(
+            DIFFERENCE_STROKE,
+            &[(self.difference, 0.0), (self.difference, y + CAP_HALF_LENGTH * panel.pixel_size().1)],
+        )?;
+        panel.horizontal_whisker(DIFFERENCE_STROKE, y, self.interval)
     }
 }

@@ -1,8 +1,8 @@
 //! The result of a command as data, with everything that its page and its figures need.
 //!
 //! A command fills the document; pages and pictures are made from it. Written as JSON, it is a file from which they can be made again
-//! (`--report results.json`, then `scorewise report results.json`). It holds confusion matrices rather than scores, so every score on
-//! a page is computed by the core from the same counts.
+//! (`--report results.json`, then `scorewise report results.json`). It holds the confusion matrix at every threshold rather than the
+//! scores, so that every score on a page is computed by the core from the same counts.
 
 use scorewise::{Confusion, Score};
 use serde::{Deserialize, Serialize};

@@ -119,23 +119,23 @@ pub fn figure_of_scores(forecast: &Forecast, is_narrow: bool) -> Result<Drawn> {
 /// The score of the forecast and a few common scores with the same range.
 fn plotted_scores(forecast: &Forecast) -> Vec<Score> {
     let all = forecast.scores();
-    let is_usual = |score: &&Score| ["f1", "precision", "recall", "tss", "csi"].contains(&score.name());
-    all.iter().take(1).chain(all.iter().skip(1).filter(is_usual)).take(6).cloned().collect()
+    let is_common = |score: &&Score| ["f1", "precision", "recall", "tss", "csi"].contains(&score.name());
+    all.iter().take(1).chain(all.iter().skip(1).filter(is_common)).take(6).cloned().collect()
 }
 
 fn forecast_figures(forecast: &Forecast) -> Result<Vec<Drawn>> {
     let parse = |name: &str| -> Result<Score> { Score::parse(name).map_err(|error| Error::Drawing(error.to_string())) };
     let (precision, recall, pofd) = (parse("precision")?, parse("recall")?, parse("pofd")?);
-    let line = |across: &Score, up: &Score| {
+    let line = |x: &Score, y: &Score| {
         let pair = |point: &Point| {
             let matrix = point.confusion();
-            across.checked(&matrix).map(|across| (across, up.checked(&matrix)))
+            x.checked(&matrix).map(|x| (x, y.checked(&matrix)))
         };
         vec![NamedLine { name: "forecast".into(), points: forecast.points.iter().filter_map(pair).collect() }]
     };
-    let at_threshold = |across: &Score, up: &Score| {
+    let at_threshold = |x: &Score, y: &Score| {
         let matrix = forecast.point()?.confusion();
-        Some((across.checked(&matrix)?, up.checked(&matrix)?))
+        Some((x.checked(&matrix)?, y.checked(&matrix)?))
     };
     let (positives, negatives) = class_weights(forecast);
     let base_rate = (positives + negatives > 0.0).then(|| positives / (positives + negatives));
@@ -417,7 +417,7 @@ fn comparison_figures(comparison: &Comparison) -> Result<Vec<Drawn>> {
     )?);
     let pair = |point: &Point| {
         let matrix = point.confusion();
-        pofd.checked(&matrix).map(|across| (across, recall.checked(&matrix)))
+        pofd.checked(&matrix).map(|x| (x, recall.checked(&matrix)))
     };
     let line = |(name, points): (&String, &Vec<Point>)| NamedLine {
         name: name.clone(),

@@ -28,7 +28,7 @@ impl DensityHistogram {
         let (bars, total) = (self.counts.len(), self.counts.iter().sum::<usize>());
         let height = move |count: usize| count as f64 * bars as f64 / total as f64;
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        counted.map(move |(number, count)| (lower_end(number, bars), lower_end(number + 1, bars), height(*count)))
+        counted.map(move |(index, count)| (lower_end(index, bars), lower_end(index + 1, bars), height(*count)))
     }
 
     /// The height of the highest bar; 0 without values.
@@ -38,8 +38,8 @@ impl DensityHistogram {
 }
 
 /// The lower end of a bar. The division rounds once, so that 3/10 equals the literal 0.3.
-fn lower_end(number: usize, bars: usize) -> f64 {
-    number as f64 / bars as f64
+fn lower_end(index: usize, bars: usize) -> f64 {
+    index as f64 / bars as f64
 }
 
 /// Index of the bar that contains a value. The product may round to the wrong side of an edge (0.29 · 100 is below 29), so the result
@@ -91,10 +91,10 @@ mod tests {
     #[test]
     fn every_edge_belongs_to_the_bar_above_it() {
         for bars in [1, 3, 7, 10, 20, 40, 49, 100, 1000] {
-            for number in 0..bars {
-                let low = number as f64 / bars as f64;
-                assert_eq!(bar_index(low, bars), number, "{low} of {bars}");
-                assert_eq!(bar_index(lower_end(number + 1, bars).next_down(), bars), number);
+            for index in 0..bars {
+                let low = index as f64 / bars as f64;
+                assert_eq!(bar_index(low, bars), index, "{low} of {bars}");
+                assert_eq!(bar_index(lower_end(index + 1, bars).next_down(), bars), index);
             }
             assert_eq!(bar_index(1.0, bars), bars - 1);
         }

@@ -7,10 +7,10 @@ use plotters::style::{Color, RGBColor};
 
 use crate::error::Result;
 use crate::palette::PAPER;
-use crate::panel::{HATCH_STROKE, WHISKER_END};
+use crate::panel::{CAP_HALF_LENGTH, HATCH_STROKE};
 use crate::picture::{Area, PixelScale};
 use crate::stroke::Stroke;
-use crate::text::{SMALL, text_style, text_width, truncate_to_width};
+use crate::text::{LABEL_SIZE, text_style, text_width, truncate_to_width};
 
 /// The symbol of a legend key.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +65,7 @@ impl Legend {
 
     /// The symbol, the name (truncated if necessary) and the width of each key.
     fn keys(&self, scale: PixelScale) -> impl Iterator<Item = (Mark, String, i32)> + '_ {
-        let style = text_style(scale, SMALL, HPos::Left, VPos::Center);
+        let style = text_style(scale, LABEL_SIZE, HPos::Left, VPos::Center);
         let symbol = scale.units(SYMBOL_WIDTH + SYMBOL_GAP);
         self.keys.iter().map(move |(mark, name)| {
             let name = truncate_to_width(&style, name, scale.units(self.width) - symbol);
@@ -76,14 +76,14 @@ impl Legend {
 
     /// Draws the keys at the top of the area, centred and aligned in columns.
     pub fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
-        let style = text_style(scale, SMALL, HPos::Left, VPos::Center);
+        let style = text_style(scale, LABEL_SIZE, HPos::Left, VPos::Center);
         let keys: Vec<_> = self.keys(scale).collect();
         let keys_per_row = self.keys_per_row();
         let widths: Vec<i32> = keys.iter().map(|(_, _, width)| *width).collect();
         let columns = column_widths(&widths, keys_per_row);
         let left = (area.dim_in_pixel().0 as i32 - total_width(&columns, scale)) / 2;
-        for (number, row) in keys.chunks(keys_per_row).enumerate() {
-            let y = scale.units(ROW_HEIGHT * (number as f64 + 0.5));
+        for (row_index, row) in keys.chunks(keys_per_row).enumerate() {
+            let y = scale.units(ROW_HEIGHT * (row_index as f64 + 0.5));
             let mut x = left;
             for ((mark, name, _), width) in row.iter().zip(&columns) {
                 mark.draw(area, (x, y), scale)?;
@@ -127,8 +127,8 @@ impl Mark {
             }
             Mark::Hatch => {
                 let (step, half_height) = (scale.units(7.0), scale.units(6.0));
-                for number in 0..3 {
-                    let start = x + scale.units(1.0) + number * step;
+                for line in 0..3 {
+                    let start = x + scale.units(1.0) + line * step;
                     HATCH_STROKE.draw_on(
                         area,
                         vec![(start, y + half_height), (start + 2 * half_height, y - half_height)],
@@ -144,7 +144,7 @@ impl Mark {
             Mark::Whisker(stroke) => {
                 stroke.draw_on(area, vec![(x, y), (end, y)], scale)?;
                 for x in [x, middle, end] {
-                    let half = scale.units(WHISKER_END);
+                    let half = scale.units(CAP_HALF_LENGTH);
                     stroke.draw_on(area, vec![(x, y - half), (x, y + half)], scale)?;
                 }
             }

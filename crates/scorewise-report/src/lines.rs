@@ -41,12 +41,12 @@ impl NamedLine {
 
 /// Draws the lines in the colours of [`Stroke::for_line`], the first on top.
 pub(crate) fn draw_lines<DB: DrawingBackend>(lines: &[NamedLine], panel: &Panel<'_, DB>) -> Result<()> {
-    for (number, line) in lines.iter().enumerate().rev() {
+    for (index, line) in lines.iter().enumerate().rev() {
         for segment in line.segments() {
             match segment[..] {
                 // A single defined value between undefined ones has no length, so it is drawn as a dot.
-                [alone] => panel.dot(Stroke::for_line(number).colour, 1.5, alone)?,
-                _ => panel.line(Stroke::for_line(number), &segment)?,
+                [single] => panel.dot(Stroke::for_line(index).colour, 1.5, single)?,
+                _ => panel.line(Stroke::for_line(index), &segment)?,
             }
         }
     }
@@ -55,7 +55,7 @@ pub(crate) fn draw_lines<DB: DrawingBackend>(lines: &[NamedLine], panel: &Panel<
 
 /// The legend keys of the lines.
 pub(crate) fn line_keys(lines: &[NamedLine]) -> Vec<(Mark, String)> {
-    let key = |(number, line): (usize, &NamedLine)| (Mark::Line(Stroke::for_line(number)), line.name.clone());
+    let key = |(index, line): (usize, &NamedLine)| (Mark::Line(Stroke::for_line(index)), line.name.clone());
     lines.iter().enumerate().map(key).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Number formatting shared by the terminal, the HTML page and notebooks.
 
-/// Formats a number with at most six decimals and no trailing zeros; values below 5e-5 in scientific notation.
+/// Formats a number with at most six decimals and no trailing zeros. Absolute values below 5e-5 are written in scientific notation.
 ///
 /// ```
 /// use scorewise_report::short;
@@ -52,7 +52,7 @@ pub fn shown(value: Option<f64>) -> String {
     value.map_or("undefined".into(), short)
 }
 
-/// Formats a number for running text: at most three decimals and no trailing zeros; values below 0.005 as [`short`] does.
+/// Formats a number for running text: at most three decimals and no trailing zeros. Absolute values below 0.005 are formatted by [`short`].
 ///
 /// ```
 /// use scorewise_report::spoken;

@@ -14,7 +14,7 @@ use crate::palette::{FRAME, INK, PAPER};
 use crate::picture::{Area, Frame, PixelScale};
 use crate::simplify::simplified;
 use crate::stroke::Stroke;
-use crate::text::{SMALL, text_style, text_width};
+use crate::text::{LABEL_SIZE, text_style, text_width};
 
 /// The plotting area of a panel whose axes have been drawn.
 pub(crate) struct Panel<'a, DB: DrawingBackend> {
@@ -27,19 +27,19 @@ pub(crate) struct Panel<'a, DB: DrawingBackend> {
 /// Tolerance of line simplification in pixels, too small to be seen.
 const TOLERANCE: f64 = 0.05;
 /// Half the length of the caps of a whisker, in pixels.
-pub(crate) const WHISKER_END: f64 = 4.0;
+pub(crate) const CAP_HALF_LENGTH: f64 = 4.0;
 /// Horizontal distance between two hatching lines, in pixels.
 const HATCH_SPACING: f64 = 7.0;
 /// Style of hatching lines.
 pub(crate) const HATCH_STROKE: Stroke = Stroke::solid(FRAME, 0.75).with_opacity(0.6);
 
 /// Style of the line at the chosen threshold.
-pub(crate) const CHOSEN: Stroke = Stroke::solid(INK, 1.5);
+pub(crate) const CHOSEN_STROKE: Stroke = Stroke::solid(INK, 1.5);
 /// Style of reference lines: no skill, or perfect reliability.
-pub(crate) const REFERENCE: Stroke = Stroke::solid(FRAME, 1.25).dashed(5.0, 4.0);
+pub(crate) const REFERENCE_STROKE: Stroke = Stroke::solid(FRAME, 1.25).dashed(5.0, 4.0);
 
 impl<'a, DB: DrawingBackend> Panel<'a, DB> {
-    /// A plotting area with these axes at this place of the figure.
+    /// A plotting area with these axes at this position in the figure.
     pub fn new(area: Area<DB>, frame: Frame, axes: (Axis<'a>, Axis<'a>), scale: PixelScale) -> Self {
         Panel { area, frame, axes, scale }
     }
@@ -139,7 +139,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         self.line(stroke, &[(low, y), (high, y)])?;
         for end in [low, high] {
             let (x, y) = self.to_units((end, y));
-            let half = WHISKER_END * self.scale.factor();
+            let half = CAP_HALF_LENGTH * self.scale.factor();
             self.line_in_units(stroke, &[(x, y - half), (x, y + half)])?;
         }
         Ok(())
@@ -150,7 +150,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         self.line(stroke, &[(x, low), (x, high)])?;
         for end in [low, high] {
             let (x, y) = self.to_units((x, end));
-            let half = WHISKER_END * self.scale.factor();
+            let half = CAP_HALF_LENGTH * self.scale.factor();
             self.line_in_units(stroke, &[(x - half, y), (x + half, y)])?;
         }
         Ok(())
@@ -172,7 +172,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
     /// Draws the chosen threshold as a vertical line with its value above.
     pub fn chosen_threshold(&self, threshold: Option<f64>) -> Result<()> {
         let Some(threshold) = threshold.filter(|threshold| threshold.is_finite()) else { return Ok(()) };
-        self.vertical_line(CHOSEN, threshold)?;
+        self.vertical_line(CHOSEN_STROKE, threshold)?;
         let number = format!("{threshold:.4}");
         self.label_above(number.trim_end_matches('0').trim_end_matches('.'), threshold)
     }
@@ -185,7 +185,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
     /// Draws a label above the plotting area at this x, shifted where it would stick out sideways; needs
     /// [`crate::axes::Axes::with_space_for_label`].
     pub fn label_above(&self, label: &str, x: f64) -> Result<()> {
-        let style = text_style(self.scale, SMALL, HPos::Center, VPos::Center);
+        let style = text_style(self.scale, LABEL_SIZE, HPos::Center, VPos::Center);
         let ((left, top), (right, _)) = self.corners();
         let (half, overhang) = (0.5 * f64::from(text_width(&style, label)), 12.0 * self.scale.factor());
         let x = self
@@ -222,7 +222,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
 
     /// Draws a label in the upper left corner on a white background that hides the grid behind it.
     pub fn corner_label(&self, label: &str) -> Result<()> {
-        let style = text_style(self.scale, SMALL, HPos::Left, VPos::Center);
+        let style = text_style(self.scale, LABEL_SIZE, HPos::Left, VPos::Center);
         let units = |pixels: f64| self.scale.units(pixels);
         let (left, top) = rounded(self.corners().0);
         let (from, middle, half) = (left + units(6.0), top + units(10.0), units(8.0));

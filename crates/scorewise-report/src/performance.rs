@@ -21,7 +21,7 @@ use crate::panel::Panel;
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
-use crate::text::TINY;
+use crate::text::SMALL_LABEL_SIZE;
 
 /// Forecasts as lines over all thresholds, and the chosen threshold as a point.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,10 +44,10 @@ pub fn figure_performance(performance: Performance) -> Result<Picture> {
     Picture::of(performance)
 }
 
-const CSI: Stroke = Stroke::solid(FRAME, 0.8);
-const BIAS: Stroke = Stroke::solid(FRAME, 0.8).dashed(4.0, 3.5);
-const WHISKERS: Stroke = Stroke::solid(INK, 1.25);
-const BIASES: [f64; 10] = [0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0];
+const CSI_STROKE: Stroke = Stroke::solid(FRAME, 0.8);
+const BIAS_STROKE: Stroke = Stroke::solid(FRAME, 0.8).dashed(4.0, 3.5);
+const WHISKER_STROKE: Stroke = Stroke::solid(INK, 1.25);
+const LABELLED_BIASES: [f64; 10] = [0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0];
 /// The success ratio at which a line of equal CSI is labelled.
 const CSI_LABEL_AT: f64 = 0.955;
 /// Start of the rays as a fraction of their length, because at the origin they would merge into a blot.
@@ -72,21 +72,26 @@ fn csi_isoline(csi: f64) -> Vec<PlotPoint> {
 }
 
 fn draw_isolines<DB: DrawingBackend>(panel: &Panel<'_, DB>) -> Result<()> {
-    for bias in BIASES {
+    for bias in LABELLED_BIASES {
         // The ray ends at the upper border, or at the right border for a bias below 1.
         let end = if bias < 1.0 { (1.0, bias) } else { (1.0 / bias, 1.0) };
         let start = (RAY_START * end.0, RAY_START * end.1);
-        panel.line(BIAS, &[start, end])?;
-        panel.label_near(&format!("{bias}"), TINY, end, if bias < 1.0 { (13.0, 0.0) } else { (0.0, -8.0) })?;
+        panel.line(BIAS_STROKE, &[start, end])?;
+        panel.label_near(
+            &format!("{bias}"),
+            SMALL_LABEL_SIZE,
+            end,
+            if bias < 1.0 { (13.0, 0.0) } else { (0.0, -8.0) },
+        )?;
     }
     for tenth in 1..10 {
         let csi = f64::from(tenth) / 10.0;
-        panel.line(CSI, &csi_isoline(csi))?;
+        panel.line(CSI_STROKE, &csi_isoline(csi))?;
     }
     for tenth in 1..10 {
         let csi = f64::from(tenth) / 10.0;
         let at = CSI_LABEL_AT.max(csi + 0.5 * (1.0 - csi));
-        panel.label_on_background(&format!("{csi}"), TINY, (at, detection_probability(csi, at)))?;
+        panel.label_on_background(&format!("{csi}"), SMALL_LABEL_SIZE, (at, detection_probability(csi, at)))?;
     }
     Ok(())
 }
@@ -98,26 +103,26 @@ impl SinglePanel for Performance {
 
     fn axes(&self) -> Axes<'_> {
         let (x, y) = (Axis::unit("success ratio (precision)"), Axis::unit("probability of detection (recall)"));
-        Axes::new(&self.title, x, y).with_space_for_label().with_right(BIAS_LABEL_SPACE)
+        Axes::new(&self.title, x, y).with_space_for_label().with_space_right(BIAS_LABEL_SPACE)
     }
 
     fn keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
         if self.mark.is_some() {
             keys.push((Mark::Dot(INK), "chosen threshold".into()));
-            keys.extend(self.whiskers.map(|_| (Mark::Whisker(WHISKERS), "95 % intervals".into())));
+            keys.extend(self.whiskers.map(|_| (Mark::Whisker(WHISKER_STROKE), "95 % intervals".into())));
         }
-        keys.push((Mark::Line(CSI), "critical success index".into()));
-        keys.push((Mark::Line(BIAS), "frequency bias".into()));
+        keys.push((Mark::Line(CSI_STROKE), "critical success index".into()));
+        keys.push((Mark::Line(BIAS_STROKE), "frequency bias".into()));
         keys
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         draw_isolines(panel)?;
         draw_lines(&self.lines, panel)?;
-        if let (Some((success, detection)), Some((across, up))) = (self.mark, self.whiskers) {
-            panel.horizontal_whisker(WHISKERS, detection, across)?;
-            panel.vertical_whisker(WHISKERS, success, up)?;
+        if let (Some((success, detection)), Some((success_interval, detection_interval))) = (self.mark, self.whiskers) {
+            panel.horizontal_whisker(WHISKER_STROKE, detection, success_interval)?;
+            panel.vertical_whisker(WHISKER_STROKE, success, detection_interval)?;
         }
         panel.chosen_point(self.mark)
     }

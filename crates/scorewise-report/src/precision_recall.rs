@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::lines::{NamedLine, draw_lines, line_keys};
 use crate::palette::INK;
-use crate::panel::{Panel, REFERENCE};
+use crate::panel::{Panel, REFERENCE_STROKE};
 use crate::picture::Picture;
-use crate::single_panel::{SQUARE, SinglePanel};
+use crate::single_panel::{SQUARE_PANEL, SinglePanel};
 
 /// Precision-recall curves of one or more forecasts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,7 +37,7 @@ pub fn figure_precision_recall(curves: PrecisionRecall) -> Result<Picture> {
 
 impl SinglePanel for PrecisionRecall {
     fn panel_size(&self) -> (f64, f64) {
-        SQUARE
+        SQUARE_PANEL
     }
 
     fn axes(&self) -> Axes<'_> {
@@ -46,14 +46,14 @@ impl SinglePanel for PrecisionRecall {
 
     fn keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
-        keys.extend(self.base_rate.map(|rate| (Mark::Line(REFERENCE), format!("base rate {rate:.3}"))));
+        keys.extend(self.base_rate.map(|rate| (Mark::Line(REFERENCE_STROKE), format!("base rate {rate:.3}"))));
         keys.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));
         keys
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         if let Some(rate) = self.base_rate {
-            panel.horizontal_line(REFERENCE, rate)?;
+            panel.horizontal_line(REFERENCE_STROKE, rate)?;
         }
         draw_lines(&self.lines, panel)?;
         panel.chosen_point(self.mark)

@@ -89,7 +89,7 @@ impl PriorFigure {
 }
 
 fn legend(row: &PriorRow) -> Option<Legend> {
-    let key = |(number, prior): (usize, &NamedPrior)| (Mark::Line(Stroke::for_line(number)), prior.name.clone());
+    let key = |(index, prior): (usize, &NamedPrior)| (Mark::Line(Stroke::for_line(index)), prior.name.clone());
     let keys = row.priors.iter().enumerate().map(key).collect();
     (row.priors.len() > 1).then_some(Legend { keys, width: WIDTH - 2.0 * MARGIN })
 }
@@ -112,9 +112,9 @@ fn cdf_axes(row: &PriorRow) -> Axes<'_> {
 fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
     let axes = density_axes(row);
     let panel = axes.draw(area, rect, scale)?;
-    for (number, named) in row.priors.iter().enumerate() {
+    for (index, named) in row.priors.iter().enumerate() {
         for line in density_lines_below(&named.prior, axes.y.to) {
-            panel.line(Stroke::for_line(number), &line)?;
+            panel.line(Stroke::for_line(index), &line)?;
         }
     }
     Ok(())
@@ -123,8 +123,8 @@ fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rec
 fn draw_cdfs<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
     let axes = cdf_axes(row);
     let panel = axes.draw(area, rect, scale)?;
-    for (number, named) in row.priors.iter().enumerate() {
-        panel.line(Stroke::for_line(number), &cdf_points(&named.prior))?;
+    for (index, named) in row.priors.iter().enumerate() {
+        panel.line(Stroke::for_line(index), &cdf_points(&named.prior))?;
     }
     Ok(())
 }

@@ -9,9 +9,9 @@ use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
 use crate::legend::{BAR_OPACITY, DOT_RADIUS, Legend, Mark};
 use crate::palette::{BLUE, FRAME};
-use crate::panel::REFERENCE;
+use crate::panel::REFERENCE_STROKE;
 use crate::picture::{Area, Frame, Picture, PixelScale, Plot, Rect};
-use crate::single_panel::{SQUARE, draw_legend, legend, legend_height};
+use crate::single_panel::{SQUARE_PANEL, draw_legend, legend, legend_height};
 use crate::stroke::Stroke;
 
 /// Rows with similar forecast probabilities.
@@ -48,11 +48,11 @@ pub fn figure_reliability(reliability: Reliability) -> Result<Picture> {
     Picture::of(reliability)
 }
 
-const DATA: Stroke = Stroke::solid(BLUE, 2.0);
-const INTERVAL: Stroke = Stroke::solid(BLUE, 1.25);
-const BASE_RATE: Stroke = Stroke::solid(FRAME, 0.9).dashed(2.0, 3.0);
-const UPPER: Rect = Rect { left: 0.0, top: 0.0, width: SQUARE.0, height: SQUARE.1 };
-const LOWER: Rect = Rect { left: 0.0, top: SQUARE.1 + 2.0, width: SQUARE.0, height: 110.0 };
+const DATA_STROKE: Stroke = Stroke::solid(BLUE, 2.0);
+const INTERVAL_STROKE: Stroke = Stroke::solid(BLUE, 1.25);
+const BASE_RATE_STROKE: Stroke = Stroke::solid(FRAME, 0.9).dashed(2.0, 3.0);
+const UPPER_PANEL: Rect = Rect { left: 0.0, top: 0.0, width: SQUARE_PANEL.0, height: SQUARE_PANEL.1 };
+const LOWER_PANEL: Rect = Rect { left: 0.0, top: SQUARE_PANEL.1 + 2.0, width: SQUARE_PANEL.0, height: 110.0 };
 /// Half the width of a bar, in units of the x axis.
 const HALF_BAR: f64 = 0.012;
 
@@ -61,7 +61,7 @@ impl Reliability {
     fn bins(&self) -> Vec<ReliabilityBin> {
         let usable = |bin: &ReliabilityBin| bin.mean.is_finite() && bin.frequency.is_finite() && bin.weight > 0.0;
         let mut bins: Vec<ReliabilityBin> = self.bins.iter().copied().filter(usable).collect();
-        bins.sort_by(|one, other| one.mean.total_cmp(&other.mean));
+        bins.sort_by(|a, b| a.mean.total_cmp(&b.mean));
         bins
     }
 
@@ -79,29 +79,29 @@ impl Reliability {
 
     fn legend(&self) -> Legend {
         let keys = vec![
-            (Mark::LineAndDot(DATA), "forecasts, 95 % intervals".into()),
-            (Mark::Line(REFERENCE), "perfectly reliable".into()),
-            (Mark::Line(BASE_RATE), format!("base rate {:.3}", self.base_rate)),
+            (Mark::LineAndDot(DATA_STROKE), "forecasts, 95 % intervals".into()),
+            (Mark::Line(REFERENCE_STROKE), "perfectly reliable".into()),
+            (Mark::Line(BASE_RATE_STROKE), format!("base rate {:.3}", self.base_rate)),
         ];
-        legend(keys, SQUARE.0)
+        legend(keys, SQUARE_PANEL.0)
     }
 
     fn draw_upper<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
-        let (panel, bins) = (self.upper_axes().draw(area, UPPER, scale)?, self.bins());
-        panel.horizontal_line(BASE_RATE, self.base_rate)?;
-        panel.vertical_line(BASE_RATE, self.base_rate)?;
-        panel.line(REFERENCE, &[(0.0, 0.0), (1.0, 1.0)])?;
+        let (panel, bins) = (self.upper_axes().draw(area, UPPER_PANEL, scale)?, self.bins());
+        panel.horizontal_line(BASE_RATE_STROKE, self.base_rate)?;
+        panel.vertical_line(BASE_RATE_STROKE, self.base_rate)?;
+        panel.line(REFERENCE_STROKE, &[(0.0, 0.0), (1.0, 1.0)])?;
         for bin in &bins {
-            panel.vertical_whisker(INTERVAL, bin.mean, (bin.low, bin.high))?;
+            panel.vertical_whisker(INTERVAL_STROKE, bin.mean, (bin.low, bin.high))?;
         }
         let line: Vec<_> = bins.iter().map(|bin| (bin.mean, bin.frequency)).collect();
-        panel.line(DATA, &line)?;
+        panel.line(DATA_STROKE, &line)?;
         line.into_iter().try_for_each(|point| panel.dot(BLUE, DOT_RADIUS, point))
     }
 
     fn draw_lower<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
         let axes = self.lower_axes();
-        let (panel, baseline) = (axes.draw(area, LOWER, scale)?, axes.y.from);
+        let (panel, baseline) = (axes.draw(area, LOWER_PANEL, scale)?, axes.y.from);
         for ReliabilityBin { mean, weight, .. } in self.bins() {
             let (from, to) = (mean - HALF_BAR, mean + HALF_BAR);
             panel.filled_rectangle(BLUE, BAR_OPACITY, ((from, baseline), (to, weight)))?;
@@ -113,16 +113,16 @@ impl Reliability {
 
 impl Plot for Reliability {
     fn size(&self) -> (u32, u32) {
-        (SQUARE.0 as u32, (LOWER.top + LOWER.height + legend_height(&self.legend())) as u32)
+        (SQUARE_PANEL.0 as u32, (LOWER_PANEL.top + LOWER_PANEL.height + legend_height(&self.legend())) as u32)
     }
 
     fn frames(&self) -> Vec<Frame> {
-        vec![self.upper_axes().frame(UPPER), self.lower_axes().frame(LOWER)]
+        vec![self.upper_axes().frame(UPPER_PANEL), self.lower_axes().frame(LOWER_PANEL)]
     }
 
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
         self.draw_upper(area, scale)?;
         self.draw_lower(area, scale)?;
-        draw_legend(&self.legend(), area, LOWER.top + LOWER.height, scale)
+        draw_legend(&self.legend(), area, LOWER_PANEL.top + LOWER_PANEL.height, scale)
     }
 }

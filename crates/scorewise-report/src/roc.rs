@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::lines::{NamedLine, draw_lines, line_keys};
 use crate::palette::INK;
-use crate::panel::{Panel, REFERENCE};
+use crate::panel::{Panel, REFERENCE_STROKE};
 use crate::picture::Picture;
-use crate::single_panel::{SQUARE, SinglePanel};
+use crate::single_panel::{SQUARE_PANEL, SinglePanel};
 
 /// ROC curves of one or more forecasts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,7 +37,7 @@ pub fn figure_roc(roc: Roc) -> Result<Picture> {
 
 impl SinglePanel for Roc {
     fn panel_size(&self) -> (f64, f64) {
-        SQUARE
+        SQUARE_PANEL
     }
 
     fn axes(&self) -> Axes<'_> {
@@ -51,13 +51,13 @@ impl SinglePanel for Roc {
                 *name = format!("{name} (area {area:.3})");
             }
         }
-        keys.push((Mark::Line(REFERENCE), "no skill".into()));
+        keys.push((Mark::Line(REFERENCE_STROKE), "no skill".into()));
         keys.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));
         keys
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
-        panel.line(REFERENCE, &[(0.0, 0.0), (1.0, 1.0)])?;
+        panel.line(REFERENCE_STROKE, &[(0.0, 0.0), (1.0, 1.0)])?;
         draw_lines(&self.lines, panel)?;
         panel.chosen_point(self.mark)
     }

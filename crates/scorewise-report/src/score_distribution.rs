@@ -32,16 +32,16 @@ pub struct ScoreLaw {
 }
 
 /// Draws the distribution function as a step function, and both values as vertical lines.
-pub fn figure_law(law: ScoreLaw) -> Result<Picture> {
-    if law.steps().is_empty() {
+pub fn figure_law(distribution: ScoreLaw) -> Result<Picture> {
+    if distribution.steps().is_empty() {
         return Err(Error::Empty);
     }
-    Picture::of(law)
+    Picture::of(distribution)
 }
 
-const DISTRIBUTION: Stroke = Stroke::solid(BLUE, 2.0);
-const EXPECTED_SCORE: Stroke = Stroke::solid(VERMILLION, 1.75).dashed(7.0, 4.0);
-const SCORE_OF_EXPECTATION: Stroke = Stroke::solid(GREEN, 1.75).dashed(2.0, 2.5);
+const DISTRIBUTION_STROKE: Stroke = Stroke::solid(BLUE, 2.0);
+const EXPECTED_SCORE_STROKE: Stroke = Stroke::solid(VERMILLION, 1.75).dashed(7.0, 4.0);
+const SCORE_OF_EXPECTATION_STROKE: Stroke = Stroke::solid(GREEN, 1.75).dashed(2.0, 2.5);
 /// Margin on both sides, as a fraction of the range of the score.
 const MARGIN: f64 = 0.05;
 
@@ -50,7 +50,7 @@ impl ScoreLaw {
     fn steps(&self) -> Vec<PlotPoint> {
         let mut steps: Vec<PlotPoint> =
             self.steps.iter().copied().filter(|(x, p)| x.is_finite() && p.is_finite()).collect();
-        steps.sort_by(|one, other| one.0.total_cmp(&other.0));
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
         steps
     }
 
@@ -83,15 +83,15 @@ impl SinglePanel for ScoreLaw {
 
     fn keys(&self) -> Vec<(Mark, String)> {
         vec![
-            (Mark::Line(DISTRIBUTION), "distribution function".into()),
-            (Mark::Line(EXPECTED_SCORE), format!("E[s] = {:.3}", self.expected_score)),
-            (Mark::Line(SCORE_OF_EXPECTATION), format!("s(E[CM]) = {:.3}", self.score_of_expectation)),
+            (Mark::Line(DISTRIBUTION_STROKE), "distribution function".into()),
+            (Mark::Line(EXPECTED_SCORE_STROKE), format!("E[s] = {:.3}", self.expected_score)),
+            (Mark::Line(SCORE_OF_EXPECTATION_STROKE), format!("s(E[CM]) = {:.3}", self.score_of_expectation)),
         ]
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
-        panel.line(DISTRIBUTION, &self.step_line())?;
-        panel.vertical_line(EXPECTED_SCORE, self.expected_score)?;
-        panel.vertical_line(SCORE_OF_EXPECTATION, self.score_of_expectation)
+        panel.line(DISTRIBUTION_STROKE, &self.step_line())?;
+        panel.vertical_line(EXPECTED_SCORE_STROKE, self.expected_score)?;
+        panel.vertical_line(SCORE_OF_EXPECTATION_STROKE, self.score_of_expectation)
     }
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::lines::{NamedLine, draw_lines, line_keys};
 use crate::palette::{FRAME, INK, SKY};
-use crate::panel::{CHOSEN, Panel};
+use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 
@@ -77,7 +77,7 @@ impl SinglePanel for ScoreCurves {
     fn keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
         if self.mark.is_some() {
-            keys.push((Mark::Line(CHOSEN), "chosen threshold".into()));
+            keys.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));
         }
         if self.interval.is_some() {
             keys.push((Mark::Band(INK, INTERVAL_OPACITY), "equally good thresholds".into()));

@@ -18,7 +18,7 @@ pub(crate) fn simplified(line: &[PlotPoint], tolerance: f64) -> Vec<PlotPoint> {
     while let Some((from, to)) = segments.pop() {
         let farthest = (from + 1..to)
             .map(|at| (at, distance(line[at], (line[from], line[to]))))
-            .max_by(|one, other| one.1.total_cmp(&other.1));
+            .max_by(|a, b| a.1.total_cmp(&b.1));
         if let Some((at, distance)) = farthest
             && distance > tolerance
         {

@@ -24,7 +24,7 @@ pub(crate) trait SinglePanel: Send + Sync {
 }
 
 /// Size of a panel whose plotting area is square.
-pub(crate) const SQUARE: (f64, f64) = (424.0, 428.0);
+pub(crate) const SQUARE_PANEL: (f64, f64) = (424.0, 428.0);
 
 const MARGIN: f64 = 8.0;
 

@@ -37,9 +37,9 @@ impl Stroke {
     }
 
     /// The style of the line with this index, from 0: seven colours solid, then dashed, then dotted.
-    pub fn for_line(number: usize) -> Self {
-        let solid = Stroke::solid(LINES[number % LINES.len()], 2.0);
-        match number / LINES.len() {
+    pub fn for_line(index: usize) -> Self {
+        let solid = Stroke::solid(LINES[index % LINES.len()], 2.0);
+        match index / LINES.len() {
             0 => solid,
             1 => solid.dashed(7.0, 4.0),
             _ => solid.dashed(2.0, 3.0),

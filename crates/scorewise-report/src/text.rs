@@ -10,11 +10,11 @@ use crate::palette::INK;
 use crate::picture::PixelScale;
 
 /// Text size of tick numbers, axis labels and legends, in pixels.
-pub(crate) const SMALL: f64 = 12.0;
+pub(crate) const LABEL_SIZE: f64 = 12.0;
 /// Text size of numbers inside the plotting area.
-pub(crate) const TINY: f64 = 10.5;
+pub(crate) const SMALL_LABEL_SIZE: f64 = 10.5;
 /// Text size of titles.
-pub(crate) const LARGE: f64 = 13.5;
+pub(crate) const TITLE_SIZE: f64 = 13.5;
 
 /// plotters measures text by line height: 1.24 line heights are 1 em in the SVG, and a little more in the PNG.
 const LINE_HEIGHT_PER_EM: f64 = 1.24;
@@ -38,22 +38,22 @@ pub(crate) fn text_style(scale: PixelScale, em: f64, horizontal: HPos, vertical:
 }
 
 /// The width of a text in drawing units.
-pub(crate) fn text_width(style: &TextStyle<'_>, words: &str) -> i32 {
+pub(crate) fn text_width(style: &TextStyle<'_>, text: &str) -> i32 {
     // A font that cannot be measured cannot be drawn either, and drawing reports the error.
-    style.font.layout_box(words).map_or(0, |((left, _), (right, _))| right - left)
+    style.font.layout_box(text).map_or(0, |((left, _), (right, _))| right - left)
 }
 
-/// Returns `words` if they fit into `available` drawing units, else truncates them and adds an ellipsis.
-pub(crate) fn truncate_to_width(style: &TextStyle<'_>, words: &str, available: i32) -> String {
-    if text_width(style, words) <= available {
-        return words.into();
+/// Returns `text` if it fits into `available` drawing units, else truncates it and adds an ellipsis.
+pub(crate) fn truncate_to_width(style: &TextStyle<'_>, text: &str, available: i32) -> String {
+    if text_width(style, text) <= available {
+        return text.into();
     }
-    let mut letters: Vec<char> = words.chars().collect();
+    let mut characters: Vec<char> = text.chars().collect();
     loop {
-        letters.pop();
-        let short = format!("{}…", letters.iter().collect::<String>().trim_end());
-        if letters.is_empty() || text_width(style, &short) <= available {
-            return short;
+        characters.pop();
+        let truncated = format!("{}…", characters.iter().collect::<String>().trim_end());
+        if characters.is_empty() || text_width(style, &truncated) <= available {
+            return truncated;
         }
     }
 }
@@ -65,13 +65,13 @@ mod tests {
     #[test]
     fn long_text_is_truncated_to_the_available_width() {
         register_embedded_font().unwrap();
-        let style = text_style(PixelScale(1), SMALL, HPos::Left, VPos::Top);
+        let style = text_style(PixelScale(1), LABEL_SIZE, HPos::Left, VPos::Top);
         assert_eq!(truncate_to_width(&style, "short", 100), "short");
         let truncated = truncate_to_width(&style, &"a long title ".repeat(40), 100);
         assert!(
             truncated.ends_with('…') && truncated.starts_with("a long") && text_width(&style, &truncated) <= 100,
             "{truncated}"
         );
-        assert_eq!(truncate_to_width(&style, "no room", 0), "…");
+        assert_eq!(truncate_to_width(&style, "no space", 0), "…");
     }
 }

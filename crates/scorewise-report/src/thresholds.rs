@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::histogram::{DensityHistogram, bar_count_for};
 use crate::legend::{BAR_OPACITY, Mark};
 use crate::palette::{BLUE, VERMILLION};
-use crate::panel::{Panel, WHISKER_END};
+use crate::panel::{CAP_HALF_LENGTH, Panel};
 use crate::panel_grid::{GridPanel, PanelGrid};
 use crate::picture::{Area, Picture, PixelScale, Rect};
 use crate::stroke::Stroke;
@@ -40,16 +40,16 @@ pub fn figure_thresholds(panels: &[Thresholds]) -> Result<Picture> {
         }
     }
     let keys = vec![
-        (Mark::Line(PRIOR), "prior density f".into()),
+        (Mark::Line(PRIOR_STROKE), "prior density f".into()),
         (Mark::Bar(VERMILLION), "best thresholds τ*".into()),
-        (Mark::Whisker(MEAN), "mean ± deviation".into()),
+        (Mark::Whisker(MEAN_STROKE), "mean ± deviation".into()),
     ];
     Picture::of(PanelGrid { panels: panels.to_vec(), keys, size: PANEL_SIZE })
 }
 
 const PANEL_SIZE: (f64, f64) = (320.0, 250.0);
-const PRIOR: Stroke = Stroke::solid(BLUE, 2.0).dashed(6.0, 3.5);
-const MEAN: Stroke = Stroke::solid(VERMILLION, 2.0);
+const PRIOR_STROKE: Stroke = Stroke::solid(BLUE, 2.0).dashed(6.0, 3.5);
+const MEAN_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
 /// Height of the highest bar or density as a fraction of the panel; the rest is for the whisker and the numbers.
 const DATA_HEIGHT: f64 = 0.76;
 /// Height of the whisker as a fraction of the panel.
@@ -76,7 +76,7 @@ impl GridPanel for Thresholds {
             panel.line(Stroke::solid(VERMILLION, 0.75), &outline)?;
         }
         for line in density_lines_below(&self.prior, DATA_HEIGHT * top) {
-            panel.line(PRIOR, &line)?;
+            panel.line(PRIOR_STROKE, &line)?;
         }
         let spread = Spread::of(&self.thresholds);
         if let Some(spread) = spread {
@@ -89,9 +89,9 @@ impl GridPanel for Thresholds {
 /// Draws the mean as a vertical line and the standard deviation as an error bar.
 fn draw_spread<DB: DrawingBackend>(spread: Spread, panel: &Panel<'_, DB>, top: f64) -> Result<()> {
     let (mean, y) = (spread.mean, WHISKER_HEIGHT * top);
-    panel.line(MEAN, &[(mean, 0.0), (mean, y + WHISKER_END * panel.pixel_size().1)])?;
+    panel.line(MEAN_STROKE, &[(mean, 0.0), (mean, y + CAP_HALF_LENGTH * panel.pixel_size().1)])?;
     match spread.deviation {
-        Some(deviation) => panel.horizontal_whisker(MEAN, y, (mean - deviation, mean + deviation)),
+        Some(deviation) => panel.horizontal_whisker(MEAN_STROKE, y, (mean - deviation, mean + deviation)),
         None => Ok(()),
     }
 }

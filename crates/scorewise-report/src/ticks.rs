@@ -23,7 +23,7 @@ fn evenly_spaced(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
     // In floating point 0.1 + 0.2 > 0.3, so without slack an axis that ends at 0.3 would lose its last tick.
     let slack = 1e-9;
     let (first, last) = ((axis.from / step - slack).ceil(), (axis.to / step + slack).floor());
-    let mut positions: Vec<f64> = (0..=(last - first) as usize).map(|number| (first + number as f64) * step).collect();
+    let mut positions: Vec<f64> = (0..=(last - first) as usize).map(|index| (first + index as f64) * step).collect();
     // Epochs start at 1, which should be labelled even when 1 is no multiple of the step.
     if axis.kind == AxisKind::Integer && positions.first().is_some_and(|position| position - axis.from > 0.45 * step) {
         positions.insert(0, axis.from);

@@ -84,10 +84,10 @@ struct EpochPanel {
 }
 
 const PANEL_SIZE: (f64, f64) = (360.0, 270.0);
-const TRAINING: Stroke = Stroke::solid(BLUE, 1.75);
-const VALIDATION: Stroke = Stroke::solid(VERMILLION, 1.75);
-const SCORE: Stroke = Stroke::solid(GREEN, 1.75);
-const COVERAGE: Stroke = Stroke::solid(PURPLE, 1.75);
+const TRAINING_STROKE: Stroke = Stroke::solid(BLUE, 1.75);
+const VALIDATION_STROKE: Stroke = Stroke::solid(VERMILLION, 1.75);
+const SCORE_STROKE: Stroke = Stroke::solid(GREEN, 1.75);
+const COVERAGE_STROKE: Stroke = Stroke::solid(PURPLE, 1.75);
 const BAND_OPACITY: f64 = 0.2;
 const KEPT_RADIUS: f64 = 3.0;
 /// Margin below and above the values, as a fraction of their range.
@@ -95,15 +95,17 @@ const MARGIN: f64 = 0.06;
 
 impl TrainingCurves {
     fn panels(&self) -> Vec<EpochPanel> {
-        let coverage_of_main = self.members.iter().any(|member| !member.main.is_empty());
-        let coverage =
-            self.of_each_member(|member| if coverage_of_main { &member.main } else { &member.warm_up }, |v| v.coverage);
+        let has_main_epochs = self.members.iter().any(|member| !member.main.is_empty());
+        let coverage = self.of_each_member(
+            |member| if has_main_epochs { &member.main } else { &member.warm_up },
+            |values| values.coverage,
+        );
         let mut panels = vec![
             self.losses("Cross-entropy warm-up", |member| &member.warm_up, Vec::new()),
             self.losses(
                 &self.loss,
                 |member| &member.main,
-                self.kept_by_member(|member, at| Some(member.main.get(at)?.validation)),
+                self.kept_by_member(|member, epoch| Some(member.main.get(epoch)?.validation)),
             ),
         ];
         if let Some(score) = &self.score {
@@ -112,17 +114,17 @@ impl TrainingCurves {
                 label: "score",
                 range: None,
                 series: vec![EpochSeries {
-                    stroke: SCORE,
+                    stroke: SCORE_STROKE,
                     members: score.values.iter().take(self.members.len()).cloned().collect(),
                 }],
-                kept: self.kept_by_index(|number, at| score.values.get(number)?.get(at).copied()),
+                kept: self.kept_by_index(|index, epoch| score.values.get(index)?.get(epoch).copied()),
             });
         }
         panels.push(EpochPanel {
             title: "Predictions in the prior's support".into(),
             label: "coverage",
             range: Some((0.0, 1.0)),
-            series: vec![EpochSeries { stroke: COVERAGE, members: coverage }],
+            series: vec![EpochSeries { stroke: COVERAGE_STROKE, members: coverage }],
             kept: Vec::new(),
         });
         panels.retain(|panel| panel.series.iter().any(|series| !series.summaries().is_empty()));
@@ -133,9 +135,9 @@ impl TrainingCurves {
     fn of_each_member<'a>(
         &'a self,
         epochs: impl Fn(&'a MemberCurves) -> &'a Vec<EpochValues>,
-        of: fn(&EpochValues) -> f64,
+        quantity: fn(&EpochValues) -> f64,
     ) -> Vec<Vec<f64>> {
-        self.members.iter().map(|member| epochs(member).iter().map(of).collect()).collect()
+        self.members.iter().map(|member| epochs(member).iter().map(quantity).collect()).collect()
     }
 
     /// The panel of training and validation loss.
@@ -146,22 +148,22 @@ impl TrainingCurves {
         kept: Vec<(usize, f64)>,
     ) -> EpochPanel {
         let series = vec![
-            EpochSeries { stroke: TRAINING, members: self.of_each_member(epochs, |values| values.training) },
-            EpochSeries { stroke: VALIDATION, members: self.of_each_member(epochs, |values| values.validation) },
+            EpochSeries { stroke: TRAINING_STROKE, members: self.of_each_member(epochs, |values| values.training) },
+            EpochSeries { stroke: VALIDATION_STROKE, members: self.of_each_member(epochs, |values| values.validation) },
         ];
         EpochPanel { title: title.into(), label: "loss", range: None, series, kept }
     }
 
     /// The kept epoch of each member that has one, with a value computed from the member.
     fn kept_by_member(&self, value: impl Fn(&MemberCurves, usize) -> Option<f64>) -> Vec<(usize, f64)> {
-        self.kept_by_index(|number, at| value(&self.members[number], at))
+        self.kept_by_index(|index, epoch| value(&self.members[index], epoch))
     }
 
     /// The kept epoch of each member that has one, with a value computed from the index of the member.
     fn kept_by_index(&self, value: impl Fn(usize, usize) -> Option<f64>) -> Vec<(usize, f64)> {
-        let dot = |(number, member): (usize, &MemberCurves)| {
-            let at = member.kept?;
-            Some((at, value(number, at).filter(|value| value.is_finite())?))
+        let dot = |(index, member): (usize, &MemberCurves)| {
+            let epoch = member.kept?;
+            Some((epoch, value(index, epoch).filter(|value| value.is_finite())?))
         };
         self.members.iter().enumerate().filter_map(dot).collect()
     }
@@ -180,7 +182,7 @@ impl EpochSeries {
     /// One summary for every epoch that any member reached; values that are not finite are ignored.
     fn summaries(&self) -> Vec<EpochSummary> {
         let epochs = self.members.iter().map(Vec::len).max().unwrap_or(0);
-        let at = |epoch: usize| {
+        let summary = |epoch: usize| {
             let mut values: Vec<f64> = self.members.iter().filter_map(|member| member.get(epoch)).copied().collect();
             values.retain(|value| value.is_finite());
             values.sort_by(f64::total_cmp);
@@ -188,19 +190,19 @@ impl EpochSeries {
             let median = 0.5 * (values[(values.len() - 1) / 2] + values[values.len() / 2]);
             Some(EpochSummary { epoch: (epoch + 1) as f64, low, median, high })
         };
-        (0..epochs).filter_map(at).collect()
+        (0..epochs).filter_map(summary).collect()
     }
 
     fn draw<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         let summaries = self.summaries();
-        let upper = summaries.iter().map(|at| (at.epoch, at.high));
-        let band: Vec<_> = upper.chain(summaries.iter().rev().map(|at| (at.epoch, at.low))).collect();
+        let upper = summaries.iter().map(|summary| (summary.epoch, summary.high));
+        let band: Vec<_> = upper.chain(summaries.iter().rev().map(|summary| (summary.epoch, summary.low))).collect();
         if self.members.len() > 1 {
             panel.fill(self.stroke.colour, BAND_OPACITY, &band)?;
         }
-        let line: Vec<_> = summaries.iter().map(|at| (at.epoch, at.median)).collect();
+        let line: Vec<_> = summaries.iter().map(|summary| (summary.epoch, summary.median)).collect();
         match line[..] {
-            [alone] => panel.dot(self.stroke.colour, 2.5, alone),
+            [single] => panel.dot(self.stroke.colour, 2.5, single),
             _ => panel.line(self.stroke, &line),
         }
     }
@@ -209,10 +211,10 @@ impl EpochSeries {
 impl GridPanel for EpochPanel {
     fn axes(&self) -> Axes<'_> {
         let all: Vec<EpochSummary> = self.series.iter().flat_map(EpochSeries::summaries).collect();
-        let epochs = all.iter().map(|at| at.epoch).fold(1.0, f64::max);
+        let epochs = all.iter().map(|summary| summary.epoch).fold(1.0, f64::max);
         let (low, high) = self.range.unwrap_or_else(|| {
-            let low = all.iter().map(|at| at.low).fold(f64::INFINITY, f64::min);
-            let high = all.iter().map(|at| at.high).fold(f64::NEG_INFINITY, f64::max);
+            let low = all.iter().map(|summary| summary.low).fold(f64::INFINITY, f64::min);
+            let high = all.iter().map(|summary| summary.high).fold(f64::NEG_INFINITY, f64::max);
             (low - MARGIN * (high - low), high + MARGIN * (high - low))
         });
         Axes::new(&self.title, Axis::new("epoch", 1.0, epochs).integers(), Axis::new(self.label, low, high))
@@ -230,8 +232,14 @@ impl GridPanel for EpochPanel {
 impl TrainingCurves {
     /// The keys of the legend.
     fn keys(&self, panels: &[EpochPanel]) -> Vec<(Mark, String)> {
-        let is_drawn = |stroke: Stroke| panels.iter().flat_map(|panel| &panel.series).any(|one| one.stroke == stroke);
-        let names = [(TRAINING, "training"), (VALIDATION, "validation"), (SCORE, "score"), (COVERAGE, "coverage")];
+        let is_drawn =
+            |stroke: Stroke| panels.iter().flat_map(|panel| &panel.series).any(|series| series.stroke == stroke);
+        let names = [
+            (TRAINING_STROKE, "training"),
+            (VALIDATION_STROKE, "validation"),
+            (SCORE_STROKE, "score"),
+            (COVERAGE_STROKE, "coverage"),
+        ];
         let mut keys: Vec<(Mark, String)> = names
             .into_iter()
             .filter(|(stroke, _)| is_drawn(*stroke))
@@ -256,10 +264,10 @@ mod tests {
     #[test]
     fn the_median_is_taken_over_members_still_training() {
         let members = vec![vec![4.0, 3.0, 2.0], vec![1.0, f64::NAN], vec![2.0]];
-        let summary = EpochSeries { stroke: TRAINING, members }.summaries();
+        let summaries = EpochSeries { stroke: TRAINING_STROKE, members }.summaries();
         let at = |epoch: f64, low: f64, median: f64, high: f64| EpochSummary { epoch, low, median, high };
-        assert_eq!(summary, [at(1.0, 1.0, 2.0, 4.0), at(2.0, 3.0, 3.0, 3.0), at(3.0, 2.0, 2.0, 2.0)]);
-        let two = EpochSeries { stroke: TRAINING, members: vec![vec![1.0], vec![2.0]] }.summaries();
+        assert_eq!(summaries, [at(1.0, 1.0, 2.0, 4.0), at(2.0, 3.0, 3.0, 3.0), at(3.0, 2.0, 2.0, 2.0)]);
+        let two = EpochSeries { stroke: TRAINING_STROKE, members: vec![vec![1.0], vec![2.0]] }.summaries();
         assert_eq!(two, [at(1.0, 1.0, (1.0 + 2.0) / 2.0, 2.0)]);
     }
 }

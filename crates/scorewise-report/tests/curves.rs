@@ -82,19 +82,19 @@ fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
     assert_close(label[0].0, 0.519, TOLERANCE);
     assert!(label[0].1 > 1.0, "the label is above the plotting area");
 
-    let diagonal_lines: Vec<_> = drawing.lines(0, FRAME).into_iter().filter(|ends| ends[0].0 != ends[1].0).collect();
+    let not_vertical: Vec<_> = drawing.lines(0, FRAME).into_iter().filter(|ends| ends[0].0 != ends[1].0).collect();
     let hatching: Vec<f64> =
-        diagonal_lines.iter().filter(|ends| ends[0].1 != ends[1].1).flatten().map(|(x, _)| *x).collect();
+        not_vertical.iter().filter(|ends| ends[0].1 != ends[1].1).flatten().map(|(x, _)| *x).collect();
     assert!(hatching.len() > 20 && hatching.iter().all(|x| (0.9 - TOLERANCE..=1.0 + TOLERANCE).contains(x)));
-    for words in [
+    for name in [
         "chosen threshold",
         "equally good thresholds",
         "95 % of resampled best thresholds",
         "conditions not met",
         "prior density, scaled",
     ] {
-        let position = drawing.label_positions(0, words);
-        assert!(position.len() == 1 && position[0].1 < 0.0, "{words} is in the legend below the plotting area");
+        let position = drawing.label_positions(0, name);
+        assert!(position.len() == 1 && position[0].1 < 0.0, "{name} is in the legend below the plotting area");
     }
 }
 

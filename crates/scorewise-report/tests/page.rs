@@ -214,7 +214,7 @@ fn table(page: &str) -> Value {
 #[test]
 fn the_page_shows_threshold_costs_and_uncertainty() {
     let page = page(&document()).unwrap();
-    for words in [
+    for expected in [
         "<h1>Say yes above 0.35</h1>",
         "<b>f1</b> is <b>0.857</b> (95\u{a0}% interval 0.4 to 1), on 6 rows",
         "On these rows, every threshold from 0.3 up to but not including 0.4 gives the same score",
@@ -229,7 +229,7 @@ fn the_page_shows_threshold_costs_and_uncertainty() {
         "-0.016667", // the Jensen gap, 0.65 − 2/3
         "scorewise tune &#39;a &lt;b&gt;.csv&#39;",
     ] {
-        assert!(page.contains(words), "{words}");
+        assert!(page.contains(expected), "{expected}");
     }
     let table = table(&page);
     assert_eq!(table["chosen"], 2);
@@ -278,14 +278,14 @@ fn a_multiclass_page_has_a_matrix_and_no_threshold() {
     let result = json!({ "model": "m", "decision": { "rule": "greatest" }, "target": "kind", "seed": 0,
                          "train": part(0.9, matrix.clone()), "validation": part(0.8, matrix.clone()), "test": part(0.75, matrix) });
     let page = page(&Document::read(&result.to_string()).unwrap()).unwrap();
-    for words in [
+    for expected in [
         "<h1>macro(f1) is 0.75 on 9 test rows not used in training</h1>",
         "<th scope=\"row\">macro(f1)</th><td>0.9</td><td>0.8</td><td>0.75</td>",
         "<th scope=\"row\">mcc</th><td>undefined</td>",
         "<th scope=\"row\">mid</th><td class=\"wrong\"><b>1</b></td><td class=\"right\"><b>2</b></td><td class=\"none\"><b>0</b></td>",
         "forecast &lt;high&gt;",
     ] {
-        assert!(page.contains(words), "{words}");
+        assert!(page.contains(expected), "{expected}");
     }
     assert!(!page.contains("id=\"threshold\""));
 }

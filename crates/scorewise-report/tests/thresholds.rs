@@ -14,7 +14,8 @@ fn panel(title: &str, prior: &str, thresholds: &[f64]) -> Thresholds {
     Thresholds { title: title.into(), prior: prior.parse().unwrap(), thresholds: thresholds.into() }
 }
 
-fn one(prior: &str, thresholds: &[f64]) -> Picture {
+/// A figure with one panel.
+fn single_panel(prior: &str, thresholds: &[f64]) -> Picture {
     figure_thresholds(&[panel("A title", prior, thresholds)]).unwrap()
 }
 
@@ -40,12 +41,12 @@ fn bars(tags: &[Tag], reader: &AxisReader) -> Vec<(f64, f64, f64)> {
         .inspect(|(_, _, height, bottom)| assert_close(*bottom, 0.0, 0.01 * height))
         .map(|(low, high, height, _)| (low, high, height))
         .collect();
-    bars.sort_by(|one, other| one.0.total_cmp(&other.0));
+    bars.sort_by(|a, b| a.0.total_cmp(&b.0));
     bars
 }
 
 /// Lines of two points in the colour of the data above the x axis.
-fn strokes(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
+fn two_point_lines(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
     tags.iter()
         .filter(|tag| tag.name == "polyline" && tag.has("stroke", VERMILLION))
         .filter_map(|tag| <[(f64, f64); 2]>::try_from(tag.points()).ok())
@@ -55,15 +56,15 @@ fn strokes(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
 }
 
 /// The x coordinates of the vertical lines.
-fn vertical_lines(strokes: &[[(f64, f64); 2]]) -> Vec<f64> {
+fn vertical_lines(two_point_lines: &[[(f64, f64); 2]]) -> Vec<f64> {
     let is_vertical = |ends: &&[(f64, f64); 2]| ends[0].0 == ends[1].0;
-    strokes.iter().filter(is_vertical).map(|ends| ends[0].0).collect()
+    two_point_lines.iter().filter(is_vertical).map(|ends| ends[0].0).collect()
 }
 
 #[test]
 fn bar_heights_match_a_hand_calculation() {
     // The standard deviation is above 0.4, so the bars are 0.1 wide: 0 and 0.05 in the first, 0.1 in the second, 0.95 and 1 in the last.
-    let picture = one("uniform", &[0.0, 0.05, 0.1, 0.95, 1.0]);
+    let picture = single_panel("uniform", &[0.0, 0.05, 0.1, 0.95, 1.0]);
     let tags = tags(&picture.svg().unwrap());
     let reader = AxisReader::of(&tags, 0.0, 1e9);
     let bars = bars(&tags, &reader);
@@ -82,21 +83,21 @@ fn bar_heights_match_a_hand_calculation() {
 fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
     let thresholds = [0.4, 0.5, 0.5, 0.6];
     let (mean, deviation) = (0.5, (0.02f64 / 3.0).sqrt());
-    let picture = one("cosine:0.5,0.2", &thresholds);
+    let picture = single_panel("cosine:0.5,0.2", &thresholds);
     let tags = tags(&picture.svg().unwrap());
     let reader = AxisReader::of(&tags, 0.0, 1e9);
-    let strokes = strokes(&tags, &reader);
+    let two_point_lines = two_point_lines(&tags, &reader);
 
-    let mut verticals = vertical_lines(&strokes);
+    let mut verticals = vertical_lines(&two_point_lines);
     verticals.sort_by(f64::total_cmp);
     assert_eq!(verticals.len(), 3, "two caps of the whisker and the mean between them");
     assert_close(verticals[0], mean - deviation, TOLERANCE);
     assert_close(verticals[1], mean, TOLERANCE);
     assert_close(verticals[2], mean + deviation, TOLERANCE);
-    let line = strokes.iter().find(|ends| ends[0].0 == ends[1].0 && ends[0].1.abs() < 0.02).unwrap();
+    let line = two_point_lines.iter().find(|ends| ends[0].0 == ends[1].0 && ends[0].1.abs() < 0.02).unwrap();
     assert_close(line[0].0, mean, TOLERANCE);
 
-    let whisker = strokes.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
+    let whisker = two_point_lines.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
     assert_close(whisker[0].0, mean - deviation, TOLERANCE);
     assert_close(whisker[1].0, mean + deviation, TOLERANCE);
     let highest = bars(&tags, &reader).into_iter().map(|(_, _, height)| height).fold(5.0, f64::max);
@@ -107,7 +108,7 @@ fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
 #[test]
 fn the_dashed_line_is_the_priors_density() {
     let prior = Prior::cosine(0.5, 0.2).unwrap();
-    let tags = tags(&one("cosine:0.5,0.2", &[0.5, 0.6]).svg().unwrap());
+    let tags = tags(&single_panel("cosine:0.5,0.2", &[0.5, 0.6]).svg().unwrap());
     let reader = AxisReader::of(&tags, 0.0, 1e9);
     let dashes: Vec<Vec<(f64, f64)>> = tags
         .iter()
@@ -127,21 +128,21 @@ fn the_dashed_line_is_the_priors_density() {
 
 #[test]
 fn a_panel_without_successful_training_says_so() {
-    let picture = one("cosine:0.5,0.1", &[]);
+    let picture = single_panel("cosine:0.5,0.1", &[]);
     let tags = tags(&picture.svg().unwrap());
     assert!(tags.iter().any(|tag| tag.text == "no training succeeded"));
     let reader = AxisReader::of(&tags, 0.0, 1e9);
-    assert!(bars(&tags, &reader).is_empty() && strokes(&tags, &reader).is_empty());
+    assert!(bars(&tags, &reader).is_empty() && two_point_lines(&tags, &reader).is_empty());
 }
 
 #[test]
 fn a_single_training_run_has_a_mean_and_no_whisker() {
-    let tags = tags(&one("cosine:0.3,0.1", &[0.31]).svg().unwrap());
+    let tags = tags(&single_panel("cosine:0.3,0.1", &[0.31]).svg().unwrap());
     let reader = AxisReader::of(&tags, 0.0, 1e9);
     assert!(tags.iter().any(|tag| tag.text == "mean 0.31, one training"));
-    let strokes = strokes(&tags, &reader);
-    assert_eq!(strokes.len(), 1);
-    assert_close(strokes[0][0].0, 0.31, TOLERANCE);
+    let two_point_lines = two_point_lines(&tags, &reader);
+    assert_eq!(two_point_lines.len(), 1);
+    assert_close(two_point_lines[0][0].0, 0.31, TOLERANCE);
     let bars = bars(&tags, &reader);
     assert_eq!(bars.len(), 1);
     assert_close(bars[0].2, 20.0, 0.1); // area 1 on a bar of width 0.05
@@ -150,7 +151,7 @@ fn a_single_training_run_has_a_mean_and_no_whisker() {
 #[test]
 fn equal_thresholds_make_one_bar_of_area_1() {
     for tau in [0.0, 0.1, 0.5, 1.0] {
-        let tags = tags(&one("uniform", &[tau; 100]).svg().unwrap());
+        let tags = tags(&single_panel("uniform", &[tau; 100]).svg().unwrap());
         let reader = AxisReader::of(&tags, 0.0, 1e9);
         let bars = bars(&tags, &reader);
         assert_eq!(bars.len(), 1, "{tau}");
@@ -162,11 +163,11 @@ fn equal_thresholds_make_one_bar_of_area_1() {
 
 #[test]
 fn a_whisker_beyond_the_axis_is_clipped_without_caps() {
-    let tags = tags(&one("uniform", &[0.0, 0.0, 1.0, 1.0]).svg().unwrap()); // 0.5 ± 0.58
+    let tags = tags(&single_panel("uniform", &[0.0, 0.0, 1.0, 1.0]).svg().unwrap()); // 0.5 ± 0.58
     let reader = AxisReader::of(&tags, 0.0, 1e9);
-    let strokes = strokes(&tags, &reader);
-    assert_eq!(vertical_lines(&strokes).len(), 1, "the mean, and no caps");
-    let whisker = strokes.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
+    let two_point_lines = two_point_lines(&tags, &reader);
+    assert_eq!(vertical_lines(&two_point_lines).len(), 1, "the mean, and no caps");
+    let whisker = two_point_lines.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
     assert_close(whisker[0].0, 0.0, TOLERANCE);
     assert_close(whisker[1].0, 1.0, TOLERANCE);
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use scorewise::{Direction, Score};
 
 use super::html::escaped;
-use super::sections::picture;
+use super::sections::picture_html;
 use crate::document::{Forecast, USUAL};
 use crate::error::Result;
 use crate::figures::{Drawn, feasible, figure_of_scores};
@@ -13,12 +13,12 @@ use crate::number::{short, shown, spoken, step};
 
 /// The section with the threshold slider; empty when the threshold in use is not among the points.
 pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
-    let Some(at) = forecast.points.iter().position(|point| point.threshold == forecast.threshold) else {
+    let Some(chosen_index) = forecast.points.iter().position(|point| point.threshold == forecast.threshold) else {
         return Ok(String::new());
     };
-    let point = &forecast.points[at];
+    let point = &forecast.points[chosen_index];
     let scores = forecast.scores();
-    let place = |threshold: f64| forecast.points.iter().position(|point| point.threshold == threshold);
+    let point_index = |threshold: f64| forecast.points.iter().position(|point| point.threshold == threshold);
     let mut body = String::from(
         "<p class=\"screen\">Move the slider or click the curve to change the threshold; all numbers below follow. Arrow keys move it one step at a time.</p>\n",
     );
@@ -29,28 +29,28 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
         "<div class=\"controls\">\n<label>threshold<input type=\"text\" id=\"typed\" inputmode=\"decimal\" value=\"{}\"></label>\n\
          <span class=\"field\"><span id=\"step-label\">one step</span><span><button type=\"button\" data-step=\"-1\" aria-label=\"one step down\">−</button> \
          <button type=\"button\" data-step=\"1\" aria-label=\"one step up\">+</button></span></span>\n\
-         <button type=\"button\" class=\"main\" data-place=\"{at}\">back to {}</button>\n",
+         <button type=\"button\" class=\"main\" data-place=\"{chosen_index}\">back to {}</button>\n",
         point.said(6),
         forecast.said(),
     );
-    if let Some(half) = place(0.5).filter(|half| *half != at) {
+    if let Some(half) = point_index(0.5).filter(|half| *half != chosen_index) {
         let _ = writeln!(body, "<button type=\"button\" data-place=\"{half}\">0.5</button>");
     }
     let optima: Vec<_> = scores
         .iter()
         .filter_map(|score| {
             let best = forecast.optima.iter().find(|optimum| optimum.score == score.name())?;
-            Some((score, best, place(best.threshold)?))
+            Some((score, best, point_index(best.threshold)?))
         })
         .collect();
     body += "<label>jump to the best threshold of<select id=\"jump\"><option value=\"\">score…</option>\n";
-    for (score, best, at) in &optima {
+    for (score, best, index) in &optima {
         let _ = writeln!(
             body,
-            "<option value=\"{at}\">{}: {} at {}</option>",
+            "<option value=\"{index}\">{}: {} at {}</option>",
             escaped(score.name()),
             spoken(best.value),
-            forecast.points[*at].said(3)
+            forecast.points[*index].said(3)
         );
     }
     body += "</select></label>\n<label>show another curve<select id=\"more\"><option value=\"\">none</option>\n";
@@ -67,7 +67,8 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
         step(point.low, point.high),
     );
     if !forecast.conditions.is_empty() {
-        let message = if feasible(forecast)?[at] { "The conditions are met." } else { "A condition is not met here." };
+        let message =
+            if feasible(forecast)?[chosen_index] { "The conditions are met." } else { "A condition is not met here." };
         let _ = writeln!(body, "<p class=\"conditions\" id=\"feasible\" aria-live=\"polite\">{message}</p>");
     }
     body += &confusion_table(forecast, point.cells);
@@ -102,20 +103,20 @@ fn curve(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
             forecast.threshold
         )
     };
-    let Some(wide) = figures.iter().find(|drawn| drawn.name == "scores") else { return Ok(slider("")) };
+    let Some(wide) = figures.iter().find(|figure| figure.name == "scores") else { return Ok(slider("")) };
     let narrow = figure_of_scores(forecast, true)?;
     // The slider is aligned with the x axis of the figure, up to half the width of its thumb.
-    let margins = |drawn: &Drawn, name: &str| {
-        let total_width = f64::from(drawn.picture.size().0);
-        drawn.picture.frames().first().map_or(String::new(), |frame| {
+    let margins = |figure: &Drawn, name: &str| {
+        let total_width = f64::from(figure.picture.size().0);
+        figure.picture.frames().first().map_or(String::new(), |frame| {
             let (left, right) = (frame.left / total_width, 1.0 - (frame.left + frame.width) / total_width);
             format!("--{name}left:{:.3}%;--{name}right:{:.3}%;", 100.0 * left, 100.0 * right)
         })
     };
     Ok(format!(
         "<figure class=\"wide\" id=\"figure-scores\">{}\n{}\n{}<figcaption><b>{}.</b> {}</figcaption></figure>\n",
-        picture(wide, " touch on-wide")?,
-        picture(&narrow, " touch on-narrow")?,
+        picture_html(wide, " touch on-wide")?,
+        picture_html(&narrow, " touch on-narrow")?,
         slider(&(margins(wide, "") + &margins(&narrow, "narrow-"))),
         escaped(&wide.title),
         escaped(&wide.caption),
@@ -174,7 +175,8 @@ fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_main_score: b
     );
     for (number, score) in scores.iter().enumerate() {
         let best = forecast.optima.iter().find(|optimum| optimum.score == score.name());
-        let place = best.and_then(|best| forecast.points.iter().position(|point| point.threshold == best.threshold));
+        let best_index =
+            best.and_then(|best| forecast.points.iter().position(|point| point.threshold == best.threshold));
         let class = if has_main_score && number == 0 { " class=\"lead-score\"" } else { "" };
         let name = escaped(score.name());
         let better = match score.direction() {
@@ -193,12 +195,12 @@ fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_main_score: b
             let _ = write!(text, "<td>{ends}</td>");
         }
         let _ = write!(text, "<td>{better}</td><td>{}</td>", best.map_or(String::new(), |best| short(best.value)));
-        match (best, place) {
-            (Some(_), Some(place)) => {
+        match (best, best_index) {
+            (Some(_), Some(best_index)) => {
                 let _ = writeln!(
                     text,
-                    "<td><button type=\"button\" data-place=\"{place}\" aria-label=\"go to the best threshold of {name}\">{}</button></td></tr>",
-                    forecast.points[place].said(6)
+                    "<td><button type=\"button\" data-place=\"{best_index}\" aria-label=\"go to the best threshold of {name}\">{}</button></td></tr>",
+                    forecast.points[best_index].said(6)
                 );
             }
             _ => text += "<td></td></tr>\n",

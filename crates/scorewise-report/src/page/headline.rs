@@ -104,8 +104,8 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
         false => counted(weight),
     };
     let lead = format!(
-        "<p class=\"lead\">{place} <b>{name}</b> is <b>{value}</b>{interval_text}, on {rows} {part}.</p>\n",
-        place = match document.kind {
+        "<p class=\"lead\">{at_threshold} <b>{name}</b> is <b>{value}</b>{interval_text}, on {rows} {part}.</p>\n",
+        at_threshold = match document.kind {
             Kind::Theory => format!("At threshold {threshold}"),
             _ => "At that threshold".into(),
         },
@@ -153,8 +153,8 @@ fn threshold_card(forecast: &Forecast) -> String {
 
 /// The text with its first letter in upper case.
 fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
 /// The card with missed events and false alarms; `event` is the name of the positive class.

@@ -12,13 +12,13 @@ use crate::number::{short, step};
 pub(super) fn table(forecast: &Forecast) -> Result<Value> {
     let scores = forecast.scores();
     let points = &forecast.points;
-    let place = |threshold: f64| points.iter().position(|point| point.threshold == threshold);
+    let point_index = |threshold: f64| points.iter().position(|point| point.threshold == threshold);
     let column = |score: &Score| -> Vec<Value> {
         points.iter().map(|point| number(score.checked(&point.confusion()))).collect()
     };
     let score_columns = scores.iter().map(|score| {
         let best = forecast.optima.iter().find(|optimum| optimum.score == score.name());
-        json!({ "name": score.name(), "best": best.and_then(|best| place(best.threshold)), "values": column(score) })
+        json!({ "name": score.name(), "best": best.and_then(|best| point_index(best.threshold)), "values": column(score) })
     });
     let cells = |at: usize| -> Vec<Value> { points.iter().map(|point| number(Some(point.cells[at]))).collect() };
     let exact: Vec<f64> = points.iter().map(|point| point.threshold).collect();
@@ -33,7 +33,7 @@ pub(super) fn table(forecast: &Forecast) -> Result<Value> {
         "fn": cells(2),
         "tp": cells(3),
         "scores": score_columns.collect::<Vec<_>>(),
-        "chosen": place(forecast.threshold),
+        "chosen": point_index(forecast.threshold),
     });
     if !forecast.conditions.is_empty() {
         table["feasible"] = json!(feasible(forecast)?.iter().map(|holds| u8::from(*holds)).collect::<Vec<_>>());

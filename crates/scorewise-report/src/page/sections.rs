@@ -11,25 +11,25 @@ use crate::figures::{Drawn, Moving};
 use crate::number::{short, shown};
 
 /// A figure with its caption.
-pub(super) fn figure(drawn: &Drawn, is_wide: bool) -> Result<String> {
+pub(super) fn figure_html(figure: &Drawn, is_wide: bool) -> Result<String> {
     let class = if is_wide { " class=\"wide\"" } else { "" };
     Ok(format!(
         "<figure{class} style=\"--wide:{}px\" id=\"figure-{}\">{}\n<figcaption><b>{}.</b> {}</figcaption></figure>\n",
-        drawn.picture.size().0,
-        escaped(&drawn.name),
-        picture(drawn, "")?,
-        escaped(&drawn.title),
-        escaped(&drawn.caption)
+        figure.picture.size().0,
+        escaped(&figure.name),
+        picture_html(figure, "")?,
+        escaped(&figure.title),
+        escaped(&figure.caption)
     ))
 }
 
 /// The picture, with an overlay for the mark that follows the threshold.
-pub(super) fn picture(drawn: &Drawn, class: &str) -> Result<String> {
-    let (wide, high) = drawn.picture.size();
-    let label = escaped(&format!("{}. {}", drawn.title, drawn.caption));
+pub(super) fn picture_html(figure: &Drawn, class: &str) -> Result<String> {
+    let (wide, high) = figure.picture.size();
+    let label = escaped(&format!("{}. {}", figure.title, figure.caption));
     // A text alternative for screen readers; the numbers are in the tables.
-    let svg = drawn.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
-    let overlay = match (drawn.moving, drawn.picture.frames().first()) {
+    let svg = figure.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
+    let overlay = match (figure.moving, figure.picture.frames().first()) {
         (Moving::Still, _) | (_, None) => String::new(),
         (moving, Some(frame)) => {
             let numbers =
@@ -41,7 +41,7 @@ pub(super) fn picture(drawn: &Drawn, class: &str) -> Result<String> {
                 }
                 _ => {
                     let ends = format!("y1=\"{}\" y2=\"{}\"", frame.top, frame.top + frame.height);
-                    let extra = if drawn.name == "scores" { "<path d=\"\"/>" } else { "" };
+                    let extra = if figure.name == "scores" { "<path d=\"\"/>" } else { "" };
                     (String::new(), format!("<line x1=\"-10\" x2=\"-10\" {ends}/>{extra}"))
                 }
             };
@@ -56,8 +56,8 @@ pub(super) fn picture(drawn: &Drawn, class: &str) -> Result<String> {
 /// The HTML of all figures whose name is wanted.
 fn figures_html(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let mut text = String::new();
-    for drawn in figures.iter().filter(|drawn| wanted(&drawn.name)) {
-        text += &figure(drawn, drawn.picture.size().0 > 600)?;
+    for figure in figures.iter().filter(|figure| wanted(&figure.name)) {
+        text += &figure_html(figure, figure.picture.size().0 > 600)?;
     }
     Ok(text)
 }
@@ -144,7 +144,7 @@ pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
     let Some(theory) = &document.theory else { return Ok(String::new()) };
     let [tn, fp, fn_, tp] = theory.expected.map(short);
     let mut body = format!(
-        "<p>Training treats the threshold as random, drawn from <code>{}</code>. The values below are exact for these predictions.</p>\n",
+        "<p>Training treats the threshold as random, figure from <code>{}</code>. The values below are exact for these predictions.</p>\n",
         escaped(&theory.prior)
     );
     body += &facts(&[
@@ -182,10 +182,10 @@ pub(super) fn comparison(document: &Document) -> String {
             .get("better")
             .and_then(Value::as_f64)
             .map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
-        let shown = value.get("value").and_then(Value::as_f64);
+        let score_value = value.get("value").and_then(Value::as_f64);
         vec![
             name.into(),
-            crate::number::shown(shown),
+            shown(score_value),
             cell(value, "low"),
             cell(value, "high"),
             if is_forecast { cell(value, "threshold") } else { String::new() },

@@ -13,6 +13,7 @@ pub const SKY: &str = "#56B4E9";
 pub const INK: &str = "#222222";
 pub const FRAME: &str = "#808080";
 
+/// x and y in axis coordinates or drawing units.
 pub type PlotPoint = (f64, f64);
 
 /// Fails unless two numbers differ by at most `tolerance`.
@@ -22,9 +23,7 @@ pub fn assert_close(got: f64, expected: f64, tolerance: f64) {
 
 /// Fails unless both slices hold the same points in the same order, up to `tolerance`.
 pub fn assert_points_close(got: &[PlotPoint], expected: &[PlotPoint], tolerance: f64) {
-    let near = |(one, other): (&PlotPoint, &PlotPoint)| {
-        (one.0 - other.0).abs() <= tolerance && (one.1 - other.1).abs() <= tolerance
-    };
+    let near = |(a, b): (&PlotPoint, &PlotPoint)| (a.0 - b.0).abs() <= tolerance && (a.1 - b.1).abs() <= tolerance;
     assert!(got.len() == expected.len() && got.iter().zip(expected).all(near), "{got:?} instead of {expected:?}");
 }
 
@@ -52,7 +51,7 @@ impl Tag {
 
     /// Whether an attribute has this value.
     pub fn has(&self, attribute: &str, value: &str) -> bool {
-        self.attributes.get(attribute).is_some_and(|own| own == value)
+        self.attributes.get(attribute).is_some_and(|actual| actual == value)
     }
 }
 
@@ -213,8 +212,8 @@ impl ReadPicture {
             .collect()
     }
 
-    /// DecodedPng of a colour.
-    pub fn decode_png(&self, panel: usize, colour: &str) -> Vec<PlotPoint> {
+    /// Centres of the dots of a colour.
+    pub fn dots(&self, panel: usize, colour: &str) -> Vec<PlotPoint> {
         let positions = self.tags.iter().filter(|tag| tag.name == "circle" && tag.has("fill", colour));
         let positions = positions.map(|tag| (tag.number("cx"), tag.number("cy")));
         positions.filter(|position| self.inside(panel, *position)).map(|position| self.read(panel, position)).collect()

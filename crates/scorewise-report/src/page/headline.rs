@@ -38,7 +38,7 @@ pub(super) fn headline(document: &Document) -> Headline {
     let experiment = document.result.get("experiment").and_then(Value::as_str).unwrap_or_default();
     let kind = format!("scorewise {command} {}{experiment}", data.join(", ")).trim().to_string();
     let (heading, lead, html) = match &document.forecast {
-        Some(forecast) => of_forecast(document, forecast),
+        Some(forecast) => with_forecast(document, forecast),
         None => without_forecast(document),
     };
     Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html: html + &notes(document) }
@@ -80,7 +80,7 @@ fn without_forecast(document: &Document) -> (String, String, String) {
 }
 
 /// Heading, lead and cards of a forecast.
-fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, String) {
+fn with_forecast(document: &Document, forecast: &Forecast) -> (String, String, String) {
     let Some(score) = forecast.scores().into_iter().next() else { return Default::default() };
     let cells = forecast.point().map_or([0.0; 4], |point| point.cells);
     let value = score.checked(&confusion_from_cells(cells));

@@ -53,11 +53,11 @@ pub(super) fn section_html(document: &Document) -> Option<String> {
         matrix += &format!("<th scope=\"col\">forecast {}</th>", escaped(class));
     }
     matrix += "</tr></thead>\n<tbody>\n";
-    for (at, (class, cells)) in classes.iter().zip(evaluation.get("confusion")?.as_array()?).enumerate() {
+    for (row, (class, cells)) in classes.iter().zip(evaluation.get("confusion")?.as_array()?).enumerate() {
         matrix += &format!("<tr><th scope=\"row\">{}</th>", escaped(class));
         for (column, cell) in cells.as_array()?.iter().enumerate() {
             let count = cell.as_f64().unwrap_or_default();
-            let kind = match (column == at, count > 0.0) {
+            let kind = match (column == row, count > 0.0) {
                 (true, _) => "right",
                 (false, true) => "wrong",
                 (false, false) => "none",

@@ -36,8 +36,8 @@ pub(super) fn picture_html(figure: &Drawn, class: &str) -> Result<String> {
                 [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
             let numbers = numbers.map(|number| format!("{}", (number * 1e6).round() / 1e6)).join(",");
             let (attributes, mark) = match moving {
-                Moving::Dot(across, up) => {
-                    (format!(" data-across=\"{across}\" data-up=\"{up}\""), "<circle r=\"5.5\"/>".to_string())
+                Moving::Dot(x_score, y_score) => {
+                    (format!(" data-across=\"{x_score}\" data-up=\"{y_score}\""), "<circle r=\"5.5\"/>".to_string())
                 }
                 _ => {
                     let ends = format!("y1=\"{}\" y2=\"{}\"", frame.top, frame.top + frame.height);

@@ -459,7 +459,7 @@ def test_keys_go_step_by_step_and_are_heard(workshop, browser):
             stops.append(focus[0])
             if focus[0] == "threshold":
                 break
-        assert stops[0] == "To the content" and stops[-1] == "threshold", stops
+        assert stops[0] == "Skip to content" and stops[-1] == "threshold", stops
         thresholds = places(page)
         last, far = len(thresholds) - 1, round(len(thresholds) / 20)
         at = thresholds.index(seen(page)["threshold"])
@@ -565,8 +565,8 @@ def test_headline_has_the_numbers_of_the_result(workshop, browser, name):
         assert page.locator("h1").inner_text() == heading
         assert page.title().startswith(heading)
         weight = sum(confusion[cell] for cell in CELLS)
-        rows = f"{counted(result['rows'])} (of weight {counted(weight)})" if name == "weighted" else counted(weight)
-        lead = f"At that threshold {score} is {spoken(value['value'])} (95\u00a0% {spoken(value['low'])} to {spoken(value['high'])}), on {rows} "
+        rows = f"{counted(result['rows'])} (total weight {counted(weight)})" if name == "weighted" else counted(weight)
+        lead = f"At that threshold {score} is {spoken(value['value'])} (95\u00a0% interval {spoken(value['low'])} to {spoken(value['high'])}), on {rows} "
         assert page.locator(".lead").inner_text().startswith(lead)
         cards = page.locator(".card")
         assert cards.nth(0).locator(".big").inner_text() == made.said(threshold, 6)
@@ -576,11 +576,11 @@ def test_headline_has_the_numbers_of_the_result(workshop, browser, name):
         assert f"{counted(confusion['fn'])} of {counted(events)} events{named} are missed" in costs
         assert f"{counted(confusion['fp'])} of {counted(alarms)} alarms are false" in costs
         assert f"{counted(confusion['tp'])} events are caught, with {alarms / events:.2f} alarms per event." in costs
-        sure = f"{spoken(value['value'])} {score}, 95 % between {spoken(value['low'])} and {spoken(value['high'])}"
+        sure = f"{spoken(value['value'])} {score}, 95 % interval {spoken(value['low'])} to {spoken(value['high'])}"
         assert sure in cards.nth(2).inner_text()
         if name in ("tune", "tiny"):
             ends = result["bootstrap"]
-            words = f"Drawn anew from these rows, the best threshold lies between {spoken(ends['low'])} and {spoken(ends['high'])} in 95\u00a0% of the draws."
+            words = f"In 95\u00a0% of bootstrap replicates of these rows, the best threshold lies between {spoken(ends['low'])} and {spoken(ends['high'])}."
             assert words in cards.nth(0).inner_text()
 
 
@@ -603,13 +603,13 @@ def test_yardsticks_are_forecasts_that_anyone_could_make(workshop, browser, name
     shown = dict(zip(spans[::3], spans[2::3]))
     expected = {
         "this forecast": spoken(made.score(ours["exact"])["scores"][score]["value"]),
-        "the same at 0.5": spoken(at_half["scores"][score]["value"]),
+        "this forecast at 0.5": spoken(at_half["scores"][score]["value"]),
         "always yes": spoken(always_yes),
         "always no": "0",
     }
     if name == "lead":
         # It is used at 0.5 itself. Persistence says that the next hour is as this one.
-        del expected["the same at 0.5"]
+        del expected["this forecast at 0.5"]
         said = json.loads(command(made.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
         expected["persistence"] = spoken(said["scores"][score]["value"])
     assert shown == expected
@@ -700,7 +700,7 @@ def test_download_has_the_numbers_of_the_page_and_of_the_command(workshop, brows
             assert dict(found["scores"]) == {score: row[score] or "undefined" for score in list(row)[7:]}
             low, high = float(row["low"]), float(row["high"])
             assert low <= found["threshold"] and (found["threshold"] < high or high == 1)
-            assert found["same"] == f"{short(low)} {'to' if high == 1 else 'up to but not'} {short(high)}"
+            assert found["same"] == f"{short(low)} {'to' if high == 1 else 'up to but not including'} {short(high)}"
             check_numbers(found, made.score(row["threshold"]))
 
 

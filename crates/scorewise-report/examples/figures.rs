@@ -1,4 +1,4 @@
-//! Draws the figures with made-up thresholds, for looking at: `cargo run -p scorewise-report --example figures -- folder`.
+//! Draws the figures of priors and best thresholds with made-up data: `cargo run -p scorewise-report --example figures -- folder`.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use scorewise::Prior;
 use scorewise_report::{NamedPrior, Picture, PriorRow, Thresholds, figure_priors, figure_thresholds};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = PathBuf::from(std::env::args().nth(1).ok_or("name a folder to draw into")?);
+    let folder = PathBuf::from(std::env::args().nth(1).ok_or("usage: figures FOLDER")?);
     std::fs::create_dir_all(&folder)?;
     write(&folder, "priors", &figure_priors(&paper_priors()?)?)?;
     write(&folder, "priors-many", &figure_priors(&many_priors()?)?)?;
     write(&folder, "thresholds", &figure_thresholds(&ten_panels()?)?)?;
-    write(&folder, "thresholds-edges", &figure_thresholds(&edges()?)?)?;
+    write(&folder, "thresholds-edges", &figure_thresholds(&edge_cases()?)?)?;
     Ok(())
 }
 
@@ -58,11 +58,11 @@ fn many_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
     ])
 }
 
-/// Thresholds near the prior, drawn from it and pulled a little to the right, with a few out of its support.
+/// Thresholds sampled from the prior; every eighth is shifted by 0.07, so that a few lie outside the support.
 fn panel(title: &str, prior: Prior, count: usize) -> Thresholds {
-    let drawn = prior.sample(count as u64).take(count).enumerate();
-    let moved = |(row, tau): (usize, f64)| if row % 8 == 0 { (tau + 0.07).min(1.0) } else { tau };
-    Thresholds { title: title.into(), thresholds: drawn.map(moved).collect(), prior }
+    let samples = prior.sample(count as u64).take(count).enumerate();
+    let shifted = |(row, tau): (usize, f64)| if row % 8 == 0 { (tau + 0.07).min(1.0) } else { tau };
+    Thresholds { title: title.into(), thresholds: samples.map(shifted).collect(), prior }
 }
 
 fn ten_panels() -> Result<Vec<Thresholds>, scorewise::Error> {
@@ -75,17 +75,17 @@ fn ten_panels() -> Result<Vec<Thresholds>, scorewise::Error> {
     Ok(panels)
 }
 
-fn edges() -> Result<Vec<Thresholds>, scorewise::Error> {
+fn edge_cases() -> Result<Vec<Thresholds>, scorewise::Error> {
     let with = |title: &str, prior: &str, thresholds: Vec<f64>| {
         Ok::<_, scorewise::Error>(Thresholds { title: title.into(), prior: prior.parse()?, thresholds })
     };
     Ok(vec![
-        with("Every training stuck", "cosine:0.5,0.1", vec![])?,
+        with("No training succeeded", "cosine:0.5,0.1", vec![])?,
         with("One training", "cosine:0.3,0.1", vec![0.31])?,
         with("All equal", "uniform", vec![0.5; 100])?,
         with("At both ends", "uniform", [0.0, 1.0].repeat(20))?,
         with(
-            "A title that is by far too long for the panel it should stand above",
+            "A title that is far too long for the panel above which it is drawn",
             "beta:0.5,0.5",
             vec![0.1, 0.9, 0.92],
         )?,

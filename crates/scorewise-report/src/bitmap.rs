@@ -1,71 +1,81 @@
-//! plotters' bitmap, with its text where it belongs.
+//! A bitmap backend that corrects two defects of plotters' own.
 //!
-//! plotters centres a line of text by a box that is not the glyphs' own: with `ab_glyph` they come out a fifth of a line too
-//! high, beside their ticks. Here they are moved down, along the text where it is turned.
+//! plotters centres text by a box that is not that of the glyphs: with `ab_glyph` the text appears a fifth of a line too high. Here it
+//! is moved down, or sideways when the text is rotated.
 //!
-//! It also runs the edges of a thick line to where they meet, however far that is: where a line turns back, a spike stands out
-//! that no data have. Here lines have round joins, as the SVG has. All else goes to plotters as it is.
+//! plotters also draws thick lines with unlimited mitre joins, which produces spikes where a line turns back sharply. Here lines have
+//! round joins, as in the SVG. Everything else is passed on to plotters unchanged.
 
 use plotters::prelude::{BitMapBackend, DrawingBackend};
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingErrorKind};
 
-/// A bitmap to draw on.
+/// plotters' bitmap backend with corrected text positions and line joins.
 pub(crate) struct Bitmap<'a>(pub BitMapBackend<'a>);
 
-/// How far down, of the size that plotters gives the text: digits then have their middle at the anchor.
-const DOWN: f64 = 0.2;
+/// Shift as a fraction of the text size, chosen so that digits are centred at the anchor.
+const TEXT_SHIFT: f64 = 0.2;
 
-type Drawn<'a> = Result<(), DrawingErrorKind<<BitMapBackend<'a> as DrawingBackend>::ErrorType>>;
+type DrawResult<'a> = Result<(), DrawingErrorKind<<BitMapBackend<'a> as DrawingBackend>::ErrorType>>;
 
-// Not passed on are shapes that plotters' bitmap has no faster way for either.
+// Other shapes use the default methods of the trait, as plotters' bitmap backend does.
 impl<'a> DrawingBackend for Bitmap<'a> {
     type ErrorType = <BitMapBackend<'a> as DrawingBackend>::ErrorType;
 
     fn get_size(&self) -> (u32, u32) {
         self.0.get_size()
     }
-    fn ensure_prepared(&mut self) -> Drawn<'a> {
+    fn ensure_prepared(&mut self) -> DrawResult<'a> {
         self.0.ensure_prepared()
     }
-    fn present(&mut self) -> Drawn<'a> {
+    fn present(&mut self) -> DrawResult<'a> {
         self.0.present()
     }
-    fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> Drawn<'a> {
+    fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> DrawResult<'a> {
         self.0.draw_pixel(point, colour)
     }
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn<'a> {
+    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> DrawResult<'a> {
         self.0.draw_line(from, to, style)
     }
-    fn draw_rect<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S, fill: bool) -> Drawn<'a> {
+    fn draw_rect<S: BackendStyle>(
+        &mut self,
+        from: BackendCoord,
+        to: BackendCoord,
+        style: &S,
+        fill: bool,
+    ) -> DrawResult<'a> {
         self.0.draw_rect(from, to, style, fill)
     }
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Drawn<'a> {
-        let mut places: Vec<BackendCoord> = path.into_iter().collect();
-        places.dedup();
-        for pair in places.windows(2) {
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> DrawResult<'a> {
+        let mut points: Vec<BackendCoord> = path.into_iter().collect();
+        points.dedup();
+        for pair in points.windows(2) {
             if style.stroke_width() > 1 {
                 self.0.fill_polygon(outline(pair[0], pair[1], style.stroke_width()), style)?;
             } else {
                 self.0.draw_line(pair[0], pair[1], style)?;
             }
         }
-        for joint in places.iter().skip(1).rev().skip(1) {
+        for joint in points.iter().skip(1).rev().skip(1) {
             self.0.draw_circle(*joint, style.stroke_width() / 2, style, true)?;
         }
         Ok(())
     }
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, place: BackendCoord) -> Drawn<'a> {
-        let (x, y) = style.transform().transform(0, (DOWN * style.size()).round() as i32);
-        self.0.draw_text(text, style, (place.0 + x, place.1 + y))
+    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, position: BackendCoord) -> DrawResult<'a> {
+        let (x, y) = style.transform().transform(0, (TEXT_SHIFT * style.size()).round() as i32);
+        self.0.draw_text(text, style, (position.0 + x, position.1 + y))
     }
 }
 
-/// The corners of a thick line. plotters' own are cut to whole units, which makes slanting lines a quarter thinner than level
-/// ones; these are rounded, and of an odd width one side gets the odd unit.
+/// The corners of a thick line segment. plotters truncates them to integers, which makes diagonal lines a quarter thinner than
+/// horizontal ones; here they are rounded, and for an odd width one side gets the extra unit.
 fn outline(from: BackendCoord, to: BackendCoord, width: u32) -> [BackendCoord; 4] {
     let along = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
-    let share = f64::from(width) / along.0.hypot(along.1);
-    let across = ((-along.1 * share).round() as i32, (along.0 * share).round() as i32);
+    let scale = f64::from(width) / along.0.hypot(along.1);
+    let across = ((-along.1 * scale).round() as i32, (along.0 * scale).round() as i32);
     let one = (across.0 / 2, across.1 / 2);
     let other = (across.0 - one.0, across.1 - one.1);
     [
@@ -81,10 +91,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_as_thick_in_every_direction() {
+    fn a_line_has_the_same_thickness_in_every_direction() {
         assert_eq!(outline((0, 0), (10, 0), 8), [(0, 4), (10, 4), (10, -4), (0, -4)]);
         assert_eq!(outline((0, 0), (0, 10), 8), [(-4, 0), (-4, 10), (4, 10), (4, 0)]);
-        // 8/√2 is 5.7.
+        // 8/√2 = 5.7, rounded to 6.
         assert_eq!(outline((0, 0), (10, 10), 8), [(-3, 3), (7, 13), (13, 7), (3, -3)]);
         assert_eq!(outline((0, 0), (7, 0), 5), [(0, 2), (7, 2), (7, -3), (0, -3)]);
         assert_eq!(outline((0, 0), (0, 7), 5), [(-2, 0), (-2, 7), (3, 7), (3, 0)]);

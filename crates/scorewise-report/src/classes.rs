@@ -1,74 +1,75 @@
-//! Predictions of both classes: how well they are apart, and whether the prior's support lies between them.
+//! Distribution of the predictions of each class: how well the classes are separated, and whether the prior's support lies between them.
 //!
 //! ```text
-//! height of a bin = weight / (weight of the class · width of the bin)        so that the area of each class is 1
+//! height of a bin = weight in the bin / (weight of the class · width of the bin)        so that each class has area 1
 //! ```
 
 use plotters::prelude::DrawingBackend;
 use scorewise::Prior;
 
 use crate::axes::{Axes, Axis};
-use crate::curve::Point;
+use crate::curve::PlotPoint;
 use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::palette::{BLUE, SKY, VERMILLION};
-use crate::panel::{CHOSEN, Panel};
+use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
-use crate::sheet::Sheet;
+use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
 /// The rows whose prediction lies between `low` and `high`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClassBin {
-    /// Where the bin begins.
+    /// Lower end of the bin.
     pub low: f64,
-    /// Where it ends.
+    /// Upper end of the bin.
     pub high: f64,
-    /// The weight of its positive rows.
+    /// Total weight of the positive rows in the bin.
     pub positives: f64,
-    /// The weight of its negative rows.
+    /// Total weight of the negative rows in the bin.
     pub negatives: f64,
 }
 
-/// Predictions of both classes, counted in bins.
+/// Histograms of the predictions of both classes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Classes {
-    /// Such as `Predictions by class`.
+    /// Title of the figure, such as `Predictions by class`.
     pub title: String,
-    /// Bins beside each other in [0, 1]; those without width are left out.
+    /// Bins that do not overlap, in [0, 1]; bins of zero width are ignored.
     pub bins: Vec<ClassBin>,
-    /// What the threshold was drawn from in training.
+    /// The prior of the threshold in training.
     pub prior: Option<Prior>,
     /// The chosen threshold.
     pub mark: Option<f64>,
-    /// What the legend calls the negative and the positive class.
+    /// Names of the negative and the positive class in the legend.
     pub names: [String; 2],
 }
 
-/// Draws the density of the predictions of each class, negatives and positives, over the prior's support.
+/// Draws the density of the predictions of each class over the support of the prior.
 pub fn figure_classes(classes: Classes) -> Result<Picture> {
-    if (0..2).all(|class| classes.heights(class).is_empty()) {
+    if (0..2).all(|class| classes.densities(class).is_empty()) {
         return Err(Error::Empty);
     }
     Picture::of(classes)
 }
 
-const COLOURS: [Stroke; 2] = [Stroke::solid(BLUE, 1.75), Stroke::solid(VERMILLION, 1.75)];
-const COVER: f64 = 0.18;
-const SUPPORT_COVER: f64 = 0.22;
-/// A bin this many times as high as the mean density, which is 1, would press all others to the ground: roots lift them.
-const SPIKE: f64 = 8.0;
+const CLASS_STROKES: [Stroke; 2] = [Stroke::solid(BLUE, 1.75), Stroke::solid(VERMILLION, 1.75)];
+const CLASS_OPACITY: f64 = 0.18;
+const SUPPORT_OPACITY: f64 = 0.22;
+/// Above this density (the mean density is 1) the y axis gets a square-root scale, so that low bins stay visible.
+const SQUARE_ROOT_ABOVE: f64 = 8.0;
 const HEADROOM: f64 = 1.05;
 
 impl Classes {
-    /// Begin, end and density of each bin of a class, 0 negative or 1 positive, from left to right; empty without rows.
-    fn heights(&self, class: usize) -> Vec<(f64, f64, f64)> {
+    /// Lower end, upper end and density of each bin of a class (0 negative, 1 positive), from left to right; empty when the class has no
+    /// rows.
+    fn densities(&self, class: usize) -> Vec<(f64, f64, f64)> {
         let weight = |bin: &ClassBin| [bin.negatives, bin.positives][class];
         let usable = |bin: &&ClassBin| {
             bin.high > bin.low && (bin.high - bin.low).is_finite() && weight(bin).is_finite() && weight(bin) >= 0.0
         };
         let mut bins: Vec<&ClassBin> = self.bins.iter().filter(usable).collect();
-        bins.sort_by(|one, other| one.low.total_cmp(&other.low));
+        bins.sort_by(|a, b| a.low.total_cmp(&b.low));
         let total: f64 = bins.iter().map(|bin| weight(bin)).sum();
         if total > 0.0 {
             bins.into_iter().map(|bin| (bin.low, bin.high, weight(bin) / (total * (bin.high - bin.low)))).collect()
@@ -77,11 +78,11 @@ impl Classes {
         }
     }
 
-    fn tallest(&self) -> f64 {
-        (0..2).flat_map(|class| self.heights(class)).map(|(_, _, height)| height).fold(0.0, f64::max)
+    fn highest_density(&self) -> f64 {
+        (0..2).flat_map(|class| self.densities(class)).map(|(_, _, height)| height).fold(0.0, f64::max)
     }
 
-    /// The prior's support, or where that is all of [0, 1], what lies between its outer fortieths; and what it is called.
+    /// The support of the prior, or its central 95 % when the support is all of [0, 1], and its name in the legend.
     fn support(&self) -> Option<((f64, f64), &'static str)> {
         self.prior.as_ref().map(|prior| match prior.support() {
             (low, high) if low <= 0.0 && high >= 1.0 => {
@@ -92,11 +93,11 @@ impl Classes {
     }
 }
 
-/// The outlines of bins that touch each other, from the ground to the ground; empty bins have none.
-fn outlines(heights: &[(f64, f64, f64)]) -> Vec<Vec<Point>> {
-    let mut outlines: Vec<Vec<Point>> = Vec::new();
+/// One outline, from the x axis back to the x axis, for each run of adjacent bins that are not empty.
+fn outlines(densities: &[(f64, f64, f64)]) -> Vec<Vec<PlotPoint>> {
+    let mut outlines: Vec<Vec<PlotPoint>> = Vec::new();
     let mut end = f64::NEG_INFINITY;
-    for &(low, high, height) in heights.iter().filter(|(_, _, height)| *height > 0.0) {
+    for &(low, high, height) in densities.iter().filter(|(_, _, height)| *height > 0.0) {
         match outlines.last_mut() {
             Some(line) if low - end <= 1e-9 => line.extend([(low, height), (high, height)]),
             _ => outlines.push(vec![(low, 0.0), (low, height), (high, height)]),
@@ -109,42 +110,42 @@ fn outlines(heights: &[(f64, f64, f64)]) -> Vec<Vec<Point>> {
     outlines
 }
 
-impl Sheet for Classes {
+impl SinglePanel for Classes {
     fn axes(&self) -> Axes<'_> {
-        let tallest = self.tallest();
-        let y = if tallest > SPIKE {
-            Axis::new("density (square-root scale)", 0.0, HEADROOM * tallest).root()
+        let highest_density = self.highest_density();
+        let y = if highest_density > SQUARE_ROOT_ABOVE {
+            Axis::new("density (square-root scale)", 0.0, HEADROOM * highest_density).square_root_scale()
         } else {
-            Axis::new("density", 0.0, HEADROOM * tallest)
+            Axis::new("density", 0.0, HEADROOM * highest_density)
         };
-        Axes::new(&self.title, Axis::unit("prediction"), y).with_flags()
+        Axes::new(&self.title, Axis::unit("prediction"), y).with_space_for_label()
     }
 
     fn keys(&self) -> Vec<(Mark, String)> {
-        let class = |class: usize| (Mark::Bar(COLOURS[class].colour), self.names[class].clone());
+        let class = |class: usize| (Mark::Bar(CLASS_STROKES[class].colour), self.names[class].clone());
         let mut keys = vec![class(0), class(1)];
         if self.mark.is_some() {
-            keys.push((Mark::Line(CHOSEN), "chosen threshold".into()));
+            keys.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));
         }
         if let Some((_, name)) = self.support() {
-            keys.push((Mark::Band(SKY, SUPPORT_COVER), name.into()));
+            keys.push((Mark::Band(SKY, SUPPORT_OPACITY), name.into()));
         }
         keys
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         if let Some((support, _)) = self.support() {
-            panel.band(SKY, SUPPORT_COVER, support)?;
+            panel.vertical_band(SKY, SUPPORT_OPACITY, support)?;
         }
-        let classes = [0, 1].map(|class| outlines(&self.heights(class)));
-        // Both areas first: a line that is covered looks like one of another colour.
-        for (lines, stroke) in classes.iter().zip(COLOURS) {
-            lines.iter().try_for_each(|line| panel.fill(stroke.colour, COVER, line))?;
+        let classes = [0, 1].map(|class| outlines(&self.densities(class)));
+        // Both areas before both lines, because a translucent area would change the colour of a line below it.
+        for (lines, stroke) in classes.iter().zip(CLASS_STROKES) {
+            lines.iter().try_for_each(|line| panel.fill(stroke.colour, CLASS_OPACITY, line))?;
         }
-        for (lines, stroke) in classes.iter().zip(COLOURS) {
+        for (lines, stroke) in classes.iter().zip(CLASS_STROKES) {
             lines.iter().try_for_each(|line| panel.line(stroke, line))?;
         }
-        panel.chosen(self.mark)
+        panel.chosen_threshold(self.mark)
     }
 }
 
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outline_goes_down_between_bins_that_do_not_touch() {
+    fn bins_that_are_not_adjacent_have_separate_outlines() {
         let bins = [(0.0, 0.1, 2.0), (0.1, 0.2, 3.0), (0.2, 0.5, 0.0), (0.5, 0.6, 1.0)];
         let expected = [
             vec![(0.0, 0.0), (0.0, 2.0), (0.1, 2.0), (0.1, 3.0), (0.2, 3.0), (0.2, 0.0)],

@@ -1,15 +1,16 @@
-//! What of a line lies inside a rectangle.
+//! Clipping of lines to a rectangle.
 //!
 //! Liang, Y.-D., Barsky, B. A. (1984). A new concept and method for line clipping. ACM Transactions on Graphics 3, 1–22.
 //! doi:10.1145/357332.357333
 
-use crate::curve::Point;
+use crate::curve::PlotPoint;
 
-/// The pieces of a line between two corners (least x and y, greatest x and y). Places that are no numbers break it.
-pub(crate) fn clipped(line: &[Point], corners: (Point, Point)) -> Vec<Vec<Point>> {
-    let mut pieces: Vec<Vec<Point>> = Vec::new();
+/// The pieces of a line inside the rectangle with these corners (minimum and maximum of x and y). Points that are not finite break
+/// the line.
+pub(crate) fn clipped_pieces(line: &[PlotPoint], corners: (PlotPoint, PlotPoint)) -> Vec<Vec<PlotPoint>> {
+    let mut pieces: Vec<Vec<PlotPoint>> = Vec::new();
     for pair in line.windows(2) {
-        let Some((start, end)) = inside(pair[0], pair[1], corners) else { continue };
+        let Some((start, end)) = clipped_segment(pair[0], pair[1], corners) else { continue };
         match pieces.last_mut() {
             Some(piece) if piece.last() == Some(&start) && start == pair[0] => piece.push(end),
             _ => pieces.push(vec![start, end]),
@@ -18,8 +19,12 @@ pub(crate) fn clipped(line: &[Point], corners: (Point, Point)) -> Vec<Vec<Point>
     pieces
 }
 
-/// The part of one stretch.
-fn inside(from: Point, to: Point, (low, high): (Point, Point)) -> Option<(Point, Point)> {
+/// The part of one segment inside the rectangle; `None` when it lies outside.
+fn clipped_segment(
+    from: PlotPoint,
+    to: PlotPoint,
+    (low, high): (PlotPoint, PlotPoint),
+) -> Option<(PlotPoint, PlotPoint)> {
     let along = (to.0 - from.0, to.1 - from.1);
     if !(along.0.is_finite() && along.1.is_finite()) {
         return None;
@@ -31,22 +36,22 @@ fn inside(from: Point, to: Point, (low, high): (Point, Point)) -> Option<(Point,
         (-along.1, from.1 - low.1),
         (along.1, high.1 - from.1),
     ];
-    for (towards, room) in borders {
-        if towards == 0.0 {
-            if room < 0.0 {
+    for (direction, distance) in borders {
+        if direction == 0.0 {
+            if distance < 0.0 {
                 return None;
             }
-        } else if towards < 0.0 {
-            enter = enter.max(room / towards);
+        } else if direction < 0.0 {
+            enter = enter.max(distance / direction);
         } else {
-            leave = leave.min(room / towards);
+            leave = leave.min(distance / direction);
         }
     }
     if enter > leave {
         return None;
     }
-    let at = |share: f64| (from.0 + share * along.0, from.1 + share * along.1);
-    // The ends themselves stay as they are, so that pieces can be joined.
+    let at = |fraction: f64| (from.0 + fraction * along.0, from.1 + fraction * along.1);
+    // End points inside the rectangle are returned unrounded, so that consecutive segments can be joined.
     Some((if enter == 0.0 { from } else { at(enter) }, if leave == 1.0 { to } else { at(leave) }))
 }
 
@@ -54,31 +59,31 @@ fn inside(from: Point, to: Point, (low, high): (Point, Point)) -> Option<(Point,
 mod tests {
     use super::*;
 
-    const SQUARE: (Point, Point) = ((0.0, 0.0), (1.0, 1.0));
+    const SQUARE: (PlotPoint, PlotPoint) = ((0.0, 0.0), (1.0, 1.0));
 
     #[test]
-    fn a_line_inside_stays_whole() {
+    fn a_line_inside_the_rectangle_is_unchanged() {
         let line = [(0.0, 0.0), (0.5, 1.0), (1.0, 0.25)];
-        assert_eq!(clipped(&line, SQUARE), [line.to_vec()]);
+        assert_eq!(clipped_pieces(&line, SQUARE), [line.to_vec()]);
     }
 
     #[test]
     fn a_line_is_cut_where_it_crosses_the_border() {
         let line = [(0.0, 0.5), (0.5, 1.5), (1.0, 0.5)];
-        assert_eq!(clipped(&line, SQUARE), [[(0.0, 0.5), (0.25, 1.0)], [(0.75, 1.0), (1.0, 0.5)]]);
-        assert_eq!(clipped(&[(-1.0, -1.0), (2.0, 2.0)], SQUARE).len(), 1);
+        assert_eq!(clipped_pieces(&line, SQUARE), [[(0.0, 0.5), (0.25, 1.0)], [(0.75, 1.0), (1.0, 0.5)]]);
+        assert_eq!(clipped_pieces(&[(-1.0, -1.0), (2.0, 2.0)], SQUARE).len(), 1);
     }
 
     #[test]
-    fn a_line_outside_vanishes() {
-        assert!(clipped(&[(0.0, 1.5), (1.0, 1.5)], SQUARE).is_empty());
-        assert!(clipped(&[(-1.0, 0.5), (0.5, 2.5)], SQUARE).is_empty());
-        assert!(clipped(&[(0.5, 0.5)], SQUARE).is_empty());
+    fn a_line_outside_the_rectangle_is_removed() {
+        assert!(clipped_pieces(&[(0.0, 1.5), (1.0, 1.5)], SQUARE).is_empty());
+        assert!(clipped_pieces(&[(-1.0, 0.5), (0.5, 2.5)], SQUARE).is_empty());
+        assert!(clipped_pieces(&[(0.5, 0.5)], SQUARE).is_empty());
     }
 
     #[test]
-    fn places_that_are_no_numbers_break_a_line() {
+    fn points_that_are_not_finite_break_a_line() {
         let line = [(0.0, 0.5), (0.2, 0.5), (0.4, f64::NAN), (0.6, 0.5), (0.8, 0.5), (1.0, f64::INFINITY)];
-        assert_eq!(clipped(&line, SQUARE), [[(0.0, 0.5), (0.2, 0.5)], [(0.6, 0.5), (0.8, 0.5)]]);
+        assert_eq!(clipped_pieces(&line, SQUARE), [[(0.0, 0.5), (0.2, 0.5)], [(0.6, 0.5), (0.8, 0.5)]]);
     }
 }

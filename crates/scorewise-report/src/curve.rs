@@ -1,39 +1,39 @@
-//! A prior's density f and distribution function F as points of a line.
+//! The density f and the distribution function F of a prior as points of a line.
 
 use scorewise::Prior;
 
-/// A point: threshold and value.
-pub(crate) type Point = (f64, f64);
+/// x and y in axis coordinates or drawing units.
+pub(crate) type PlotPoint = (f64, f64);
 
-/// Steps through the middle of the probability: enough for a smooth line a few hundred pixels wide.
+/// Number of steps over the central 99.9 % of the probability: enough for a smooth line a few hundred pixels wide.
 const STEPS: usize = 160;
 
-/// Thresholds from 0 to 1 in rising order: densely where the probability is, sparsely elsewhere. A narrow prior gets as many
-/// points as a wide one.
-fn places(prior: &Prior) -> Vec<f64> {
+/// Thresholds from 0 to 1 in increasing order, dense where the probability is and sparse elsewhere, so that a narrow prior gets as
+/// many points as a wide one.
+fn sample_thresholds(prior: &Prior) -> Vec<f64> {
     let (low, high) = prior.support();
     let (from, to) = (prior.quantile(0.0005), prior.quantile(0.9995));
-    let mut places = vec![0.0];
+    let mut thresholds = vec![0.0];
     for (start, end, steps) in
         [(low, from, tail_steps(from - low)), (from, to, STEPS), (to, high, tail_steps(high - to))]
     {
-        places.extend((0..steps).map(|step| start + (end - start) * step as f64 / steps as f64));
+        thresholds.extend((0..steps).map(|step| start + (end - start) * step as f64 / steps as f64));
     }
-    places.extend([high, 1.0]);
-    places.dedup();
-    places
+    thresholds.extend([high, 1.0]);
+    thresholds.dedup();
+    thresholds
 }
 
 fn tail_steps(width: f64) -> usize {
     (width * 100.0).ceil() as usize
 }
 
-/// f, with the jumps at the ends of its support; infinite where f is.
-fn density(prior: &Prior) -> Vec<Point> {
+/// Points of f, with its jumps at the ends of the support; values may be infinite.
+fn density_points(prior: &Prior) -> Vec<PlotPoint> {
     let (low, high) = prior.support();
     let mut points = Vec::new();
-    for x in places(prior) {
-        // f holds at the ends of the support and is 0 just outside: both are points of the line.
+    for x in sample_thresholds(prior) {
+        // At an end of the support f jumps to 0; both values are points of the line.
         if x == low && low > 0.0 {
             points.push((x, 0.0));
         }
@@ -45,55 +45,55 @@ fn density(prior: &Prior) -> Vec<Point> {
     points
 }
 
-/// f as lines that end where they leave the picture through its top.
-pub(crate) fn density_below(prior: &Prior, ceiling: f64) -> Vec<Vec<Point>> {
+/// The parts of f below `ceiling`, as lines that end where they cross it.
+pub(crate) fn density_lines_below(prior: &Prior, ceiling: f64) -> Vec<Vec<PlotPoint>> {
     let mut lines = vec![Vec::new()];
-    let mut before: Option<Point> = None;
-    for point in density(prior) {
-        if let Some(last) = before
+    let mut previous: Option<PlotPoint> = None;
+    for point in density_points(prior) {
+        if let Some(last) = previous
             && (last.1 > ceiling) != (point.1 > ceiling)
         {
             let (inside, outside) = if point.1 > ceiling { (last, point) } else { (point, last) };
-            // Next to an infinite value the line is upright.
-            let share = if outside.1.is_finite() { (ceiling - inside.1) / (outside.1 - inside.1) } else { 1.0 };
-            let border = (inside.0 + share * (outside.0 - inside.0), ceiling);
+            // Next to an infinite value the line is vertical.
+            let fraction = if outside.1.is_finite() { (ceiling - inside.1) / (outside.1 - inside.1) } else { 1.0 };
+            let border = (inside.0 + fraction * (outside.0 - inside.0), ceiling);
             if point.1 > ceiling {
-                lines.last_mut().expect("begins with one").push(border);
+                lines.last_mut().expect("`lines` starts with one line").push(border);
                 lines.push(Vec::new());
             } else {
                 lines.push(vec![border]);
             }
         }
         if point.1 <= ceiling {
-            lines.last_mut().expect("begins with one").push(point);
+            lines.last_mut().expect("`lines` starts with one line").push(point);
         }
-        before = Some(point);
+        previous = Some(point);
     }
     lines.retain(|line| line.len() > 1);
     lines
 }
 
-/// The area under f, with a flat roof where f is above the ceiling.
-pub(crate) fn area_below(prior: &Prior, ceiling: f64) -> Vec<Point> {
-    let roofed = density(prior).into_iter().map(|(x, f)| (x, f.min(ceiling)));
-    [(0.0, 0.0)].into_iter().chain(roofed).chain([(1.0, 0.0)]).collect()
+/// The polygon under f, truncated at `ceiling`.
+pub(crate) fn area_under_density(prior: &Prior, ceiling: f64) -> Vec<PlotPoint> {
+    let truncated = density_points(prior).into_iter().map(|(x, f)| (x, f.min(ceiling)));
+    [(0.0, 0.0)].into_iter().chain(truncated).chain([(1.0, 0.0)]).collect()
 }
 
-/// The greatest f worth showing: the maximum, or where f is infinite at 0 or 1, the greatest a hundredth away from them.
-pub(crate) fn peak(prior: &Prior) -> f64 {
-    let points = density(prior);
+/// The maximum of f for the y axis. Where f is infinite at 0 or 1, the maximum over [0.01, 0.99].
+pub(crate) fn peak_density(prior: &Prior) -> f64 {
+    let points = density_points(prior);
     let greatest = points.iter().map(|(_, f)| *f).fold(0.0, f64::max);
     if greatest.is_finite() {
         return greatest;
     }
     let inner = points.iter().filter(|(x, _)| (0.01..=0.99).contains(x)).map(|(_, f)| *f);
-    // All of a prior may lie within that hundredth; an axis up to 1 then shows the rest.
+    // Nearly all of the probability may lie outside [0.01, 0.99], so the axis extends at least to 1.
     inner.chain([prior.pdf(0.01), prior.pdf(0.99), 1.0]).fold(0.0, f64::max)
 }
 
-/// F.
-pub(crate) fn cumulative(prior: &Prior) -> Vec<Point> {
-    places(prior).into_iter().map(|x| (x, prior.cdf(x))).collect()
+/// Points of F.
+pub(crate) fn cdf_points(prior: &Prior) -> Vec<PlotPoint> {
+    sample_thresholds(prior).into_iter().map(|x| (x, prior.cdf(x))).collect()
 }
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_run_from_0_to_1_and_never_back() {
+    fn lines_run_from_0_to_1_with_increasing_thresholds() {
         for text in [
             "uniform",
             "uniform:0.2,0.6",
@@ -116,13 +116,13 @@ mod tests {
             "normal:0,0.001",
             "mix:0.05,cosine:0.9,0.1",
         ] {
-            let line = cumulative(&prior(text));
+            let line = cdf_points(&prior(text));
             assert!(line[0].0 == 0.0 && line.last() == Some(&(1.0, 1.0)), "{text}");
-            // F may fall by its last digit; nobody sees that.
+            // Rounding may make F decrease in its last digit.
             assert!(line.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1 + 1e-12), "{text}");
-            let peak = peak(&prior(text));
+            let peak = peak_density(&prior(text));
             assert!(peak.is_finite() && peak > 0.0, "{text}");
-            for line in density_below(&prior(text), peak) {
+            for line in density_lines_below(&prior(text), peak) {
                 assert!(line.iter().all(|(x, f)| (0.0..=1.0).contains(x) && (0.0..=peak).contains(f)), "{text}");
                 assert!(line.windows(2).all(|pair| pair[0].0 <= pair[1].0), "{text}");
             }
@@ -130,17 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_is_drawn_upright() {
-        let line = &density_below(&prior("uniform:0.2,0.6"), 3.0)[0];
+    fn a_jump_of_the_density_is_vertical() {
+        let line = &density_lines_below(&prior("uniform:0.2,0.6"), 3.0)[0];
         assert_eq!(&line[..3], &[(0.0, 0.0), (0.2, 0.0), (0.2, 1.0 / 0.4)]);
         assert_eq!(&line[line.len() - 3..], &[(0.6, 1.0 / 0.4), (0.6, 0.0), (1.0, 0.0)]);
     }
 
     #[test]
-    fn an_infinite_density_leaves_through_the_top() {
+    fn an_infinite_density_ends_at_the_ceiling() {
         let arcsine = prior("beta:0.5,0.5"); // f = 1 / π√(x(1 − x))
-        assert!((peak(&arcsine) - 1.0 / (std::f64::consts::PI * (0.01f64 * 0.99).sqrt())).abs() < 1e-9);
-        let lines = density_below(&arcsine, 3.0);
+        assert!((peak_density(&arcsine) - 1.0 / (std::f64::consts::PI * (0.01f64 * 0.99).sqrt())).abs() < 1e-9);
+        let lines = density_lines_below(&arcsine, 3.0);
         assert_eq!(lines.len(), 1);
         assert!(lines[0][0].1 == 3.0 && lines[0][lines[0].len() - 1].1 == 3.0);
         // f = 3 at x(1 − x) = 1/9π².
@@ -150,6 +150,6 @@ mod tests {
 
     #[test]
     fn peak_of_a_raised_cosine_is_1_over_its_half_width() {
-        assert!((peak(&prior("cosine:0.3,0.1")) - 10.0).abs() < 0.01);
+        assert!((peak_density(&prior("cosine:0.3,0.1")) - 10.0).abs() < 0.01);
     }
 }

@@ -1,4 +1,4 @@
-//! Decision curve: what a forecast is worth to users who act at different probabilities.
+//! Decision curve: the net benefit of a forecast for users who act at different probability thresholds.
 //!
 //! ```text
 //! net benefit at p = tp/n − fp/n · p/(1 − p)
@@ -13,14 +13,14 @@ use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::lines::{NamedLine, draw_lines, line_keys};
-use crate::panel::{CHOSEN, Panel};
+use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
-use crate::sheet::Sheet;
+use crate::single_panel::SinglePanel;
 
-/// Net benefit by threshold probability, of forecasts and of the plain answers.
+/// Net benefit by threshold probability, of a forecast and of the constant forecasts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DecisionCurve {
-    /// Such as `Decision curve`.
+    /// Title of the figure, such as `Decision curve`.
     pub title: String,
     /// Threshold probability and net benefit; usually `forecast`, `always yes`, `always no`.
     pub lines: Vec<NamedLine>,
@@ -28,35 +28,36 @@ pub struct DecisionCurve {
     pub mark: Option<f64>,
 }
 
-/// Draws the net benefit from a little below 0: what is worse than doing nothing is cut.
+/// Draws the net benefit. The y axis starts slightly below 0, so strongly negative benefits are clipped.
 pub fn figure_decision(curve: DecisionCurve) -> Result<Picture> {
-    if curve.lines.iter().all(|line| line.stretches().is_empty()) {
+    if curve.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
     }
     Picture::of(curve)
 }
 
-/// Below 0 and above the highest, as shares of the highest.
+/// Extent of the y axis below 0, as a fraction of the highest net benefit.
 const FOOTROOM: f64 = 0.15;
+/// Extent of the y axis above the highest net benefit, as a fraction of it.
 const HEADROOM: f64 = 0.06;
 
-impl Sheet for DecisionCurve {
+impl SinglePanel for DecisionCurve {
     fn axes(&self) -> Axes<'_> {
         let highest = self.lines.iter().flat_map(NamedLine::defined).map(|(_, y)| y).fold(0.0, f64::max);
-        // Where nothing is better than doing nothing, the axis still needs a length.
+        // The axis needs a length even when no net benefit is positive.
         let highest = if highest > 0.0 { highest } else { 0.1 };
         let y = Axis::new("net benefit", -FOOTROOM * highest, (1.0 + HEADROOM) * highest);
-        Axes::new(&self.title, Axis::unit("threshold probability"), y).with_flags()
+        Axes::new(&self.title, Axis::unit("threshold probability"), y).with_space_for_label()
     }
 
     fn keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
-        keys.extend(self.mark.map(|_| (Mark::Line(CHOSEN), "chosen threshold".into())));
+        keys.extend(self.mark.map(|_| (Mark::Line(CHOSEN_STROKE), "chosen threshold".into())));
         keys
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         draw_lines(&self.lines, panel)?;
-        panel.chosen(self.mark)
+        panel.chosen_threshold(self.mark)
     }
 }

@@ -1,32 +1,32 @@
-//! The difference of a score between two forecasts, resample by resample: does its interval leave 0 out?
+//! Bootstrap distribution of the difference of a score between two forecasts, and whether its interval excludes 0.
 
 use plotters::prelude::DrawingBackend;
 
 use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
-use crate::legend::{BAR_COVER, Mark};
+use crate::legend::{BAR_OPACITY, Mark};
 use crate::palette::{BLUE, INK, VERMILLION};
-use crate::panel::{Panel, WHISKER_END};
+use crate::panel::{CAP_HALF_LENGTH, Panel};
 use crate::picture::Picture;
-use crate::sheet::Sheet;
+use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
-/// Differences of a score, first forecast less second.
+/// Differences of a score, first forecast minus second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Differences {
-    /// Such as `Network against climatology`.
+    /// Title of the figure, such as `network minus climatology`.
     pub title: String,
-    /// The score's name.
+    /// Name of the score.
     pub score: String,
-    /// One difference for each resample.
+    /// One difference per bootstrap replicate.
     pub values: Vec<f64>,
-    /// The difference itself.
+    /// The difference on the original rows.
     pub difference: f64,
-    /// Where 95 % of the differences lie.
+    /// The central 95 % of the differences.
     pub interval: (f64, f64),
 }
 
-/// Draws how often each difference came out, the difference itself with its interval above them, and the line of no difference.
+/// Draws a histogram of the differences, the difference with its 95 % interval above it, and a line at 0.
 pub fn figure_difference(differences: Differences) -> Result<Picture> {
     if differences.values().is_empty() {
         return Err(Error::Empty);
@@ -34,23 +34,25 @@ pub fn figure_difference(differences: Differences) -> Result<Picture> {
     Picture::of(differences)
 }
 
-const BARS: usize = 40;
-const MEAN: Stroke = Stroke::solid(VERMILLION, 2.0);
-const ZERO: Stroke = Stroke::solid(INK, 1.25).dashed(4.0, 3.0);
-/// Of the panel's height, from below: the bars, and the whisker above them.
-const DATA: f64 = 0.86;
-const WHISKER: f64 = 0.93;
-/// To both sides, as a share of the width.
-const SIDE: f64 = 0.04;
-/// How much of the picture the differences must keep when 0 is taken in.
-const LEAST_SHARE: f64 = 0.1;
+const BAR_COUNT: usize = 40;
+const DIFFERENCE_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
+const ZERO_STROKE: Stroke = Stroke::solid(INK, 1.25).dashed(4.0, 3.0);
+/// Height of the highest bar as a fraction of the panel.
+const DATA_HEIGHT: f64 = 0.86;
+/// Height of the whisker as a fraction of the panel.
+const WHISKER_HEIGHT: f64 = 0.93;
+/// Margin on both sides, as a fraction of the range.
+const MARGIN: f64 = 0.04;
+/// 0 is included in the x axis only if the differences still take this fraction of it.
+const LEAST_FRACTION: f64 = 0.1;
 
 impl Differences {
+    /// The finite differences.
     fn values(&self) -> Vec<f64> {
         self.values.iter().copied().filter(|value| value.is_finite()).collect()
     }
 
-    /// From the lowest to the highest difference; equal ones get a little width.
+    /// From the lowest to the highest difference; widened when all are equal.
     fn span(&self) -> (f64, f64) {
         let values = self.values();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -59,57 +61,60 @@ impl Differences {
         (axis.from, axis.to)
     }
 
-    /// How many differences fell into each of the equal bars, the last of which holds its upper end.
+    /// Number of differences in each bar; the last bar includes its upper end.
     fn counts(&self) -> Vec<usize> {
-        let ((low, high), mut counts) = (self.span(), vec![0; BARS]);
+        let ((low, high), mut counts) = (self.span(), vec![0; BAR_COUNT]);
         for value in self.values() {
-            counts[(((value - low) / (high - low) * BARS as f64) as usize).min(BARS - 1)] += 1;
+            counts[(((value - low) / (high - low) * BAR_COUNT as f64) as usize).min(BAR_COUNT - 1)] += 1;
         }
         counts
     }
 
-    fn highest(&self) -> f64 {
+    fn highest_count(&self) -> f64 {
         self.counts().into_iter().max().unwrap_or(0) as f64
     }
 
-    /// All differences, the difference and its interval, and 0 unless they would shrink to a sliver beside it.
+    /// The range of the x axis: all differences, the interval, and 0 unless it is far away.
     fn range(&self) -> (f64, f64) {
         let ends = [self.difference, self.interval.0, self.interval.1].into_iter().filter(|end| end.is_finite());
         let (low, high) = ends.fold(self.span(), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));
-        let (far_low, far_high) = (low.min(0.0), high.max(0.0));
-        let keeps_its_share = high - low >= LEAST_SHARE * (far_high - far_low);
-        let (low, high) = if keeps_its_share { (far_low, far_high) } else { (low, high) };
-        let side = SIDE * (high - low);
-        (low - side, high + side)
+        let (low_with_zero, high_with_zero) = (low.min(0.0), high.max(0.0));
+        let is_zero_near = high - low >= LEAST_FRACTION * (high_with_zero - low_with_zero);
+        let (low, high) = if is_zero_near { (low_with_zero, high_with_zero) } else { (low, high) };
+        let margin = MARGIN * (high - low);
+        (low - margin, high + margin)
     }
 }
 
-impl Sheet for Differences {
+impl SinglePanel for Differences {
     fn axes(&self) -> Axes<'_> {
         let (low, high) = self.range();
         let x = Axis::new(format!("difference of {} (first − second)", self.score), low, high);
-        Axes::new(&self.title, x, Axis::new("resamples", 0.0, self.highest() / DATA).whole())
+        Axes::new(&self.title, x, Axis::new("bootstrap replicates", 0.0, self.highest_count() / DATA_HEIGHT).integers())
     }
 
     fn keys(&self) -> Vec<(Mark, String)> {
         vec![
             (Mark::Bar(BLUE), "resampled differences".into()),
-            (Mark::Whisker(MEAN), "difference and 95 % interval".into()),
-            (Mark::Line(ZERO), "no difference".into()),
+            (Mark::Whisker(DIFFERENCE_STROKE), "difference and 95 % interval".into()),
+            (Mark::Line(ZERO_STROKE), "no difference".into()),
         ]
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         let (low, high) = self.span();
-        let edge = |number: usize| low + (high - low) * number as f64 / BARS as f64;
-        for (number, count) in self.counts().into_iter().enumerate().filter(|(_, count)| *count > 0) {
-            let (from, to, height) = (edge(number), edge(number + 1), count as f64);
-            panel.bar(BLUE, BAR_COVER, ((from, 0.0), (to, height)))?;
+        let edge = |index: usize| low + (high - low) * index as f64 / BAR_COUNT as f64;
+        for (index, count) in self.counts().into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            let (from, to, height) = (edge(index), edge(index + 1), count as f64);
+            panel.filled_rectangle(BLUE, BAR_OPACITY, ((from, 0.0), (to, height)))?;
             panel.line(Stroke::solid(BLUE, 0.75), &[(from, 0.0), (from, height), (to, height), (to, 0.0)])?;
         }
-        panel.upright(ZERO, 0.0)?;
-        let y = WHISKER * self.highest() / DATA;
-        panel.line(MEAN, &[(self.difference, 0.0), (self.difference, y + WHISKER_END * panel.pixel().1)])?;
-        panel.whisker(MEAN, y, self.interval)
+        panel.vertical_line(ZERO_STROKE, 0.0)?;
+        let y = WHISKER_HEIGHT * self.highest_count() / DATA_HEIGHT;
+        panel.line(
+            DIFFERENCE_STROKE,
+            &[(self.difference, 0.0), (self.difference, y + CAP_HALF_LENGTH * panel.pixel_size().1)],
+        )?;
+        panel.horizontal_whisker(DIFFERENCE_STROKE, y, self.interval)
     }
 }

@@ -1,8 +1,8 @@
-//! What a page shows, as data: the result of a command, and what its figures are drawn from.
+//! The result of a command as data, with everything that its page and its figures need.
 //!
-//! A command fills it, a page and pictures are drawn from it, and as JSON it is a file from which they can be drawn again
-//! (`--report results.json`, then `scorewise report results.json`). Everything a figure needs stands here as counts of the core, so the
-//! scores of a page are those of the core at these counts, and nothing is computed twice.
+//! A command fills the document; pages and pictures are made from it. Written as JSON, it is a file from which they can be made again
+//! (`--report results.json`, then `scorewise report results.json`). It holds the confusion matrix at every threshold rather than the
+//! scores, so that every score on a page is computed by the core from the same counts.
 
 use scorewise::{Confusion, Score};
 use serde::{Deserialize, Serialize};
@@ -13,35 +13,35 @@ use crate::number::short;
 /// The result of one command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// The version that wrote it.
+    /// The version of scorewise that wrote the document.
     pub scorewise: String,
-    /// Which command.
+    /// The command.
     pub kind: Kind,
-    /// Where it comes from.
+    /// Command line, time, seed and data.
     pub provenance: Provenance,
-    /// What the command prints with `--json`.
+    /// The output of the command with `--json`.
     pub result: Value,
-    /// What a user should know.
+    /// Notes for the user, such as warnings about the data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// A forecast over all thresholds.
+    /// Evaluation of a forecast over all thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecast: Option<Forecast>,
-    /// How a model was trained.
+    /// The training history of a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub training: Option<Training>,
-    /// A score under a random threshold.
+    /// Exact results about a score under a random threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theory: Option<Theory>,
-    /// Two forecasts.
+    /// Comparison of two forecasts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
-    /// The paper's experiment.
+    /// Reproduction of an experiment of the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduction: Option<Reproduction>,
 }
 
-/// Which command a result comes from.
+/// The command that produced a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -59,72 +59,72 @@ pub enum Kind {
     Reproduce,
 }
 
-/// Where a result comes from, so that it can be made again.
+/// The origin of a result, with what is needed to reproduce it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// What was typed.
+    /// The command line.
     #[serde(default)]
     pub command: String,
-    /// When, in UTC: `2026-11-15 21:10:05 UTC`.
+    /// The time in UTC, such as `2026-11-15 21:10:05 UTC`.
     #[serde(default)]
     pub time: String,
-    /// Where all randomness started.
+    /// The seed of all random numbers.
     #[serde(default)]
     pub seed: Option<u64>,
-    /// The tables that were read.
+    /// The input tables.
     #[serde(default)]
     pub data: Vec<Data>,
 }
 
-/// A table that was read.
+/// An input table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Data {
-    /// As the user named it.
+    /// The name that the user gave, usually a path.
     pub name: String,
-    /// Its rows.
+    /// Number of rows.
     pub rows: usize,
-    /// 16 hexadecimal digits: another where a single value differs.
+    /// Hash of all values, as 16 hexadecimal digits.
     pub fingerprint: String,
 }
 
-/// A forecast, looked at over all thresholds.
+/// Evaluation of a forecast over all thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
-    /// Which rows: `16281 test rows`.
+    /// Which rows, such as `test rows`.
     pub part: String,
-    /// What the two classes are called: negative, positive.
+    /// Names of the negative and the positive class.
     pub classes: [String; 2],
-    /// The score that it is judged by.
+    /// The score by which the forecast is evaluated.
     pub score: String,
     /// The threshold in use.
     pub threshold: f64,
-    /// How that was chosen: `best f1 on the validation rows`.
+    /// How the threshold was chosen, such as `best f1 on the validation rows`.
     pub chosen: String,
-    /// On which rows: `these rows`, `the validation rows`.
+    /// The rows on which the threshold was chosen, such as `these rows` or `the validation rows`.
     pub source: String,
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: usize,
-    /// Whether they have weights; then the cells are sums of weights.
+    /// Whether the rows have weights; the cells are then sums of weights.
     pub is_weighted: bool,
-    /// Thresholds that are as good, from the first up to but not including the second.
+    /// Thresholds with the same score, from the first up to but not including the second.
     pub interval: Option<(f64, f64)>,
-    /// Where the best threshold lies in 95 % of the resampled rows.
+    /// The central 95 % of the best thresholds of bootstrap replicates.
     pub spread: Option<(f64, f64)>,
-    /// What the threshold is drawn from.
+    /// The prior of the threshold in training.
     pub prior: Option<String>,
-    /// What a threshold must satisfy.
+    /// Conditions that a threshold must satisfy, such as `precision >= 0.3`.
     #[serde(default)]
     pub conditions: Vec<String>,
-    /// Thresholds in rising order with their matrices; the one in use and the best of every score are among them.
+    /// Thresholds in increasing order with their confusion matrices, including the threshold in use and the best one of every score.
     pub points: Vec<Point>,
-    /// Predictions in equal bins.
+    /// Predictions by class in bins of equal width.
     pub bins: Vec<Bin>,
     /// The best threshold of each score.
     pub optima: Vec<Optimum>,
     /// 95 % intervals of scores at the threshold in use.
     #[serde(default)]
     pub intervals: Vec<Interval>,
-    /// Forecasts that anyone could make.
+    /// Reference forecasts, such as `always yes`.
     #[serde(default)]
     pub yardsticks: Vec<Yardstick>,
     /// The area under the ROC curve.
@@ -136,18 +136,18 @@ pub struct Forecast {
 /// A threshold and the confusion matrix there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// τ.
+    /// The threshold τ.
     pub threshold: f64,
-    /// All thresholds with this matrix, from the first …
+    /// Lowest threshold with this confusion matrix.
     pub low: f64,
-    /// … up to but not including this one.
+    /// Upper end of the thresholds with this confusion matrix; excluded.
     pub high: f64,
     /// tn, fp, fn, tp.
     pub cells: [f64; 4],
 }
 
 impl Point {
-    /// The threshold with at least so many digits, and as many more as still lead to the same matrix.
+    /// The threshold rounded to `digits` decimals, or to as many more as are needed to keep the same confusion matrix.
     ///
     /// ```
     /// use scorewise_report::document::Point;
@@ -155,11 +155,11 @@ impl Point {
     /// let point = Point { threshold: 0.519_039_2, low: 0.518_908, high: 0.519_171, cells: [0.0; 4] };
     /// assert_eq!((point.said(3), point.said(6)), ("0.519".into(), "0.519039".into()));
     /// let point = Point { threshold: 0.5245, low: 0.5241, high: 0.525, cells: [0.0; 4] };
-    /// assert_eq!(point.said(3), "0.5245"); // 0.524 would be another
+    /// assert_eq!(point.said(3), "0.5245"); // 0.524 has another confusion matrix
     /// ```
     #[must_use]
     pub fn said(&self, digits: usize) -> String {
-        let leads = |text: &String| {
+        let keeps_matrix = |text: &String| {
             let inside = |value: f64| self.low <= value && (value < self.high || value == self.threshold);
             text.parse().is_ok_and(inside)
         };
@@ -167,212 +167,212 @@ impl Point {
             let text = format!("{:.digits$}", self.threshold);
             text.trim_end_matches('0').trim_end_matches('.').to_string()
         };
-        (digits..=17).map(rounded).find(leads).unwrap_or_else(|| self.threshold.to_string())
+        (digits..=17).map(rounded).find(keeps_matrix).unwrap_or_else(|| self.threshold.to_string())
     }
 
-    /// The matrix.
+    /// The confusion matrix.
     #[must_use]
     pub fn confusion(&self) -> Confusion {
-        matrix(self.cells)
+        confusion_from_cells(self.cells)
     }
 }
 
-/// A matrix from its cells.
-pub(crate) fn matrix([tn, fp, fn_, tp]: [f64; 4]) -> Confusion {
+/// The confusion matrix with the cells tn, fp, fn, tp.
+pub(crate) fn confusion_from_cells([tn, fp, fn_, tp]: [f64; 4]) -> Confusion {
     Confusion::new(tn, fp, fn_, tp)
 }
 
 /// Predictions from `low` up to but not including `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bin {
-    /// Where it begins.
+    /// Lower end; included.
     pub low: f64,
-    /// Where the next begins.
+    /// Upper end; excluded except at 1.
     pub high: f64,
-    /// The mean of its predictions.
+    /// Mean prediction; `None` for an empty bin.
     pub mean: Option<f64>,
-    /// The weight of its positives.
+    /// Total weight of the positive rows.
     pub positives: f64,
-    /// The weight of its negatives.
+    /// Total weight of the negative rows.
     pub negatives: f64,
 }
 
 /// The best threshold of a score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Optimum {
-    /// Its name.
+    /// Name of the score.
     pub score: String,
-    /// τ*.
+    /// The best threshold τ*.
     pub threshold: f64,
-    /// The score there.
+    /// The score at that threshold.
     pub value: f64,
-    /// Equally good thresholds.
+    /// Thresholds with the same score, from the first up to but not including the second.
     pub interval: (f64, f64),
 }
 
 /// A 95 % interval of a score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Its name.
+    /// Name of the score.
     pub score: String,
-    /// From here.
+    /// Lower end.
     pub low: f64,
-    /// To here.
+    /// Upper end.
     pub high: f64,
 }
 
-/// A forecast that anyone could make.
+/// A reference forecast that needs no model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Yardstick {
-    /// Such as `always yes`.
+    /// Name, such as `always yes`.
     pub name: String,
     /// tn, fp, fn, tp.
     pub cells: [f64; 4],
 }
 
-/// How a model was trained.
+/// The training history of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Training {
-    /// What was minimised: `sol of f1`.
+    /// The loss, such as `sol of f1`.
     pub loss: String,
-    /// The score by epoch, where the loss tells it.
+    /// The score that can be computed from the loss; `None` for other losses.
     pub score: Option<String>,
-    /// One training a member.
+    /// One training run per member of the ensemble.
     pub members: Vec<Member>,
 }
 
-/// One training.
+/// The training run of one member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Member {
-    /// Cross-entropy before a warm start.
+    /// Warm-up epochs with cross-entropy.
     #[serde(default)]
     pub warm_up: Vec<Epoch>,
-    /// The loss itself.
+    /// Epochs with the main loss.
     pub epochs: Vec<Epoch>,
-    /// The epoch whose weights are kept, from 0.
+    /// Index, from 0, of the epoch whose weights were kept; `None` if they are those of the warm-up.
     pub kept: Option<usize>,
-    /// Why it ended.
+    /// Why the training ended.
     pub end: String,
-    /// Whether anything was learnt.
+    /// Whether the network learnt anything.
     pub success: bool,
-    /// Dead starts before it.
+    /// Number of earlier initialisations that failed to train.
     pub restarts: usize,
 }
 
-/// One epoch.
+/// Values of one epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
-    /// The loss of its steps.
+    /// Mean training loss over the steps of the epoch.
     pub training: f64,
-    /// The loss of the validation rows after it.
+    /// Loss on the validation rows after the epoch.
     pub validation: f64,
-    /// The share of validation predictions inside the prior's support, where there is one.
+    /// Fraction of validation predictions inside the prior's support; `None` without a prior.
     pub coverage: Option<f64>,
-    /// The score that the validation loss tells of.
+    /// The score that corresponds to the validation loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub score: Option<f64>,
 }
 
-/// A score under a random threshold.
+/// Exact results about a score under a random threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Theory {
-    /// The score.
+    /// Name of the score.
     pub score: String,
-    /// What the threshold is drawn from.
+    /// The prior of the threshold.
     pub prior: String,
-    /// tn, fp, fn, tp, expected.
+    /// The expected confusion matrix: tn, fp, fn, tp.
     pub expected: [f64; 4],
-    /// `s(E[CM])`.
+    /// The score of the expected confusion matrix, `s(E[CM])`.
     pub score_of_expectation: f64,
-    /// `E[s]`.
+    /// The expected score, `E[s]`.
     pub expected_score: f64,
-    /// Their difference.
+    /// `E[s] − s(E[CM])`.
     pub jensen_gap: f64,
-    /// The deviation of s over the threshold.
+    /// Standard deviation of the score.
     pub deviation: f64,
-    /// The threshold of a calibrated forecast.
+    /// The optimal threshold of a calibrated forecast.
     pub calibrated_threshold: Option<f64>,
-    /// The paper's bounds, corrected, beside the exact values.
+    /// The paper's bounds, in corrected form, with the exact values.
     pub bounds: Vec<Bound>,
-    /// Values of s in rising order with the probability that s is at most that.
+    /// Distribution function: values of the score in increasing order, each with the probability that the score does not exceed it.
     pub law: Vec<(f64, f64)>,
 }
 
-/// A bound beside what it bounds.
+/// A bound and the exact value that it bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
-    /// Of what.
+    /// The bounded quantity.
     pub name: String,
     /// The exact value.
     pub exact: Option<f64>,
-    /// The bound; nothing where it is infinite.
+    /// The bound; `None` when it is infinite.
     pub bound: Option<f64>,
 }
 
-/// Two forecasts of the same rows.
+/// Comparison of two forecasts of the same rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// By which score.
+    /// The score by which they are compared.
     pub score: String,
-    /// What they are called.
+    /// Names of the forecasts.
     pub names: [String; 2],
-    /// Their thresholds.
+    /// Thresholds of the forecasts.
     pub thresholds: [Option<f64>; 2],
-    /// Their areas under the ROC curve.
+    /// Areas under the ROC curves.
     pub areas: [Option<f64>; 2],
-    /// Their matrices over the threshold.
+    /// Confusion matrices over the threshold.
     pub points: [Vec<Point>; 2],
-    /// In one sentence.
+    /// The conclusion in one sentence.
     pub verdict: String,
-    /// First less second, and its 95 % interval.
+    /// The score of the first forecast minus that of the second.
     pub difference: Option<f64>,
-    /// Of the difference.
+    /// 95 % interval of the difference.
     pub interval: Option<(f64, f64)>,
-    /// Differences of the replicates, in rising order.
+    /// Differences of the bootstrap replicates, in increasing order.
     pub differences: Vec<f64>,
 }
 
-/// The paper's experiment.
+/// Reproduction of an experiment of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reproduction {
-    /// Ours beside the paper's.
+    /// Tables of our results and the paper's.
     pub tables: Vec<Grid>,
-    /// What else there is to say.
+    /// Remarks on the tables.
     pub remarks: Vec<String>,
-    /// Figure 1, a row each.
+    /// The priors of Figure 1, one row each.
     pub priors: Vec<String>,
-    /// Figure 2, one for each score.
+    /// Figure 2, once for each score.
     pub thresholds: Vec<ThresholdsOf>,
 }
 
-/// A table.
+/// A table of formatted cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Grid {
-    /// Its title.
+    /// Title of the table.
     pub title: String,
-    /// Names of the columns.
+    /// Column names.
     pub heading: Vec<String>,
-    /// Cells.
+    /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
 }
 
-/// Figure 2 of a score.
+/// The data of Figure 2 for one score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdsOf {
-    /// The score.
+    /// Name of the score.
     pub score: String,
-    /// A prior and the best thresholds of its trainings.
+    /// One panel per prior: the prior and the best thresholds of the training runs with it.
     pub panels: Vec<(String, Vec<f64>)>,
 }
 
 impl Forecast {
-    /// Scores that stand first, those that readers of a forecast ask for, and after them all others; the one it is judged by leads.
+    /// All scores in the order of the page: the score of the forecast, the common ones, then all others.
     #[must_use]
     pub fn scores(&self) -> Vec<Score> {
         in_order(Score::parse(&self.score).ok())
     }
 
-    /// The threshold in use, easy to say.
+    /// The threshold in use, rounded for display.
     #[must_use]
     pub fn said(&self) -> String {
         self.point().map_or_else(|| short(self.threshold), |point| point.said(3))
@@ -385,10 +385,10 @@ impl Forecast {
     }
 }
 
-/// What readers of a forecast ask for first.
+/// Common scores, shown before all others.
 pub const USUAL: [&str; 8] = ["f1", "precision", "recall", "tss", "csi", "hss", "mcc", "accuracy"];
 
-/// The score that decides, those that are asked for first, and all others, none twice.
+/// All scores without duplicates: `decides`, then the common ones, then all others.
 #[must_use]
 pub fn in_order(decides: Option<Score>) -> Vec<Score> {
     let mut scores: Vec<Score> = Vec::new();
@@ -401,18 +401,20 @@ pub fn in_order(decides: Option<Score>) -> Vec<Score> {
     scores
 }
 
-/// A text that is no result.
+/// The text is not a result that can be read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoDocument(String);
 
 impl Document {
-    /// From JSON: what `--report results.json` wrote, or what a command printed with `--json`, of which less can be shown.
+    /// Reads JSON written by `--report results.json`, or printed with `--json`; the latter has no data for figures.
     pub fn read(text: &str) -> Result<Self, NoDocument> {
-        let value: Value = serde_json::from_str(text).map_err(|fault| NoDocument(format!("is no JSON: {fault}")))?;
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| NoDocument(format!("is not valid JSON: {error}")))?;
         if value.get("scorewise").is_some() && value.get("result").is_some() {
-            return serde_json::from_value(value)
-                .map_err(|fault| NoDocument(format!("is a result of another version, or changed since: {fault}")));
+            return serde_json::from_value(value).map_err(|error| {
+                NoDocument(format!("was written by another version of scorewise or has been modified: {error}"))
+            });
         }
         let has = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
         let kind = if has(&["experiment", "table"]) {
@@ -428,13 +430,13 @@ impl Document {
         } else if has(&["scores", "confusion"]) {
             Kind::Score
         } else {
-            return Err(NoDocument("is no result of scorewise".into()));
+            return Err(NoDocument("is not a result of scorewise".into()));
         };
         let seed = value.get("seed").and_then(Value::as_u64);
         Ok(Document::new(kind, Provenance { seed, ..Provenance::default() }, value))
     }
 
-    /// A result alone, without anything to draw.
+    /// A document with a result and no data for figures.
     #[must_use]
     pub fn new(kind: Kind, provenance: Provenance, result: Value) -> Self {
         Document {
@@ -451,7 +453,7 @@ impl Document {
         }
     }
 
-    /// As JSON, on one line a point.
+    /// The document as one line of JSON.
     #[must_use]
     pub fn write(&self) -> String {
         serde_json::to_string(self).unwrap_or_default() + "\n"

@@ -1,39 +1,39 @@
-//! What can keep a picture from being drawn.
+//! The error of this crate.
 
 use plotters::drawing::DrawingAreaErrorKind;
 
-/// A fault in what was given, or in drawing it.
+/// Invalid input for a figure, or a failure while rendering it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A figure without panels, or without a single number that can be shown.
+    /// The figure has no panels, or no finite value to draw.
     #[error("there is nothing to draw; give at least one panel with data")]
     Empty,
-    /// A panel that needs a curve and has none.
+    /// A row of the prior figure has no prior.
     #[error("panel `{panel}` has no prior; give at least one")]
     NoPrior {
         /// The panel's title.
         panel: String,
     },
-    /// A threshold that is none.
+    /// A threshold outside [0, 1], or NaN.
     #[error("panel `{panel}`, threshold {row}: {value} does not lie in [0, 1]")]
     Threshold {
         /// The panel's title.
         panel: String,
-        /// Which threshold, from 0.
+        /// Index of the threshold, from 0.
         row: usize,
-        /// The value found.
+        /// The invalid value.
         value: f64,
     },
-    /// The drawing library gave up.
+    /// plotters, the PNG encoder or the parser of a score or prior failed.
     #[error("the picture cannot be drawn: {0}")]
     Drawing(String),
 }
 
-/// A result with this crate's error.
+/// `std::result::Result` with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-// The library's error names the backend in its type; ours is one for all of them.
+// plotters' error type depends on the backend; converting it to a string gives one type for all backends.
 impl<E: std::error::Error + Send + Sync> From<DrawingAreaErrorKind<E>> for Error {
     fn from(error: DrawingAreaErrorKind<E>) -> Self {
         Error::Drawing(error.to_string())

@@ -1,4 +1,4 @@
-//! A strip of keys outside the data, so that it covers none: a sample of each mark and its name, centred, in as many rows as needed.
+//! Legends below the plotting area: a symbol and a name for each key, centred, in as many rows as needed.
 
 use plotters::element::{Circle, Rectangle};
 use plotters::prelude::DrawingBackend;
@@ -7,136 +7,144 @@ use plotters::style::{Color, RGBColor};
 
 use crate::error::Result;
 use crate::palette::PAPER;
-use crate::panel::{HATCHING, WHISKER_END};
-use crate::picture::{Area, Scale};
+use crate::panel::{CAP_HALF_LENGTH, HATCH_STROKE};
+use crate::picture::{Area, PixelScale};
 use crate::stroke::Stroke;
-use crate::text::{SMALL, fitted, text, width};
+use crate::text::{LABEL_SIZE, text_style, text_width, truncate_to_width};
 
-/// A mark as it is seen in the panels.
+/// The symbol of a legend key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mark {
+    /// A line.
     Line(Stroke),
     /// A filled bar with an outline of the same colour.
     Bar(RGBColor),
-    /// A filled area without an outline, and how much it covers.
+    /// A filled area without an outline, with its opacity.
     Band(RGBColor, f64),
     /// A hatched area.
     Hatch,
     /// A dot.
     Dot(RGBColor),
-    /// A line through dots.
-    Beads(Stroke),
-    /// A mean with its deviation to both sides.
+    /// A line with a dot on it.
+    LineAndDot(Stroke),
+    /// An error bar: a mean with its deviation to both sides.
     Whisker(Stroke),
 }
 
-/// How much of a bar's colour covers what is behind it.
-pub(crate) const BAR_COVER: f64 = 0.35;
+/// The opacity of histogram bars.
+pub(crate) const BAR_OPACITY: f64 = 0.35;
 /// The radius of a dot in pixels.
-pub(crate) const DOT: f64 = 4.5;
+pub(crate) const DOT_RADIUS: f64 = 4.5;
 
-const SAMPLE: f64 = 28.0;
-const BETWEEN_SAMPLE_AND_NAME: f64 = 7.0;
-const BETWEEN_KEYS: f64 = 22.0;
-const ROW: f64 = 20.0;
+const SYMBOL_WIDTH: f64 = 28.0;
+const SYMBOL_GAP: f64 = 7.0;
+const KEY_GAP: f64 = 22.0;
+const ROW_HEIGHT: f64 = 20.0;
 
-/// The keys of a figure, and the width in pixels that they may take.
+/// The keys of a figure and the available width in pixels.
 pub(crate) struct Legend {
     pub keys: Vec<(Mark, String)>,
     pub width: f64,
 }
 
 impl Legend {
-    /// The height in pixels that the keys need.
+    /// The height of the legend in pixels.
     pub fn height(&self) -> f64 {
-        self.keys.len().div_ceil(self.keys_a_row()) as f64 * ROW
+        self.keys.len().div_ceil(self.keys_per_row()) as f64 * ROW_HEIGHT
     }
 
-    /// As many keys side by side as fit, in rows as equal as they can be. Always measured at one scale, so that SVG and PNG
-    /// break alike.
-    fn keys_a_row(&self) -> usize {
-        let scale = Scale(10);
+    /// The largest number of keys per row that fits, reduced so that all rows have about the same length. Always measured at one
+    /// scale, so that SVG and PNG have the same rows.
+    fn keys_per_row(&self) -> usize {
+        let scale = PixelScale(10);
         let widths: Vec<i32> = self.keys(scale).map(|(_, _, width)| width).collect();
-        let equal = |most: usize| widths.len().div_ceil(widths.len().div_ceil(most));
-        let fits = |keys: &usize| length(&columns(&widths, *keys), scale) <= scale.units(self.width);
-        (1..=widths.len()).rev().map(equal).find(fits).unwrap_or(1)
+        let balanced = |most: usize| widths.len().div_ceil(widths.len().div_ceil(most));
+        let fits = |keys: &usize| total_width(&column_widths(&widths, *keys), scale) <= scale.units(self.width);
+        (1..=widths.len()).rev().map(balanced).find(fits).unwrap_or(1)
     }
 
-    /// Each key with its name, shortened where it must be, and its width.
-    fn keys(&self, scale: Scale) -> impl Iterator<Item = (Mark, String, i32)> + '_ {
-        let style = text(scale, SMALL, HPos::Left, VPos::Center);
-        let sample = scale.units(SAMPLE + BETWEEN_SAMPLE_AND_NAME);
+    /// The symbol, the name (truncated if necessary) and the width of each key.
+    fn keys(&self, scale: PixelScale) -> impl Iterator<Item = (Mark, String, i32)> + '_ {
+        let style = text_style(scale, LABEL_SIZE, HPos::Left, VPos::Center);
+        let symbol = scale.units(SYMBOL_WIDTH + SYMBOL_GAP);
         self.keys.iter().map(move |(mark, name)| {
-            let name = fitted(&style, name, scale.units(self.width) - sample);
-            let wide = sample + width(&style, &name);
-            (*mark, name, wide)
+            let name = truncate_to_width(&style, name, scale.units(self.width) - symbol);
+            let key_width = symbol + text_width(&style, &name);
+            (*mark, name, key_width)
         })
     }
 
-    /// Draws the keys from the top of the area, centred; several rows stand in columns.
-    pub fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
-        let style = text(scale, SMALL, HPos::Left, VPos::Center);
+    /// Draws the keys at the top of the area, centred and aligned in columns.
+    pub fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
+        let style = text_style(scale, LABEL_SIZE, HPos::Left, VPos::Center);
         let keys: Vec<_> = self.keys(scale).collect();
-        let keys_a_row = self.keys_a_row();
+        let keys_per_row = self.keys_per_row();
         let widths: Vec<i32> = keys.iter().map(|(_, _, width)| *width).collect();
-        let columns = columns(&widths, keys_a_row);
-        let left = (area.dim_in_pixel().0 as i32 - length(&columns, scale)) / 2;
-        for (number, row) in keys.chunks(keys_a_row).enumerate() {
-            let y = scale.units(ROW * (number as f64 + 0.5));
+        let columns = column_widths(&widths, keys_per_row);
+        let left = (area.dim_in_pixel().0 as i32 - total_width(&columns, scale)) / 2;
+        for (row_index, row) in keys.chunks(keys_per_row).enumerate() {
+            let y = scale.units(ROW_HEIGHT * (row_index as f64 + 0.5));
             let mut x = left;
             for ((mark, name, _), width) in row.iter().zip(&columns) {
                 mark.draw(area, (x, y), scale)?;
-                area.draw_text(name, &style, (x + scale.units(SAMPLE + BETWEEN_SAMPLE_AND_NAME), y))?;
-                x += width + scale.units(BETWEEN_KEYS);
+                area.draw_text(name, &style, (x + scale.units(SYMBOL_WIDTH + SYMBOL_GAP), y))?;
+                x += width + scale.units(KEY_GAP);
             }
         }
         Ok(())
     }
 }
 
-/// The width of every column, if so many keys stand in a row.
-fn columns(widths: &[i32], keys_a_row: usize) -> Vec<i32> {
-    let widest = |column: usize| widths.iter().skip(column).step_by(keys_a_row).copied().max().unwrap_or(0);
-    (0..keys_a_row.min(widths.len())).map(widest).collect()
+/// The width of every column with this number of keys per row.
+fn column_widths(widths: &[i32], keys_per_row: usize) -> Vec<i32> {
+    let widest = |column: usize| widths.iter().skip(column).step_by(keys_per_row).copied().max().unwrap_or(0);
+    (0..keys_per_row.min(widths.len())).map(widest).collect()
 }
 
-/// Of columns side by side.
-fn length(columns: &[i32], scale: Scale) -> i32 {
-    columns.iter().sum::<i32>() + scale.units(BETWEEN_KEYS) * (columns.len() as i32 - 1).max(0)
+/// The width of all columns with the gaps between them.
+fn total_width(columns: &[i32], scale: PixelScale) -> i32 {
+    columns.iter().sum::<i32>() + scale.units(KEY_GAP) * (columns.len() as i32 - 1).max(0)
 }
 
 impl Mark {
-    fn draw<DB: DrawingBackend>(self, area: &Area<DB>, (x, y): (i32, i32), scale: Scale) -> Result<()> {
-        let (end, middle) = (x + scale.units(SAMPLE), x + scale.units(0.5 * SAMPLE));
+    fn draw<DB: DrawingBackend>(self, area: &Area<DB>, (x, y): (i32, i32), scale: PixelScale) -> Result<()> {
+        let (end, middle) = (x + scale.units(SYMBOL_WIDTH), x + scale.units(0.5 * SYMBOL_WIDTH));
         match self {
             Mark::Line(stroke) => stroke.draw_on(area, vec![(x, y), (end, y)], scale)?,
             Mark::Bar(colour) => {
                 let (left, right) = (middle - scale.units(6.0), middle + scale.units(6.0));
                 let (top, bottom) = (y - scale.units(6.0), y + scale.units(6.0));
-                area.draw(&Rectangle::new([(left, top), (right, bottom)], colour.mix(BAR_COVER).filled()))?;
+                area.draw(&Rectangle::new([(left, top), (right, bottom)], colour.mix(BAR_OPACITY).filled()))?;
                 let outline = vec![(left, bottom), (left, top), (right, top), (right, bottom), (left, bottom)];
                 Stroke::solid(colour, 0.75).draw_on(area, outline, scale)?;
             }
-            Mark::Band(colour, cover) => {
-                let high = scale.units(6.0);
-                area.draw(&Rectangle::new([(x, y - high), (end, y + high)], colour.mix(cover).filled()))?;
+            Mark::Band(colour, opacity) => {
+                let half_height = scale.units(6.0);
+                area.draw(&Rectangle::new(
+                    [(x, y - half_height), (end, y + half_height)],
+                    colour.mix(opacity).filled(),
+                ))?;
             }
             Mark::Hatch => {
-                let (step, high) = (scale.units(7.0), scale.units(6.0));
-                for number in 0..3 {
-                    let start = x + scale.units(1.0) + number * step;
-                    HATCHING.draw_on(area, vec![(start, y + high), (start + 2 * high, y - high)], scale)?;
+                let (step, half_height) = (scale.units(7.0), scale.units(6.0));
+                for line in 0..3 {
+                    let start = x + scale.units(1.0) + line * step;
+                    HATCH_STROKE.draw_on(
+                        area,
+                        vec![(start, y + half_height), (start + 2 * half_height, y - half_height)],
+                        scale,
+                    )?;
                 }
             }
             Mark::Dot(colour) => draw_dot(area, colour, (middle, y), scale)?,
-            Mark::Beads(stroke) => {
+            Mark::LineAndDot(stroke) => {
                 stroke.draw_on(area, vec![(x, y), (end, y)], scale)?;
                 draw_dot(area, stroke.colour, (middle, y), scale)?;
             }
             Mark::Whisker(stroke) => {
                 stroke.draw_on(area, vec![(x, y), (end, y)], scale)?;
                 for x in [x, middle, end] {
-                    let half = scale.units(WHISKER_END);
+                    let half = scale.units(CAP_HALF_LENGTH);
                     stroke.draw_on(area, vec![(x, y - half), (x, y + half)], scale)?;
                 }
             }
@@ -145,9 +153,14 @@ impl Mark {
     }
 }
 
-fn draw_dot<DB: DrawingBackend>(area: &Area<DB>, colour: RGBColor, place: (i32, i32), scale: Scale) -> Result<()> {
-    for (colour, radius) in [(PAPER, DOT + 1.25), (colour, DOT)] {
-        area.draw(&Circle::new(place, scale.units(radius), colour.filled()))?;
+fn draw_dot<DB: DrawingBackend>(
+    area: &Area<DB>,
+    colour: RGBColor,
+    position: (i32, i32),
+    scale: PixelScale,
+) -> Result<()> {
+    for (colour, radius) in [(PAPER, DOT_RADIUS + 1.25), (colour, DOT_RADIUS)] {
+        area.draw(&Circle::new(position, scale.units(radius), colour.filled()))?;
     }
     Ok(())
 }
@@ -157,29 +170,29 @@ mod tests {
     use super::*;
     use crate::palette::BLUE;
 
-    fn rows(keys: usize, width: f64) -> (usize, f64) {
-        crate::text::make_font_known().unwrap();
+    fn keys_per_row_and_height(keys: usize, width: f64) -> (usize, f64) {
+        crate::text::register_embedded_font().unwrap();
         let legend = Legend { keys: vec![(Mark::Line(Stroke::solid(BLUE, 2.0)), "a name".into()); keys], width };
-        (legend.keys_a_row(), legend.height())
+        (legend.keys_per_row(), legend.height())
     }
 
     #[test]
-    fn rows_are_as_equal_as_they_can_be() {
-        assert_eq!(rows(6, 2000.0), (6, ROW));
-        // About a hundred pixels a key, of which five would fit: three and three look better than five and one.
-        assert_eq!(rows(6, 510.0), (3, 2.0 * ROW));
-        assert_eq!(rows(10, 510.0), (5, 2.0 * ROW));
+    fn rows_have_about_equal_length() {
+        assert_eq!(keys_per_row_and_height(6, 2000.0), (6, ROW_HEIGHT));
+        // A key takes about 100 pixels, so five would fit in a row; three and three look better than five and one.
+        assert_eq!(keys_per_row_and_height(6, 510.0), (3, 2.0 * ROW_HEIGHT));
+        assert_eq!(keys_per_row_and_height(10, 510.0), (5, 2.0 * ROW_HEIGHT));
     }
 
     #[test]
     fn a_column_is_as_wide_as_its_widest_key() {
-        assert_eq!(columns(&[10, 20, 30, 40, 5], 2), [30, 40]);
-        assert_eq!(columns(&[10, 20], 5), [10, 20]);
-        assert_eq!(length(&[30, 40], Scale(10)), 70 + 220);
+        assert_eq!(column_widths(&[10, 20, 30, 40, 5], 2), [30, 40]);
+        assert_eq!(column_widths(&[10, 20], 5), [10, 20]);
+        assert_eq!(total_width(&[30, 40], PixelScale(10)), 70 + 220);
     }
 
     #[test]
-    fn no_room_still_gives_a_key_a_row() {
-        assert_eq!(rows(3, 1.0), (1, 3.0 * ROW));
+    fn a_legend_without_enough_width_has_one_key_per_row() {
+        assert_eq!(keys_per_row_and_height(3, 1.0), (1, 3.0 * ROW_HEIGHT));
     }
 }

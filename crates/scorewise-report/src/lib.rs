@@ -1,7 +1,7 @@
-//! Showing: results in, pages and pictures out.
+//! HTML reports and figures for the results of scorewise.
 //!
-//! A result is a [`Document`](document::Document); [`page`] makes one HTML file of it, [`figures`] its figures. A figure's data become a
-//! [`Picture`], which the same code draws as SVG or as PNG, in memory and when asked. This crate prints nothing and writes no files.
+//! A result is a [`Document`](document::Document). [`page`] turns it into one HTML file and [`figures`] into its figures. Each figure is a
+//! [`Picture`] that is rendered on demand, in memory, as SVG or PNG by the same code. This crate prints nothing and writes no files.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 //!
@@ -22,24 +22,26 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `number` | numbers as people read them |
-//! | `document` | a result as data: what a page and its figures are drawn from |
-//! | `histogram` | values in [0, 1] as bars of area 1 |
-//! | `curve`, `clip`, `simplify` | a prior's f and F as points; of a line what is inside, and as few points as are seen |
-//! | `palette`, `text`, `stroke` | colours for every eye; the one font; how a line is drawn |
-//! | `ticks`, `axes`, `panel` | round numbers, what stands around the data, and the data's own rectangle |
-//! | `legend`, `layout`, `sheet`, `panes` | a strip of keys, panels in rows, one panel or several above their keys |
-//! | `lines` | lines with names |
-//! | `bitmap`, `picture` | a figure as SVG and PNG |
-//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `law`, `difference` | the figures, one a file |
-//! | `drawn` | which figures a result has |
+//! | `number` | formatting of numbers |
+//! | `document` | a result as data, from which the page and its figures are made |
+//! | `histogram` | normalised histogram of values in [0, 1] |
+//! | `curve`, `clip`, `simplify` | density and distribution function of a prior as points; line clipping and simplification |
+//! | `palette`, `text`, `stroke` | colour-blind safe colours, the embedded font, line styles |
+//! | `ticks`, `axes`, `panel` | tick positions, axes with labels, the plotting area between the axes |
+//! | `legend`, `layout`, `single_panel`, `panel_grid` | legends, arrangement of panels in rows, figures with one panel or several |
+//! | `lines` | named lines |
+//! | `bitmap`, `picture` | rendering as SVG and PNG |
+//! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference` | the figures, one per file |
+//! | `figures` | the list of figures of a result |
 //! | `page` | a result as one HTML file |
+//! | `control_characters` | escapes control characters in names that users chose |
 //!
-//! # Text without fonts
+//! # Fonts
 //!
-//! A fresh machine has no fonts, so the PNG's font comes from a crate: DejaVu Sans, which has the Greek and the signs we write.
-//! plotters draws it itself (`ab_glyph`). The other way, SVG to PNG by resvg, would bring an SVG reader, a text shaper and a
-//! second rasteriser into the build for the same dots. The SVG asks for plain `sans-serif` and lays its text out by DejaVu's widths, which are wider than most.
+//! A machine may have no fonts installed, so the PNG's font is embedded from a crate: DejaVu Sans, which has the Greek letters and
+//! mathematical symbols of the figures. plotters renders it with `ab_glyph`; converting the SVG with resvg would add an SVG parser, a
+//! text shaper and a second rasteriser to the build for the same result. The SVG asks for generic `sans-serif`; its layout uses
+//! DejaVu's text widths, which are wider than those of most fonts.
 //!
 //! The font's licence (Bitstream Vera, free to use, embed and sell as part of software) is part of the embedded file.
 
@@ -57,8 +59,8 @@ mod axes;
 mod panel;
 mod legend;
 mod layout;
-mod sheet;
-mod panes;
+mod single_panel;
+mod panel_grid;
 mod lines;
 mod bitmap;
 mod picture;
@@ -72,19 +74,19 @@ mod performance;
 mod reliability;
 mod decision;
 mod training;
-mod law;
+mod score_distribution;
 mod difference;
-mod drawn;
+mod figures;
 mod page;
-mod visible;
+mod control_characters;
 mod error;
 
 pub use classes::{ClassBin, Classes, figure_classes};
+pub use control_characters::visible;
 pub use decision::{DecisionCurve, figure_decision};
 pub use difference::{Differences, figure_difference};
-pub use drawn::{Drawn, Moving, figure_of_scores, figures, file_name, paper_priors, paper_thresholds};
 pub use error::{Error, Result};
-pub use law::{ScoreLaw, figure_law};
+pub use figures::{Drawn, Moving, figure_of_scores, figures, file_name, paper_priors, paper_thresholds};
 pub use lines::NamedLine;
 pub use number::{counted, ends, short, shown, spoken, step};
 pub use page::{GENERATOR, page};
@@ -95,7 +97,7 @@ pub use precision_recall::{PrecisionRecall, figure_precision_recall};
 pub use priors::{NamedPrior, PriorRow, figure_priors};
 pub use reliability::{Reliability, ReliabilityBin, figure_reliability};
 pub use roc::{Roc, figure_roc};
+pub use score_distribution::{ScoreLaw, figure_law};
 pub use scores::{ScoreCurves, figure_scores};
 pub use thresholds::{Thresholds, figure_thresholds};
 pub use training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};
-pub use visible::visible;

@@ -1,61 +1,61 @@
-//! Lines with names, as most figures have them.
+//! Named lines, which most figures consist of.
 
 use plotters::prelude::DrawingBackend;
 
-use crate::curve::Point;
+use crate::curve::PlotPoint;
 use crate::error::Result;
 use crate::legend::Mark;
 use crate::panel::Panel;
 use crate::stroke::Stroke;
 
-/// A line and what the legend calls it.
+/// A line and its name in the legend.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamedLine {
-    /// Such as `tss`.
+    /// Name in the legend, such as `tss`.
     pub name: String,
-    /// x and y in the order of drawing. Where y is not defined, it is `None` and the line is broken.
+    /// x and y in drawing order. The line is interrupted where y is `None`.
     pub points: Vec<(f64, Option<f64>)>,
 }
 
 impl NamedLine {
-    /// The unbroken stretches; numbers that are none break the line as well.
-    pub(crate) fn stretches(&self) -> Vec<Vec<Point>> {
+    /// The uninterrupted segments; coordinates that are not finite interrupt the line as well.
+    pub(crate) fn segments(&self) -> Vec<Vec<PlotPoint>> {
         let defined = |(x, y): &(f64, Option<f64>)| y.filter(|y| x.is_finite() && y.is_finite()).map(|y| (*x, y));
-        let mut stretches = vec![Vec::new()];
+        let mut segments = vec![Vec::new()];
         for point in &self.points {
-            match (defined(point), stretches.last_mut()) {
-                (Some(point), Some(stretch)) => stretch.push(point),
-                (None, Some(stretch)) if !stretch.is_empty() => stretches.push(Vec::new()),
+            match (defined(point), segments.last_mut()) {
+                (Some(point), Some(segment)) => segment.push(point),
+                (None, Some(segment)) if !segment.is_empty() => segments.push(Vec::new()),
                 _ => {}
             }
         }
-        stretches.retain(|stretch| !stretch.is_empty());
-        stretches
+        segments.retain(|segment| !segment.is_empty());
+        segments
     }
 
-    /// All points that are defined.
-    pub(crate) fn defined(&self) -> impl Iterator<Item = Point> {
-        self.stretches().into_iter().flatten()
+    /// All points with finite coordinates.
+    pub(crate) fn defined(&self) -> impl Iterator<Item = PlotPoint> {
+        self.segments().into_iter().flatten()
     }
 }
 
-/// Draws lines in the colours of their order, the first on top.
+/// Draws the lines in the colours of [`Stroke::for_line`], the first on top.
 pub(crate) fn draw_lines<DB: DrawingBackend>(lines: &[NamedLine], panel: &Panel<'_, DB>) -> Result<()> {
-    for (number, line) in lines.iter().enumerate().rev() {
-        for stretch in line.stretches() {
-            match stretch[..] {
-                // A value between two that are not defined has no line; a dot shows it.
-                [alone] => panel.dot(Stroke::of_line(number).colour, 1.5, alone)?,
-                _ => panel.line(Stroke::of_line(number), &stretch)?,
+    for (index, line) in lines.iter().enumerate().rev() {
+        for segment in line.segments() {
+            match segment[..] {
+                // A single defined value between undefined ones has no length, so it is drawn as a dot.
+                [single] => panel.dot(Stroke::for_line(index).colour, 1.5, single)?,
+                _ => panel.line(Stroke::for_line(index), &segment)?,
             }
         }
     }
     Ok(())
 }
 
-/// The keys of lines in the colours of their order.
+/// The legend keys of the lines.
 pub(crate) fn line_keys(lines: &[NamedLine]) -> Vec<(Mark, String)> {
-    let key = |(number, line): (usize, &NamedLine)| (Mark::Line(Stroke::of_line(number)), line.name.clone());
+    let key = |(index, line): (usize, &NamedLine)| (Mark::Line(Stroke::for_line(index)), line.name.clone());
     lines.iter().enumerate().map(key).collect()
 }
 
@@ -75,7 +75,7 @@ mod tests {
             (f64::INFINITY, Some(3.0)),
         ];
         let line = NamedLine { name: "a line".into(), points };
-        assert_eq!(line.stretches(), [vec![(0.1, 1.0), (0.2, 2.0)], vec![(0.5, 3.0)]]);
-        assert!(NamedLine::default().stretches().is_empty());
+        assert_eq!(line.segments(), [vec![(0.1, 1.0), (0.2, 2.0)], vec![(0.5, 3.0)]]);
+        assert!(NamedLine::default().segments().is_empty());
     }
 }

@@ -1,6 +1,6 @@
-//! Numbers as people read them: the same on the terminal, on a page and in a notebook.
+//! Number formatting shared by the terminal, the HTML page and notebooks.
 
-/// At most six digits after the point, without trailing zeros.
+/// Formats a number with at most six decimals and no trailing zeros. Absolute values below 5e-5 are written in scientific notation.
 ///
 /// ```
 /// use scorewise_report::short;
@@ -16,7 +16,7 @@ pub fn short(value: f64) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// Two ends with as many digits as tell them apart.
+/// Formats the two ends of an interval with enough decimals to distinguish them.
 ///
 /// ```
 /// use scorewise_report::ends;
@@ -25,34 +25,34 @@ pub fn short(value: f64) -> String {
 /// ```
 #[must_use]
 pub fn ends(low: f64, high: f64) -> (String, String) {
-    let (few_low, few_high) = (short(low), short(high));
-    if few_low != few_high || low == high {
-        return (few_low, few_high);
+    let (short_low, short_high) = (short(low), short(high));
+    if short_low != short_high || low == high {
+        return (short_low, short_high);
     }
-    let exact = |digits: &usize| (format!("{low:.digits$}"), format!("{high:.digits$}"));
-    (7..=17).map(|digits| exact(&digits)).find(|(low, high)| low != high).unwrap_or((low.to_string(), high.to_string()))
+    let with_decimals = |digits: usize| (format!("{low:.digits$}"), format!("{high:.digits$}"));
+    (7..=17).map(with_decimals).find(|(low, high)| low != high).unwrap_or((low.to_string(), high.to_string()))
 }
 
-/// The thresholds of a step in words: its second end does not belong to it, but for 1.
+/// Describes the half-open interval of thresholds from `low` to `high`; an interval that ends at 1 includes its end.
 ///
 /// ```
 /// use scorewise_report::step;
-/// assert_eq!(step(0.3, 0.4), "0.3 up to but not 0.4");
+/// assert_eq!(step(0.3, 0.4), "0.3 up to but not including 0.4");
 /// assert_eq!(step(0.9, 1.0), "0.9 to 1");
 /// ```
 #[must_use]
 pub fn step(low: f64, high: f64) -> String {
     let (from, to) = ends(low, high);
-    format!("{from} {} {to}", if high == 1.0 { "to" } else { "up to but not" })
+    format!("{from} {} {to}", if high == 1.0 { "to" } else { "up to but not including" })
 }
 
-/// A number, or that there is none.
+/// Formats a number as [`short`] does, and `None` as `undefined`.
 #[must_use]
 pub fn shown(value: Option<f64>) -> String {
     value.map_or("undefined".into(), short)
 }
 
-/// Three digits after the point, for sentences; fewer where they are zeros.
+/// Formats a number for running text: at most three decimals and no trailing zeros. Absolute values below 0.005 are formatted by [`short`].
 ///
 /// ```
 /// use scorewise_report::spoken;
@@ -68,7 +68,7 @@ pub fn spoken(value: f64) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// A count with a thin gap between thousands; weights, which need not be whole, as they are.
+/// Formats a count with thin spaces between groups of three digits. Fractional weights are formatted by [`short`].
 ///
 /// ```
 /// use scorewise_report::counted;
@@ -82,8 +82,8 @@ pub fn counted(value: f64) -> String {
     let digits = format!("{value:.0}");
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        let left = digits.len() - at;
-        if at > 0 && left % 3 == 0 && digit.is_ascii_digit() && !text.ends_with('-') {
+        let remaining = digits.len() - at;
+        if at > 0 && remaining % 3 == 0 && digit.is_ascii_digit() && !text.ends_with('-') {
             text.push('\u{202f}');
         }
         text.push(digit);

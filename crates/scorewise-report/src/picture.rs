@@ -1,8 +1,8 @@
-//! A figure as SVG and as PNG, drawn by the same code.
+//! Renders a figure as SVG or PNG with the same drawing code.
 //!
-//! plotters counts in whole units. At one unit a pixel its curves would wobble, so both are drawn larger: the SVG in tenths of
-//! a pixel, which its header scales back; the PNG in quarters, of which two by two become one dot, which also smooths the
-//! edges. That leaves the PNG with two dots a pixel, sharp on paper and on dense screens, and it says so in its header.
+//! plotters has integer coordinates. At one unit per pixel curves would look ragged, so figures are drawn larger: the SVG at 10 units
+//! per pixel, scaled back by its header, and the PNG at 4 units per pixel, of which blocks of 2 × 2 are averaged for antialiasing. The
+//! PNG therefore has 2 dots per pixel, sharp in print and on high-resolution screens, and declares that density in its header.
 
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
@@ -11,38 +11,38 @@ use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
 use crate::bitmap::Bitmap;
 use crate::error::{Error, Result};
 use crate::palette::PAPER;
-use crate::text::make_font_known;
+use crate::text::register_embedded_font;
 use crate::visible;
 
-/// A figure whose data were checked. It is drawn when it is asked for: a page needs no PNG, which takes the most time.
+/// A figure with validated data. It is rendered on demand, since a page needs no PNG and the PNG takes the most time.
 pub struct Picture {
-    figure: Box<dyn Drawable>,
+    figure: Box<dyn ErasedPlot>,
 }
 
 impl Picture {
-    /// Of a figure whose data were checked.
-    pub(crate) fn of(figure: impl Figure + 'static) -> Result<Self> {
-        // Legends are measured, so even the size depends on the font.
-        make_font_known()?;
+    /// Wraps a figure whose data have been validated.
+    pub(crate) fn of(figure: impl Plot + 'static) -> Result<Self> {
+        // The size of a legend, and so of the picture, depends on the font.
+        register_embedded_font()?;
         Ok(Picture { figure: Box::new(figure) })
     }
 
-    /// The whole SVG document. It begins with `<svg`, has a `viewBox` and no ids, so it can stand inside a page as it is.
+    /// The SVG document. It starts with `<svg`, has a `viewBox` and no ids, so it can be embedded in an HTML page unchanged.
     pub fn svg(&self) -> Result<String> {
         self.figure.svg()
     }
 
-    /// The whole PNG file, two dots a pixel of the SVG.
+    /// The PNG file, with two dots per pixel of the SVG.
     pub fn png(&self) -> Result<Vec<u8>> {
         self.figure.png()
     }
 
-    /// Width and height in pixels, as the SVG's `width` and `height` say them.
+    /// Width and height in pixels, equal to the SVG's `width` and `height`.
     pub fn size(&self) -> (u32, u32) {
         self.figure.size()
     }
 
-    /// Where the data lie, panel by panel, so that a page can lay a moving mark over them.
+    /// The plotting area of each panel, so that a page can draw moving marks over it.
     pub fn frames(&self) -> Vec<Frame> {
         self.figure.frames()
     }
@@ -54,96 +54,96 @@ impl std::fmt::Debug for Picture {
     }
 }
 
-/// The rectangle between the axes of one panel, in pixels of [`Picture::size`] from the upper left corner.
+/// The plotting area of one panel, in pixels from the upper left corner of the picture.
 ///
-/// The SVG's `viewBox` counts in tenths of these pixels.
+/// One pixel is 10 units of the SVG's `viewBox`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// From the picture's left edge to the y axis.
+    /// Distance from the left edge of the picture to the y axis.
     pub left: f64,
-    /// From the picture's upper edge to the upper end of the y axis.
+    /// Distance from the top of the picture to the upper end of the y axis.
     pub top: f64,
-    /// The length of the x axis.
+    /// Length of the x axis.
     pub width: f64,
-    /// The length of the y axis.
+    /// Length of the y axis.
     pub height: f64,
-    /// The numbers at the left and right end of the x axis.
+    /// Values at the left and right end of the x axis.
     pub x: (f64, f64),
-    /// The numbers at the lower and upper end of the y axis. It need not be linear: its label says so.
+    /// Values at the lower and upper end of the y axis. The label of the axis says when it is not linear.
     pub y: (f64, f64),
 }
 
-/// A rectangle of a figure, in pixels.
+/// A rectangle inside a figure, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Place {
+pub(crate) struct Rect {
     pub left: f64,
     pub top: f64,
     pub width: f64,
     pub height: f64,
 }
 
-impl Place {
-    /// The same rectangle to draw in.
-    pub fn on<DB: DrawingBackend>(self, area: &Area<DB>, scale: Scale) -> Area<DB> {
+impl Rect {
+    /// The drawing area of this rectangle.
+    pub fn on<DB: DrawingBackend>(self, area: &Area<DB>, scale: PixelScale) -> Area<DB> {
         let units = |pixels: f64| scale.units(pixels).max(0);
         area.clone().shrink((units(self.left), units(self.top)), (units(self.width), units(self.height)))
     }
 }
 
-/// Drawing units in a pixel of the figure.
+/// Drawing units per pixel of the figure.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Scale(pub u32);
+pub(crate) struct PixelScale(pub u32);
 
-impl Scale {
-    /// As a factor.
+impl PixelScale {
+    /// Drawing units per pixel, as `f64`.
     pub fn factor(self) -> f64 {
         f64::from(self.0)
     }
 
-    /// Pixels in drawing units.
+    /// Converts pixels to drawing units.
     pub fn units(self, pixels: f64) -> i32 {
         (pixels * self.factor()).round() as i32
     }
 
-    /// The width of a line, at least one unit.
+    /// Converts a line width to drawing units, at least one.
     pub fn stroke(self, pixels: f64) -> u32 {
         self.units(pixels).max(1).unsigned_abs()
     }
 }
 
-/// A rectangle to draw in.
+/// A drawing area without a coordinate system of its own.
 pub(crate) type Area<DB> = DrawingArea<DB, Shift>;
 
-/// What can be drawn.
-pub(crate) trait Figure: Send + Sync {
+/// A figure that can be drawn on any plotters backend.
+pub(crate) trait Plot: Send + Sync {
     /// Width and height in pixels.
     fn size(&self) -> (u32, u32);
-    /// Where its data lie.
+    /// The plotting area of each panel.
     fn frames(&self) -> Vec<Frame>;
-    /// Draws on a white area of that size.
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()>;
+    /// Draws on a white area of this size.
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()>;
 }
 
-const SVG_SCALE: Scale = Scale(10);
-const PNG_SCALE: Scale = Scale(4);
-const DOTS_A_PIXEL: u32 = 2;
-/// 96 pixels an inch, in dots a metre.
-const DOTS_A_METRE: u32 = (96.0 * DOTS_A_PIXEL as f64 / 0.0254) as u32;
+const SVG_SCALE: PixelScale = PixelScale(10);
+const PNG_SCALE: PixelScale = PixelScale(4);
+const DOTS_PER_PIXEL: u32 = 2;
+/// At 96 pixels per inch.
+const DOTS_PER_METRE: u32 = (96.0 * DOTS_PER_PIXEL as f64 / 0.0254) as u32;
 
-/// A figure without its type: what a picture asks of it.
-trait Drawable: Send + Sync {
+/// The object-safe form of [`Plot`], whose `draw` is generic over the backend.
+trait ErasedPlot: Send + Sync {
     fn size(&self) -> (u32, u32);
     fn frames(&self) -> Vec<Frame>;
     fn svg(&self) -> Result<String>;
     fn png(&self) -> Result<Vec<u8>>;
 }
 
-impl<F: Figure> Drawable for F {
+impl<F: Plot> ErasedPlot for F {
     fn size(&self) -> (u32, u32) {
-        Figure::size(self)
+        Plot::size(self)
     }
     fn frames(&self) -> Vec<Frame> {
-        Figure::frames(self)
+        Plot::frames(self)
     }
     fn svg(&self) -> Result<String> {
         svg(self)
@@ -153,7 +153,7 @@ impl<F: Figure> Drawable for F {
     }
 }
 
-fn draw<DB: DrawingBackend>(figure: &impl Figure, backend: DB, scale: Scale) -> Result<()> {
+fn draw<DB: DrawingBackend>(figure: &impl Plot, backend: DB, scale: PixelScale) -> Result<()> {
     let area = backend.into_drawing_area();
     area.fill(&PAPER)?;
     figure.draw(&area, scale)?;
@@ -161,38 +161,38 @@ fn draw<DB: DrawingBackend>(figure: &impl Figure, backend: DB, scale: Scale) -> 
     Ok(())
 }
 
-fn svg(figure: &impl Figure) -> Result<String> {
-    let (width, height) = Figure::size(figure);
+fn svg(figure: &impl Plot) -> Result<String> {
+    let (width, height) = Plot::size(figure);
     let (wide, high) = (width * SVG_SCALE.0, height * SVG_SCALE.0);
     let mut text = String::new();
     draw(figure, SVGBackend::with_string(&mut text, (wide, high)), SVG_SCALE)?;
-    let drawn = format!("<svg width=\"{wide}\" height=\"{high}\"");
-    if !text.starts_with(&drawn) {
-        return Err(Error::Drawing("the SVG does not begin with its size".into()));
+    let drawn_size = format!("<svg width=\"{wide}\" height=\"{high}\"");
+    if !text.starts_with(&drawn_size) {
+        return Err(Error::Drawing("the SVG does not start with its size".into()));
     }
-    // A name may hold control characters, which no XML may.
+    // Names may contain control characters, which are not allowed in XML.
     let text = visible(&text);
-    // Round joins, since where a line turns back a pointed one would stand out.
-    Ok(text.replacen(&drawn, &format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
+    // Round joins, because mitre joins would make spikes where a line turns back sharply.
+    Ok(text.replacen(&drawn_size, &format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
 }
 
-fn png(figure: &impl Figure) -> Result<Vec<u8>> {
-    let (width, height) = Figure::size(figure);
+fn png(figure: &impl Plot) -> Result<Vec<u8>> {
+    let (width, height) = Plot::size(figure);
     let (wide, high) = (width * PNG_SCALE.0, height * PNG_SCALE.0);
     let mut fine = vec![0; 3 * wide as usize * high as usize];
     draw(figure, Bitmap(BitMapBackend::with_buffer(&mut fine, (wide, high))), PNG_SCALE)?;
-    let dots = mean_of_blocks(&fine, wide as usize, (PNG_SCALE.0 / DOTS_A_PIXEL) as usize);
+    let dots = mean_of_blocks(&fine, wide as usize, (PNG_SCALE.0 / DOTS_PER_PIXEL) as usize);
 
     let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width * DOTS_A_PIXEL, height * DOTS_A_PIXEL);
+    let mut encoder = png::Encoder::new(&mut bytes, width * DOTS_PER_PIXEL, height * DOTS_PER_PIXEL);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_pixel_dims(Some(png::PixelDimensions {
-        xppu: DOTS_A_METRE,
-        yppu: DOTS_A_METRE,
+        xppu: DOTS_PER_METRE,
+        yppu: DOTS_PER_METRE,
         unit: png::Unit::Meter,
     }));
-    // By this mark a later command knows that it may replace the file.
+    // This mark lets later commands recognise the file as their own output, which they may overwrite.
     encoder.add_text_chunk("Software".into(), "scorewise".into())?;
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&dots)?;
@@ -200,21 +200,21 @@ fn png(figure: &impl Figure) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// An RGB image made smaller: every block of `side` by `side` becomes its mean.
-fn mean_of_blocks(fine: &[u8], wide: usize, side: usize) -> Vec<u8> {
-    let share = (side * side) as u32;
+/// Downsamples an RGB image: every block of `side` × `side` dots becomes its mean.
+fn mean_of_blocks(fine: &[u8], row_length: usize, side: usize) -> Vec<u8> {
+    let dots_per_block = (side * side) as u32;
     let row_of_blocks = |rows: &[u8]| -> Vec<u8> {
-        let mut sums = vec![0u32; 3 * wide / side];
-        for row in rows.chunks_exact(3 * wide) {
+        let mut sums = vec![0u32; 3 * row_length / side];
+        for row in rows.chunks_exact(3 * row_length) {
             for (column, dot) in row.chunks_exact(3).enumerate() {
                 for (channel, value) in dot.iter().enumerate() {
                     sums[3 * (column / side) + channel] += u32::from(*value);
                 }
             }
         }
-        sums.into_iter().map(|sum| ((sum + share / 2) / share) as u8).collect()
+        sums.into_iter().map(|sum| ((sum + dots_per_block / 2) / dots_per_block) as u8).collect()
     };
-    fine.chunks_exact(3 * wide * side).flat_map(row_of_blocks).collect()
+    fine.chunks_exact(3 * row_length * side).flat_map(row_of_blocks).collect()
 }
 
 #[cfg(test)]
@@ -222,9 +222,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_become_their_mean() {
-        // Two blocks of 2 × 2 dots side by side: one of four greys, one all white.
-        let dot = |grey: u8| [grey, 0, 255];
+    fn downsampling_averages_each_block() {
+        // Two blocks of 2 × 2 dots side by side: red is 0, 100, 50, 51 in the first and 255 in the second; green is 0, blue 255.
+        let dot = |red: u8| [red, 0, 255];
         let fine: Vec<u8> = [0, 100, 255, 255, 50, 51, 255, 255].into_iter().flat_map(dot).collect();
         assert_eq!(mean_of_blocks(&fine, 4, 2), [50, 0, 255, 255, 0, 255]);
     }

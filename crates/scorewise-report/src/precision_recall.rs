@@ -1,4 +1,4 @@
-//! Precision against recall, threshold by threshold: what remains of a forecast when events are rare.
+//! Precision against recall over all thresholds, which is more informative than the ROC curve when events are rare.
 //!
 //! Davis, J., Goadrich, M. (2006). The relationship between precision-recall and ROC curves. ICML 2006, 233–240.
 //! doi:10.1145/1143844.1143874
@@ -10,34 +10,34 @@ use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::lines::{NamedLine, draw_lines, line_keys};
 use crate::palette::INK;
-use crate::panel::{Panel, REFERENCE};
+use crate::panel::{Panel, REFERENCE_STROKE};
 use crate::picture::Picture;
-use crate::sheet::{SQUARE, Sheet};
+use crate::single_panel::{SQUARE_PANEL, SinglePanel};
 
-/// Curves of forecasts to be compared.
+/// Precision-recall curves of one or more forecasts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PrecisionRecall {
-    /// Such as `Precision and recall`.
+    /// Title of the figure, such as `Precision and recall`.
     pub title: String,
-    /// Recall tp/(tp + fn) and precision tp/(tp + fp), which is undefined where nothing is predicted.
+    /// Recall tp/(tp + fn) and precision tp/(tp + fp), which is undefined when no row is predicted positive.
     pub lines: Vec<NamedLine>,
-    /// The share of positives: the precision of a forecast without skill.
+    /// The fraction of positive rows, which is the precision of a forecast without skill.
     pub base_rate: Option<f64>,
     /// Recall and precision at the chosen threshold.
     pub mark: Option<(f64, f64)>,
 }
 
-/// Draws the curves, with the level of forecasts without skill.
+/// Draws the curves and a horizontal line at the base rate.
 pub fn figure_precision_recall(curves: PrecisionRecall) -> Result<Picture> {
-    if curves.mark.is_none() && curves.lines.iter().all(|line| line.stretches().is_empty()) {
+    if curves.mark.is_none() && curves.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
     }
     Picture::of(curves)
 }
 
-impl Sheet for PrecisionRecall {
-    fn panel(&self) -> (f64, f64) {
-        SQUARE
+impl SinglePanel for PrecisionRecall {
+    fn panel_size(&self) -> (f64, f64) {
+        SQUARE_PANEL
     }
 
     fn axes(&self) -> Axes<'_> {
@@ -46,14 +46,14 @@ impl Sheet for PrecisionRecall {
 
     fn keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
-        keys.extend(self.base_rate.map(|rate| (Mark::Line(REFERENCE), format!("base rate {rate:.3}"))));
+        keys.extend(self.base_rate.map(|rate| (Mark::Line(REFERENCE_STROKE), format!("base rate {rate:.3}"))));
         keys.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));
         keys
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         if let Some(rate) = self.base_rate {
-            panel.level(REFERENCE, rate)?;
+            panel.horizontal_line(REFERENCE_STROKE, rate)?;
         }
         draw_lines(&self.lines, panel)?;
         panel.chosen_point(self.mark)

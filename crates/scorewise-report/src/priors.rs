@@ -1,34 +1,34 @@
-//! The paper's Figure 1: priors of the threshold, density on the left, distribution function on the right.
+//! Figure 1 of the paper: priors of the threshold, with the density on the left and the distribution function on the right.
 
 use plotters::prelude::DrawingBackend;
 use scorewise::Prior;
 
 use crate::axes::{Axes, Axis};
-use crate::curve::{cumulative, density_below, peak};
+use crate::curve::{cdf_points, density_lines_below, peak_density};
 use crate::error::{Error, Result};
 use crate::legend::{Legend, Mark};
-use crate::picture::{Area, Figure, Frame, Picture, Place, Scale};
+use crate::picture::{Area, Frame, Picture, PixelScale, Plot, Rect};
 use crate::stroke::Stroke;
 
-/// A prior and what the legend calls it.
+/// A prior and its name in the legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedPrior {
-    /// Such as `μ = 0.5, δ = 0.2`.
+    /// Name in the legend, such as `μ = 0.5, δ = 0.2`.
     pub name: String,
     /// The prior.
     pub prior: Prior,
 }
 
-/// One row of the figure: priors that are to be compared with each other.
+/// One row of the figure: priors drawn in the same panels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriorRow {
-    /// Such as `Raised cosine`.
+    /// Title of the row, such as `Raised cosine`.
     pub title: String,
-    /// At least one; a legend is drawn for two and more.
+    /// At least one; a legend is drawn for two or more.
     pub priors: Vec<NamedPrior>,
 }
 
-/// Draws f on the left and F on the right, a row for each of `rows`.
+/// Draws f on the left and F on the right, one row of panels for each of `rows`.
 pub fn figure_priors(rows: &[PriorRow]) -> Result<Picture> {
     if rows.is_empty() {
         return Err(Error::Empty);
@@ -36,20 +36,20 @@ pub fn figure_priors(rows: &[PriorRow]) -> Result<Picture> {
     if let Some(row) = rows.iter().find(|row| row.priors.is_empty()) {
         return Err(Error::NoPrior { panel: row.title.clone() });
     }
-    Picture::of(Priors { rows: rows.to_vec() })
+    Picture::of(PriorFigure { rows: rows.to_vec() })
 }
 
-struct Priors {
+struct PriorFigure {
     rows: Vec<PriorRow>,
 }
 
 const WIDTH: f64 = 840.0;
 const PANEL_HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 8.0;
-/// Above the highest value, as a share of it.
+/// Extent of the y axis above the highest value, as a fraction of it.
 const HEADROOM: f64 = 0.08;
 
-impl Figure for Priors {
+impl Plot for PriorFigure {
     fn size(&self) -> (u32, u32) {
         let rows: f64 = self.rows.iter().map(row_height).sum();
         (WIDTH as u32, (rows + 2.0 * MARGIN) as u32)
@@ -57,39 +57,39 @@ impl Figure for Priors {
 
     fn frames(&self) -> Vec<Frame> {
         let both =
-            |(row, [left, right]): (&PriorRow, [Place; 2])| [densities(row).frame(left), cumulatives(row).frame(right)];
-        self.rows.iter().zip(self.places()).flat_map(both).collect()
+            |(row, [left, right]): (&PriorRow, [Rect; 2])| [density_axes(row).frame(left), cdf_axes(row).frame(right)];
+        self.rows.iter().zip(self.row_rects()).flat_map(both).collect()
     }
 
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
-        for (row, [left, right]) in self.rows.iter().zip(self.places()) {
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
+        for (row, [left, right]) in self.rows.iter().zip(self.row_rects()) {
             draw_densities(row, area, left, scale)?;
-            draw_cumulatives(row, area, right, scale)?;
+            draw_cdfs(row, area, right, scale)?;
             if let Some(legend) = legend(row) {
                 let top = left.top + PANEL_HEIGHT + 0.5 * MARGIN;
-                let strip = Place { left: MARGIN, top, width: WIDTH - 2.0 * MARGIN, height: legend.height() };
-                legend.draw(&strip.on(area, scale), scale)?;
+                let legend_rect = Rect { left: MARGIN, top, width: WIDTH - 2.0 * MARGIN, height: legend.height() };
+                legend.draw(&legend_rect.on(area, scale), scale)?;
             }
         }
         Ok(())
     }
 }
 
-impl Priors {
-    /// The places of f and F, row by row.
-    fn places(&self) -> Vec<[Place; 2]> {
+impl PriorFigure {
+    /// The rectangles of the two panels of each row.
+    fn row_rects(&self) -> Vec<[Rect; 2]> {
         let (width, mut top) = (0.5 * WIDTH, MARGIN);
-        let mut places = Vec::new();
+        let mut row_rects = Vec::new();
         for row in &self.rows {
-            places.push([0.0, width].map(|left| Place { left, top, width, height: PANEL_HEIGHT }));
+            row_rects.push([0.0, width].map(|left| Rect { left, top, width, height: PANEL_HEIGHT }));
             top += row_height(row);
         }
-        places
+        row_rects
     }
 }
 
 fn legend(row: &PriorRow) -> Option<Legend> {
-    let key = |(number, prior): (usize, &NamedPrior)| (Mark::Line(Stroke::of_line(number)), prior.name.clone());
+    let key = |(index, prior): (usize, &NamedPrior)| (Mark::Line(Stroke::for_line(index)), prior.name.clone());
     let keys = row.priors.iter().enumerate().map(key).collect();
     (row.priors.len() > 1).then_some(Legend { keys, width: WIDTH - 2.0 * MARGIN })
 }
@@ -98,33 +98,33 @@ fn row_height(row: &PriorRow) -> f64 {
     PANEL_HEIGHT + legend(row).map_or(0.0, |legend| legend.height() + MARGIN)
 }
 
-fn densities(row: &PriorRow) -> Axes<'_> {
-    let peak = row.priors.iter().map(|named| peak(&named.prior)).fold(0.0, f64::max);
+fn density_axes(row: &PriorRow) -> Axes<'_> {
+    let peak = row.priors.iter().map(|named| peak_density(&named.prior)).fold(0.0, f64::max);
     let y = Axis::new("density f(τ)", 0.0, peak * (1.0 + HEADROOM));
     Axes::new(&row.title, Axis::unit("threshold τ"), y)
 }
 
-fn cumulatives(row: &PriorRow) -> Axes<'_> {
+fn cdf_axes(row: &PriorRow) -> Axes<'_> {
     let y = Axis::new("probability F(τ)", 0.0, 1.0 + HEADROOM);
     Axes::new(&row.title, Axis::unit("threshold τ"), y)
 }
 
-fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, place: Place, scale: Scale) -> Result<()> {
-    let axes = densities(row);
-    let panel = axes.draw(area, place, scale)?;
-    for (number, named) in row.priors.iter().enumerate() {
-        for line in density_below(&named.prior, axes.y.to) {
-            panel.line(Stroke::of_line(number), &line)?;
+fn draw_densities<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
+    let axes = density_axes(row);
+    let panel = axes.draw(area, rect, scale)?;
+    for (index, named) in row.priors.iter().enumerate() {
+        for line in density_lines_below(&named.prior, axes.y.to) {
+            panel.line(Stroke::for_line(index), &line)?;
         }
     }
     Ok(())
 }
 
-fn draw_cumulatives<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, place: Place, scale: Scale) -> Result<()> {
-    let axes = cumulatives(row);
-    let panel = axes.draw(area, place, scale)?;
-    for (number, named) in row.priors.iter().enumerate() {
-        panel.line(Stroke::of_line(number), &cumulative(&named.prior))?;
+fn draw_cdfs<DB: DrawingBackend>(row: &PriorRow, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
+    let axes = cdf_axes(row);
+    let panel = axes.draw(area, rect, scale)?;
+    for (index, named) in row.priors.iter().enumerate() {
+        panel.line(Stroke::for_line(index), &cdf_points(&named.prior))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Reliability diagram: do events come as often as forecast? Below it, how many rows each point stands for.
+//! Reliability diagram: observed frequency against forecast probability, with the weight of each bin below.
 //!
 //! Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather and Forecasting 22, 651–661.
 //! doi:10.1175/WAF993.1
@@ -7,40 +7,40 @@ use plotters::prelude::DrawingBackend;
 
 use crate::axes::{Axes, Axis};
 use crate::error::{Error, Result};
-use crate::legend::{BAR_COVER, DOT, Legend, Mark};
+use crate::legend::{BAR_OPACITY, DOT_RADIUS, Legend, Mark};
 use crate::palette::{BLUE, FRAME};
-use crate::panel::REFERENCE;
-use crate::picture::{Area, Figure, Frame, Picture, Place, Scale};
-use crate::sheet::{SQUARE, draw_strip, legend, strip};
+use crate::panel::REFERENCE_STROKE;
+use crate::picture::{Area, Frame, Picture, PixelScale, Plot, Rect};
+use crate::single_panel::{SQUARE_PANEL, draw_legend, legend, legend_height};
 use crate::stroke::Stroke;
 
-/// Rows with forecasts near each other.
+/// Rows with similar forecast probabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReliabilityBin {
-    /// Their mean forecast.
+    /// Mean forecast probability.
     pub mean: f64,
-    /// The share of positives among them.
+    /// Fraction of positive rows.
     pub frequency: f64,
-    /// The lower end of the 95 % interval of that share.
+    /// Lower end of the 95 % interval of the frequency.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the 95 % interval of the frequency.
     pub high: f64,
-    /// How many rows they are, or their weight.
+    /// Number of rows, or their total weight.
     pub weight: f64,
 }
 
-/// Forecast and observed frequencies.
+/// Data of a reliability diagram.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reliability {
-    /// Such as `Reliability`.
+    /// Title of the figure, such as `Reliability`.
     pub title: String,
-    /// In any order; those that are empty, or hold no numbers, are left out.
+    /// Bins in any order; empty bins and bins with values that are not finite are ignored.
     pub bins: Vec<ReliabilityBin>,
-    /// The share of positives among all rows.
+    /// Fraction of positives among all rows.
     pub base_rate: f64,
 }
 
-/// Draws observed over forecast frequencies with their intervals, the diagonal of reliable forecasts, and the weights below.
+/// Draws observed frequencies with their intervals, the diagonal of a perfectly reliable forecast, and the weights below.
 pub fn figure_reliability(reliability: Reliability) -> Result<Picture> {
     if reliability.bins().is_empty() {
         return Err(Error::Empty);
@@ -48,81 +48,81 @@ pub fn figure_reliability(reliability: Reliability) -> Result<Picture> {
     Picture::of(reliability)
 }
 
-const DATA: Stroke = Stroke::solid(BLUE, 2.0);
-const INTERVAL: Stroke = Stroke::solid(BLUE, 1.25);
-const BASE_RATE: Stroke = Stroke::solid(FRAME, 0.9).dashed(2.0, 3.0);
-const UPPER: Place = Place { left: 0.0, top: 0.0, width: SQUARE.0, height: SQUARE.1 };
-const LOWER: Place = Place { left: 0.0, top: SQUARE.1 + 2.0, width: SQUARE.0, height: 110.0 };
-/// Half of a bar's width, of the axis.
+const DATA_STROKE: Stroke = Stroke::solid(BLUE, 2.0);
+const INTERVAL_STROKE: Stroke = Stroke::solid(BLUE, 1.25);
+const BASE_RATE_STROKE: Stroke = Stroke::solid(FRAME, 0.9).dashed(2.0, 3.0);
+const UPPER_PANEL: Rect = Rect { left: 0.0, top: 0.0, width: SQUARE_PANEL.0, height: SQUARE_PANEL.1 };
+const LOWER_PANEL: Rect = Rect { left: 0.0, top: SQUARE_PANEL.1 + 2.0, width: SQUARE_PANEL.0, height: 110.0 };
+/// Half the width of a bar, in units of the x axis.
 const HALF_BAR: f64 = 0.012;
 
 impl Reliability {
-    /// Those that can be drawn, from left to right.
+    /// The bins that can be drawn, from left to right.
     fn bins(&self) -> Vec<ReliabilityBin> {
         let usable = |bin: &ReliabilityBin| bin.mean.is_finite() && bin.frequency.is_finite() && bin.weight > 0.0;
         let mut bins: Vec<ReliabilityBin> = self.bins.iter().copied().filter(usable).collect();
-        bins.sort_by(|one, other| one.mean.total_cmp(&other.mean));
+        bins.sort_by(|a, b| a.mean.total_cmp(&b.mean));
         bins
     }
 
-    fn upper(&self) -> Axes<'_> {
+    fn upper_axes(&self) -> Axes<'_> {
         Axes::new(&self.title, Axis::unit("mean forecast"), Axis::unit("observed frequency"))
     }
 
-    fn lower(&self) -> Axes<'static> {
+    fn lower_axes(&self) -> Axes<'static> {
         let weights: Vec<f64> = self.bins().iter().map(|bin| bin.weight).filter(|weight| weight.is_finite()).collect();
         let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let most = weights.iter().copied().fold(0.0, f64::max);
-        // Half of the least, so that its bar is seen too.
-        Axes::continued(0.0, 1.0, Axis::new("weight (log)", 0.5 * least, 1.5 * most).log())
+        // The axis starts at half of the smallest weight, so that its bar is visible.
+        Axes::continued(0.0, 1.0, Axis::new("weight (log)", 0.5 * least, 1.5 * most).log_scale())
     }
 
     fn legend(&self) -> Legend {
         let keys = vec![
-            (Mark::Beads(DATA), "forecasts, 95 % intervals".into()),
-            (Mark::Line(REFERENCE), "reliable".into()),
-            (Mark::Line(BASE_RATE), format!("base rate {:.3}", self.base_rate)),
+            (Mark::LineAndDot(DATA_STROKE), "forecasts, 95 % intervals".into()),
+            (Mark::Line(REFERENCE_STROKE), "perfectly reliable".into()),
+            (Mark::Line(BASE_RATE_STROKE), format!("base rate {:.3}", self.base_rate)),
         ];
-        legend(keys, SQUARE.0)
+        legend(keys, SQUARE_PANEL.0)
     }
 
-    fn draw_upper<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
-        let (panel, bins) = (self.upper().draw(area, UPPER, scale)?, self.bins());
-        panel.level(BASE_RATE, self.base_rate)?;
-        panel.upright(BASE_RATE, self.base_rate)?;
-        panel.line(REFERENCE, &[(0.0, 0.0), (1.0, 1.0)])?;
+    fn draw_upper<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
+        let (panel, bins) = (self.upper_axes().draw(area, UPPER_PANEL, scale)?, self.bins());
+        panel.horizontal_line(BASE_RATE_STROKE, self.base_rate)?;
+        panel.vertical_line(BASE_RATE_STROKE, self.base_rate)?;
+        panel.line(REFERENCE_STROKE, &[(0.0, 0.0), (1.0, 1.0)])?;
         for bin in &bins {
-            panel.upright_whisker(INTERVAL, bin.mean, (bin.low, bin.high))?;
+            panel.vertical_whisker(INTERVAL_STROKE, bin.mean, (bin.low, bin.high))?;
         }
         let line: Vec<_> = bins.iter().map(|bin| (bin.mean, bin.frequency)).collect();
-        panel.line(DATA, &line)?;
-        line.into_iter().try_for_each(|point| panel.dot(BLUE, DOT, point))
+        panel.line(DATA_STROKE, &line)?;
+        line.into_iter().try_for_each(|point| panel.dot(BLUE, DOT_RADIUS, point))
     }
 
-    fn draw_lower<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
-        let axes = self.lower();
-        let (panel, ground) = (axes.draw(area, LOWER, scale)?, axes.y.from);
+    fn draw_lower<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
+        let axes = self.lower_axes();
+        let (panel, baseline) = (axes.draw(area, LOWER_PANEL, scale)?, axes.y.from);
         for ReliabilityBin { mean, weight, .. } in self.bins() {
             let (from, to) = (mean - HALF_BAR, mean + HALF_BAR);
-            panel.bar(BLUE, BAR_COVER, ((from, ground), (to, weight)))?;
-            panel.line(Stroke::solid(BLUE, 0.75), &[(from, ground), (from, weight), (to, weight), (to, ground)])?;
+            panel.filled_rectangle(BLUE, BAR_OPACITY, ((from, baseline), (to, weight)))?;
+            panel.line(Stroke::solid(BLUE, 0.75), &[(from, baseline), (from, weight), (to, weight), (to, baseline)])?;
         }
         Ok(())
     }
 }
 
-impl Figure for Reliability {
+impl Plot for Reliability {
     fn size(&self) -> (u32, u32) {
-        (SQUARE.0 as u32, (LOWER.top + LOWER.height + strip(&self.legend())) as u32)
+        (SQUARE_PANEL.0 as u32, (LOWER_PANEL.top + LOWER_PANEL.height + legend_height(&self.legend())) as u32)
     }
 
     fn frames(&self) -> Vec<Frame> {
-        vec![self.upper().frame(UPPER), self.lower().frame(LOWER)]
+        vec![self.upper_axes().frame(UPPER_PANEL), self.lower_axes().frame(LOWER_PANEL)]
     }
 
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: Scale) -> Result<()> {
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
         self.draw_upper(area, scale)?;
         self.draw_lower(area, scale)?;
-        draw_strip(&self.legend(), area, LOWER.top + LOWER.height, scale)
+        draw_legend(&self.legend(), area, LOWER_PANEL.top + LOWER_PANEL.height, scale)
     }
 }

@@ -1,4 +1,4 @@
-//! Receiver operating characteristic: hits against false alarms, threshold by threshold.
+//! Receiver operating characteristic: recall against false-alarm rate over all thresholds.
 //!
 //! Fawcett, T. (2006). An introduction to ROC analysis. Pattern Recognition Letters 27, 861–874.
 //! doi:10.1016/j.patrec.2005.10.010
@@ -10,34 +10,34 @@ use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::lines::{NamedLine, draw_lines, line_keys};
 use crate::palette::INK;
-use crate::panel::{Panel, REFERENCE};
+use crate::panel::{Panel, REFERENCE_STROKE};
 use crate::picture::Picture;
-use crate::sheet::{SQUARE, Sheet};
+use crate::single_panel::{SQUARE_PANEL, SinglePanel};
 
-/// Curves of forecasts to be compared.
+/// ROC curves of one or more forecasts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Roc {
-    /// Such as `Receiver operating characteristic`.
+    /// Title of the figure, such as `Receiver operating characteristic`.
     pub title: String,
     /// False-alarm rate fp/(fp + tn) and recall tp/(tp + fn).
     pub lines: Vec<NamedLine>,
-    /// The area under each line, in their order, where it is to be shown.
+    /// The area under each line, in the same order; `None` to omit it from the legend.
     pub areas: Vec<Option<f64>>,
     /// False-alarm rate and recall at the chosen threshold.
     pub mark: Option<(f64, f64)>,
 }
 
-/// Draws the curves, with the diagonal of forecasts without skill.
+/// Draws the curves and the diagonal of a forecast without skill.
 pub fn figure_roc(roc: Roc) -> Result<Picture> {
-    if roc.mark.is_none() && roc.lines.iter().all(|line| line.stretches().is_empty()) {
+    if roc.mark.is_none() && roc.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
     }
     Picture::of(roc)
 }
 
-impl Sheet for Roc {
-    fn panel(&self) -> (f64, f64) {
-        SQUARE
+impl SinglePanel for Roc {
+    fn panel_size(&self) -> (f64, f64) {
+        SQUARE_PANEL
     }
 
     fn axes(&self) -> Axes<'_> {
@@ -51,13 +51,13 @@ impl Sheet for Roc {
                 *name = format!("{name} (area {area:.3})");
             }
         }
-        keys.push((Mark::Line(REFERENCE), "no skill".into()));
+        keys.push((Mark::Line(REFERENCE_STROKE), "no skill".into()));
         keys.extend(self.mark.map(|_| (Mark::Dot(INK), "chosen threshold".into())));
         keys
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
-        panel.line(REFERENCE, &[(0.0, 0.0), (1.0, 1.0)])?;
+        panel.line(REFERENCE_STROKE, &[(0.0, 0.0), (1.0, 1.0)])?;
         draw_lines(&self.lines, panel)?;
         panel.chosen_point(self.mark)
     }

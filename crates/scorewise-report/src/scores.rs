@@ -1,112 +1,116 @@
-//! Scores by threshold: where the best threshold lies, how sure that is, and under which prior the network was trained.
+//! Scores by threshold, with the best threshold, its uncertainty and the prior used in training.
 
 use plotters::prelude::DrawingBackend;
 use scorewise::Prior;
 
 use crate::axes::{Axes, Axis};
-use crate::curve::{area_below, peak};
+use crate::curve::{area_under_density, peak_density};
 use crate::error::{Error, Result};
 use crate::legend::Mark;
 use crate::lines::{NamedLine, draw_lines, line_keys};
 use crate::palette::{FRAME, INK, SKY};
-use crate::panel::{CHOSEN, Panel};
+use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
-use crate::sheet::Sheet;
+use crate::single_panel::SinglePanel;
 
-/// Lines over the threshold, and what is known about the best one.
+/// Scores over the threshold, and the chosen threshold with its uncertainty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoreCurves {
-    /// Such as `Scores by threshold`.
+    /// Title of the figure, such as `Scores by threshold`.
     pub title: String,
-    /// Threshold and score; drawn straight through the points given.
+    /// Threshold and score; consecutive points are connected by straight lines.
     pub lines: Vec<NamedLine>,
-    /// What the threshold was drawn from in training.
+    /// The prior of the threshold in training.
     pub prior: Option<Prior>,
     /// The chosen threshold.
     pub mark: Option<f64>,
-    /// Thresholds as good as the chosen one.
+    /// Thresholds with the same score as the chosen one.
     pub interval: Option<(f64, f64)>,
-    /// Where 95 % of the best thresholds of resampled rows lie.
+    /// The central 95 % of the best thresholds of bootstrap replicates.
     pub spread: Option<(f64, f64)>,
-    /// Ranges of thresholds at which a condition is broken.
+    /// Ranges of thresholds at which a condition is not met.
     pub infeasible: Vec<(f64, f64)>,
-    /// Half as wide, so that its words can be read on a phone or in one column of a paper.
+    /// Draws the figure half as wide, so that its text stays legible on a phone or in one column of a paper.
     pub is_narrow: bool,
 }
 
-/// Draws scores over the threshold, at least from 0 to 1 and never from below −1; what lies outside is cut.
+/// Draws scores over the threshold. The y axis covers at least [0, 1] and starts at −1 or above; values outside are clipped.
 pub fn figure_scores(curves: ScoreCurves) -> Result<Picture> {
-    if curves.lines.iter().all(|line| line.stretches().is_empty()) {
+    if curves.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
     }
     Picture::of(curves)
 }
 
-/// How much of the panel's height the peak of the prior takes.
+/// Height of the prior's maximum as a fraction of the panel.
 const PRIOR_HEIGHT: f64 = 0.25;
-const PRIOR_COVER: f64 = 0.35;
-const SPREAD_COVER: f64 = 0.2;
-const INTERVAL_COVER: f64 = 0.35;
-/// Some scores grow without bound at the ends. An axis longer than this many times what 95 of 100 points need shows those.
-const STRETCH: f64 = 4.0;
+const PRIOR_OPACITY: f64 = 0.35;
+const SPREAD_OPACITY: f64 = 0.2;
+const INTERVAL_OPACITY: f64 = 0.35;
+/// Some scores grow without bound towards the ends. If the maximum exceeds the 95th percentile by this factor, the axis ends at the
+/// 95th percentile.
+const OUTLIER_FACTOR: f64 = 4.0;
 
 impl ScoreCurves {
     fn range(&self) -> (f64, f64) {
         let mut values: Vec<f64> = self.lines.iter().flat_map(NamedLine::defined).map(|(_, y)| y).collect();
         values.sort_by(f64::total_cmp);
         let (Some(lowest), Some(highest)) = (values.first(), values.last()) else { return (0.0, 1.0) };
-        let usual = values[(values.len() - 1) * 95 / 100].max(1.0);
-        (lowest.clamp(-1.0, 0.0), if *highest > STRETCH * usual { usual } else { highest.max(1.0) })
+        let percentile_95 = values[(values.len() - 1) * 95 / 100].max(1.0);
+        (
+            lowest.clamp(-1.0, 0.0),
+            if *highest > OUTLIER_FACTOR * percentile_95 { percentile_95 } else { highest.max(1.0) },
+        )
     }
 }
 
-impl Sheet for ScoreCurves {
-    fn panel(&self) -> (f64, f64) {
+impl SinglePanel for ScoreCurves {
+    fn panel_size(&self) -> (f64, f64) {
         if self.is_narrow { (380.0, 320.0) } else { (760.0, 380.0) }
     }
 
     fn axes(&self) -> Axes<'_> {
         let (low, high) = self.range();
-        Axes::new(&self.title, Axis::unit("threshold"), Axis::new("score", low, high)).with_flags()
+        Axes::new(&self.title, Axis::unit("threshold"), Axis::new("score", low, high)).with_space_for_label()
     }
 
     fn keys(&self) -> Vec<(Mark, String)> {
         let mut keys = line_keys(&self.lines);
         if self.mark.is_some() {
-            keys.push((Mark::Line(CHOSEN), "chosen threshold".into()));
+            keys.push((Mark::Line(CHOSEN_STROKE), "chosen threshold".into()));
         }
         if self.interval.is_some() {
-            keys.push((Mark::Band(INK, INTERVAL_COVER), "equally good thresholds".into()));
+            keys.push((Mark::Band(INK, INTERVAL_OPACITY), "equally good thresholds".into()));
         }
         if self.spread.is_some() {
-            keys.push((Mark::Band(FRAME, SPREAD_COVER), "95 % of best thresholds, resampled".into()));
+            keys.push((Mark::Band(FRAME, SPREAD_OPACITY), "95 % of resampled best thresholds".into()));
         }
         if !self.infeasible.is_empty() {
             keys.push((Mark::Hatch, "conditions not met".into()));
         }
         if self.prior.is_some() {
-            keys.push((Mark::Band(SKY, PRIOR_COVER), "prior density, scaled".into()));
+            keys.push((Mark::Band(SKY, PRIOR_OPACITY), "prior density, scaled".into()));
         }
         keys
     }
 
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()> {
         if let Some(spread) = self.spread {
-            panel.band(FRAME, SPREAD_COVER, spread)?;
+            panel.vertical_band(FRAME, SPREAD_OPACITY, spread)?;
         }
         if let Some(prior) = &self.prior {
-            let (peak, (low, high)) = (peak(prior), self.range());
+            let (peak, (low, high)) = (peak_density(prior), self.range());
             let scaled = |(x, f): (f64, f64)| (x, low + PRIOR_HEIGHT * (high - low) * f / peak);
-            let area: Vec<_> = area_below(prior, peak).into_iter().map(scaled).collect();
-            panel.fill(SKY, PRIOR_COVER, &area)?;
+            let area: Vec<_> = area_under_density(prior, peak).into_iter().map(scaled).collect();
+            panel.fill(SKY, PRIOR_OPACITY, &area)?;
         }
         for range in &self.infeasible {
             panel.hatch(*range)?;
         }
         if let Some(interval) = self.interval {
-            panel.band(INK, INTERVAL_COVER, interval)?;
+            panel.vertical_band(INK, INTERVAL_OPACITY, interval)?;
         }
         draw_lines(&self.lines, panel)?;
-        panel.chosen(self.mark)
+        panel.chosen_threshold(self.mark)
     }
 }

@@ -1,4 +1,4 @@
-//! How a line is drawn.
+//! Line styles.
 
 use plotters::element::{DashedPathElement, PathElement};
 use plotters::prelude::DrawingBackend;
@@ -6,49 +6,49 @@ use plotters::style::{Color, RGBColor};
 
 use crate::error::Result;
 use crate::palette::LINES;
-use crate::picture::{Area, Scale};
+use crate::picture::{Area, PixelScale};
 
-/// Colour, width and dashes.
+/// Colour, width, dashes and opacity of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stroke {
     pub colour: RGBColor,
     /// In pixels.
     pub width: f64,
-    /// Dash and gap in pixels; a solid line has none.
+    /// Lengths of dash and gap in pixels; `None` for a solid line.
     pub dash: Option<(f64, f64)>,
-    /// How much it covers what is behind it; less than 1 only for straight lines, whose joints nobody sees.
-    pub cover: f64,
+    /// Opacity from 0 to 1; below 1 only for straight lines, since overlapping joins would show.
+    pub opacity: f64,
 }
 
 impl Stroke {
-    /// A solid line.
+    /// An opaque solid line; the width is in pixels.
     pub const fn solid(colour: RGBColor, width: f64) -> Self {
-        Stroke { colour, width, dash: None, cover: 1.0 }
+        Stroke { colour, width, dash: None, opacity: 1.0 }
     }
 
-    /// The same with dashes.
+    /// The same line, dashed.
     pub const fn dashed(self, dash: f64, gap: f64) -> Self {
         Stroke { dash: Some((dash, gap)), ..self }
     }
 
-    /// The same, with what is behind shining through.
-    pub const fn covering(self, cover: f64) -> Self {
-        Stroke { cover, ..self }
+    /// The same line with this opacity.
+    pub const fn with_opacity(self, opacity: f64) -> Self {
+        Stroke { opacity, ..self }
     }
 
-    /// For the line of this number, from 0. Seven colours; beyond them the same again in dashes.
-    pub fn of_line(number: usize) -> Self {
-        let solid = Stroke::solid(LINES[number % LINES.len()], 2.0);
-        match number / LINES.len() {
+    /// The style of the line with this index, from 0: seven colours solid, then dashed, then dotted.
+    pub fn for_line(index: usize) -> Self {
+        let solid = Stroke::solid(LINES[index % LINES.len()], 2.0);
+        match index / LINES.len() {
             0 => solid,
             1 => solid.dashed(7.0, 4.0),
             _ => solid.dashed(2.0, 3.0),
         }
     }
 
-    /// Draws a line through places in drawing units.
-    pub fn draw_on<DB: DrawingBackend>(self, area: &Area<DB>, line: Vec<(i32, i32)>, scale: Scale) -> Result<()> {
-        let style = self.colour.mix(self.cover).stroke_width(scale.stroke(self.width));
+    /// Draws a line through points given in drawing units.
+    pub fn draw_on<DB: DrawingBackend>(self, area: &Area<DB>, line: Vec<(i32, i32)>, scale: PixelScale) -> Result<()> {
+        let style = self.colour.mix(self.opacity).stroke_width(scale.stroke(self.width));
         match self.dash {
             None => area.draw(&PathElement::new(line, style))?,
             Some((dash, gap)) => {

@@ -1,4 +1,4 @@
-//! Text: one font, a few sizes, and how wide it comes out.
+//! Text styles in the embedded font, and the width of rendered text.
 
 use std::sync::Once;
 
@@ -7,52 +7,53 @@ use plotters::style::{FontDesc, FontFamily, FontStyle, TextStyle, register_font}
 
 use crate::error::{Error, Result};
 use crate::palette::INK;
-use crate::picture::Scale;
+use crate::picture::PixelScale;
 
-/// Numbers and words beside the data.
-pub(crate) const SMALL: f64 = 12.0;
-/// Numbers among the data, where there is little room.
-pub(crate) const TINY: f64 = 10.5;
-/// Titles.
-pub(crate) const LARGE: f64 = 13.5;
+/// Text size of tick numbers, axis labels and legends, in pixels.
+pub(crate) const LABEL_SIZE: f64 = 12.0;
+/// Text size of numbers inside the plotting area.
+pub(crate) const SMALL_LABEL_SIZE: f64 = 10.5;
+/// Text size of titles.
+pub(crate) const TITLE_SIZE: f64 = 13.5;
 
-/// plotters' sizes are heights of lines: what it calls 1.24 is 1 em in the SVG, and a little more in the PNG.
-const LINE_OF_EM: f64 = 1.24;
+/// plotters measures text by line height: 1.24 line heights are 1 em in the SVG, and a little more in the PNG.
+const LINE_HEIGHT_PER_EM: f64 = 1.24;
 
-/// Gives plotters the font. It keeps fonts by name for the whole program: `sans-serif` is what an SVG viewer understands.
-pub(crate) fn make_font_known() -> Result<()> {
+/// Registers the embedded font with plotters, once per process. It is registered as `sans-serif` because that name is also written
+/// into the SVG, where every viewer understands it.
+pub(crate) fn register_embedded_font() -> Result<()> {
     static ONCE: Once = Once::new();
-    let mut known = Ok(());
+    let mut registered = Ok(());
     ONCE.call_once(|| {
-        known = register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
+        registered = register_font("sans-serif", FontStyle::Normal, dejavu::sans::regular())
             .map_err(|_| Error::Drawing("the embedded font cannot be read".into()));
     });
-    known
+    registered
 }
 
-/// Text of this many pixels an em, anchored at this side.
-pub(crate) fn text(scale: Scale, em: f64, horizontal: HPos, vertical: VPos) -> TextStyle<'static> {
-    let font = FontDesc::new(FontFamily::SansSerif, em * LINE_OF_EM * scale.factor(), FontStyle::Normal);
+/// A text style with this em size in pixels and this anchor.
+pub(crate) fn text_style(scale: PixelScale, em: f64, horizontal: HPos, vertical: VPos) -> TextStyle<'static> {
+    let font = FontDesc::new(FontFamily::SansSerif, em * LINE_HEIGHT_PER_EM * scale.factor(), FontStyle::Normal);
     TextStyle::from(font).color(&INK).pos(Pos::new(horizontal, vertical))
 }
 
-/// The width in drawing units.
-pub(crate) fn width(style: &TextStyle<'_>, words: &str) -> i32 {
-    // A font that cannot be measured cannot be drawn either, and drawing says so.
-    style.font.layout_box(words).map_or(0, |((left, _), (right, _))| right - left)
+/// The width of a text in drawing units.
+pub(crate) fn text_width(style: &TextStyle<'_>, text: &str) -> i32 {
+    // A font that cannot be measured cannot be drawn either, and drawing reports the error.
+    style.font.layout_box(text).map_or(0, |((left, _), (right, _))| right - left)
 }
 
-/// The words, or as many of their letters as fit, and an ellipsis.
-pub(crate) fn fitted(style: &TextStyle<'_>, words: &str, room: i32) -> String {
-    if width(style, words) <= room {
-        return words.into();
+/// Returns `text` if it fits into `available` drawing units, else truncates it and adds an ellipsis.
+pub(crate) fn truncate_to_width(style: &TextStyle<'_>, text: &str, available: i32) -> String {
+    if text_width(style, text) <= available {
+        return text.into();
     }
-    let mut letters: Vec<char> = words.chars().collect();
+    let mut characters: Vec<char> = text.chars().collect();
     loop {
-        letters.pop();
-        let short = format!("{}…", letters.iter().collect::<String>().trim_end());
-        if letters.is_empty() || width(style, &short) <= room {
-            return short;
+        characters.pop();
+        let truncated = format!("{}…", characters.iter().collect::<String>().trim_end());
+        if characters.is_empty() || text_width(style, &truncated) <= available {
+            return truncated;
         }
     }
 }
@@ -62,12 +63,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_words_are_cut_to_their_room() {
-        make_font_known().unwrap();
-        let style = text(Scale(1), SMALL, HPos::Left, VPos::Top);
-        assert_eq!(fitted(&style, "short", 100), "short");
-        let cut = fitted(&style, &"a long title ".repeat(40), 100);
-        assert!(cut.ends_with('…') && cut.starts_with("a long") && width(&style, &cut) <= 100, "{cut}");
-        assert_eq!(fitted(&style, "no room", 0), "…");
+    fn long_text_is_truncated_to_the_available_width() {
+        register_embedded_font().unwrap();
+        let style = text_style(PixelScale(1), LABEL_SIZE, HPos::Left, VPos::Top);
+        assert_eq!(truncate_to_width(&style, "short", 100), "short");
+        let truncated = truncate_to_width(&style, &"a long title ".repeat(40), 100);
+        assert!(
+            truncated.ends_with('…') && truncated.starts_with("a long") && text_width(&style, &truncated) <= 100,
+            "{truncated}"
+        );
+        assert_eq!(truncate_to_width(&style, "no space", 0), "…");
     }
 }

@@ -1,33 +1,33 @@
-//! The paper's Figure 2: where the best thresholds of many trainings fell, under the prior they were trained with.
+//! Figure 2 of the paper: histograms of the best thresholds of many training runs, with the prior used in training.
 
 use plotters::prelude::DrawingBackend;
 use scorewise::{Prior, Spread};
 
 use crate::axes::{Axes, Axis};
-use crate::curve::{density_below, peak};
+use crate::curve::{density_lines_below, peak_density};
 use crate::error::{Error, Result};
-use crate::histogram::{Histogram, bars_for};
-use crate::legend::{BAR_COVER, Mark};
+use crate::histogram::{DensityHistogram, bar_count_for};
+use crate::legend::{BAR_OPACITY, Mark};
 use crate::palette::{BLUE, VERMILLION};
-use crate::panel::{Panel, WHISKER_END};
-use crate::panes::{Pane, Panes};
-use crate::picture::{Area, Picture, Place, Scale};
+use crate::panel::{CAP_HALF_LENGTH, Panel};
+use crate::panel_grid::{GridPanel, PanelGrid};
+use crate::picture::{Area, Picture, PixelScale, Rect};
 use crate::stroke::Stroke;
 
-/// One panel: a prior, and the best threshold of every training with it that succeeded.
+/// One panel: a prior, and the best threshold of every successful training run with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thresholds {
-    /// Such as `Raised cosine: μ = 0.5, δ = 0.1`.
+    /// Title of the panel, such as `Raised cosine: μ = 0.5, δ = 0.1`.
     pub title: String,
-    /// What the threshold was drawn from.
+    /// The prior of the threshold in training.
     pub prior: Prior,
-    /// The best thresholds τ*, in [0, 1]; none where every training got stuck.
+    /// The best thresholds τ*, in [0, 1]; empty when no training run succeeded.
     pub thresholds: Vec<f64>,
 }
 
-/// Draws the density of each prior (dashed) over the histogram of its thresholds (area 1), with their mean and deviation.
+/// Draws the density of each prior (dashed) over the normalised histogram of its thresholds, with their mean and standard deviation.
 ///
-/// Panels stand in rows of at most three (four beyond a dozen); a short row comes first.
+/// Panels are arranged in rows of at most three (four from 13 panels on); an incomplete row comes first.
 pub fn figure_thresholds(panels: &[Thresholds]) -> Result<Picture> {
     if panels.is_empty() {
         return Err(Error::Empty);
@@ -40,62 +40,63 @@ pub fn figure_thresholds(panels: &[Thresholds]) -> Result<Picture> {
         }
     }
     let keys = vec![
-        (Mark::Line(PRIOR), "prior density f".into()),
+        (Mark::Line(PRIOR_STROKE), "prior density f".into()),
         (Mark::Bar(VERMILLION), "best thresholds τ*".into()),
-        (Mark::Whisker(MEAN), "mean ± deviation".into()),
+        (Mark::Whisker(MEAN_STROKE), "mean ± deviation".into()),
     ];
-    Picture::of(Panes { panes: panels.to_vec(), keys, size: PANEL })
+    Picture::of(PanelGrid { panels: panels.to_vec(), keys, size: PANEL_SIZE })
 }
 
-const PANEL: (f64, f64) = (320.0, 250.0);
-const PRIOR: Stroke = Stroke::solid(BLUE, 2.0).dashed(6.0, 3.5);
-const MEAN: Stroke = Stroke::solid(VERMILLION, 2.0);
-/// Of the panel's height, from below: the data, the whisker above it, and above that the numbers.
-const DATA: f64 = 0.76;
-const WHISKER: f64 = 0.82;
+const PANEL_SIZE: (f64, f64) = (320.0, 250.0);
+const PRIOR_STROKE: Stroke = Stroke::solid(BLUE, 2.0).dashed(6.0, 3.5);
+const MEAN_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
+/// Height of the highest bar or density as a fraction of the panel; the rest is for the whisker and the numbers.
+const DATA_HEIGHT: f64 = 0.76;
+/// Height of the whisker as a fraction of the panel.
+const WHISKER_HEIGHT: f64 = 0.82;
 
 impl Thresholds {
-    fn histogram(&self) -> Histogram {
-        Histogram::of(&self.thresholds, bars_for(&self.thresholds))
+    fn histogram(&self) -> DensityHistogram {
+        DensityHistogram::of(&self.thresholds, bar_count_for(&self.thresholds))
     }
 }
 
-impl Pane for Thresholds {
+impl GridPanel for Thresholds {
     fn axes(&self) -> Axes<'_> {
-        let y = Axis::new("density", 0.0, self.histogram().peak().max(peak(&self.prior)) / DATA);
+        let y = Axis::new("density", 0.0, self.histogram().peak().max(peak_density(&self.prior)) / DATA_HEIGHT);
         Axes::new(&self.title, Axis::unit("threshold τ"), y)
     }
 
-    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, place: Place, scale: Scale) -> Result<()> {
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
         let axes = self.axes();
-        let (panel, top) = (axes.draw(area, place, scale)?, axes.y.to);
+        let (panel, top) = (axes.draw(area, rect, scale)?, axes.y.to);
         for (low, high, height) in self.histogram().bars() {
-            panel.bar(VERMILLION, BAR_COVER, ((low, 0.0), (high, height)))?;
+            panel.filled_rectangle(VERMILLION, BAR_OPACITY, ((low, 0.0), (high, height)))?;
             let outline = [(low, 0.0), (low, height), (high, height), (high, 0.0)];
             panel.line(Stroke::solid(VERMILLION, 0.75), &outline)?;
         }
-        for line in density_below(&self.prior, DATA * top) {
-            panel.line(PRIOR, &line)?;
+        for line in density_lines_below(&self.prior, DATA_HEIGHT * top) {
+            panel.line(PRIOR_STROKE, &line)?;
         }
         let spread = Spread::of(&self.thresholds);
         if let Some(spread) = spread {
             draw_spread(spread, &panel, top)?;
         }
-        panel.corner(&in_words(spread))
+        panel.corner_label(&summary_label(spread))
     }
 }
 
-/// The mean as an upright line, the deviation as a whisker to both sides.
+/// Draws the mean as a vertical line and the standard deviation as an error bar.
 fn draw_spread<DB: DrawingBackend>(spread: Spread, panel: &Panel<'_, DB>, top: f64) -> Result<()> {
-    let (mean, y) = (spread.mean, WHISKER * top);
-    panel.line(MEAN, &[(mean, 0.0), (mean, y + WHISKER_END * panel.pixel().1)])?;
+    let (mean, y) = (spread.mean, WHISKER_HEIGHT * top);
+    panel.line(MEAN_STROKE, &[(mean, 0.0), (mean, y + CAP_HALF_LENGTH * panel.pixel_size().1)])?;
     match spread.deviation {
-        Some(deviation) => panel.whisker(MEAN, y, (mean - deviation, mean + deviation)),
+        Some(deviation) => panel.horizontal_whisker(MEAN_STROKE, y, (mean - deviation, mean + deviation)),
         None => Ok(()),
     }
 }
 
-fn in_words(spread: Option<Spread>) -> String {
+fn summary_label(spread: Option<Spread>) -> String {
     match spread {
         None => "no training succeeded".into(),
         Some(Spread { mean, deviation: None }) => format!("mean {mean:.2}, one training"),

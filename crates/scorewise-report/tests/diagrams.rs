@@ -1,9 +1,9 @@
-//! Performance, reliability and classes, read back from the picture.
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+//! The performance diagram, the reliability diagram and the distribution of predictions by class, read back from the picture.
+#![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod reading;
+mod picture_reader;
 
-use reading::{BLUE, FRAME, INK, Point, SKY, Seen, VERMILLION, close, same};
+use picture_reader::{BLUE, FRAME, INK, PlotPoint, ReadPicture, SKY, VERMILLION, assert_close, assert_points_close};
 use scorewise_report::{
     ClassBin, Classes, Error, Performance, Reliability, ReliabilityBin, figure_classes, figure_performance,
     figure_reliability,
@@ -21,62 +21,66 @@ fn performance() -> Performance {
 }
 
 #[test]
-fn lines_of_equal_csi_hold_it() {
-    let seen = Seen::of(&figure_performance(performance()).unwrap());
-    let curves: Vec<Vec<Point>> = seen.lines(0, FRAME).into_iter().filter(|line| line.len() > 3).collect();
+fn csi_isolines_have_constant_csi() {
+    let drawing = ReadPicture::of(&figure_performance(performance()).unwrap());
+    let curves: Vec<Vec<PlotPoint>> = drawing.lines(0, FRAME).into_iter().filter(|line| line.len() > 3).collect();
     assert_eq!(curves.len(), 9);
     for (curve, tenth) in curves.iter().zip(1..) {
         let csi = f64::from(tenth) / 10.0;
         for (success, detection) in curve {
-            close(1.0 / (1.0 / success + 1.0 / detection - 1.0), csi, 2e-3);
+            assert_close(1.0 / (1.0 / success + 1.0 / detection - 1.0), csi, 2e-3);
         }
-        same(&[curve[0], curve[curve.len() - 1]], &[(csi, 1.0), (1.0, csi)], TOLERANCE);
+        assert_points_close(&[curve[0], curve[curve.len() - 1]], &[(csi, 1.0), (1.0, csi)], TOLERANCE);
     }
-    // 1/(3/2 + 3/2 − 1) = 1/2.
+    // At SR = POD = 2/3, CSI = 1/(3/2 + 3/2 − 1) = 1/2.
     let half = &curves[4];
     let after = half.iter().position(|(success, _)| *success > 2.0 / 3.0).unwrap();
     let ((x, y), (next_x, next_y)) = (half[after - 1], half[after]);
-    close(y + (next_y - y) * (2.0 / 3.0 - x) / (next_x - x), 2.0 / 3.0, 2e-3);
-    // Its number stands on it.
-    let on_it = seen.words(0, "0.5").into_iter().find(|(x, _)| (0.9..1.0).contains(x)).unwrap();
-    close(1.0 / (1.0 / on_it.0 + 1.0 / on_it.1 - 1.0), 0.5, 2e-3);
+    assert_close(y + (next_y - y) * (2.0 / 3.0 - x) / (next_x - x), 2.0 / 3.0, 2e-3);
+    // The label of the isoline lies on it.
+    let on_it = drawing.label_positions(0, "0.5").into_iter().find(|(x, _)| (0.9..1.0).contains(x)).unwrap();
+    assert_close(1.0 / (1.0 / on_it.0 + 1.0 / on_it.1 - 1.0), 0.5, 2e-3);
 }
 
 #[test]
-fn rays_of_equal_bias_run_to_the_border_and_are_numbered_there() {
-    let seen = Seen::of(&figure_performance(performance()).unwrap());
-    let dashes: Vec<Vec<Point>> = seen
+fn bias_rays_end_at_the_border_with_a_label() {
+    let drawing = ReadPicture::of(&figure_performance(performance()).unwrap());
+    let dashes: Vec<Vec<PlotPoint>> = drawing
         .lines(0, FRAME)
         .into_iter()
         .filter(|line| line.len() == 2 && line[0].0.max(line[1].0) > 0.01 && line[0].1.max(line[1].1) > 0.01)
         .collect();
     for bias in [0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0] {
-        let on_ray = |(x, y): &Point| (y - bias * x).abs() < 1.5e-3 * (1.0 + bias);
-        let points: Vec<Point> = dashes.iter().filter(|dash| dash.iter().all(on_ray)).flatten().copied().collect();
+        let on_ray = |(x, y): &PlotPoint| (y - bias * x).abs() < 1.5e-3 * (1.0 + bias);
+        let points: Vec<PlotPoint> = dashes.iter().filter(|dash| dash.iter().all(on_ray)).flatten().copied().collect();
         assert!(points.len() > 40, "{bias}: {}", points.len());
         let end = if bias < 1.0 { (1.0, bias) } else { (1.0 / bias, 1.0) };
         let farthest = points.iter().map(|(_, y)| *y).fold(0.0, f64::max);
-        close(farthest, end.1, 0.025 * end.1.max(0.5)); // the last dash may end in a gap
-        let number = seen.words(0, &bias.to_string());
+        assert_close(farthest, end.1, 0.025 * end.1.max(0.5)); // the ray may end in a gap between dashes
+        let number = drawing.label_positions(0, &bias.to_string());
         assert!(number.iter().any(|(x, y)| (x - end.0).hypot(y - end.1) < 0.05), "{bias}: {number:?}");
     }
-    // Bias 2 detects half of the events with a quarter of its alarms right.
+    // SR = ¼ and POD = ½ give a bias of 2.
     assert!(dashes.iter().flatten().any(|(x, y)| (x - 0.25).hypot(y - 0.5) < 0.02));
 }
 
 #[test]
-fn whiskers_end_at_their_intervals_or_at_the_border() {
-    let seen = Seen::of(&figure_performance(performance()).unwrap());
-    same(&seen.dots(0, INK), &[(0.5, 0.8)], TOLERANCE);
-    let lines = seen.lines(0, INK);
-    same(&lines[0], &[(0.4, 0.8), (0.6, 0.8)], TOLERANCE);
+fn whiskers_end_at_the_interval_or_at_the_border() {
+    let drawing = ReadPicture::of(&figure_performance(performance()).unwrap());
+    assert_points_close(&drawing.dots(0, INK), &[(0.5, 0.8)], TOLERANCE);
+    let lines = drawing.lines(0, INK);
+    assert_points_close(&lines[0], &[(0.4, 0.8), (0.6, 0.8)], TOLERANCE);
     for (cap, x) in lines[1..3].iter().zip([0.4, 0.6]) {
-        cap.iter().for_each(|point| close(point.0, x, TOLERANCE));
+        cap.iter().for_each(|point| assert_close(point.0, x, TOLERANCE));
     }
-    same(&lines[3], &[(0.5, 0.75), (0.5, 1.0)], TOLERANCE);
-    assert_eq!(lines.len(), 5, "one end of the upright whisker lies outside");
+    assert_points_close(&lines[3], &[(0.5, 0.75), (0.5, 1.0)], TOLERANCE);
+    assert_eq!(lines.len(), 5, "the vertical whisker has one cap, the other end lies outside");
     assert!(lines[4].iter().all(|(_, y)| (y - 0.75).abs() < TOLERANCE));
-    assert!(seen.says("95 % intervals") && seen.says("critical success index") && seen.says("frequency bias"));
+    assert!(
+        drawing.has_text("95 % intervals")
+            && drawing.has_text("critical success index")
+            && drawing.has_text("frequency bias")
+    );
     assert_eq!(figure_performance(Performance::default()).unwrap_err(), Error::Empty);
 }
 
@@ -92,40 +96,41 @@ fn reliability() -> Reliability {
 }
 
 #[test]
-fn dots_of_the_reliability_diagram_have_their_intervals() {
-    let seen = Seen::bent(&figure_reliability(reliability()).unwrap(), 1, f64::ln, f64::exp);
+fn reliability_diagram_has_a_dot_and_an_interval_per_bin() {
+    let drawing = ReadPicture::with_nonlinear_y(&figure_reliability(reliability()).unwrap(), 1, f64::ln, f64::exp);
     let dots = [(0.1, 0.0), (0.5, 0.25), (0.9, 1.0)];
-    same(&seen.dots(0, BLUE), &dots, TOLERANCE);
-    let lines = seen.lines(0, BLUE);
-    assert!(lines.iter().any(|line| line.len() == 3), "a line through the dots");
-    same(lines.iter().find(|line| line.len() == 3).unwrap(), &dots, TOLERANCE);
+    assert_points_close(&drawing.dots(0, BLUE), &dots, TOLERANCE);
+    let lines = drawing.lines(0, BLUE);
+    assert!(lines.iter().any(|line| line.len() == 3), "a line connects the dots");
+    assert_points_close(lines.iter().find(|line| line.len() == 3).unwrap(), &dots, TOLERANCE);
     for (x, low, high) in [(0.1, 0.0, 0.05), (0.5, 0.125, 0.5), (0.9, 0.5, 1.0)] {
-        let upright = |line: &&Vec<Point>| line.len() == 2 && line.iter().all(|point| (point.0 - x).abs() < TOLERANCE);
-        same(lines.iter().find(upright).unwrap(), &[(x, low), (x, high)], TOLERANCE);
+        let upright =
+            |line: &&Vec<PlotPoint>| line.len() == 2 && line.iter().all(|point| (point.0 - x).abs() < TOLERANCE);
+        assert_points_close(lines.iter().find(upright).unwrap(), &[(x, low), (x, high)], TOLERANCE);
         let ends = lines.iter().filter(|line| line.len() == 2 && line[0].1 == line[1].1);
         let ends: Vec<f64> =
             ends.filter(|end| (0.5 * (end[0].0 + end[1].0) - x).abs() < TOLERANCE).map(|end| end[0].1).collect();
-        same(&[(ends[0], ends[1])], &[(low, high)], TOLERANCE);
+        assert_points_close(&[(ends[0], ends[1])], &[(low, high)], TOLERANCE);
     }
-    let base: Vec<Point> = seen.lines(0, FRAME).into_iter().flatten().collect();
+    let base: Vec<PlotPoint> = drawing.lines(0, FRAME).into_iter().flatten().collect();
     assert!(base.iter().filter(|(x, _)| (x - 0.125).abs() < TOLERANCE).count() > 40);
     assert!(base.iter().filter(|(_, y)| (y - 0.125).abs() < TOLERANCE).count() > 40);
-    assert!(seen.says("base rate 0.125"));
+    assert!(drawing.has_text("base rate 0.125"));
 }
 
 #[test]
-fn weights_stand_below_their_dots_on_an_axis_of_powers() {
-    let seen = Seen::bent(&figure_reliability(reliability()).unwrap(), 1, f64::ln, f64::exp);
-    let bars = seen.bars(1, BLUE);
+fn weights_are_bars_on_a_logarithmic_axis_below_the_dots() {
+    let drawing = ReadPicture::with_nonlinear_y(&figure_reliability(reliability()).unwrap(), 1, f64::ln, f64::exp);
+    let bars = drawing.bars(1, BLUE);
     assert_eq!(bars.len(), 3);
     for ((low, high), (mean, weight)) in bars.iter().zip([(0.1, 1000.0), (0.5, 40.0), (0.9, 10.0)]) {
-        close(0.5 * (low.0 + high.0), mean, TOLERANCE);
-        close(high.1, weight, 0.01 * weight);
-        close(low.1, 5.0, 0.05); // half of the least
+        assert_close(0.5 * (low.0 + high.0), mean, TOLERANCE);
+        assert_close(high.1, weight, 0.01 * weight);
+        assert_close(low.1, 5.0, 0.05); // half of the smallest weight
     }
-    let frames = &seen.frames;
+    let frames = &drawing.frames;
     assert_eq!((frames[0].left, frames[0].width), (frames[1].left, frames[1].width));
-    assert!(seen.says("weight (log)"));
+    assert!(drawing.has_text("weight (log)"));
     assert_eq!(figure_reliability(Reliability::default()).unwrap_err(), Error::Empty);
 }
 
@@ -139,40 +144,43 @@ fn classes(bins: Vec<ClassBin>, prior: &str) -> Classes {
 }
 
 #[test]
-fn each_class_has_area_1() {
+fn the_histogram_of_each_class_has_area_1() {
     let bins = vec![bin(0.0, 0.25, 3.0, 0.0), bin(0.25, 0.5, 1.0, 1.0), bin(0.5, 1.0, 0.0, 3.0)];
-    let seen = Seen::of(&figure_classes(classes(bins, "cosine:0.5,0.2")).unwrap());
+    let drawing = ReadPicture::of(&figure_classes(classes(bins, "cosine:0.5,0.2")).unwrap());
     // weight / (weight of the class · width)
     let (three, one) = (3.0 / (4.0 * 0.25), 1.0 / (4.0 * 0.25));
     let negatives = [(0.0, 0.0), (0.0, three), (0.25, three), (0.25, one), (0.5, one), (0.5, 0.0)];
     let wide = 3.0 / (4.0 * 0.5);
     let positives = [(0.25, 0.0), (0.25, one), (0.5, one), (0.5, wide), (1.0, wide), (1.0, 0.0)];
     for (colour, expected) in [(BLUE, negatives), (VERMILLION, positives)] {
-        same(&seen.lines(0, colour)[0], &expected, 5e-3);
-        same(&seen.areas(0, colour)[0], &expected, 5e-3);
+        assert_points_close(&drawing.lines(0, colour)[0], &expected, 5e-3);
+        assert_points_close(&drawing.areas(0, colour)[0], &expected, 5e-3);
     }
-    let band = seen.bars(0, SKY)[0];
-    same(&[(band.0.0, band.1.0)], &[(0.3, 0.7)], TOLERANCE);
+    let band = drawing.bars(0, SKY)[0];
+    assert_points_close(&[(band.0.0, band.1.0)], &[(0.3, 0.7)], TOLERANCE);
     assert!(
-        seen.says("support of the prior")
-            && seen.says("density")
-            && seen.words(0, "0.4").iter().any(|place| place.1 > seen.frames[0].y.1)
+        drawing.has_text("support of the prior")
+            && drawing.has_text("density")
+            && drawing.label_positions(0, "0.4").iter().any(|position| position.1 > drawing.frames[0].y.1)
     );
-    assert!(seen.says("quiet") && seen.says("flare"));
-    same(&seen.lines(0, INK)[0], &[(0.4, 0.0), (0.4, 1.05 * three)], 5e-3);
+    assert!(drawing.has_text("quiet") && drawing.has_text("flare"));
+    assert_points_close(&drawing.lines(0, INK)[0], &[(0.4, 0.0), (0.4, 1.05 * three)], 5e-3);
 }
 
 #[test]
-fn spikes_bend_the_axis_and_a_prior_without_support_shows_its_middle() {
+fn high_densities_get_a_square_root_axis_and_a_prior_on_all_of_0_to_1_shows_its_central_95_percent() {
     let bins = vec![bin(0.0, 0.01, 99.0, 1.0), bin(0.01, 1.0, 1.0, 1.0)];
-    let seen = Seen::bent(&figure_classes(classes(bins, "uniform")).unwrap(), 0, f64::sqrt, |root| root * root);
-    assert!(seen.says("density (square-root scale)"));
-    let line = &seen.lines(0, BLUE)[0];
-    close(line[1].1, 99.0 / (100.0 * 0.01), 0.5);
-    close(line[line.len() - 2].1, 1.0 / (100.0 * 0.99), 2e-3);
-    let band = seen.bars(0, SKY)[0];
-    same(&[(band.0.0, band.1.0)], &[(0.025, 0.975)], TOLERANCE);
-    assert!(seen.says("95 % of the prior"));
+    let drawing =
+        ReadPicture::with_nonlinear_y(&figure_classes(classes(bins, "uniform")).unwrap(), 0, f64::sqrt, |root| {
+            root * root
+        });
+    assert!(drawing.has_text("density (square-root scale)"));
+    let line = &drawing.lines(0, BLUE)[0];
+    assert_close(line[1].1, 99.0 / (100.0 * 0.01), 0.5);
+    assert_close(line[line.len() - 2].1, 1.0 / (100.0 * 0.99), 2e-3);
+    let band = drawing.bars(0, SKY)[0];
+    assert_points_close(&[(band.0.0, band.1.0)], &[(0.025, 0.975)], TOLERANCE);
+    assert!(drawing.has_text("95 % of the prior"));
     assert_eq!(figure_classes(classes(vec![], "uniform")).unwrap_err(), Error::Empty);
     assert_eq!(figure_classes(classes(vec![bin(0.5, 0.5, 1.0, 1.0)], "uniform")).unwrap_err(), Error::Empty);
 }

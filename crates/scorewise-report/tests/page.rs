@@ -1,13 +1,13 @@
-//! From a result to its figures and its page, for six rows that can be counted by hand.
+//! Figures and page of a result with six rows that can be counted by hand.
 //!
 //! ```text
 //! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
 //! ```
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod reading;
+mod picture_reader;
 
-use reading::{BLUE, FRAME, GREEN, INK, Seen, VERMILLION, same};
+use picture_reader::{BLUE, FRAME, GREEN, INK, ReadPicture, VERMILLION, assert_points_close};
 use scorewise_report::document::{
     Bin, Bound, Comparison, Document, Epoch, Forecast, Interval, Kind, Member, Optimum, Point, Provenance, Theory,
     Training, Yardstick,
@@ -101,81 +101,83 @@ fn document() -> Document {
     }
 }
 
-fn drawn(name: &str) -> Seen {
+/// A figure of the document, read back from its picture.
+fn read_figure(name: &str) -> ReadPicture {
     let found = figures(&document()).unwrap().into_iter().find(|figure| figure.name == name);
-    Seen::of(&found.unwrap().picture)
+    ReadPicture::of(&found.unwrap().picture)
 }
 
 #[test]
-fn roc_precision_recall_and_performance_are_those_of_the_counts() {
+fn roc_precision_recall_and_performance_match_hand_counts() {
     let thirds = |x: f64| x / 3.0;
     let roc = [(3.0, 3.0), (2.0, 3.0), (1.0, 3.0), (1.0, 2.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
-    let seen = drawn("roc");
-    // Points on a straight stretch may be left out.
+    let drawing = read_figure("roc");
+    // Points on a straight part of the line may be left out.
     let corners = [roc[0], roc[2], roc[4], roc[5], roc[6]].map(|(x, y)| (thirds(x), thirds(y)));
-    same(&seen.lines(0, BLUE)[0], &corners, TOLERANCE);
-    assert!(seen.says("forecast (area 0.778)"));
-    // At 0.35: recall 3/3, precision 3/4, one false alarm of three.
-    same(&seen.dots(0, INK), &[(1.0 / 3.0, 1.0)], TOLERANCE);
+    assert_points_close(&drawing.lines(0, BLUE)[0], &corners, TOLERANCE);
+    assert!(drawing.has_text("forecast (area 0.778)"));
+    // At 0.35: recall 3/3, precision 3/4, false-alarm rate 1/3.
+    assert_points_close(&drawing.dots(0, INK), &[(1.0 / 3.0, 1.0)], TOLERANCE);
     let precision = [3.0 / 6.0, 3.0 / 5.0, 3.0 / 4.0, 2.0 / 3.0, 1.0 / 2.0, 1.0];
     let recall = [1.0, 1.0, 1.0, 2.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0];
-    let line = drawn("precision-recall").lines(0, BLUE).remove(0);
-    for place in [2, 3, 4, 5] {
-        let near = line.iter().any(|(x, y)| (x - recall[place]).abs() < 2e-3 && (y - precision[place]).abs() < 2e-3);
-        assert!(near, "{place}: {line:?}");
+    let line = read_figure("precision-recall").lines(0, BLUE).remove(0);
+    for at in [2, 3, 4, 5] {
+        let near = line.iter().any(|(x, y)| (x - recall[at]).abs() < 2e-3 && (y - precision[at]).abs() < 2e-3);
+        assert!(near, "{at}: {line:?}");
     }
-    assert!(drawn("precision-recall").says("base rate 0.500"));
-    same(&drawn("performance").dots(0, INK), &[(3.0 / 4.0, 1.0)], TOLERANCE);
+    assert!(read_figure("precision-recall").has_text("base rate 0.500"));
+    assert_points_close(&read_figure("performance").dots(0, INK), &[(3.0 / 4.0, 1.0)], TOLERANCE);
 }
 
 #[test]
-fn scores_are_steps_and_conditions_veil_what_breaks_them() {
-    let seen = drawn("scores");
+fn scores_are_step_functions_and_infeasible_thresholds_are_hatched() {
+    let drawing = read_figure("scores");
     // f1 = 2tp/(2tp + fp + fn): 6/9, 6/8, 6/7, 4/6, 2/5, 2/4, 0/3.
     let f1 = [6.0 / 9.0, 6.0 / 8.0, 6.0 / 7.0, 4.0 / 6.0, 2.0 / 5.0, 2.0 / 4.0, 0.0];
     let edges = [0.0, 0.1, 0.3, 0.4, 0.6, 0.8, 0.9, 1.0];
     let steps: Vec<(f64, f64)> = (0..7).flat_map(|k| [(edges[k], f1[k]), (edges[k + 1], f1[k])]).collect();
-    same(&seen.lines(0, BLUE)[0], &steps, 2e-3);
+    assert_points_close(&drawing.lines(0, BLUE)[0], &steps, 2e-3);
     // Precision is at least 0.7 from 0.3 to 0.4 and from 0.8 to 0.9; it is undefined above.
-    let slanting = seen.lines(0, FRAME).into_iter().filter(|line| line[0].0 != line[1].0 && line[0].1 != line[1].1);
-    let hatched: Vec<f64> = slanting.flatten().map(|(x, _)| x).collect();
+    let diagonal_lines =
+        drawing.lines(0, FRAME).into_iter().filter(|line| line[0].0 != line[1].0 && line[0].1 != line[1].1);
+    let hatched: Vec<f64> = diagonal_lines.flatten().map(|(x, _)| x).collect();
     assert!(hatched.len() > 40);
-    let is_open = |x: &f64| (0.302..0.398).contains(x) || (0.802..0.898).contains(x);
-    assert!(!hatched.iter().any(is_open), "no veil where the condition holds");
+    let is_feasible = |x: &f64| (0.302..0.398).contains(x) || (0.802..0.898).contains(x);
+    assert!(!hatched.iter().any(is_feasible), "no hatching where the condition holds");
 }
 
 #[test]
-fn net_benefit_reliability_and_classes_are_those_of_the_counts() {
-    let seen = drawn("decision");
-    // tp/6 − fp/6 · p/(1 − p) at the thresholds of the points; always yes has three of each.
+fn net_benefit_and_reliability_match_hand_counts() {
+    let drawing = read_figure("decision");
+    // Net benefit tp/6 − fp/6 · p/(1 − p) at the thresholds of the points; "always yes" has three hits and three false alarms.
     let benefit = |tp: f64, fp: f64, p: f64| tp / 6.0 - fp / 6.0 * p / (1.0 - p);
-    let line = &seen.lines(0, BLUE)[0];
+    let line = &drawing.lines(0, BLUE)[0];
     assert!(line.iter().any(|(x, y)| (x - 0.35).abs() < 2e-3 && (y - benefit(3.0, 1.0, 0.35)).abs() < 2e-3));
-    same(&seen.lines(0, VERMILLION)[0][..1], &[(0.05, benefit(3.0, 3.0, 0.05))], 2e-3);
-    same(&seen.lines(0, GREEN)[0], &[(0.05, 0.0), (0.95, 0.0)], 2e-3);
+    assert_points_close(&drawing.lines(0, VERMILLION)[0][..1], &[(0.05, benefit(3.0, 3.0, 0.05))], 2e-3);
+    assert_points_close(&drawing.lines(0, GREEN)[0], &[(0.05, 0.0), (0.95, 0.0)], 2e-3);
 
-    // One row a bin: it came or it did not.
+    // One row per bin, so the observed frequency is 0 or 1.
     let found = figures(&document()).unwrap().into_iter().find(|figure| figure.name == "reliability").unwrap();
-    let dots = Seen::bent(&found.picture, 1, f64::log10, |power| 10f64.powf(power)).dots(0, BLUE);
+    let dots = ReadPicture::with_nonlinear_y(&found.picture, 1, f64::log10, |power| 10f64.powf(power)).dots(0, BLUE);
     let expected = [(0.1, 0.0), (0.3, 0.0), (0.4, 1.0), (0.6, 1.0), (0.8, 0.0), (0.9, 1.0)];
-    same(&dots, &expected, 2e-3);
+    assert_points_close(&dots, &expected, 2e-3);
 }
 
 #[test]
-fn training_and_law_show_what_the_document_says() {
-    let seen = drawn("training");
-    // Two members: the median of 0.5 and 0.7, then 0.3.
-    same(&seen.lines(0, BLUE)[0], &[(1.0, 0.6), (2.0, 0.3)], 4e-3);
-    same(&seen.lines(0, VERMILLION)[0], &[(1.0, 0.7), (2.0, 0.4)], 4e-3);
-    let law = drawn("law");
-    let steps = law.lines(0, BLUE).remove(0);
+fn training_curves_and_score_distribution_show_the_values_of_the_document() {
+    let drawing = read_figure("training");
+    // The median of the two members: 0.5 and 0.7 in the first epoch, 0.3 in the second.
+    assert_points_close(&drawing.lines(0, BLUE)[0], &[(1.0, 0.6), (2.0, 0.3)], 4e-3);
+    assert_points_close(&drawing.lines(0, VERMILLION)[0], &[(1.0, 0.7), (2.0, 0.4)], 4e-3);
+    let distribution = read_figure("law");
+    let steps = distribution.lines(0, BLUE).remove(0);
     for corner in [(0.4, 0.25), (2.0 / 3.0, 0.75), (6.0 / 7.0, 1.0)] {
         assert!(steps.iter().any(|(x, y)| (x - corner.0).abs() < 2e-3 && (y - corner.1).abs() < 4e-3), "{corner:?}");
     }
 }
 
 #[test]
-fn two_forecasts_are_drawn_together() {
+fn a_comparison_draws_both_forecasts() {
     let points = forecast().points;
     let comparison = Comparison {
         score: "f1".into(),
@@ -203,20 +205,20 @@ fn two_forecasts_are_drawn_together() {
     assert!(page.contains("<h1>By f1 (higher is better) the rows do not tell which is better</h1>"));
 }
 
-/// The table of a page.
+/// The lookup table embedded in a page.
 fn table(page: &str) -> Value {
     let start = page.find("id=\"table\">").unwrap() + "id=\"table\">".len();
     serde_json::from_str(&page[start..start + page[start..].find("</script>").unwrap()]).unwrap()
 }
 
 #[test]
-fn the_page_says_the_threshold_its_costs_and_how_sure_it_is() {
+fn the_page_shows_threshold_costs_and_uncertainty() {
     let page = page(&document()).unwrap();
-    for words in [
+    for expected in [
         "<h1>Say yes above 0.35</h1>",
-        "<b>f1</b> is <b>0.857</b> (95\u{a0}% 0.4 to 1), on 6 rows",
-        "On these rows, every threshold from 0.3 up to but not 0.4 is as good",
-        "the best threshold lies between <b>0.2</b> and <b>0.85</b> in 95\u{a0}% of the draws",
+        "<b>f1</b> is <b>0.857</b> (95\u{a0}% interval 0.4 to 1), on 6 rows",
+        "On these rows, every threshold from 0.3 up to but not including 0.4 gives the same score",
+        "In 95\u{a0}% of bootstrap replicates of these rows, the best threshold lies between <b>0.2</b> and <b>0.85</b>",
         "<span class=\"big\">0</span> of 3 events (&lt;storm&gt;) are missed (0\u{a0}%)",
         "<span class=\"big\">1</span> of 4 alarms are false (25\u{a0}%)",
         "with 1.33 alarms per event",
@@ -227,7 +229,7 @@ fn the_page_says_the_threshold_its_costs_and_how_sure_it_is() {
         "-0.016667", // the Jensen gap, 0.65 − 2/3
         "scorewise tune &#39;a &lt;b&gt;.csv&#39;",
     ] {
-        assert!(page.contains(words), "{words}");
+        assert!(page.contains(expected), "{expected}");
     }
     let table = table(&page);
     assert_eq!(table["chosen"], 2);
@@ -239,35 +241,35 @@ fn the_page_says_the_threshold_its_costs_and_how_sure_it_is() {
 }
 
 #[test]
-fn weights_are_no_rows() {
+fn weighted_rows_show_their_number_and_their_total_weight() {
     let mut document = document();
     let forecast = document.forecast.as_mut().unwrap();
     forecast.is_weighted = true;
     forecast.points[2].cells = [1.0, 0.25, 0.0, 1.5];
     let page = page(&document).unwrap();
-    assert!(page.contains("on 6 (of weight 2.75) rows"), "{page}");
+    assert!(page.contains("on 6 (total weight 2.75) rows"), "{page}");
     assert!(page.contains("<span class=\"big\">0.25</span> of 1.75 alarms are false (14\u{a0}%)"));
 }
 
 #[test]
-fn nothing_a_user_named_becomes_part_of_the_page() {
+fn user_text_cannot_inject_markup_into_the_page() {
     let page = page(&document()).unwrap();
     assert!(!page.contains("<storm>") && page.contains("&lt;storm&gt;"));
     assert!(!page.contains("<script>alert") && !page.contains("</script><script>"));
     let scripts = page.matches("<script").count();
-    assert_eq!(scripts, 3, "the result, the table, and the one that looks up");
+    assert_eq!(scripts, 3, "the result, the table, and the script itself");
 }
 
 #[test]
-fn a_document_survives_being_written() {
+fn a_document_can_be_written_and_read_back() {
     let document = document();
     assert_eq!(Document::read(&document.write()).unwrap(), document);
-    let fault = Document::read("{\"a\": 1}").unwrap_err().to_string();
-    assert_eq!(fault, "is no result of scorewise");
+    let error = Document::read("{\"a\": 1}").unwrap_err().to_string();
+    assert_eq!(error, "is not a result of scorewise");
 }
 
 #[test]
-fn many_classes_have_a_matrix_and_no_threshold() {
+fn a_multiclass_page_has_a_matrix_and_no_threshold() {
     let part = |value: f64, matrix: Value| {
         json!({ "rows": 9, "classes": ["low", "mid", "<high>"], "confusion": matrix,
                 "scores": { "macro(f1)": { "value": value }, "mcc": { "value": null } } })
@@ -276,14 +278,14 @@ fn many_classes_have_a_matrix_and_no_threshold() {
     let result = json!({ "model": "m", "decision": { "rule": "greatest" }, "target": "kind", "seed": 0,
                          "train": part(0.9, matrix.clone()), "validation": part(0.8, matrix.clone()), "test": part(0.75, matrix) });
     let page = page(&Document::read(&result.to_string()).unwrap()).unwrap();
-    for words in [
-        "<h1>macro(f1) is 0.75 on 9 test rows, which it has never seen</h1>",
+    for expected in [
+        "<h1>macro(f1) is 0.75 on 9 test rows not used in training</h1>",
         "<th scope=\"row\">macro(f1)</th><td>0.9</td><td>0.8</td><td>0.75</td>",
         "<th scope=\"row\">mcc</th><td>undefined</td>",
         "<th scope=\"row\">mid</th><td class=\"wrong\"><b>1</b></td><td class=\"right\"><b>2</b></td><td class=\"none\"><b>0</b></td>",
         "forecast &lt;high&gt;",
     ] {
-        assert!(page.contains(words), "{words}");
+        assert!(page.contains(expected), "{expected}");
     }
     assert!(!page.contains("id=\"threshold\""));
 }

@@ -1,9 +1,9 @@
-//! What all pictures have in common.
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+//! Properties that all pictures share.
+#![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod reading;
+mod picture_reader;
 
-use reading::{dots, tags};
+use picture_reader::{decode_png, tags};
 use scorewise_report::{
     ClassBin, Classes, DecisionCurve, Differences, EpochValues, MemberCurves, NamedLine, NamedPrior, Performance,
     Picture, PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves, ScoreLaw,
@@ -12,11 +12,11 @@ use scorewise_report::{
     figure_training, palette,
 };
 
-/// Every figure with these points in its lines, and with this number wherever it takes one.
+/// Every figure, with these points in its lines and this number wherever it takes one.
 fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str, Picture)> {
     let prior: scorewise::Prior = "cosine:0.5,0.2".parse().unwrap();
     let title = || "A title <&>".to_string();
-    // More lines than colours.
+    // More lines than there are colours.
     let lines: Vec<NamedLine> =
         (0..9).map(|number| NamedLine { name: format!("line {number}"), points: points.into() }).collect();
     let named = NamedPrior { name: "a prior".into(), prior: prior.clone() };
@@ -24,8 +24,8 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
         ClassBin { low: 0.0, high: 0.5, positives: 1.0, negatives: 2.0 },
         ClassBin { low: 0.5, high: number, positives: number, negatives: number },
     ];
-    let reliable = ReliabilityBin { mean: 0.5, frequency: 0.5, low: number, high: number, weight: 3.0 };
-    let odd = ReliabilityBin { mean: number, frequency: number, low: number, high: number, weight: number };
+    let finite_bin = ReliabilityBin { mean: 0.5, frequency: 0.5, low: number, high: number, weight: 3.0 };
+    let bin = ReliabilityBin { mean: number, frequency: number, low: number, high: number, weight: number };
     let epoch = EpochValues { training: number, validation: 0.5, coverage: number };
     let member = MemberCurves { warm_up: vec![epoch; 2], main: vec![epoch], kept: Some(7) };
     vec![
@@ -86,7 +86,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
         ),
         (
             "reliability",
-            figure_reliability(Reliability { title: title(), bins: vec![reliable, odd], base_rate: number }),
+            figure_reliability(Reliability { title: title(), bins: vec![finite_bin, bin], base_rate: number }),
         ),
         ("decision", figure_decision(DecisionCurve { title: title(), lines, mark: Some(number) })),
         (
@@ -123,13 +123,13 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
     .collect()
 }
 
-fn usual() -> Vec<(&'static str, Picture)> {
+fn typical_figures() -> Vec<(&'static str, Picture)> {
     every_figure(&[(0.0, Some(0.2)), (0.4, Some(0.9)), (0.6, None), (0.7, Some(0.4)), (1.0, Some(0.1))], 0.75)
 }
 
 #[test]
-fn an_svg_can_stand_inside_a_page() {
-    for (name, picture) in usual() {
+fn svg_can_be_embedded_in_a_page() {
+    for (name, picture) in typical_figures() {
         let (svg, (width, height)) = (picture.svg().unwrap(), picture.size());
         let root = format!(
             "<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\" viewBox=\"0 0 {}0 {}0\" xmlns=",
@@ -142,10 +142,10 @@ fn an_svg_can_stand_inside_a_page() {
 }
 
 #[test]
-fn every_colour_is_one_of_the_palette_and_every_word_is_ink() {
+fn all_colours_are_from_the_palette_and_all_text_has_the_text_colour() {
     let colours = palette();
     let ink = &colours.iter().find(|(name, _)| *name == "ink").unwrap().1;
-    for (name, picture) in usual() {
+    for (name, picture) in typical_figures() {
         for tag in tags(&picture.svg().unwrap()) {
             for paint in ["fill", "stroke"] {
                 let Some(colour) = tag.attributes.get(paint) else { continue };
@@ -157,19 +157,19 @@ fn every_colour_is_one_of_the_palette_and_every_word_is_ink() {
 }
 
 #[test]
-fn the_png_has_two_dots_a_pixel() {
-    for (name, picture) in usual() {
+fn png_has_two_dots_per_pixel() {
+    for (name, picture) in typical_figures() {
         let (bytes, (width, height)) = (picture.png().unwrap(), picture.size());
         assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"), "{name}");
-        let png = dots(&bytes);
+        let png = decode_png(&bytes);
         assert_eq!((png.width, png.height), (2 * width, 2 * height), "{name}");
-        assert!(png.ink(0..png.width, 0..png.height) > 500, "{name}");
+        assert!(png.dark_pixels(0..png.width, 0..png.height) > 500, "{name}");
     }
 }
 
 #[test]
-fn frames_and_words_lie_inside_the_picture() {
-    for (name, picture) in usual() {
+fn frames_and_text_lie_inside_the_picture() {
+    for (name, picture) in typical_figures() {
         let (width, height) = picture.size();
         let (width, height) = (f64::from(width), f64::from(height));
         assert!(!picture.frames().is_empty(), "{name}");
@@ -186,16 +186,16 @@ fn frames_and_words_lie_inside_the_picture() {
 }
 
 #[test]
-fn odd_numbers_never_stop_a_picture() {
-    let alone = [(0.5, Some(0.5))];
-    let wild =
+fn non_finite_and_extreme_numbers_can_be_drawn() {
+    let single = [(0.5, Some(0.5))];
+    let extreme =
         [(f64::NAN, Some(0.5)), (0.1, Some(f64::INFINITY)), (0.5, Some(0.5)), (0.6, Some(-1e300)), (0.7, Some(1e9))];
-    for points in [&alone[..], &wild] {
+    for points in [&single[..], &extreme] {
         for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -3.0, 0.0, 0.5, 1e12] {
             for (name, picture) in every_figure(points, number) {
                 let svg = picture.svg().unwrap();
-                let faults = ["NaN,", ",NaN", "2147483647", "2147483648"];
-                assert!(faults.iter().all(|fault| !svg.contains(fault)), "{name} with {number}");
+                let invalid = ["NaN,", ",NaN", "2147483647", "2147483648"];
+                assert!(invalid.iter().all(|text| !svg.contains(text)), "{name} with {number}");
                 for frame in picture.frames() {
                     let all =
                         [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
@@ -207,8 +207,8 @@ fn odd_numbers_never_stop_a_picture() {
 }
 
 #[test]
-fn a_picture_can_wait_on_another_thread() {
-    let pictures = usual();
+fn a_picture_can_be_drawn_on_another_thread() {
+    let pictures = typical_figures();
     let (one, again) = (pictures[2].1.svg(), std::thread::spawn(move || pictures[2].1.svg()).join().unwrap());
     assert_eq!(one, again);
 }

@@ -1,9 +1,9 @@
-//! The figure of priors, read back from the picture.
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+//! The figure of the priors, read back from the picture.
+#![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod reading;
+mod picture_reader;
 
-use reading::{Ruler, Tag, dots, tags};
+use picture_reader::{AxisReader, Tag, decode_png, tags};
 use scorewise::Prior;
 use scorewise_report::{Error, NamedPrior, PriorRow, figure_priors};
 
@@ -12,7 +12,7 @@ fn row(title: &str, priors: &[&str]) -> PriorRow {
     PriorRow { title: title.into(), priors: priors.iter().map(named).collect() }
 }
 
-/// The points of a coloured line that begins between these places from left to right.
+/// The longest line of a colour that starts between these x positions, as points in drawing units.
 fn line(tags: &[Tag], colour: &str, from: f64, to: f64) -> Vec<(f64, f64)> {
     tags.iter()
         .filter(|tag| tag.name == "polyline" && tag.has("stroke", colour))
@@ -26,24 +26,24 @@ const HALF: f64 = 4200.0;
 const END: f64 = 8400.0;
 
 #[test]
-fn density_is_on_the_left_and_cumulative_on_the_right() {
+fn density_is_on_the_left_and_distribution_function_on_the_right() {
     for text in ["cosine:0.5,0.2", "beta:2,5", "normal:0.5,0.1"] {
         let prior: Prior = text.parse().unwrap();
         let tags = tags(&figure_priors(&[row("A row", &[text])]).unwrap().svg().unwrap());
         for (from, to, is_density) in [(0.0, HALF, true), (HALF, END, false)] {
-            let ruler = Ruler::of(&tags, from, to);
+            let reader = AxisReader::of(&tags, from, to);
             let points = line(&tags, "#0072B2", from, to);
             assert!(points.len() > 10);
-            for place in &points {
-                let (x, y) = ruler.read(*place);
+            for position in &points {
+                let (x, y) = reader.read(*position);
                 if is_density {
-                    // Steepest slope of the three: 39, and a place is off by a fifth of a thousandth.
+                    // The steepest density of the three has a derivative of 39, and x is off by up to 0.0002.
                     assert!((y - prior.pdf(x)).abs() < 0.05, "{text}: f({x}) = {y}");
                 } else {
                     assert!((y - prior.cdf(x)).abs() < 0.005, "{text}: F({x}) = {y}");
                 }
             }
-            let (first, last) = (ruler.read(points[0]), ruler.read(points[points.len() - 1]));
+            let (first, last) = (reader.read(points[0]), reader.read(points[points.len() - 1]));
             assert!(first.0.abs() < 1e-3 && (last.0 - 1.0).abs() < 1e-3);
         }
     }
@@ -53,11 +53,11 @@ fn density_is_on_the_left_and_cumulative_on_the_right() {
 fn the_uniform_prior_is_two_straight_lines() {
     let tags = tags(&figure_priors(&[row("Uniform", &["uniform"])]).unwrap().svg().unwrap());
     for (from, to, expected) in [(0.0, HALF, [(0.0, 1.0), (1.0, 1.0)]), (HALF, END, [(0.0, 0.0), (1.0, 1.0)])] {
-        let ruler = Ruler::of(&tags, from, to);
+        let reader = AxisReader::of(&tags, from, to);
         let points = line(&tags, "#0072B2", from, to);
         assert_eq!(points.len(), 2);
-        for (place, expected) in points.into_iter().zip(expected) {
-            let (x, y) = ruler.read(place);
+        for (position, expected) in points.into_iter().zip(expected) {
+            let (x, y) = reader.read(position);
             assert!((x - expected.0).abs() < 1e-3 && (y - expected.1).abs() < 2e-3, "{x} {y}");
         }
     }
@@ -75,23 +75,23 @@ fn several_priors_get_a_legend_below_their_axes_and_one_gets_none() {
     };
     assert_eq!(names(&["uniform"]), 0);
     assert_eq!(names(&["uniform", "cosine:0.5,0.2"]), 2);
-    // More priors than colours, and more than stand side by side.
+    // More priors than colours, and more than fit into one row of the legend.
     assert_eq!(names(&["uniform"; 16]), 16);
 }
 
 #[test]
-fn a_row_is_added_below_and_both_forms_have_one_size() {
+fn rows_are_stacked_and_svg_and_png_have_the_same_size() {
     let rows = [row("Uniform", &["uniform"]), row("Raised cosine: μ = 0.5, δ = 0.2", &["cosine:0.5,0.2"])];
     let (one, two) = (figure_priors(&rows[..1]).unwrap(), figure_priors(&rows).unwrap());
     let height = |svg: &str| tags(svg)[0].number("height");
     assert!(height(&two.svg().unwrap()) > 1.9 * height(&one.svg().unwrap()));
-    let png = dots(&two.png().unwrap());
+    let png = decode_png(&two.png().unwrap());
     assert_eq!((f64::from(png.width), f64::from(png.height)), (2.0 * 840.0, 2.0 * height(&two.svg().unwrap())));
-    assert!(png.ink(0..png.width, 0..png.height) > 2000, "titles and numbers");
+    assert!(png.dark_pixels(0..png.width, 0..png.height) > 2000, "titles and tick labels are drawn");
 }
 
 #[test]
-fn priors_at_their_limits_can_be_drawn() {
+fn priors_with_extreme_parameters_can_be_drawn() {
     let limits = [
         "beta:0.01,0.01",
         "beta:1000,1000",
@@ -107,7 +107,7 @@ fn priors_at_their_limits_can_be_drawn() {
 }
 
 #[test]
-fn bad_input_is_named() {
+fn invalid_input_is_an_error_that_names_the_panel() {
     assert_eq!(figure_priors(&[]).unwrap_err(), Error::Empty);
     let error = figure_priors(&[row("Uniform", &[])]).unwrap_err();
     assert_eq!(error.to_string(), "panel `Uniform` has no prior; give at least one");

@@ -1,9 +1,9 @@
-//! The figure of thresholds, read back from the picture.
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+//! The figure of the best thresholds, read back from the picture.
+#![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod reading;
+mod picture_reader;
 
-use reading::{Ruler, Tag, dots, tags};
+use picture_reader::{AxisReader, Tag, decode_png, tags};
 use scorewise::Prior;
 use scorewise_report::{Error, Picture, Thresholds, figure_thresholds};
 
@@ -14,91 +14,93 @@ fn panel(title: &str, prior: &str, thresholds: &[f64]) -> Thresholds {
     Thresholds { title: title.into(), prior: prior.parse().unwrap(), thresholds: thresholds.into() }
 }
 
-fn one(prior: &str, thresholds: &[f64]) -> Picture {
+/// A figure with one panel.
+fn single_panel(prior: &str, thresholds: &[f64]) -> Picture {
     figure_thresholds(&[panel("A title", prior, thresholds)]).unwrap()
 }
 
-/// A place is a whole tenth of a pixel, and a panel 250 pixels wide: x is off by less than 1/1000.
+/// Positions are rounded to tenths of a pixel and the panel is 250 pixels wide, so x is off by less than 1/1000.
 const TOLERANCE: f64 = 1e-3;
 
-fn close(got: f64, expected: f64, tolerance: f64) {
+fn assert_close(got: f64, expected: f64, tolerance: f64) {
     assert!((got - expected).abs() <= tolerance, "{got} instead of {expected}");
 }
 
-/// Bars as low end, high end, height, from left to right; the legend's sample lies below the axis and is left out.
-fn bars(tags: &[Tag], ruler: &Ruler) -> Vec<(f64, f64, f64)> {
+/// Lower end, upper end and height of the bars, from left to right, without the symbol of the legend below the axis.
+fn bars(tags: &[Tag], reader: &AxisReader) -> Vec<(f64, f64, f64)> {
     let mut bars: Vec<_> = tags
         .iter()
         .filter(|tag| tag.name == "rect" && tag.has("fill", VERMILLION))
         .map(|tag| {
             let (left, top) = (tag.number("x"), tag.number("y"));
-            let (low, height) = ruler.read((left, top));
-            let (high, foot) = ruler.read((left + tag.number("width"), top + tag.number("height")));
-            (low, high, height, foot)
+            let (low, height) = reader.read((left, top));
+            let (high, bottom) = reader.read((left + tag.number("width"), top + tag.number("height")));
+            (low, high, height, bottom)
         })
         .filter(|(_, _, height, _)| *height > 0.0)
-        .inspect(|(_, _, height, foot)| close(*foot, 0.0, 0.01 * height))
+        .inspect(|(_, _, height, bottom)| assert_close(*bottom, 0.0, 0.01 * height))
         .map(|(low, high, height, _)| (low, high, height))
         .collect();
-    bars.sort_by(|one, other| one.0.total_cmp(&other.0));
+    bars.sort_by(|a, b| a.0.total_cmp(&b.0));
     bars
 }
 
-/// Two-point lines of the data's colour above the axis, read back.
-fn strokes(tags: &[Tag], ruler: &Ruler) -> Vec<[(f64, f64); 2]> {
+/// Lines of two points in the colour of the data above the x axis.
+fn two_point_lines(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
     tags.iter()
         .filter(|tag| tag.name == "polyline" && tag.has("stroke", VERMILLION))
         .filter_map(|tag| <[(f64, f64); 2]>::try_from(tag.points()).ok())
-        .map(|ends| ends.map(|place| ruler.read(place)))
+        .map(|ends| ends.map(|position| reader.read(position)))
         .filter(|ends| ends.iter().all(|(_, y)| *y > -0.01))
         .collect()
 }
 
-fn upright(strokes: &[[(f64, f64); 2]]) -> Vec<f64> {
-    let is_upright = |ends: &&[(f64, f64); 2]| ends[0].0 == ends[1].0;
-    strokes.iter().filter(is_upright).map(|ends| ends[0].0).collect()
+/// The x coordinates of the vertical lines.
+fn vertical_lines(two_point_lines: &[[(f64, f64); 2]]) -> Vec<f64> {
+    let is_vertical = |ends: &&[(f64, f64); 2]| ends[0].0 == ends[1].0;
+    two_point_lines.iter().filter(is_vertical).map(|ends| ends[0].0).collect()
 }
 
 #[test]
-fn bars_have_the_heights_computed_by_hand() {
-    // Deviation above 0.4, so bars of width 0.1: 0 and 0.05 in the first, 0.1 alone, 0.95 and 1 in the last.
-    let picture = one("uniform", &[0.0, 0.05, 0.1, 0.95, 1.0]);
+fn bar_heights_match_a_hand_calculation() {
+    // The standard deviation is above 0.4, so the bars are 0.1 wide: 0 and 0.05 in the first, 0.1 in the second, 0.95 and 1 in the last.
+    let picture = single_panel("uniform", &[0.0, 0.05, 0.1, 0.95, 1.0]);
     let tags = tags(&picture.svg().unwrap());
-    let ruler = Ruler::of(&tags, 0.0, 1e9);
-    let bars = bars(&tags, &ruler);
+    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    let bars = bars(&tags, &reader);
     let expected = [(0.0, 0.1, 2.0 / 5.0 / 0.1), (0.1, 0.2, 1.0 / 5.0 / 0.1), (0.9, 1.0, 2.0 / 5.0 / 0.1)];
     assert_eq!(bars.len(), expected.len());
     for (bar, expected) in bars.iter().zip(expected) {
-        close(bar.0, expected.0, TOLERANCE);
-        close(bar.1, expected.1, TOLERANCE);
-        close(bar.2, expected.2, 0.01);
+        assert_close(bar.0, expected.0, TOLERANCE);
+        assert_close(bar.1, expected.1, TOLERANCE);
+        assert_close(bar.2, expected.2, 0.01);
     }
     let area: f64 = bars.iter().map(|(low, high, height)| (high - low) * height).sum();
-    close(area, 1.0, 0.01);
+    assert_close(area, 1.0, 0.01);
 }
 
 #[test]
-fn mean_and_deviation_are_drawn_and_printed_where_they_are() {
+fn mean_and_deviation_are_drawn_at_their_values_and_printed() {
     let thresholds = [0.4, 0.5, 0.5, 0.6];
     let (mean, deviation) = (0.5, (0.02f64 / 3.0).sqrt());
-    let picture = one("cosine:0.5,0.2", &thresholds);
+    let picture = single_panel("cosine:0.5,0.2", &thresholds);
     let tags = tags(&picture.svg().unwrap());
-    let ruler = Ruler::of(&tags, 0.0, 1e9);
-    let strokes = strokes(&tags, &ruler);
+    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    let two_point_lines = two_point_lines(&tags, &reader);
 
-    let mut at = upright(&strokes);
-    at.sort_by(f64::total_cmp);
-    assert_eq!(at.len(), 3, "the ends of the whisker and the mean between them");
-    close(at[0], mean - deviation, TOLERANCE);
-    close(at[1], mean, TOLERANCE);
-    close(at[2], mean + deviation, TOLERANCE);
-    let line = strokes.iter().find(|ends| ends[0].0 == ends[1].0 && ends[0].1.abs() < 0.02).unwrap();
-    close(line[0].0, mean, TOLERANCE);
+    let mut verticals = vertical_lines(&two_point_lines);
+    verticals.sort_by(f64::total_cmp);
+    assert_eq!(verticals.len(), 3, "two caps of the whisker and the mean between them");
+    assert_close(verticals[0], mean - deviation, TOLERANCE);
+    assert_close(verticals[1], mean, TOLERANCE);
+    assert_close(verticals[2], mean + deviation, TOLERANCE);
+    let line = two_point_lines.iter().find(|ends| ends[0].0 == ends[1].0 && ends[0].1.abs() < 0.02).unwrap();
+    assert_close(line[0].0, mean, TOLERANCE);
 
-    let whisker = strokes.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
-    close(whisker[0].0, mean - deviation, TOLERANCE);
-    close(whisker[1].0, mean + deviation, TOLERANCE);
-    let highest = bars(&tags, &ruler).into_iter().map(|(_, _, height)| height).fold(5.0, f64::max);
+    let whisker = two_point_lines.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
+    assert_close(whisker[0].0, mean - deviation, TOLERANCE);
+    assert_close(whisker[1].0, mean + deviation, TOLERANCE);
+    let highest = bars(&tags, &reader).into_iter().map(|(_, _, height)| height).fold(5.0, f64::max);
     assert!(whisker[0].1 > highest, "the whisker is above bars and prior");
     assert!(tags.iter().any(|tag| tag.text == "mean 0.50, deviation 0.08"));
 }
@@ -106,71 +108,71 @@ fn mean_and_deviation_are_drawn_and_printed_where_they_are() {
 #[test]
 fn the_dashed_line_is_the_priors_density() {
     let prior = Prior::cosine(0.5, 0.2).unwrap();
-    let tags = tags(&one("cosine:0.5,0.2", &[0.5, 0.6]).svg().unwrap());
-    let ruler = Ruler::of(&tags, 0.0, 1e9);
+    let tags = tags(&single_panel("cosine:0.5,0.2", &[0.5, 0.6]).svg().unwrap());
+    let reader = AxisReader::of(&tags, 0.0, 1e9);
     let dashes: Vec<Vec<(f64, f64)>> = tags
         .iter()
         .filter(|tag| tag.name == "polyline" && tag.has("stroke", BLUE))
-        .map(|tag| tag.points().into_iter().map(|place| ruler.read(place)).collect())
-        .filter(|dash: &Vec<(f64, f64)>| dash[0].1 > -0.5) // the legend's sample lies far below
+        .map(|tag| tag.points().into_iter().map(|position| reader.read(position)).collect())
+        .filter(|dash: &Vec<(f64, f64)>| dash[0].1 > -0.5) // the symbol of the legend lies far below
         .collect();
     assert!(dashes.len() > 20, "{} dashes", dashes.len());
     let mut highest = 0.0f64;
     for (x, y) in dashes.into_iter().flatten() {
-        // The steepest slope is π/2δ² = 39, a place is off by half a thousandth.
-        close(y, prior.pdf(x), 0.1);
+        // The derivative of the density is at most π/2δ² = 39, and x is off by up to 0.0005.
+        assert_close(y, prior.pdf(x), 0.1);
         highest = highest.max(y);
     }
-    close(highest, 1.0 / 0.2, 0.05);
+    assert_close(highest, 1.0 / 0.2, 0.05);
 }
 
 #[test]
-fn all_trainings_stuck_is_said() {
-    let picture = one("cosine:0.5,0.1", &[]);
+fn a_panel_without_successful_training_says_so() {
+    let picture = single_panel("cosine:0.5,0.1", &[]);
     let tags = tags(&picture.svg().unwrap());
     assert!(tags.iter().any(|tag| tag.text == "no training succeeded"));
-    let ruler = Ruler::of(&tags, 0.0, 1e9);
-    assert!(bars(&tags, &ruler).is_empty() && strokes(&tags, &ruler).is_empty());
+    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    assert!(bars(&tags, &reader).is_empty() && two_point_lines(&tags, &reader).is_empty());
 }
 
 #[test]
-fn one_training_has_a_mean_and_no_whisker() {
-    let tags = tags(&one("cosine:0.3,0.1", &[0.31]).svg().unwrap());
-    let ruler = Ruler::of(&tags, 0.0, 1e9);
+fn a_single_training_run_has_a_mean_and_no_whisker() {
+    let tags = tags(&single_panel("cosine:0.3,0.1", &[0.31]).svg().unwrap());
+    let reader = AxisReader::of(&tags, 0.0, 1e9);
     assert!(tags.iter().any(|tag| tag.text == "mean 0.31, one training"));
-    let strokes = strokes(&tags, &ruler);
-    assert_eq!(strokes.len(), 1);
-    close(strokes[0][0].0, 0.31, TOLERANCE);
-    let bars = bars(&tags, &ruler);
+    let two_point_lines = two_point_lines(&tags, &reader);
+    assert_eq!(two_point_lines.len(), 1);
+    assert_close(two_point_lines[0][0].0, 0.31, TOLERANCE);
+    let bars = bars(&tags, &reader);
     assert_eq!(bars.len(), 1);
-    close(bars[0].2, 20.0, 0.1); // all of the area on a twentieth
+    assert_close(bars[0].2, 20.0, 0.1); // area 1 on a bar of width 0.05
 }
 
 #[test]
 fn equal_thresholds_make_one_bar_of_area_1() {
     for tau in [0.0, 0.1, 0.5, 1.0] {
-        let tags = tags(&one("uniform", &[tau; 100]).svg().unwrap());
-        let ruler = Ruler::of(&tags, 0.0, 1e9);
-        let bars = bars(&tags, &ruler);
+        let tags = tags(&single_panel("uniform", &[tau; 100]).svg().unwrap());
+        let reader = AxisReader::of(&tags, 0.0, 1e9);
+        let bars = bars(&tags, &reader);
         assert_eq!(bars.len(), 1, "{tau}");
         assert!(bars[0].0 - TOLERANCE <= tau && tau <= bars[0].1 + TOLERANCE, "{tau}");
-        close((bars[0].1 - bars[0].0) * bars[0].2, 1.0, 0.02);
+        assert_close((bars[0].1 - bars[0].0) * bars[0].2, 1.0, 0.02);
         assert!(tags.iter().any(|tag| tag.text == format!("mean {tau:.2}, deviation 0.00")));
     }
 }
 
 #[test]
-fn a_whisker_beyond_the_axis_ends_at_it() {
-    let tags = tags(&one("uniform", &[0.0, 0.0, 1.0, 1.0]).svg().unwrap()); // 0.5 ± 0.58
-    let ruler = Ruler::of(&tags, 0.0, 1e9);
-    let strokes = strokes(&tags, &ruler);
-    assert_eq!(upright(&strokes).len(), 1, "the mean; no ends");
-    let whisker = strokes.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
-    close(whisker[0].0, 0.0, TOLERANCE);
-    close(whisker[1].0, 1.0, TOLERANCE);
+fn a_whisker_beyond_the_axis_is_clipped_without_caps() {
+    let tags = tags(&single_panel("uniform", &[0.0, 0.0, 1.0, 1.0]).svg().unwrap()); // 0.5 ± 0.58
+    let reader = AxisReader::of(&tags, 0.0, 1e9);
+    let two_point_lines = two_point_lines(&tags, &reader);
+    assert_eq!(vertical_lines(&two_point_lines).len(), 1, "the mean, and no caps");
+    let whisker = two_point_lines.iter().find(|ends| ends[0].1 == ends[1].1).unwrap();
+    assert_close(whisker[0].0, 0.0, TOLERANCE);
+    assert_close(whisker[1].0, 1.0, TOLERANCE);
 }
 
-fn ten() -> Vec<Thresholds> {
+fn ten_panels() -> Vec<Thresholds> {
     let mut panels = vec![panel("Uniform", "uniform", &[0.1, 0.5, 0.9])];
     for mu in [0.3, 0.5, 0.7] {
         for delta in [0.1, 0.2, 0.3] {
@@ -182,11 +184,11 @@ fn ten() -> Vec<Thresholds> {
 }
 
 #[test]
-fn ten_panels_all_have_titles_axes_and_numbers_inside_the_picture() {
-    let picture = figure_thresholds(&ten()).unwrap();
+fn ten_panels_have_titles_axes_and_labels_inside_the_picture() {
+    let picture = figure_thresholds(&ten_panels()).unwrap();
     let tags = tags(&picture.svg().unwrap());
     let count = |text: &str| tags.iter().filter(|tag| tag.text == text).count();
-    for title in ten().iter().map(|panel| &panel.title) {
+    for title in ten_panels().iter().map(|panel| &panel.title) {
         assert_eq!(count(title), 1, "{title}");
     }
     assert_eq!(count("threshold τ"), 10);
@@ -196,7 +198,7 @@ fn ten_panels_all_have_titles_axes_and_numbers_inside_the_picture() {
     let (wide, high) = (10.0 * tags[0].number("width"), 10.0 * tags[0].number("height"));
     assert_eq!(tags[0].attributes["viewBox"], format!("0 0 {wide} {high}"));
     for tag in &tags {
-        let places = match &*tag.name {
+        let positions = match &*tag.name {
             "polyline" => tag.points(),
             "rect" => vec![
                 (tag.number("x"), tag.number("y")),
@@ -205,56 +207,56 @@ fn ten_panels_all_have_titles_axes_and_numbers_inside_the_picture() {
             "text" => vec![(tag.number("x"), tag.number("y"))],
             _ => vec![],
         };
-        assert!(places.iter().all(|(x, y)| (0.0..=wide).contains(x) && (0.0..=high).contains(y)), "{places:?}");
+        assert!(positions.iter().all(|(x, y)| (0.0..=wide).contains(x) && (0.0..=high).contains(y)), "{positions:?}");
     }
     let sizes = tags.iter().filter(|tag| tag.name == "text").map(|tag| tag.number("font-size") / 10.0);
     assert!(sizes.fold(f64::INFINITY, f64::min) >= 11.0);
 }
 
 #[test]
-fn the_png_is_the_same_figure_at_two_dots_a_pixel() {
-    let picture = figure_thresholds(&ten()).unwrap();
-    let (svg, png) = (&tags(&picture.svg().unwrap())[0], dots(&picture.png().unwrap()));
+fn png_has_twice_the_size_of_the_svg_and_the_same_colours() {
+    let picture = figure_thresholds(&ten_panels()).unwrap();
+    let (svg, png) = (&tags(&picture.svg().unwrap())[0], decode_png(&picture.png().unwrap()));
     assert_eq!(f64::from(png.width), 2.0 * svg.number("width"));
     assert_eq!(f64::from(png.height), 2.0 * svg.number("height"));
     assert_eq!(png.rgb[..3], [255, 255, 255]);
-    let seen = |colour: [u8; 3]| png.rgb.chunks_exact(3).filter(|dot| *dot == colour).count();
-    assert!(seen([0x00, 0x72, 0xB2]) > 1000, "priors");
-    assert!(seen([0xD5, 0x5E, 0x00]) > 1000, "means");
+    let pixels_of = |colour: [u8; 3]| png.rgb.chunks_exact(3).filter(|dot| *dot == colour).count();
+    assert!(pixels_of([0x00, 0x72, 0xB2]) > 1000, "the lines of the priors are drawn");
+    assert!(pixels_of([0xD5, 0x5E, 0x00]) > 1000, "the means are drawn");
 }
 
 #[test]
-fn the_png_has_its_words_without_any_font_installed() {
+fn png_has_text_without_any_font_installed() {
     let with_title =
-        |title: &str| dots(&figure_thresholds(&[panel(title, "uniform", &[0.5, 0.6])]).unwrap().png().unwrap());
-    let strip = |picture: &reading::Dots| picture.ink(0..picture.width, 0..64); // above the axes there is only the title
-    assert_eq!(strip(&with_title("")), 0);
-    let (short, long) = (strip(&with_title("μ")), strip(&with_title("μ μ μ μ μ")));
+        |title: &str| decode_png(&figure_thresholds(&[panel(title, "uniform", &[0.5, 0.6])]).unwrap().png().unwrap());
+    let title_pixels = |picture: &picture_reader::DecodedPng| picture.dark_pixels(0..picture.width, 0..64); // only the title is above the axes
+    assert_eq!(title_pixels(&with_title("")), 0);
+    let (short, long) = (title_pixels(&with_title("μ")), title_pixels(&with_title("μ μ μ μ μ")));
     assert!(short > 20, "{short}");
     assert!(long.abs_diff(5 * short) <= short, "{short} {long}");
-    // What the font does not have is one and the same box.
-    let box_sign = with_title("\u{10FFFF}");
-    assert!(strip(&box_sign) > 20);
-    for sign in ["μ", "τ", "δ", "±", "−", "×", "≥"] {
-        assert!(with_title(sign).rgb != box_sign.rgb, "{sign}");
+    // Characters that the font lacks are all drawn as the same box.
+    let missing_glyph = with_title("\u{10FFFF}");
+    assert!(title_pixels(&missing_glyph) > 20);
+    for symbol in ["μ", "τ", "δ", "±", "−", "×", "≥"] {
+        assert!(with_title(symbol).rgb != missing_glyph.rgb, "{symbol}");
     }
 }
 
 #[test]
-fn special_signs_in_a_title_are_escaped() {
+fn special_characters_in_a_title_are_escaped() {
     let picture = figure_thresholds(&[panel("a < b & \"c\"", "uniform", &[0.5])]).unwrap();
     assert!(picture.svg().unwrap().contains("a &lt; b &amp; "));
 }
 
 #[test]
 fn the_same_input_gives_the_same_bytes() {
-    let (one, other) = (figure_thresholds(&ten()).unwrap(), figure_thresholds(&ten()).unwrap());
+    let (one, other) = (figure_thresholds(&ten_panels()).unwrap(), figure_thresholds(&ten_panels()).unwrap());
     assert_eq!(one.svg(), other.svg());
     assert_eq!(one.png(), other.png());
 }
 
 #[test]
-fn bad_input_is_named() {
+fn invalid_input_is_an_error_that_names_the_panel() {
     assert_eq!(figure_thresholds(&[]).unwrap_err(), Error::Empty);
     for bad in [-0.1, 1.5, f64::INFINITY] {
         let error = figure_thresholds(&[panel("Uniform", "uniform", &[0.5, bad])]).unwrap_err();

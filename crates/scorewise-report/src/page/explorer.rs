@@ -1,58 +1,59 @@
-//! The threshold to move, and what moves with it.
+//! The interactive part of a page: a threshold slider, and the confusion matrix and scores that follow it.
 
 use std::fmt::Write as _;
 
 use scorewise::{Direction, Score};
 
 use super::html::escaped;
-use super::sections::picture;
+use super::sections::picture_html;
 use crate::document::{Forecast, USUAL};
-use crate::drawn::{Drawn, feasible, figure_of_scores};
 use crate::error::Result;
+use crate::figures::{Drawn, feasible, figure_of_scores};
 use crate::number::{short, shown, spoken, step};
 
+/// The section with the threshold slider; empty when the threshold in use is not among the points.
 pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
-    let Some(at) = forecast.points.iter().position(|point| point.threshold == forecast.threshold) else {
+    let Some(chosen_index) = forecast.points.iter().position(|point| point.threshold == forecast.threshold) else {
         return Ok(String::new());
     };
-    let point = &forecast.points[at];
+    let point = &forecast.points[chosen_index];
     let scores = forecast.scores();
-    let place = |threshold: f64| forecast.points.iter().position(|point| point.threshold == threshold);
+    let point_index = |threshold: f64| forecast.points.iter().position(|point| point.threshold == threshold);
     let mut body = String::from(
-        "<p class=\"screen\">Move the threshold, or touch the curve: all numbers below follow. Arrow keys go step by step.</p>\n",
+        "<p class=\"screen\">Move the slider or click the curve to change the threshold; all numbers below follow. Arrow keys move it one step at a time.</p>\n",
     );
     body += "<div class=\"explorer\">\n<div>\n";
     body += &curve(forecast, figures)?;
     let _ = write!(
         body,
         "<div class=\"controls\">\n<label>threshold<input type=\"text\" id=\"typed\" inputmode=\"decimal\" value=\"{}\"></label>\n\
-         <span class=\"field\"><span id=\"step-words\">one step</span><span><button type=\"button\" data-step=\"-1\" aria-label=\"one step down\">−</button> \
+         <span class=\"field\"><span id=\"step-label\">one step</span><span><button type=\"button\" data-step=\"-1\" aria-label=\"one step down\">−</button> \
          <button type=\"button\" data-step=\"1\" aria-label=\"one step up\">+</button></span></span>\n\
-         <button type=\"button\" class=\"main\" data-place=\"{at}\">back to {}</button>\n",
+         <button type=\"button\" class=\"main\" data-place=\"{chosen_index}\">back to {}</button>\n",
         point.said(6),
         forecast.said(),
     );
-    if let Some(half) = place(0.5).filter(|half| *half != at) {
+    if let Some(half) = point_index(0.5).filter(|half| *half != chosen_index) {
         let _ = writeln!(body, "<button type=\"button\" data-place=\"{half}\">0.5</button>");
     }
     let optima: Vec<_> = scores
         .iter()
         .filter_map(|score| {
             let best = forecast.optima.iter().find(|optimum| optimum.score == score.name())?;
-            Some((score, best, place(best.threshold)?))
+            Some((score, best, point_index(best.threshold)?))
         })
         .collect();
-    body += "<label>jump to the best<select id=\"jump\"><option value=\"\">score…</option>\n";
-    for (score, best, at) in &optima {
+    body += "<label>jump to the best threshold of<select id=\"jump\"><option value=\"\">score…</option>\n";
+    for (score, best, index) in &optima {
         let _ = writeln!(
             body,
-            "<option value=\"{at}\">{}: {} at {}</option>",
+            "<option value=\"{index}\">{}: {} at {}</option>",
             escaped(score.name()),
             spoken(best.value),
-            forecast.points[*at].said(3)
+            forecast.points[*index].said(3)
         );
     }
-    body += "</select></label>\n<label>show one more curve<select id=\"more\"><option value=\"\">none</option>\n";
+    body += "</select></label>\n<label>show another curve<select id=\"more\"><option value=\"\">none</option>\n";
     for score in scores.iter().filter(|score| can_be_drawn(score)) {
         let _ = writeln!(body, "<option>{}</option>", escaped(score.name()));
     }
@@ -60,38 +61,40 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
     let _ = writeln!(
         body,
         "<p class=\"now\">At threshold <output id=\"now\" for=\"threshold\" data-exact=\"{}\">{}</output> \
-         <span class=\"faint\">(the same from <span id=\"same\">{}</span>)</span></p>",
+         <span class=\"faint\">(same results from <span id=\"same\">{}</span>)</span></p>",
         forecast.threshold,
         point.said(6),
         step(point.low, point.high),
     );
     if !forecast.conditions.is_empty() {
-        let words = if feasible(forecast)?[at] { "The conditions are met." } else { "A condition is not met here." };
-        let _ = writeln!(body, "<p class=\"conditions\" id=\"feasible\" aria-live=\"polite\">{words}</p>");
+        let message =
+            if feasible(forecast)?[chosen_index] { "The conditions are met." } else { "A condition is not met here." };
+        let _ = writeln!(body, "<p class=\"conditions\" id=\"feasible\" aria-live=\"polite\">{message}</p>");
     }
-    body += &matrix(forecast, point.cells);
-    let looked_up = |name: &str| {
+    body += &confusion_table(forecast, point.cells);
+    let score_value = |name: &str| {
         let value = Score::parse(name).ok().and_then(|score| score.checked(&point.confusion()));
         format!("<b data-score=\"{name}\">{}</b>", shown(value))
     };
     let _ = write!(
         body,
         "<p>Alarms per event: {}. Share of events missed: {}. Share of alarms that are false: {}.</p>\n</div>\n</div>\n",
-        looked_up("frequency_bias"),
-        looked_up("miss_rate"),
-        looked_up("far"),
+        score_value("frequency_bias"),
+        score_value("miss_rate"),
+        score_value("far"),
     );
-    let usual = 1 + scores.iter().skip(1).filter(|score| USUAL.contains(&score.name())).count();
-    let _ = writeln!(body, "<p>{}</p>", best_words(forecast));
-    body += &table(forecast, &scores[..usual], "The scores that are asked for most", true);
-    let rest = table(forecast, &scores[usual..], "All other scores", false);
-    let _ = write!(body, "<details><summary>All other scores ({})</summary>\n{rest}</details>\n", scores.len() - usual);
-    body += "<div class=\"controls\"><button type=\"button\" id=\"save-csv\">download this table as CSV, one line a threshold</button>\
-             <span class=\"toast\" id=\"told\" role=\"status\"></span></div>\n";
+    let common = 1 + scores.iter().skip(1).filter(|score| USUAL.contains(&score.name())).count();
+    let _ = writeln!(body, "<p>{}</p>", note_on_best_thresholds(forecast));
+    body += &table(forecast, &scores[..common], "Common scores", true);
+    let rest = table(forecast, &scores[common..], "All other scores", false);
+    let _ =
+        write!(body, "<details><summary>All other scores ({})</summary>\n{rest}</details>\n", scores.len() - common);
+    body += "<div class=\"controls\"><button type=\"button\" id=\"save-csv\">download the table of thresholds as CSV</button>\
+             <span class=\"toast\" id=\"status\" role=\"status\"></span></div>\n";
     Ok(super::html::section("explore", "Move the threshold", &body))
 }
 
-/// The curve with the slider under it; without a curve, as where every score on it is undefined, the slider alone.
+/// The figure of the scores with the slider below it; the slider alone when all plotted scores are undefined.
 fn curve(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
     let slider = |margins: &str| {
         format!(
@@ -100,55 +103,55 @@ fn curve(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
             forecast.threshold
         )
     };
-    let Some(wide) = figures.iter().find(|drawn| drawn.name == "scores") else { return Ok(slider("")) };
+    let Some(wide) = figures.iter().find(|figure| figure.name == "scores") else { return Ok(slider("")) };
     let narrow = figure_of_scores(forecast, true)?;
-    // The slider lies under the data of the curve: its ends are the ends of the axis, give or take half a thumb.
-    let margins = |drawn: &Drawn, name: &str| {
-        let whole = f64::from(drawn.picture.size().0);
-        drawn.picture.frames().first().map_or(String::new(), |frame| {
-            let (left, right) = (frame.left / whole, 1.0 - (frame.left + frame.width) / whole);
+    // The slider is aligned with the x axis of the figure, up to half the width of its thumb.
+    let margins = |figure: &Drawn, name: &str| {
+        let total_width = f64::from(figure.picture.size().0);
+        figure.picture.frames().first().map_or(String::new(), |frame| {
+            let (left, right) = (frame.left / total_width, 1.0 - (frame.left + frame.width) / total_width);
             format!("--{name}left:{:.3}%;--{name}right:{:.3}%;", 100.0 * left, 100.0 * right)
         })
     };
     Ok(format!(
         "<figure class=\"wide\" id=\"figure-scores\">{}\n{}\n{}<figcaption><b>{}.</b> {}</figcaption></figure>\n",
-        picture(wide, " touch on-wide")?,
-        picture(&narrow, " touch on-narrow")?,
+        picture_html(wide, " touch on-wide")?,
+        picture_html(&narrow, " touch on-narrow")?,
         slider(&(margins(wide, "") + &margins(&narrow, "narrow-"))),
         escaped(&wide.title),
         escaped(&wide.caption),
     ))
 }
 
-/// What the best thresholds of the table are good for.
-fn best_words(forecast: &Forecast) -> String {
+/// On which rows the best thresholds of the table were found, and what that means.
+fn note_on_best_thresholds(forecast: &Forecast) -> String {
     let conditions = if forecast.conditions.is_empty() { "" } else { ", among thresholds that meet the conditions" };
     match forecast.source.as_str() {
-        "these rows" => format!(
-            "Best thresholds are those of these rows{conditions}. What was chosen on them does a little worse on new ones."
-        ),
+        "these rows" => {
+            format!("Best thresholds are found on these rows{conditions}. Expect slightly worse scores on new rows.")
+        }
         source => format!(
-            "The threshold was chosen on {}. Best thresholds of the table are those of the rows that judge it{conditions}: to look at, not to choose by.",
+            "The threshold was chosen on {}. The best thresholds in the table are found on the evaluated rows{conditions}; use them for information, not to choose a threshold.",
             escaped(source)
         ),
     }
 }
 
-/// Whether a score's values can stand on the axis of the curve.
+/// Whether the range of a score fits the y axis of the figure.
 fn can_be_drawn(score: &Score) -> bool {
     score.row().is_none_or(|row| row.range.0 >= -1.0 && row.range.1 <= 1.0)
 }
 
-fn matrix(forecast: &Forecast, cells: [f64; 4]) -> String {
+fn confusion_table(forecast: &Forecast, cells: [f64; 4]) -> String {
     let [negative, positive] = &forecast.classes;
-    let cell = |class: &str, name: &str, count: f64, words: &str| {
-        format!("<td class=\"{class}\"><b data-cell=\"{name}\">{}</b><small>{words}</small></td>", short(count))
+    let cell = |class: &str, name: &str, count: f64, label: &str| {
+        format!("<td class=\"{class}\"><b data-cell=\"{name}\">{}</b><small>{label}</small></td>", short(count))
     };
     format!(
-        "<table class=\"matrix\"><caption>The confusion matrix</caption>\n<thead><tr><td></td><th scope=\"col\">forecast no</th><th scope=\"col\">forecast yes</th></tr></thead>\n\
+        "<table class=\"matrix\"><caption>Confusion matrix</caption>\n<thead><tr><td></td><th scope=\"col\">forecast no</th><th scope=\"col\">forecast yes</th></tr></thead>\n\
          <tbody><tr><th scope=\"row\">{}</th>{}{}</tr>\n<tr><th scope=\"row\">{}</th>{}{}</tr></tbody></table>\n",
         escaped(negative),
-        cell("right", "tn", cells[0], "quiet and right (tn)"),
+        cell("right", "tn", cells[0], "correct rejections (tn)"),
         cell("wrong", "fp", cells[1], "false alarms (fp)"),
         escaped(positive),
         cell("wrong", "fn", cells[2], "missed events (fn)"),
@@ -156,21 +159,25 @@ fn matrix(forecast: &Forecast, cells: [f64; 4]) -> String {
     )
 }
 
-/// Scores now, with their interval at the threshold in use, and their best.
-fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_lead: bool) -> String {
+/// A table of scores: value at the current threshold, interval at the threshold in use, best value and best threshold.
+fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_main_score: bool) -> String {
     let Some(point) = forecast.point() else { return String::new() };
-    // One alone stands at the top of the page already.
+    // A single interval is already shown at the top of the page.
     let has_intervals = scores.iter().filter(|score| interval(forecast, score).is_some()).count() > 1;
-    let heading =
-        if has_intervals { format!("<th scope=\"col\">95 % at {}</th>", forecast.said()) } else { String::new() };
+    let heading = if has_intervals {
+        format!("<th scope=\"col\">95 % interval at {}</th>", forecast.said())
+    } else {
+        String::new()
+    };
     let mut text = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\n\
          <thead><tr><th scope=\"col\">score</th><th scope=\"col\">now</th>{heading}<th scope=\"col\">better is</th><th scope=\"col\">best on these rows</th><th scope=\"col\">at threshold</th></tr></thead>\n<tbody>\n"
     );
     for (number, score) in scores.iter().enumerate() {
         let best = forecast.optima.iter().find(|optimum| optimum.score == score.name());
-        let place = best.and_then(|best| forecast.points.iter().position(|point| point.threshold == best.threshold));
-        let class = if has_lead && number == 0 { " class=\"lead-score\"" } else { "" };
+        let best_index =
+            best.and_then(|best| forecast.points.iter().position(|point| point.threshold == best.threshold));
+        let class = if has_main_score && number == 0 { " class=\"lead-score\"" } else { "" };
         let name = escaped(score.name());
         let better = match score.direction() {
             Direction::Higher => "higher".to_string(),
@@ -188,12 +195,12 @@ fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_lead: bool) -
             let _ = write!(text, "<td>{ends}</td>");
         }
         let _ = write!(text, "<td>{better}</td><td>{}</td>", best.map_or(String::new(), |best| short(best.value)));
-        match (best, place) {
-            (Some(_), Some(place)) => {
+        match (best, best_index) {
+            (Some(_), Some(best_index)) => {
                 let _ = writeln!(
                     text,
-                    "<td><button type=\"button\" data-place=\"{place}\" aria-label=\"go to the best {name}\">{}</button></td></tr>",
-                    forecast.points[place].said(6)
+                    "<td><button type=\"button\" data-place=\"{best_index}\" aria-label=\"go to the best threshold of {name}\">{}</button></td></tr>",
+                    forecast.points[best_index].said(6)
                 );
             }
             _ => text += "<td></td></tr>\n",

@@ -1,4 +1,4 @@
-//! What a reader wants to know first: which threshold, what it costs, how sure that is.
+//! The top of a page: which threshold, what it costs, how good the score is and how certain.
 
 use std::fmt::Write as _;
 
@@ -6,24 +6,25 @@ use scorewise::Score;
 use serde_json::Value;
 
 use super::html::{escaped, prose};
-use super::many;
-use crate::document::{Document, Forecast, Kind, matrix};
+use super::multiclass;
+use crate::document::{Document, Forecast, Kind, confusion_from_cells};
 use crate::number::{counted, short, shown, spoken, step};
 
 /// The top of a page.
 pub(super) struct Headline {
-    /// Of the window.
+    /// Title of the browser window.
     pub title: String,
-    /// What was done to what.
+    /// The command and its data.
     pub kind: String,
-    /// The result in a few words.
+    /// The result as a heading.
     pub heading: String,
-    /// The result in a sentence, as HTML.
+    /// The result in one sentence, as HTML.
     pub lead: String,
-    /// Cards, as HTML.
+    /// The cards below the heading, as HTML.
     pub html: String,
 }
 
+/// The top of the page of a result.
 pub(super) fn headline(document: &Document) -> Headline {
     let data: Vec<&str> = document.provenance.data.iter().map(|data| data.name.as_str()).collect();
     let command = match document.kind {
@@ -37,22 +38,24 @@ pub(super) fn headline(document: &Document) -> Headline {
     let experiment = document.result.get("experiment").and_then(Value::as_str).unwrap_or_default();
     let kind = format!("scorewise {command} {}{experiment}", data.join(", ")).trim().to_string();
     let (heading, lead, html) = match &document.forecast {
-        Some(forecast) => of_forecast(document, forecast),
+        Some(forecast) => with_forecast(document, forecast),
         None => without_forecast(document),
     };
     Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html: html + &notes(document) }
 }
 
+/// The notes on the data, folded.
 fn notes(document: &Document) -> String {
     let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose(note))).collect();
-    let words = match document.notes.len() {
+    let summary = match document.notes.len() {
         0 => return String::new(),
         1 => "1 note".into(),
         several => format!("{several} notes"),
     };
-    format!("<details><summary>{words} on the data</summary><ul>\n{notes}</ul></details>\n")
+    format!("<details><summary>{summary} on the data</summary><ul>\n{notes}</ul></details>\n")
 }
 
+/// Heading, lead and cards of a result without a forecast.
 fn without_forecast(document: &Document) -> (String, String, String) {
     if let Some(comparison) = &document.comparison {
         return (comparison.verdict.trim_end_matches('.').to_string(), String::new(), String::new());
@@ -61,10 +64,10 @@ fn without_forecast(document: &Document) -> (String, String, String) {
     let number = |name: &str| document.result.get(name).and_then(Value::as_f64);
     let heading = match document.kind {
         Kind::Reproduce => match text("experiment").as_str() {
-            "adult" => "The paper's Table 1, beside our own".to_string(),
-            _ => "The paper's Table 2, beside our own".into(),
+            "adult" => "Table 1 of the paper and our results".to_string(),
+            _ => "Table 2 of the paper and our results".into(),
         },
-        Kind::Train => many::heading(document).unwrap_or_else(|| format!("A model for {}", text("target"))),
+        Kind::Train => multiclass::heading(document).unwrap_or_else(|| format!("A model for {}", text("target"))),
         Kind::Compare => format!("Two forecasts compared by {}", text("score")),
         Kind::Theory => format!("{} under a random threshold", text("score")),
         Kind::Tune => match number("threshold") {
@@ -76,10 +79,11 @@ fn without_forecast(document: &Document) -> (String, String, String) {
     (heading, String::new(), String::new())
 }
 
-fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, String) {
+/// Heading, lead and cards of a forecast.
+fn with_forecast(document: &Document, forecast: &Forecast) -> (String, String, String) {
     let Some(score) = forecast.scores().into_iter().next() else { return Default::default() };
     let cells = forecast.point().map_or([0.0; 4], |point| point.cells);
-    let value = score.checked(&matrix(cells));
+    let value = score.checked(&confusion_from_cells(cells));
     let interval = forecast.intervals.iter().find(|interval| interval.score == score.name());
     let threshold = forecast.said();
     let heading = match (document.kind, &document.theory) {
@@ -91,17 +95,17 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
         }
         _ => format!("Say yes above {threshold}"),
     };
-    let sure = interval.map_or(String::new(), |interval| {
-        format!(" (95\u{a0}% {} to {})", spoken(interval.low), spoken(interval.high))
+    let interval_text = interval.map_or(String::new(), |interval| {
+        format!(" (95\u{a0}% interval {} to {})", spoken(interval.low), spoken(interval.high))
     });
     let weight: f64 = cells.iter().sum();
     let rows = match forecast.is_weighted {
-        true => format!("{} (of weight {})", counted(forecast.rows as f64), counted(weight)),
+        true => format!("{} (total weight {})", counted(forecast.rows as f64), counted(weight)),
         false => counted(weight),
     };
     let lead = format!(
-        "<p class=\"lead\">{place} <b>{name}</b> is <b>{value}</b>{sure}, on {rows} {part}.</p>\n",
-        place = match document.kind {
+        "<p class=\"lead\">{at_threshold} <b>{name}</b> is <b>{value}</b>{interval_text}, on {rows} {part}.</p>\n",
+        at_threshold = match document.kind {
             Kind::Theory => format!("At threshold {threshold}"),
             _ => "At that threshold".into(),
         },
@@ -110,23 +114,24 @@ fn of_forecast(document: &Document, forecast: &Forecast) -> (String, String, Str
         part = escaped(&forecast.part),
     );
     let mut html = String::from("<div class=\"cards\">\n");
-    html += &which(forecast);
-    html += &costs(cells, &forecast.classes[1]);
-    html += &yardsticks(forecast, &score, value, interval.map(|interval| (interval.low, interval.high)));
+    html += &threshold_card(forecast);
+    html += &cost_card(cells, &forecast.classes[1]);
+    html += &quality_card(forecast, &score, value, interval.map(|interval| (interval.low, interval.high)));
     html += "</div>\n";
     (heading, lead, html)
 }
 
-fn which(forecast: &Forecast) -> String {
+/// The card with the threshold and its uncertainty.
+fn threshold_card(forecast: &Forecast) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
         forecast.point().map_or_else(|| short(forecast.threshold), |point| point.said(6)),
-        escaped(&capital(&forecast.chosen))
+        escaped(&capitalised(&forecast.chosen))
     );
     if let Some((low, high)) = forecast.interval {
         let _ = writeln!(
             text,
-            "<p>On {}, every threshold from {} is as good.</p>",
+            "<p>On {}, every threshold from {} gives the same score.</p>",
             escaped(&forecast.source),
             step(low, high)
         );
@@ -134,7 +139,7 @@ fn which(forecast: &Forecast) -> String {
     if let Some((low, high)) = forecast.spread {
         let _ = writeln!(
             text,
-            "<p>Drawn anew from {}, the best threshold lies between <b>{}</b> and <b>{}</b> in 95\u{a0}% of the draws.</p>",
+            "<p>In 95\u{a0}% of bootstrap replicates of {}, the best threshold lies between <b>{}</b> and <b>{}</b>.</p>",
             escaped(&forecast.source),
             spoken(low),
             spoken(high)
@@ -146,17 +151,18 @@ fn which(forecast: &Forecast) -> String {
     text + "</section>\n"
 }
 
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+/// The text with its first letter in upper case.
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Events are what the rows call them, said once.
-fn costs([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
+/// The card with missed events and false alarms; `event` is the name of the positive class.
+fn cost_card([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
     let named = if event == "event" { String::new() } else { format!(" ({})", escaped(event)) };
     let (events, alarms) = (tp + fn_, tp + fp);
-    let share = |part: f64, whole: f64| {
-        if whole > 0.0 { format!(" ({:.0}\u{a0}%)", 100.0 * part / whole) } else { String::new() }
+    let percentage = |part: f64, total: f64| {
+        if total > 0.0 { format!(" ({:.0}\u{a0}%)", 100.0 * part / total) } else { String::new() }
     };
     format!(
         "<section class=\"card\" aria-label=\"What it costs\"><h2>What does it cost?</h2>\n\
@@ -165,33 +171,36 @@ fn costs([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
          <p>{caught} events are caught, with {ratio} alarms per event.</p>\n</section>\n",
         missed = counted(fn_),
         events = counted(events),
-        missed_share = share(fn_, events),
+        missed_share = percentage(fn_, events),
         false_alarms = counted(fp),
         alarms = counted(alarms),
-        false_share = share(fp, alarms),
+        false_share = percentage(fp, alarms),
         caught = counted(tp),
         ratio = if events > 0.0 { format!("{:.2}", alarms / events) } else { "undefined".into() },
     )
 }
 
-/// The score beside those of forecasts that anyone could make.
-fn yardsticks(forecast: &Forecast, score: &Score, value: Option<f64>, interval: Option<(f64, f64)>) -> String {
+/// The card with the score and the scores of reference forecasts.
+fn quality_card(forecast: &Forecast, score: &Score, value: Option<f64>, interval: Option<(f64, f64)>) -> String {
     let mut rows = vec![("this forecast".to_string(), value, true)];
     if forecast.threshold != 0.5 {
         let at_half = forecast.points.iter().find(|point| point.threshold == 0.5);
-        rows.extend(at_half.map(|point| ("the same at 0.5".into(), score.checked(&point.confusion()), false)));
+        rows.extend(at_half.map(|point| ("this forecast at 0.5".into(), score.checked(&point.confusion()), false)));
     }
     rows.extend(
-        forecast.yardsticks.iter().map(|other| (other.name.clone(), score.checked(&matrix(other.cells)), false)),
+        forecast
+            .yardsticks
+            .iter()
+            .map(|other| (other.name.clone(), score.checked(&confusion_from_cells(other.cells)), false)),
     );
-    // Bars are for scores between 0 and 1, or between −1 and 1, of which the part below 0 shows as nothing.
+    // Bars are drawn for scores whose best value is 1; negative values have an empty bar.
     let has_bars = score.row().is_some_and(|row| row.range.1 == 1.0 && row.perfect == Some(1.0));
     let mut text = format!(
-        "<section class=\"card\" aria-label=\"How good and how sure\"><h2>How good, and how sure?</h2>\n<p><span class=\"big\">{}</span> {}{}</p>\n<div class=\"bars\">\n",
+        "<section class=\"card\" aria-label=\"How good and how certain\"><h2>How good, and how certain?</h2>\n<p><span class=\"big\">{}</span> {}{}</p>\n<div class=\"bars\">\n",
         value.map_or("undefined".into(), spoken),
         escaped(score.name()),
         interval.map_or(String::new(), |(low, high)| format!(
-            ", 95 % between <b>{}</b> and <b>{}</b>",
+            ", 95 % interval <b>{}</b> to <b>{}</b>",
             spoken(low),
             spoken(high)
         ))

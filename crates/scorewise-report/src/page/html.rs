@@ -1,10 +1,10 @@
-//! Words into HTML.
+//! Building blocks of HTML.
 
 use std::fmt::Write as _;
 
 use crate::visible;
 
-/// Text between tags or inside quotes.
+/// Escapes text for use between tags or in quoted attributes.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in visible(text).chars() {
@@ -20,7 +20,7 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Prose, in which `words like these` are set as code.
+/// Escapes prose and sets `words in backticks` as code.
 pub(super) fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let part = |(number, part): (usize, &str)| match number % 2 {
@@ -30,12 +30,12 @@ pub(super) fn prose(text: &str) -> String {
     if text.matches('`').count().is_multiple_of(2) { parts.map(part).collect() } else { escaped(text) }
 }
 
-/// JSON that can stand inside a script: no `</script>`, no `<!--`, no control characters.
+/// A script element with JSON data, escaped so that it contains no `</script>`, no `<!--` and no control characters.
 pub(super) fn data(id: &str, json: &str) -> String {
     format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", visible(&json.replace('<', "\\u003c")))
 }
 
-/// A section with its heading; nothing where it would be empty.
+/// A section with a heading; an empty string when the body is empty.
 pub(super) fn section(id: &str, heading: &str, body: &str) -> String {
     if body.is_empty() {
         return String::new();
@@ -46,7 +46,7 @@ pub(super) fn section(id: &str, heading: &str, body: &str) -> String {
     )
 }
 
-/// A table that can be scrolled sideways where it is too wide. Cells are text; from the second column on they are numbers.
+/// A table that scrolls horizontally when it is too wide. The first cell of each row is its header.
 pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>{}</caption>\n<thead><tr>",
@@ -79,7 +79,7 @@ pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> St
     text
 }
 
-/// Facts with their names; empty ones are left out.
+/// A list of names and values; empty values are left out.
 pub(super) fn facts(facts: &[(&str, String)]) -> String {
     let mut text = String::from("<dl class=\"facts\">\n");
     for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {
@@ -93,13 +93,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_between_backticks_are_code() {
+    fn words_in_backticks_become_code() {
         assert_eq!(prose("the `kept` <one>"), "the <code>kept</code> &lt;one&gt;");
         assert_eq!(prose("a lone ` stays"), "a lone ` stays");
     }
 
     #[test]
-    fn nothing_a_user_named_becomes_markup() {
+    fn user_text_cannot_inject_markup() {
         assert_eq!(escaped("<b a='1'>&\"</b>"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;&lt;/b&gt;");
         assert_eq!(escaped("\u{1b}<\u{202e}"), "\\u001b&lt;\\u202e");
         assert!(!data("x", "{\"file\":\"</script><script>alert(1)\"}")[30..].contains("<script>"));

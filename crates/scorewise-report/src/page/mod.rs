@@ -1,35 +1,35 @@
-//! PAGE: a result as one HTML file that needs nothing else: no network, no server, no other file.
+//! A result as one self-contained HTML file that needs no network, no server and no other file.
 //!
-//! Everything on it is computed here. The script of the page looks numbers up in a table that stands in the page; it computes no score.
-//! Figures are the SVGs of [`figures`], coloured anew by the page's style where the reader prefers a dark one.
+//! Everything on the page is computed here. The script of the page looks values up in an embedded table and computes no score. Figures
+//! are the SVGs of [`figures`], recoloured by the style sheet in dark mode.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `html` | words into HTML |
-//! | `headline` | which threshold, what it costs, how sure that is |
-//! | `lookup` | the table behind the threshold |
-//! | `explorer` | the threshold to move, and what moves with it |
-//! | `many` | a model of more than two classes |
+//! | `html` | building blocks of HTML |
+//! | `headline` | which threshold, what it costs, how certain that is |
+//! | `lookup` | the table of scores at every threshold |
+//! | `explorer` | the threshold slider, and the numbers that follow it |
+//! | `multiclass` | a model of more than two classes |
 //! | `sections` | figures, training, theory, comparison, tables, provenance |
 
 mod html;
 mod headline;
 mod lookup;
 mod explorer;
-mod many;
+mod multiclass;
 mod sections;
 
 use html::{data, escaped};
 
 use crate::document::Document;
-use crate::drawn::figures;
 use crate::error::Result;
+use crate::figures::figures;
 use crate::palette::palette;
 
-/// By this a report is known as ours.
+/// The tag by which a file is recognised as a report of scorewise.
 pub const GENERATOR: &str = "<meta name=\"generator\" content=\"scorewise";
 
-/// The page of a result.
+/// The HTML page of a result.
 ///
 /// ```
 /// use scorewise_report::{document::Document, page};
@@ -48,16 +48,16 @@ pub fn page(document: &Document) -> Result<String> {
     if let Some(forecast) = &document.forecast {
         body += &explorer::explorer(forecast, &figures)?;
     }
-    let many = many::section_of(document);
-    body += many.as_deref().unwrap_or_default();
+    let multiclass = multiclass::section_html(document);
+    body += multiclass.as_deref().unwrap_or_default();
     body += &sections::comparison(document);
     body += &sections::reproduction(document, &figures)?;
     body += &sections::figures(document, &figures)?;
     body += &sections::folds(document);
     body += &sections::training(document, &figures)?;
     body += &sections::theory(document, &figures)?;
-    if many.is_none() {
-        body += &sections::plain(document);
+    if multiclass.is_none() {
+        body += &sections::plain_result(document);
     }
     body += &sections::provenance(document);
     let mut scripts = data("result", &format!("{:#}", document.result));
@@ -69,9 +69,9 @@ pub fn page(document: &Document) -> Result<String> {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
          {GENERATOR} {version}\">\n<title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{style}{colours}</style>\n<noscript><style>.screen, .controls {{ display: none !important; }}</style></noscript>\n</head>\n\
-         <body>\n<a class=\"skip\" href=\"#main\">To the content</a>\n<header>\n<p class=\"kind\">{kind}</p>\n<h1>{heading}</h1>\n{lead}</header>\n\
-         <main id=\"main\">\n{body}</main>\n<footer><p>Made by scorewise {version}. Intervals hold the middle 95 % of the values in rows drawn anew; those of the reliability diagram are Wilson\u{2019}s. \
-         This page needs no network: it can be mailed and kept.</p></footer>\n{scripts}<script>\n{script}</script>\n</body>\n</html>\n",
+         <body>\n<a class=\"skip\" href=\"#main\">Skip to content</a>\n<header>\n<p class=\"kind\">{kind}</p>\n<h1>{heading}</h1>\n{lead}</header>\n\
+         <main id=\"main\">\n{body}</main>\n<footer><p>Made by scorewise {version}. Intervals are the middle 95 % of bootstrap replicates; those of the reliability diagram are Wilson intervals. \
+         This page is self-contained and works offline.</p></footer>\n{scripts}<script>\n{script}</script>\n</body>\n</html>\n",
         version = escaped(&document.scorewise),
         title = escaped(&headline.title),
         heading = escaped(&headline.heading),
@@ -83,7 +83,8 @@ pub fn page(document: &Document) -> Result<String> {
     ))
 }
 
-/// The colours of the pictures, by name: attributes of an SVG yield to a style, so a dark page has its own.
+/// CSS rules that map the colours of the pictures to variables, because CSS overrides the attributes of an SVG. Dark mode changes the
+/// variables.
 fn colours() -> String {
     let rule = |(name, colour): &(&str, String)| {
         let variable = match *name {

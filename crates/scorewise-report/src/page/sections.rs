@@ -1,4 +1,4 @@
-//! The other parts of a page: figures, training, theory, comparison, tables, provenance.
+//! The other sections of a page: figures, training, cross-validation, theory, comparison, reproduction, provenance.
 
 use std::fmt::Write as _;
 
@@ -6,42 +6,42 @@ use serde_json::Value;
 
 use super::html::{escaped, facts, prose, section, table};
 use crate::document::{Document, Member};
-use crate::drawn::{Drawn, Moving};
 use crate::error::Result;
+use crate::figures::{Drawn, Moving};
 use crate::number::{short, shown};
 
 /// A figure with its caption.
-pub(super) fn figure(drawn: &Drawn, is_wide: bool) -> Result<String> {
+pub(super) fn figure_html(figure: &Drawn, is_wide: bool) -> Result<String> {
     let class = if is_wide { " class=\"wide\"" } else { "" };
     Ok(format!(
         "<figure{class} style=\"--wide:{}px\" id=\"figure-{}\">{}\n<figcaption><b>{}.</b> {}</figcaption></figure>\n",
-        drawn.picture.size().0,
-        escaped(&drawn.name),
-        picture(drawn, "")?,
-        escaped(&drawn.title),
-        escaped(&drawn.caption)
+        figure.picture.size().0,
+        escaped(&figure.name),
+        picture_html(figure, "")?,
+        escaped(&figure.title),
+        escaped(&figure.caption)
     ))
 }
 
-/// The picture itself, and over it what moves with the threshold.
-pub(super) fn picture(drawn: &Drawn, class: &str) -> Result<String> {
-    let (wide, high) = drawn.picture.size();
-    let label = escaped(&format!("{}. {}", drawn.title, drawn.caption));
-    // A reader that cannot see it hears what it is; the numbers stand in the tables.
-    let svg = drawn.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
-    let over = match (drawn.moving, drawn.picture.frames().first()) {
+/// The picture, with an overlay for the mark that follows the threshold.
+pub(super) fn picture_html(figure: &Drawn, class: &str) -> Result<String> {
+    let (wide, high) = figure.picture.size();
+    let label = escaped(&format!("{}. {}", figure.title, figure.caption));
+    // A text alternative for screen readers; the numbers are in the tables.
+    let svg = figure.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
+    let overlay = match (figure.moving, figure.picture.frames().first()) {
         (Moving::Still, _) | (_, None) => String::new(),
         (moving, Some(frame)) => {
             let numbers =
                 [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
             let numbers = numbers.map(|number| format!("{}", (number * 1e6).round() / 1e6)).join(",");
             let (attributes, mark) = match moving {
-                Moving::Dot(across, up) => {
-                    (format!(" data-across=\"{across}\" data-up=\"{up}\""), "<circle r=\"5.5\"/>".to_string())
+                Moving::Dot(x_score, y_score) => {
+                    (format!(" data-across=\"{x_score}\" data-up=\"{y_score}\""), "<circle r=\"5.5\"/>".to_string())
                 }
                 _ => {
                     let ends = format!("y1=\"{}\" y2=\"{}\"", frame.top, frame.top + frame.height);
-                    let extra = if drawn.name == "scores" { "<path d=\"\"/>" } else { "" };
+                    let extra = if figure.name == "scores" { "<path d=\"\"/>" } else { "" };
                     (String::new(), format!("<line x1=\"-10\" x2=\"-10\" {ends}/>{extra}"))
                 }
             };
@@ -50,46 +50,50 @@ pub(super) fn picture(drawn: &Drawn, class: &str) -> Result<String> {
             )
         }
     };
-    Ok(format!("<div class=\"picture{class}\" data-width=\"{wide}\">{svg}{over}</div>"))
+    Ok(format!("<div class=\"picture{class}\" data-width=\"{wide}\">{svg}{overlay}</div>"))
 }
 
-fn each(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
+/// The HTML of all figures whose name is wanted.
+fn figures_html(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let mut text = String::new();
-    for drawn in figures.iter().filter(|drawn| wanted(&drawn.name)) {
-        text += &figure(drawn, drawn.picture.size().0 > 600)?;
+    for figure in figures.iter().filter(|figure| wanted(&figure.name)) {
+        text += &figure_html(figure, figure.picture.size().0 > 600)?;
     }
     Ok(text)
 }
 
-fn some(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
-    let text = each(figures, wanted)?;
+/// The wanted figures in a grid; an empty string when there are none.
+fn figure_grid(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
+    let text = figures_html(figures, wanted)?;
     Ok(if text.is_empty() { text } else { format!("<div class=\"figures\">\n{text}</div>\n") })
 }
 
-/// The figures of a forecast; the curve stands beside the threshold already.
+/// The figures of a forecast, except the one that is already shown with the slider.
 pub(super) fn figures(document: &Document, figures: &[Drawn]) -> Result<String> {
     let elsewhere = ["training", "law"];
     let wanted = |name: &str| {
-        let is_curve = name == "scores" && document.forecast.is_some();
-        !elsewhere.contains(&name) && !is_curve && !name.starts_with("figure-")
+        let is_with_slider = name == "scores" && document.forecast.is_some();
+        !elsewhere.contains(&name) && !is_with_slider && !name.starts_with("figure-")
     };
-    let body = some(figures, wanted)?;
+    let body = figure_grid(figures, wanted)?;
     Ok(section(
         "figures",
-        if document.comparison.is_some() { "The two forecasts" } else { "The forecast in pictures" },
+        if document.comparison.is_some() { "The two forecasts" } else { "Figures of the forecast" },
         &body,
     ))
 }
 
+/// The training curves and a table of the members.
 pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String> {
     let Some(training) = &document.training else { return Ok(String::new()) };
     let row = |(number, member): (usize, &Member)| {
         let all = member.warm_up.len() + member.epochs.len();
-        let kept = member.kept.map_or("of the warm-up".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
+        let kept =
+            member.kept.map_or("from the warm-up".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
         let last = member.kept.and_then(|epoch| member.epochs.get(epoch)).or(member.epochs.last());
         vec![
             (number + 1).to_string(),
-            if member.success { "yes".into() } else { "nothing".into() },
+            if member.success { "yes".into() } else { "no".into() },
             all.to_string(),
             member.warm_up.len().to_string(),
             kept,
@@ -101,16 +105,16 @@ pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String>
     };
     let rows: Vec<Vec<String>> = training.members.iter().enumerate().map(row).collect();
     let heading =
-        ["member", "learnt", "epochs", "warm-up", "kept", "validation loss", "in the support", "new starts", "end"];
+        ["member", "learnt", "epochs", "warm-up", "kept", "validation loss", "in the support", "restarts", "end"];
     let caption = format!(
-        "Minimised: {}. Epochs of cross-entropy first, then of the loss; the weights of the epoch `kept` are in the model.",
+        "Loss: {}. Warm-up epochs minimise cross-entropy, all others this loss. The model has the weights of the `kept` epoch.",
         training.loss
     );
-    let body = some(figures, |name| name == "training")? + &table(&caption, &heading, &rows);
+    let body = figure_grid(figures, |name| name == "training")? + &table(&caption, &heading, &rows);
     Ok(section("training", "How it was trained", &body))
 }
 
-/// What each fold of a cross-validation found on the rows that it never saw.
+/// The scores of each fold of a cross-validation on its test rows.
 pub(super) fn folds(document: &Document) -> String {
     let Some(folds) = document.result.get("folds") else { return String::new() };
     let score = document.result.get("score").and_then(Value::as_str).unwrap_or("score");
@@ -126,28 +130,29 @@ pub(super) fn folds(document: &Document) -> String {
     };
     let rows: Vec<Vec<String>> =
         folds.get("each").and_then(Value::as_array).map_or(Vec::new(), |each| each.iter().map(row).collect());
-    let spread = [number(folds.get("mean")), number(folds.get("deviation"))];
-    let caption = match spread.iter().all(|text| !text.is_empty()) {
-        true => format!("{score} over the folds: {} ± {}", spread[0], spread[1]),
+    let mean_and_deviation = [number(folds.get("mean")), number(folds.get("deviation"))];
+    let caption = match mean_and_deviation.iter().all(|text| !text.is_empty()) {
+        true => format!("{score} over the folds: {} ± {}", mean_and_deviation[0], mean_and_deviation[1]),
         false => format!("{score} over the folds"),
     };
     let heading = ["repeat", "fold", "test rows", "epochs", "threshold", score];
     section("folds", "Cross-validation", &table(&caption, &heading, &rows))
 }
 
+/// Exact results about the score under a random threshold.
 pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
     let Some(theory) = &document.theory else { return Ok(String::new()) };
     let [tn, fp, fn_, tp] = theory.expected.map(short);
     let mut body = format!(
-        "<p>Training takes the threshold as random, drawn from <code>{}</code>. This is what that means for these predictions, exactly.</p>\n",
+        "<p>Training treats the threshold as random, figure from <code>{}</code>. The values below are exact for these predictions.</p>\n",
         escaped(&theory.prior)
     );
     body += &facts(&[
-        ("E[s], the expected score", format!("{}, exactly, of {}", short(theory.expected_score), theory.score)),
-        ("s(E[CM]), what the loss sees", short(theory.score_of_expectation)),
+        ("E[s], the expected score", format!("{} ({})", short(theory.expected_score), theory.score)),
+        ("s(E[CM]), the score of the expected matrix", short(theory.score_of_expectation)),
         ("Jensen gap, their difference", short(theory.jensen_gap)),
-        ("deviation of s over the threshold", short(theory.deviation)),
-        ("threshold of a calibrated forecast", theory.calibrated_threshold.map_or(String::new(), short)),
+        ("standard deviation of s", short(theory.deviation)),
+        ("optimal threshold of a calibrated forecast", theory.calibrated_threshold.map_or(String::new(), short)),
     ]);
     body += &table(
         "E[CM], the expected confusion matrix",
@@ -159,12 +164,15 @@ pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
         .iter()
         .map(|bound| vec![bound.name.clone(), shown(bound.exact), bound.bound.map_or("∞".into(), short)])
         .collect();
-    let bounds =
-        table("The paper's bounds, corrected, beside the exact values", &["bound of", "exact", "bound"], &rows);
-    body += &format!("<div class=\"figures\">\n{}<div>{bounds}</div>\n</div>\n", each(figures, |name| name == "law")?);
-    Ok(section("theory", "The theory, on these predictions", &body))
+    let bounds = table("Bounds of the paper, corrected, and exact values", &["bound on", "exact", "bound"], &rows);
+    body += &format!(
+        "<div class=\"figures\">\n{}<div>{bounds}</div>\n</div>\n",
+        figures_html(figures, |name| name == "law")?
+    );
+    Ok(section("theory", "Theory for these predictions", &body))
 }
 
+/// The scores of two forecasts and their difference.
 pub(super) fn comparison(document: &Document) -> String {
     let Some(comparison) = &document.comparison else { return String::new() };
     let part = |name: &str| document.result.get(name).cloned().unwrap_or_default();
@@ -174,10 +182,10 @@ pub(super) fn comparison(document: &Document) -> String {
             .get("better")
             .and_then(Value::as_f64)
             .map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
-        let shown = value.get("value").and_then(Value::as_f64);
+        let score_value = value.get("value").and_then(Value::as_f64);
         vec![
             name.into(),
-            crate::number::shown(shown),
+            shown(score_value),
             cell(value, "low"),
             cell(value, "high"),
             if is_forecast { cell(value, "threshold") } else { String::new() },
@@ -191,12 +199,13 @@ pub(super) fn comparison(document: &Document) -> String {
     ];
     let heading = ["forecast", &comparison.score, "low", "high", "threshold", "better in"];
     let caption = format!(
-        "{} of both, with 95 % intervals; `better in` is the share of the draws in which it is the better one",
+        "{} of both forecasts with 95 % intervals; `better in` is the share of bootstrap replicates in which a forecast is better",
         comparison.score
     );
-    section("comparison", "The comparison", &table(&caption, &heading, &rows))
+    section("comparison", "Comparison", &table(&caption, &heading, &rows))
 }
 
+/// Tables, remarks and figures of a reproduced experiment.
 pub(super) fn reproduction(document: &Document, figures: &[Drawn]) -> Result<String> {
     let Some(reproduction) = &document.reproduction else { return Ok(String::new()) };
     let mut body = String::new();
@@ -206,12 +215,12 @@ pub(super) fn reproduction(document: &Document, figures: &[Drawn]) -> Result<Str
     }
     let remarks: String = reproduction.remarks.iter().map(|remark| format!("<li>{}</li>\n", prose(remark))).collect();
     body += &format!("<ul>\n{remarks}</ul>\n");
-    body += &some(figures, |name| name.starts_with("figure-"))?;
-    Ok(section("reproduction", "Ours beside the paper's", &body))
+    body += &figure_grid(figures, |name| name.starts_with("figure-"))?;
+    Ok(section("reproduction", "Our results and those of the paper", &body))
 }
 
-/// What a result has when nothing else shows it: every fact by its name.
-pub(super) fn plain(document: &Document) -> String {
+/// All fields of a result as names and values, when no other section shows it.
+pub(super) fn plain_result(document: &Document) -> String {
     let is_shown = document.forecast.is_some() || document.comparison.is_some() || document.reproduction.is_some();
     if is_shown {
         return String::new();
@@ -227,11 +236,12 @@ pub(super) fn plain(document: &Document) -> String {
         let _ = write!(body, "{}{tables}", facts(&lines));
     }
     if document.training.is_none() {
-        body += "<p class=\"faint\">This is what <code>--json</code> has. For a threshold to move, write the result with <code>--report results.json</code>, or the page itself with <code>--report page.html</code>.</p>\n";
+        body += "<p class=\"faint\">This page was made from the output of <code>--json</code>. For an interactive threshold, write the result with <code>--report results.json</code>, or the page itself with <code>--report page.html</code>.</p>\n";
     }
-    section("facts", "The result", &body)
+    section("facts", "Result", &body)
 }
 
+/// Appends a field of a result to the names and values, or as a table if it holds scores.
 fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &mut String) {
     match value {
         Value::Object(fields) if fields.values().all(|field| field.get("value").is_some()) && !fields.is_empty() => {
@@ -257,6 +267,7 @@ fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &m
     }
 }
 
+/// A JSON value as plain text.
 fn plain_text(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
@@ -267,6 +278,7 @@ fn plain_text(value: &Value) -> String {
     }
 }
 
+/// Command, time, version, seed and data of a result.
 pub(super) fn provenance(document: &Document) -> String {
     let provenance = &document.provenance;
     let seed = provenance.seed.map_or(String::new(), |seed| seed.to_string());
@@ -284,5 +296,5 @@ pub(super) fn provenance(document: &Document) -> String {
     let body = facts(&lines)
         + "<div class=\"controls\"><button type=\"button\" id=\"copy-json\">copy the result as JSON</button></div>\n\
            <p id=\"copied\" class=\"toast\" role=\"status\"></p>\n";
-    section("provenance", "Where it comes from", &body)
+    section("provenance", "Provenance", &body)
 }

@@ -1,0 +1,53 @@
+//! Escaping of control characters: names of classes, columns and files come from users and may contain terminal escape sequences.
+
+use std::borrow::Cow;
+
+/// Escapes every control character except the line feed, and every character that changes the writing direction: `\t`, `\r`,
+/// `\u001b`, `\u202e`. These are JSON's own escapes, so a JSON document keeps its meaning.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(needs_escape) {
+        return text.into();
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '\t' => escaped.push_str("\\t"),
+            '\r' => escaped.push_str("\\r"),
+            character if needs_escape(character) => escaped.push_str(&format!("\\u{:04x}", u32::from(character))),
+            character => escaped.push(character),
+        }
+    }
+    escaped.into()
+}
+
+/// Control characters (C0 except the line feed, DEL, C1) and Unicode bidirectional embeddings, overrides and isolates.
+fn needs_escape(character: char) -> bool {
+    character != '\n'
+        && (character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_escaped_and_other_text_is_unchanged() {
+        let with_controls = "\u{1b}[2J\u{7}\u{9b}31m\u{7f}\0\r\t\u{202e}gnp.exe\u{2066}\u{2069}";
+        assert_eq!(
+            visible(with_controls),
+            "\\u001b[2J\\u0007\\u009b31m\\u007f\\u0000\\r\\t\\u202egnp.exe\\u2066\\u2069"
+        );
+        let plain = "Zürich 東京 \u{1f600} ▲\n½ = 'x'\n";
+        assert!(matches!(visible(plain), Cow::Borrowed(same) if same == plain));
+    }
+
+    #[test]
+    fn escaped_json_parses_to_the_same_value() {
+        let value = serde_json::json!({ "class": "\u{1b}]0;x\u{7}", "file": "a\u{202e}b\u{85}\u{7f}.csv" });
+        let text = format!("{value:#}\n");
+        let escaped = visible(&text);
+        assert!(!escaped.contains(['\u{202e}', '\u{85}', '\u{7f}']) && escaped != text);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
+    }
+}

@@ -1,0 +1,74 @@
+//! Figures with one panel and a legend below it.
+
+use plotters::prelude::DrawingBackend;
+
+use crate::axes::Axes;
+use crate::error::Result;
+use crate::legend::{Legend, Mark};
+use crate::panel::Panel;
+use crate::picture::{Area, Frame, PixelScale, Plot, Rect};
+
+/// A figure with one panel.
+pub(crate) trait SinglePanel: Send + Sync {
+    /// Width and height of the panel including its axes, in pixels.
+    fn panel_size(&self) -> (f64, f64) {
+        (460.0, 380.0)
+    }
+
+    /// Title and axes.
+    fn axes(&self) -> Axes<'_>;
+    /// The keys of the legend.
+    fn keys(&self) -> Vec<(Mark, String)>;
+    /// Draws the data into the plotting area.
+    fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()>;
+}
+
+/// Size of a panel whose plotting area is square.
+pub(crate) const SQUARE_PANEL: (f64, f64) = (424.0, 428.0);
+
+const MARGIN: f64 = 8.0;
+
+/// The legend of a figure of this width.
+pub(crate) fn legend(keys: Vec<(Mark, String)>, width: f64) -> Legend {
+    Legend { keys, width: width - 2.0 * MARGIN }
+}
+
+/// The height that a legend takes, including its margins.
+pub(crate) fn legend_height(legend: &Legend) -> f64 {
+    if legend.keys.is_empty() { MARGIN } else { legend.height() + 2.0 * MARGIN }
+}
+
+/// Draws a legend with its upper margin at `top`.
+pub(crate) fn draw_legend<DB: DrawingBackend>(
+    legend: &Legend,
+    area: &Area<DB>,
+    top: f64,
+    scale: PixelScale,
+) -> Result<()> {
+    let width = legend.width + 2.0 * MARGIN;
+    let rect = Rect { left: 0.0, top: top + MARGIN, width, height: legend_height(legend) - MARGIN };
+    legend.draw(&rect.on(area, scale), scale)
+}
+
+fn panel_rect(figure: &impl SinglePanel) -> Rect {
+    let (width, height) = figure.panel_size();
+    Rect { left: 0.0, top: 0.0, width, height }
+}
+
+impl<S: SinglePanel> Plot for S {
+    fn size(&self) -> (u32, u32) {
+        let (width, height) = self.panel_size();
+        (width as u32, (height + legend_height(&legend(self.keys(), width))) as u32)
+    }
+
+    fn frames(&self) -> Vec<Frame> {
+        vec![self.axes().frame(panel_rect(self))]
+    }
+
+    fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()> {
+        let axes = self.axes();
+        self.draw_data(&axes.draw(area, panel_rect(self), scale)?)?;
+        let (width, height) = self.panel_size();
+        draw_legend(&legend(self.keys(), width), area, height, scale)
+    }
+}

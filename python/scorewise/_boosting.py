@@ -91,10 +91,10 @@ class Objective:
         first = float(probabilities(margins[0]))
         if low < first < high:
             return
-        begin = start(self.prior)
+        margin = start(self.prior)
         raise ValueError(
             f"the first prediction, {first:.4g}, lies outside the support [{low:.4g}, {high:.4g}] of the prior {self.prior}, where the "
-            "gradient is 0; " + self.start_hint.format(start=begin, probability=float(probabilities(begin)))
+            "gradient is 0; " + self.start_hint.format(start=margin, probability=float(probabilities(margin)))
         )
 
 

@@ -37,10 +37,10 @@ def labels(y: Any, n_rows: int | None) -> Array:
     return checked
 
 
-def check_classes(classes: Array, is_weighed: bool) -> None:
-    """Raise an error unless there are at least two classes; ``is_weighed`` says whether rows of weight 0 were left out."""
+def check_classes(classes: Array, is_weighted: bool) -> None:
+    """Raise an error unless there are at least two classes; ``is_weighted`` says whether rows of weight 0 were left out."""
     if len(classes) < 2:
-        condition = " with a weight above 0" if is_weighed else ""
+        condition = " with a weight above 0" if is_weighted else ""
         raise ValueError(f"y holds one class only in the rows{condition}: a classifier needs at least two classes")
 
 

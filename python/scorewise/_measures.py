@@ -49,9 +49,9 @@ class Document(dict[str, Any]):
         rows: list[list[Any]] = []
         for name, value in self.items():
             if name == "scores" and isinstance(value, dict):
-                rows.extend(row(inner, found) for inner, found in value.items())
+                rows.extend(row(inner, item) for inner, item in value.items())
             elif isinstance(value, dict) and "value" not in value:
-                rows.extend(row(f"{name} {inner}", found) for inner, found in value.items())
+                rows.extend(row(f"{name} {inner}", item) for inner, item in value.items())
             else:
                 rows.append(row(name, value))
         return _html_table(["", "value", "low", "high"], rows)
@@ -165,10 +165,10 @@ class Sweep:
         subject_to : str or sequence of str, optional
             Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``.
         """
-        found = json.loads(self._sweep.best(score, _arrays.string_list(subject_to)))
-        low, high = found["interval"]
+        result = json.loads(self._sweep.best(score, _arrays.string_list(subject_to)))
+        low, high = result["interval"]
         return Best(
-            found["score"], found["threshold"], (low, high), found["value"], Confusion(**found["confusion"]), tuple(found["subject_to"])
+            result["score"], result["threshold"], (low, high), result["value"], Confusion(**result["confusion"]), tuple(result["subject_to"])
         )
 
     def curve(self, score: str | Sequence[str], points: int = 400) -> Curve:
@@ -201,8 +201,8 @@ class Sweep:
         block : int, optional
             The length of the blocks of consecutive rows that are drawn together, for time series whose rows are not independent.
         """
-        found = self._sweep.bootstrap(self._rows, score, _arrays.string_list(subject_to), (replicates, seed, block))
-        return Document(json.loads(found))
+        result = self._sweep.bootstrap(self._rows, score, _arrays.string_list(subject_to), (replicates, seed, block))
+        return Document(json.loads(result))
 
     def report(
         self,

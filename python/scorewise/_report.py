@@ -40,8 +40,8 @@ class Report:
     @property
     def document(self) -> dict[str, Any]:
         """The data of the report; ``document["result"]`` is what the command line prints with ``--json``."""
-        found: dict[str, Any] = json.loads(self._document)
-        return found
+        document: dict[str, Any] = json.loads(self._document)
+        return document
 
     @property
     def figures(self) -> dict[str, Figure]:

@@ -165,9 +165,9 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
 
 def prior_tables(prior: str | list[str] | tuple[str, ...], task: str) -> list[PriorTable]:
     """Return the table of one prior for all classes, or a table for each class."""
-    texts = [prior] if isinstance(prior, str) else list(prior) if isinstance(prior, (list, tuple)) else [None]
-    if not all(isinstance(text, str) for text in texts):
+    strings = [prior] if isinstance(prior, str) else list(prior) if isinstance(prior, (list, tuple)) else [None]
+    if not all(isinstance(each, str) for each in strings):
         raise ValueError(f"prior must be a string such as 'cosine:0.5,0.1', not {prior!r}")
-    if not texts or (task == "binary" and len(texts) != 1):
-        raise ValueError(f"prior must be one string{'' if task == 'binary' else ', or one for each class'}, not {len(texts)}")
-    return [PriorTable(str(text)) for text in texts]
+    if not strings or (task == "binary" and len(strings) != 1):
+        raise ValueError(f"prior must be one string{'' if task == 'binary' else ', or one for each class'}, not {len(strings)}")
+    return [PriorTable(str(each)) for each in strings]

@@ -12,7 +12,7 @@ use crate::fault::fault;
 /// The value of a loss and, if requested, its gradient in the type of the logits.
 type ValueAndGradient<'py> = (f64, Option<GradientArray<'py>>);
 
-/// A gradient, or another array of one number per row, owned by Python.
+/// A NumPy array of one number per row, such as a gradient, in the type of the predictions.
 #[derive(IntoPyObject)]
 pub enum GradientArray<'py> {
     /// float32
@@ -21,7 +21,7 @@ pub enum GradientArray<'py> {
     F64(Bound<'py, PyArray1<f64>>),
 }
 
-/// The same computed without the interpreter, before it is handed over to Python.
+/// The same numbers before they become a NumPy array, which needs the interpreter lock.
 enum Gradient {
     F32(Vec<f32>),
     F64(Vec<f64>),

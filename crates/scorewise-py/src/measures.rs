@@ -39,12 +39,12 @@ fn parse_scores(scores: Option<Vec<String>>) -> PyResult<Vec<Score>> {
     }
 }
 
-pub fn parse_conditions(texts: &[String]) -> PyResult<Vec<Condition>> {
-    let mut conditions = Vec::new();
-    for text in texts {
-        conditions.extend(Condition::parse(text).map_err(fault)?);
+pub fn parse_conditions(conditions: &[String]) -> PyResult<Vec<Condition>> {
+    let mut parsed = Vec::new();
+    for condition in conditions {
+        parsed.extend(Condition::parse(condition).map_err(fault)?);
     }
-    Ok(conditions)
+    Ok(parsed)
 }
 
 /// The confusion matrix at a threshold, as [tn, fp, fn, tp].

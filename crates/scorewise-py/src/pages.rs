@@ -42,7 +42,7 @@ pub fn report(
         FloatSlices::F64(values, weights) => std::iter::once(values).chain(weights).map(Kept::Wide).collect(),
     };
     provenance.data.push(documents::data_of("arrays", &slices.labels, columns));
-    let asked = Asked {
+    let request = Asked {
         score: &score,
         threshold,
         chosen: facts["chosen"].as_str().unwrap_or_default().into(),
@@ -53,7 +53,7 @@ pub fn report(
         provenance,
     };
     let document = py.detach(|| -> scorewise::Result<_> {
-        with_rows!(Probabilities, slices, rows => documents::report(&rows, asked, &bootstrap))
+        with_rows!(Probabilities, slices, rows => documents::report(&rows, request, &bootstrap))
     });
     Ok(document.map_err(fault)?.map_err(fault)?.write())
 }

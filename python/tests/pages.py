@@ -35,7 +35,7 @@ def chromium() -> str | None:
     return os.environ.get("SCOREWISE_BROWSER") or next(filter(None, map(shutil.which, names)), None)
 
 
-def flags() -> list[str]:
+def browser_flags() -> list[str]:
     """Return command-line flags; Chromium refuses to start with a sandbox as root."""
     return ["--no-sandbox"] if os.geteuid() == 0 else []
 
@@ -51,7 +51,7 @@ def command(folder: pathlib.Path, *arguments: object, given: str | None = None) 
 # The format of numbers: the rules of crates/scorewise-report/src/number.rs, implemented independently as a check.
 
 
-def short(value: float | None) -> str:
+def format_number(value: float | None) -> str:
     """Format with at most six decimals, or in scientific notation for very small numbers."""
     if value is None:
         return "undefined"
@@ -61,16 +61,16 @@ def short(value: float | None) -> str:
     return without_zeros(f"{value:.6f}")
 
 
-def spoken(value: float | None) -> str:
+def format_in_sentence(value: float | None) -> str:
     """Format with three decimals, as in sentences."""
     if value is None:
         return "undefined"
-    return short(value) if value != 0 and abs(value) < 0.005 else without_zeros(f"{value:.3f}")
+    return format_number(value) if value != 0 and abs(value) < 0.005 else without_zeros(f"{value:.3f}")
 
 
-def counted(value: float) -> str:
+def format_count(value: float) -> str:
     """Format a count with a narrow space between thousands, or a weight that is not an integer with decimals."""
-    return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else short(value)
+    return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else format_number(value)
 
 
 def without_zeros(text: str) -> str:
@@ -172,13 +172,13 @@ class PageFolder:
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
-        self.made: dict[str, ReportPage] = {}
+        self.pages: dict[str, ReportPage] = {}
         write_tables(folder)
 
     def __getitem__(self, name: str) -> ReportPage:
-        if name not in self.made:
-            self.made[name] = self.make(name)
-        return self.made[name]
+        if name not in self.pages:
+            self.pages[name] = self.make(name)
+        return self.pages[name]
 
     def make(self, name: str) -> ReportPage:
         words, rows = CASES[name]

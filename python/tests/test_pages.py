@@ -21,7 +21,20 @@ import pytest
 pytest.importorskip("playwright", reason="the pages are opened by playwright")
 
 from axe_playwright_python.sync_playwright import Axe
-from pages import CASES, HOSTILE, HOSTILE_FILE, MOVING, PageFolder, chromium, command, counted, flags, serve, short, spoken
+from pages import (
+    CASES,
+    HOSTILE,
+    HOSTILE_FILE,
+    MOVING,
+    PageFolder,
+    browser_flags,
+    chromium,
+    command,
+    format_count,
+    format_in_sentence,
+    format_number,
+    serve,
+)
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -70,7 +83,7 @@ def browser():
     program = chromium()
     assert program, "no Chromium: install it (Debian: apt-get install chromium), or name it in SCOREWISE_BROWSER"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=flags())
+        browser = playwright.chromium.launch(executable_path=program, args=browser_flags())
         yield browser
         browser.close()
 
@@ -107,9 +120,9 @@ def open_details(page):
 
 
 def read_state(page):
-    found = page.evaluate(READ_STATE)
-    found["threshold"] = float(found["exact"])
-    return found
+    state = page.evaluate(READ_STATE)
+    state["threshold"] = float(state["exact"])
+    return state
 
 
 # --- Every page
@@ -117,9 +130,9 @@ def read_state(page):
 
 @pytest.mark.parametrize("name", CASES)
 def test_page_is_one_small_file_without_requests(pages_folder, browser, name):
-    made = pages_folder[name]
-    assert made.path.stat().st_size < 1_500_000
-    with opened(browser, made) as page:
+    report = pages_folder[name]
+    assert report.path.stat().st_size < 1_500_000
+    with opened(browser, report) as page:
         assert page.evaluate("performance.getEntriesByType('resource').filter((each) => !each.name.startsWith('data:')).length") == 0
         assert page.locator("h1").inner_text() != ""
         # The page fits the width of a phone.
@@ -199,12 +212,12 @@ CONTRAST = """() => {
 
 @pytest.mark.parametrize("name", [*ALL_PARTS, "lead", "names", "files", "quiet", "tiny"])
 def test_page_is_accessible(pages_folder, browser, name):
-    made = pages_folder[name]
+    report = pages_folder[name]
     # Light, then dark with all details open, then on a phone. The contrast check of axe is slow, and colours do not depend on the width: on
     # the phone, and for pages whose sections are also on other pages, CONTRAST is enough.
     has_all = name in ALL_PARTS
     settings = [("light", DESKTOP, False, has_all), ("dark", DESKTOP, True, has_all), ("light", PHONE, True, False)]
-    with opened(browser, made) as page:
+    with opened(browser, report) as page:
         page.evaluate(Axe().axe_script)
         for scheme, size, is_open, has_colours in settings:
             page.set_viewport_size(size)
@@ -213,13 +226,13 @@ def test_page_is_accessible(pages_folder, browser, name):
                 open_details(page)
             contrast = page.evaluate(CONTRAST)
             assert contrast["low"] == [] and contrast["n_words"] > 30, (scheme, size)
-            found = page.evaluate(AXE, {"color-contrast": {"enabled": has_colours}})
-            assert found["serious"] == [], (scheme, size)
-            assert found["n_pictures"] == page.locator("svg[role=img]").filter(visible=True).count()
+            axe_result = page.evaluate(AXE, {"color-contrast": {"enabled": has_colours}})
+            assert axe_result["serious"] == [], (scheme, size)
+            assert axe_result["n_pictures"] == page.locator("svg[role=img]").filter(visible=True).count()
             if has_colours:
                 # Where axe cannot determine the background, CONTRAST has.
-                print(f"{name}, {scheme}: contrast of {found['n_contrast']} by axe, unsure of {found['unsure']}")
-                assert found["n_contrast"] > 15 and len(found["unsure"]) < 5
+                print(f"{name}, {scheme}: contrast of {axe_result['n_contrast']} by axe, unsure of {axe_result['unsure']}")
+                assert axe_result["n_contrast"] > 15 and len(axe_result["unsure"]) < 5
 
 
 def test_names_from_the_data_are_escaped(pages_folder, browser):
@@ -244,39 +257,39 @@ def test_names_from_the_data_are_escaped(pages_folder, browser):
 
 @pytest.mark.parametrize("name", ["train", "score", "tune", "weighted", "theory", "quiet"])
 def test_page_without_scripts_shows_the_chosen_threshold(pages_folder, browser, name):
-    made = pages_folder[name]
-    with opened(browser, made, java_script_enabled=False) as page:
-        found = read_state(page)
+    report = pages_folder[name]
+    with opened(browser, report, java_script_enabled=False) as page:
+        state = read_state(page)
         assert page.locator("#now").is_visible() and page.locator(".matrix").is_visible()
-    check_numbers(found, made.score(found["exact"]))
-    if "threshold" in made.result:
-        assert found["threshold"] == made.result["threshold"]
+    check_numbers(state, report.score(state["exact"]))
+    if "threshold" in report.result:
+        assert state["threshold"] == report.result["threshold"]
     if name == "tune":
         # The script starts from the same state.
-        with opened(browser, made) as page:
+        with opened(browser, report) as page:
             with_scripts = read_state(page)
         for part in ("exact", "now", "same", "cells", "scores", "feasible", "typed", "slider"):
-            assert found[part] == with_scripts[part], part
+            assert state[part] == with_scripts[part], part
 
 
-def check_numbers(found, expected):
+def check_numbers(state, expected):
     """Check that all numbers that depend on the threshold are printed exactly as expected."""
-    assert dict(found["cells"]) == {cell: short(expected["confusion"][cell]) for cell in CELLS}, found["exact"]
+    assert dict(state["cells"]) == {cell: format_number(expected["confusion"][cell]) for cell in CELLS}, state["exact"]
     scores = expected["scores"]
-    shown = dict(found["scores"])
-    assert {name: shown[name] for name in scores} == {name: short(scores[name]["value"]) for name in scores}, found["exact"]
+    shown = dict(state["scores"])
+    assert {name: shown[name] for name in scores} == {name: format_number(scores[name]["value"]) for name in scores}, state["exact"]
     # A score that is shown twice has the same value.
-    assert {tuple(each) for each in found["scores"]} == set(shown.items())
+    assert {tuple(each) for each in state["scores"]} == set(shown.items())
     assert set(shown) - set(scores) <= {"cost(fp=1, fn=10)"}
 
 
-def check_marks(found, expected):
+def check_marks(state, expected):
     """Check that lines are at the threshold and dots at their two scores, within about half a pixel."""
-    assert len(found["marks"]) >= 4
-    for mark in found["marks"]:
+    assert len(state["marks"]) >= 4
+    for mark in state["marks"]:
         left, top, width, height, x0, x1, y0, y1 = mark["frame"]
         if mark["line"]:
-            x = left + width * (found["threshold"] - x0) / (x1 - x0)
+            x = left + width * (state["threshold"] - x0) / (x1 - x0)
             assert mark["line"] == pytest.approx([x, x], abs=0.6), mark["figure"]
         else:
             across, up = (expected["scores"][mark[axis]]["value"] for axis in ("across", "up"))
@@ -314,8 +327,8 @@ def drag(page, generator):
     page.mouse.move(across[1], y, steps=3)
     yield
     page.mouse.up()
-    found = read_state(page)
-    assert float(found["slider"]) == pytest.approx(found["threshold"], abs=1e-15)
+    state = read_state(page)
+    assert float(state["slider"]) == pytest.approx(state["threshold"], abs=1e-15)
     yield
 
 
@@ -367,37 +380,37 @@ def click_best(page, generator):
 
 @pytest.mark.parametrize(("name", "rounds"), [("tune", 6), ("score", 6), ("train", 6), ("weighted", 2), ("lead", 1), ("cost", 1), ("tiny", 1)])
 def test_numbers_equal_those_of_the_command_at_every_threshold(pages_folder, browser, name, rounds):
-    made = pages_folder[name]
+    report = pages_folder[name]
     generator = random.Random(7)
-    found = []
-    with opened(browser, made) as page:
+    states = []
+    with opened(browser, report) as page:
         for _ in range(rounds):
             for move in (drag, press, type_in, step, jump, touch, click_best):
                 for _ in move(page, generator):
-                    found.append(read_state(page))
+                    states.append(read_state(page))
         exact = set(table_thresholds(page))
     # Dragging and touching read the page twice.
-    assert len(found) == 9 * rounds
+    assert len(states) == 9 * rounds
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        expected = list(pool.map(made.score, [each["exact"] for each in found]))
+        expected = list(pool.map(report.score, [each["exact"] for each in states]))
         # The displayed threshold, which is rounded, gives the same confusion matrix.
-        rounded = list(pool.map(made.score, [each["now"] for each in found[::4]]))
+        rounded = list(pool.map(report.score, [each["now"] for each in states[::4]]))
         assert [each["confusion"] for each in rounded] == [each["confusion"] for each in expected[::4]]
-    for shown, output in zip(found, expected):
+    for shown, output in zip(states, expected):
         assert shown["threshold"] in exact
         check_numbers(shown, output)
         check_marks(shown, output)
         assert shown["valuetext"].startswith(f"threshold {shown['now']}, ")
     if rounds > 5:
-        assert len({each["exact"] for each in found}) > 30
+        assert len({each["exact"] for each in states}) > 30
 
 
 def test_conditions_are_shown_as_met_where_they_are(pages_folder, browser):
-    made = pages_folder["tune"]
-    with opened(browser, made) as page:
+    report = pages_folder["tune"]
+    with opened(browser, report) as page:
         words = {each["exact"]: each["feasible"] for each in enter_thresholds(page, numpy.linspace(0, 1, 41).round(4))}
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        precisions = dict(zip(words, pool.map(lambda exact: made.score(exact)["scores"]["precision"]["value"], words)))
+        precisions = dict(zip(words, pool.map(lambda exact: report.score(exact)["scores"]["precision"]["value"], words)))
     for exact, precision in precisions.items():
         is_met = precision is not None and precision >= 0.3
         assert words[exact] == ("The conditions are met." if is_met else "A condition is not met here."), (exact, precision)
@@ -406,17 +419,17 @@ def test_conditions_are_shown_as_met_where_they_are(pages_folder, browser):
 
 @pytest.mark.parametrize("name", ["tiny", "score"])
 def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, browser, name):
-    made = pages_folder[name]
+    report = pages_folder[name]
     points = pages_folder.document(name)["forecast"]["points"]
     thresholds = [*numpy.linspace(0, 1, 101).round(4), 0.9999]
-    with opened(browser, made) as page:
-        found = enter_thresholds(page, thresholds)
+    with opened(browser, report) as page:
+        states = enter_thresholds(page, thresholds)
     wrong = []
-    for threshold, shown in zip(thresholds, found):
+    for threshold, shown in zip(thresholds, states):
         known = [point for point in points if point["low"] <= threshold < point["high"] or threshold == 1 == point["high"]]
         # The table of a small file is not thinned, so it contains every interval.
         assert known or name != "tiny", threshold
-        if known and dict(shown["cells"]) != dict(zip(CELLS, map(short, known[0]["cells"]))):
+        if known and dict(shown["cells"]) != dict(zip(CELLS, map(format_number, known[0]["cells"]))):
             wrong.append((float(threshold), shown["exact"]))
     assert wrong == [], "pairs of entered and selected thresholds with different confusion matrices"
 
@@ -424,8 +437,8 @@ def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, b
 def test_confusion_matrix_is_constant_on_the_interval_of_each_point(pages_folder):
     """Counts the rows directly: a row is predicted positive if its probability is strictly above the threshold."""
     for name in ("score", "tiny", "cost"):
-        made = pages_folder[name]
-        with open(made.folder / made.rows[0], encoding="utf-8", newline="") as lines:
+        report = pages_folder[name]
+        with open(report.folder / report.rows[0], encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
         probability = numpy.array([float(row["probability"]) for row in rows])
         truth = numpy.array([int(row["truth"]) for row in rows])
@@ -480,12 +493,12 @@ def test_slider_works_with_the_keyboard_and_announces_its_value(pages_folder, br
             ("ArrowLeft", last - 1),
         ]:
             page.keyboard.press(key)
-            found = read_state(page)
-            assert thresholds.index(found["threshold"]) == expected, key
-            assert float(found["slider"]) == pytest.approx(found["threshold"], abs=1e-15)
-            announced.append(found["valuetext"])
-            csi = dict(found["scores"])["csi"]
-            assert found["valuetext"] == f"threshold {found['now']}, csi {csi}"
+            state = read_state(page)
+            assert thresholds.index(state["threshold"]) == expected, key
+            assert float(state["slider"]) == pytest.approx(state["threshold"], abs=1e-15)
+            announced.append(state["valuetext"])
+            csi = dict(state["scores"])["csi"]
+            assert state["valuetext"] == f"threshold {state['now']}, csi {csi}"
         assert len(set(announced)) == len({0, last, last - 1, at, at + 1, at + 2, at + far})
 
 
@@ -511,34 +524,34 @@ def test_invalid_thresholds_are_ignored(pages_folder, browser):
 
 
 def test_jump_menu_selects_the_best_threshold_of_tune(pages_folder, browser):
-    made = pages_folder["tune"]
-    with opened(browser, made) as page:
+    report = pages_folder["tune"]
+    with opened(browser, report) as page:
         open_details(page)
         for score in ("f1", "csi", "tss", "hss", "accuracy", "precision", "frequency_bias", "odds_ratio", "cost"):
-            expected = made.tune(score, "--subject-to", "precision >= 0.3")
-            page.locator("#jump").select_option(label=f"{score}: {spoken(expected['value'])} at {made.format_threshold(expected['threshold'])}")
-            found = read_state(page)
-            assert found["threshold"] == expected["threshold"]
-            assert dict(found["scores"])[score] == short(expected["value"])
-            assert dict(found["cells"]) == {cell: short(expected["confusion"][cell]) for cell in CELLS}
+            expected = report.tune(score, "--subject-to", "precision >= 0.3")
+            page.locator("#jump").select_option(label=f"{score}: {format_in_sentence(expected['value'])} at {report.format_threshold(expected['threshold'])}")
+            state = read_state(page)
+            assert state["threshold"] == expected["threshold"]
+            assert dict(state["scores"])[score] == format_number(expected["value"])
+            assert dict(state["cells"]) == {cell: format_number(expected["confusion"][cell]) for cell in CELLS}
             # The table shows the same value, and its button selects the same threshold.
             page.locator("#threshold").press("Home")
             row = page.locator("tr", has=page.locator(f"td[data-score='{score}']"))
-            assert row.locator("td").nth(-2).inner_text() == short(expected["value"])
-            assert row.locator("button").inner_text() == made.format_threshold(expected["threshold"], 6)
+            assert row.locator("td").nth(-2).inner_text() == format_number(expected["value"])
+            assert row.locator("button").inner_text() == report.format_threshold(expected["threshold"], 6)
             row.locator("button").click()
             assert read_state(page)["threshold"] == expected["threshold"]
 
 
 def test_buttons_select_one_half_and_the_original_threshold(pages_folder, browser):
-    made = pages_folder["tune"]
-    with opened(browser, made) as page:
+    report = pages_folder["tune"]
+    with opened(browser, report) as page:
         start = read_state(page)
         page.get_by_role("button", name="0.5", exact=True).click()
         assert read_state(page)["threshold"] == 0.5
-        page.get_by_role("button", name=f"back to {made.format_threshold(made.result['threshold'])}").click()
+        page.get_by_role("button", name=f"back to {report.format_threshold(report.result['threshold'])}").click()
         assert read_state(page) == start
-        assert start["threshold"] == made.result["threshold"]
+        assert start["threshold"] == report.result["threshold"]
 
 
 # --- The headline and the figures
@@ -546,8 +559,8 @@ def test_buttons_select_one_half_and_the_original_threshold(pages_folder, browse
 
 @pytest.mark.parametrize("name", ["tune", "train", "score", "weighted", "tiny"])
 def test_headline_shows_the_numbers_of_the_result(pages_folder, browser, name):
-    made = pages_folder[name]
-    result = made.result
+    report = pages_folder[name]
+    result = report.result
     if name in ("train", "lead"):
         score, summary = result["score"], result["test"]
         value, threshold, confusion = summary["scores"][score], result["threshold"], summary["confusion"]
@@ -557,37 +570,37 @@ def test_headline_shows_the_numbers_of_the_result(pages_folder, browser, name):
     else:
         score, threshold, confusion = result["score"], result["threshold"], result["confusion"]
         # The interval at the fixed threshold; the bootstrap of `tune` is of the best threshold of each replicate.
-        value = made.score(threshold, replicates=1000)["scores"][score]
+        value = report.score(threshold, replicates=1000)["scores"][score]
         assert value["value"] == result["value"]
-    with opened(browser, made) as page:
-        shown_threshold = made.format_threshold(threshold)
-        heading = f"tss is {spoken(value['value'])} at threshold {shown_threshold}" if name in ("score", "weighted") else f"Say yes above {shown_threshold}"
+    with opened(browser, report) as page:
+        shown_threshold = report.format_threshold(threshold)
+        heading = f"tss is {format_in_sentence(value['value'])} at threshold {shown_threshold}" if name in ("score", "weighted") else f"Say yes above {shown_threshold}"
         assert page.locator("h1").inner_text() == heading
         assert page.title().startswith(heading)
         weight = sum(confusion[cell] for cell in CELLS)
-        rows = f"{counted(result['rows'])} (of weight {counted(weight)})" if name == "weighted" else counted(weight)
-        lead = f"At that threshold {score} is {spoken(value['value'])} (95\u00a0% {spoken(value['low'])} to {spoken(value['high'])}), on {rows} "
+        rows = f"{format_count(result['rows'])} (of weight {format_count(weight)})" if name == "weighted" else format_count(weight)
+        lead = f"At that threshold {score} is {format_in_sentence(value['value'])} (95\u00a0% {format_in_sentence(value['low'])} to {format_in_sentence(value['high'])}), on {rows} "
         assert page.locator(".lead").inner_text().startswith(lead)
         cards = page.locator(".card")
-        assert cards.nth(0).locator(".big").inner_text() == made.format_threshold(threshold, 6)
+        assert cards.nth(0).locator(".big").inner_text() == report.format_threshold(threshold, 6)
         events, alarms = confusion["tp"] + confusion["fn"], confusion["tp"] + confusion["fp"]
         costs = cards.nth(1).inner_text()
         named = f" ({result['classes'][1]})" if "classes" in result else ""
-        assert f"{counted(confusion['fn'])} of {counted(events)} events{named} are missed" in costs
-        assert f"{counted(confusion['fp'])} of {counted(alarms)} alarms are false" in costs
-        assert f"{counted(confusion['tp'])} events are caught, with {alarms / events:.2f} alarms per event." in costs
-        sure = f"{spoken(value['value'])} {score}, 95 % between {spoken(value['low'])} and {spoken(value['high'])}"
+        assert f"{format_count(confusion['fn'])} of {format_count(events)} events{named} are missed" in costs
+        assert f"{format_count(confusion['fp'])} of {format_count(alarms)} alarms are false" in costs
+        assert f"{format_count(confusion['tp'])} events are caught, with {alarms / events:.2f} alarms per event." in costs
+        sure = f"{format_in_sentence(value['value'])} {score}, 95 % between {format_in_sentence(value['low'])} and {format_in_sentence(value['high'])}"
         assert sure in cards.nth(2).inner_text()
         if name in ("tune", "tiny"):
             ends = result["bootstrap"]
-            words = f"Drawn anew from these rows, the best threshold lies between {spoken(ends['low'])} and {spoken(ends['high'])} in 95\u00a0% of the draws."
+            words = f"Drawn anew from these rows, the best threshold lies between {format_in_sentence(ends['low'])} and {format_in_sentence(ends['high'])} in 95\u00a0% of the draws."
             assert words in cards.nth(0).inner_text()
 
 
 @pytest.mark.parametrize("name", ["tune", "train", "score", "lead"])
 def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, name):
-    made = pages_folder[name]
-    at_half = made.score(0.5)
+    report = pages_folder[name]
+    at_half = report.score(0.5)
     n_rows, positives = at_half["rows"], at_half["positives"]
     # The confusion matrix (tn, fp, fn, tp) of "always yes" is (0, N, 0, P), that of "always no" is (N, 0, P, 0).
     always_yes = {
@@ -596,22 +609,22 @@ def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, nam
         "score": positives / positives - (n_rows - positives) / (n_rows - positives),
         "lead": 0.0,
     }[name]
-    with opened(browser, made) as page:
+    with opened(browser, report) as page:
         spans = page.locator(".bars > span").all_inner_texts()
         score = page.locator(".lead b").first.inner_text()
         ours = read_state(page)
     shown = dict(zip(spans[::3], spans[2::3]))
     expected = {
-        "this forecast": spoken(made.score(ours["exact"])["scores"][score]["value"]),
-        "the same at 0.5": spoken(at_half["scores"][score]["value"]),
-        "always yes": spoken(always_yes),
+        "this forecast": format_in_sentence(report.score(ours["exact"])["scores"][score]["value"]),
+        "the same at 0.5": format_in_sentence(at_half["scores"][score]["value"]),
+        "always yes": format_in_sentence(always_yes),
         "always no": "0",
     }
     if name == "lead":
         # This model has the threshold 0.5. Persistence forecasts that the next hour is like the present one.
         del expected["the same at 0.5"]
-        output = json.loads(command(made.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
-        expected["persistence"] = spoken(output["scores"][score]["value"])
+        output = json.loads(command(report.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
+        expected["persistence"] = format_in_sentence(output["scores"][score]["value"])
     assert shown == expected
 
 
@@ -677,8 +690,8 @@ def test_additional_curve_goes_through_the_scores_of_the_table(pages_folder, bro
 
 @pytest.mark.parametrize("name", ["tune", "weighted"])
 def test_download_has_the_numbers_of_the_page_and_of_the_command(pages_folder, browser, name):
-    made = pages_folder[name]
-    with opened(browser, made) as page:
+    report = pages_folder[name]
+    with opened(browser, report) as page:
         with page.expect_download() as caught:
             page.locator("#save-csv").click()
         assert caught.value.suggested_filename == "scorewise-thresholds.csv"
@@ -694,52 +707,52 @@ def test_download_has_the_numbers_of_the_page_and_of_the_command(pages_folder, b
             else:
                 page.locator("#typed").fill(repr(thresholds[at]))
                 page.keyboard.press("Enter")
-            found, row = read_state(page), rows[number]
-            assert found["threshold"] == float(row["threshold"])
-            assert dict(found["cells"]) == {cell: row[cell] for cell in CELLS}
-            assert dict(found["scores"]) == {score: row[score] or "undefined" for score in list(row)[7:]}
+            state, row = read_state(page), rows[number]
+            assert state["threshold"] == float(row["threshold"])
+            assert dict(state["cells"]) == {cell: row[cell] for cell in CELLS}
+            assert dict(state["scores"]) == {score: row[score] or "undefined" for score in list(row)[7:]}
             low, high = float(row["low"]), float(row["high"])
-            assert low <= found["threshold"] and (found["threshold"] < high or high == 1)
-            assert found["same"] == f"{short(low)} {'to' if high == 1 else 'up to but not'} {short(high)}"
-            check_numbers(found, made.score(row["threshold"]))
+            assert low <= state["threshold"] and (state["threshold"] < high or high == 1)
+            assert state["same"] == f"{format_number(low)} {'to' if high == 1 else 'up to but not'} {format_number(high)}"
+            check_numbers(state, report.score(row["threshold"]))
 
 
 @pytest.mark.parametrize("name", ["tune", "train", "names", "compare", "classes", "plain"])
 def test_copied_result_equals_the_json_of_the_command(pages_folder, browser, name):
-    made = pages_folder[name]
-    with opened(browser, made, permissions=["clipboard-read", "clipboard-write"]) as page:
+    report = pages_folder[name]
+    with opened(browser, report, permissions=["clipboard-read", "clipboard-write"]) as page:
         page.evaluate("() => { window.kept = navigator.clipboard; }")
         # The second time without the clipboard API, which pages served without encryption lack.
         for hide in ("", "Object.defineProperty(navigator, 'clipboard', { value: undefined })"):
             page.evaluate(f"async () => {{ await kept.writeText(''); document.querySelector('#copied').textContent = ''; {hide} }}")
             page.locator("#copy-json").click()
             page.locator("#copied", has_text="The result is copied as JSON.").wait_for()
-            assert json.loads(page.evaluate("kept.readText()")) == made.result
+            assert json.loads(page.evaluate("kept.readText()")) == report.result
 
 
 @pytest.mark.parametrize("name", ["tune", "score", "theory", "compare", "lead", "classes"])
 def test_report_command_renders_the_same_page_from_the_data(pages_folder, name):
-    made = pages_folder[name]
+    report = pages_folder[name]
     pages_folder.document(name)
-    command(made.folder, "report", f"{name}.json", "-o", "rendered.html")
-    rendered = (made.folder / "rendered.html").read_bytes()
+    command(report.folder, "report", f"{name}.json", "-o", "rendered.html")
+    rendered = (report.folder / "rendered.html").read_bytes()
 
     def without_the_run(text):
         # The command line and the duration of the training differ.
         text = text.replace(f" --report {name}.html --json", "").replace(f" --report {name}.json", "")
         return re.sub(r'("seconds": |<dt>seconds</dt><dd>)[\d.e-]+', r"\1", text)
 
-    assert without_the_run(rendered.decode()) == without_the_run(made.text)
-    command(made.folder, "report", f"{name}.json", "-o", "rendered.html")
-    assert (made.folder / "rendered.html").read_bytes() == rendered
+    assert without_the_run(rendered.decode()) == without_the_run(report.text)
+    command(report.folder, "report", f"{name}.json", "-o", "rendered.html")
+    assert (report.folder / "rendered.html").read_bytes() == rendered
 
 
 def test_same_command_gives_the_same_bytes(pages_folder, tmp_path):
     words, _ = CASES["tune"]
-    made = pages_folder["tune"]
-    (tmp_path / "p.csv").write_bytes((made.folder / "p.csv").read_bytes())
+    report = pages_folder["tune"]
+    (tmp_path / "p.csv").write_bytes((report.folder / "p.csv").read_bytes())
     command(tmp_path, *words, "--report", "tune.html", "--json")
-    assert (tmp_path / "tune.html").read_bytes() == made.path.read_bytes()
+    assert (tmp_path / "tune.html").read_bytes() == report.path.read_bytes()
 
 
 # --- Speed and appearance

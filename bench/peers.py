@@ -1,8 +1,8 @@
-"""Ours against scikit-learn and PyTorch on the same rows, in turn, in one run.
+"""Compare scorewise with scikit-learn and PyTorch on the same rows, alternating in one run.
 
-    python bench/peers.py            # needs what scripts/golden-requirements.txt names
+    python bench/peers.py            # requires the packages of scripts/golden-requirements.txt
 
-Ten million f32 rows. Prints medians, quartiles and the ratio to ours, and beside each pair the numbers that both computed.
+Ten million f32 rows. Prints medians, ranges, the speed-up, and the results of both sides.
 """
 
 import json
@@ -24,8 +24,8 @@ ROUNDS = 5
 NINE = ["accuracy", "precision", "recall", "specificity", "f1", "tss", "csi", "hss1", "hss"]
 
 
-class Ours:
-    """The Rust program, waiting for work on its standard input."""
+class Scorewise:
+    """A process of the Rust program, which reads commands from standard input."""
 
     def __init__(self, program, folder, threads):
         environment = {**os.environ, "RAYON_NUM_THREADS": str(threads)}
@@ -36,44 +36,44 @@ class Ours:
     def __call__(self, command):
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
-        seconds, answer = self.process.stdout.readline().split()
-        return float(seconds), float(answer)
+        seconds, result = self.process.stdout.readline().split()
+        return float(seconds), float(result)
 
 
 def timed(work):
     start = time.perf_counter()
-    answer = work()
-    return time.perf_counter() - start, float(answer)
+    result = work()
+    return time.perf_counter() - start, float(result)
 
 
 def build():
-    """Builds our side and says where it is; cargo itself knows best."""
+    """Build the Rust program and return its path, as reported by cargo."""
     command = ["cargo", "build", "--release", "-p", "scorewise", "--features", "rayon", "--example", "time_rows",
                "--message-format", "json"]
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    built = [json.loads(line).get("executable") for line in lines]
-    return [path for path in built if path][-1]
+    executables = [json.loads(line).get("executable") for line in lines]
+    return [path for path in executables if path][-1]
 
 
 def torch_loss(logits, labels, prior):
-    """Forward and backward of 1 - f1 of the expected matrix, as one would write it in PyTorch."""
+    """Compute 1 - F1 of the expected confusion matrix and its gradient, in plain PyTorch."""
     logits.grad = None
     probabilities = torch.sigmoid(logits)
     if prior == "uniform":
-        above = probabilities
+        cdf = probabilities
     else:
         u = ((probabilities - 0.5) / 0.1).clamp(-1, 1)
-        above = 0.5 * (1 + u + torch.sin(torch.pi * u) / torch.pi)
-    hits = (labels * above).sum(dtype=torch.float64)
-    alarms = ((1 - labels) * above).sum(dtype=torch.float64)
-    misses = labels.sum(dtype=torch.float64) - hits
-    loss = 1 - 2 * hits / (2 * hits + alarms + misses)
+        cdf = 0.5 * (1 + u + torch.sin(torch.pi * u) / torch.pi)
+    tp = (labels * cdf).sum(dtype=torch.float64)
+    fp = ((1 - labels) * cdf).sum(dtype=torch.float64)
+    fn = labels.sum(dtype=torch.float64) - tp
+    loss = 1 - 2 * tp / (2 * tp + fp + fn)
     loss.backward()
     return loss.detach()
 
 
 def sklearn_curve(labels, probabilities):
-    """The curve, and the best F1 read off it."""
+    """Return the best F1 on the precision-recall curve."""
     precision, recall, _ = precision_recall_curve(labels, probabilities)
     return numpy.nanmax(2 * precision * recall / numpy.maximum(precision + recall, 1e-300))
 
@@ -91,39 +91,39 @@ def main():
         logits.tofile(path / "logits.f32")
         probabilities.tofile(path / "probabilities.f32")
         labels.astype(numpy.uint8).tofile(path / "labels.u8")
-        one, two = Ours(program, folder, 1), Ours(program, folder, 2)
+        one_thread, two_threads = Scorewise(program, folder, 1), Scorewise(program, folder, 2)
         rows = torch.from_numpy(logits).requires_grad_()
         targets = torch.from_numpy(labels.astype(numpy.float32))
         sweep = "sweep " + " ".join(NINE + ["f1"])
         pairs = {
             "value + gradient of 1 - f1, uniform prior, 1 thread (PyTorch)": (
-                lambda: timed(lambda: torch_loss(rows, targets, "uniform")), lambda: one("loss f1 uniform"), 8),
+                lambda: timed(lambda: torch_loss(rows, targets, "uniform")), lambda: one_thread("loss f1 uniform"), 8),
             "value + gradient of 1 - f1, cosine:0.5,0.1, 1 thread (PyTorch)": (
-                lambda: timed(lambda: torch_loss(rows, targets, "cosine")), lambda: one("loss f1 cosine:0.5,0.1"), 8),
+                lambda: timed(lambda: torch_loss(rows, targets, "cosine")), lambda: one_thread("loss f1 cosine:0.5,0.1"), 8),
             "sweep with nine exact optima, 2 threads (precision_recall_curve)": (
-                lambda: timed(lambda: sklearn_curve(labels, probabilities)), lambda: two(sweep), 8),
+                lambda: timed(lambda: sklearn_curve(labels, probabilities)), lambda: two_threads(sweep), 8),
             "sweep with nine exact optima, 1 thread (precision_recall_curve)": (
-                lambda: timed(lambda: sklearn_curve(labels, probabilities)), lambda: one(sweep), None),
+                lambda: timed(lambda: sklearn_curve(labels, probabilities)), lambda: one_thread(sweep), None),
         }
         seconds = {name: ([], []) for name in pairs}
-        answers = {}
+        results = {}
         for round_number in range(ROUNDS + 1):
             for name, (peer, ours, _) in pairs.items():
-                (peer_seconds, peer_answer), (our_seconds, our_answer) = peer(), ours()
-                answers[name] = (peer_answer, our_answer)
-                if round_number > 0:  # the first round warms up
+                (peer_seconds, peer_result), (our_seconds, our_result) = peer(), ours()
+                results[name] = (peer_result, our_result)
+                if round_number > 0:  # the first round is a warm-up
                     seconds[name][0].append(peer_seconds)
                     seconds[name][1].append(our_seconds)
-    short = False
-    for name, (_, _, bar) in pairs.items():
+    missed = False
+    for name, (_, _, target) in pairs.items():
         peer, ours = (statistics.median(times) for times in seconds[name])
         spread = ["{:.0f} to {:.0f}".format(1e3 * min(times), 1e3 * max(times)) for times in seconds[name]]
-        verdict = "" if bar is None else f", bar {bar} x {'holds' if peer / ours >= bar else 'FALLS SHORT'}"
-        short |= bar is not None and peer / ours < bar
-        print(f"{name}\n    peer {1e3 * peer:7.1f} ms ({spread[0]}), ours {1e3 * ours:6.1f} ms ({spread[1]}): {peer / ours:.1f} x{verdict}")
-        print(f"    both computed: {answers[name][0]:.8f} and {answers[name][1]:.8f}")
-        assert abs(answers[name][0] - answers[name][1]) < 1e-5, "the two do not compute the same thing"
-    return 1 if short else 0
+        verdict = "" if target is None else f", target {target} x {'met' if peer / ours >= target else 'MISSED'}"
+        missed |= target is not None and peer / ours < target
+        print(f"{name}\n    peer {1e3 * peer:7.1f} ms ({spread[0]}), scorewise {1e3 * ours:6.1f} ms ({spread[1]}): {peer / ours:.1f} x{verdict}")
+        print(f"    results: {results[name][0]:.8f} and {results[name][1]:.8f}")
+        assert abs(results[name][0] - results[name][1]) < 1e-5, "the results differ"
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""`score` and `tune` on a Parquet file of a hundred million predictions: seconds and peak memory.
+"""Measure the time and peak memory of `score` and `tune` on a Parquet file of a hundred million predictions.
 
-    python bench/predictions.py [--rows 100000000] [--double] [--file predictions.parquet]     # needs numpy, pyarrow
+    python bench/predictions.py [--rows 100000000] [--double] [--file predictions.parquet]     # requires numpy and pyarrow
 
-Two threads. The bar: 30 s and 4 GB for each command. The file is made where it is not there yet.
+Uses two threads. The target is 30 s and 4 GB for each command. The file is written unless it exists.
 """
 
 import argparse
@@ -18,20 +18,20 @@ import pyarrow
 import pyarrow.parquet
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SECONDS, GIGABYTES = 30, 4
-PART = 1_000_000
+MAX_SECONDS, MAX_GIGABYTES = 30, 4
+CHUNK = 1_000_000
 
 
 def make(path, rows, double):
-    """One row in fifty is positive; a forecast of some skill, skewed as forecasts of rare events are."""
+    """Write a skilful forecast of rare events: one row in fifty is positive, and most probabilities are small."""
     number = numpy.float64 if double else numpy.float32
     schema = pyarrow.schema(
         [("label", pyarrow.int8()), ("probability", pyarrow.float64() if double else pyarrow.float32())]
     )
     random = numpy.random.default_rng(1)
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for start in range(0, rows, PART):
-            size = min(PART, rows - start)
+        for start in range(0, rows, CHUNK):
+            size = min(CHUNK, rows - start)
             label = random.random(size) < 0.02
             logit = random.normal(size=size) + numpy.where(label, -1.0, -4.0)
             probability = (1 / (1 + numpy.exp(-logit))).astype(number)
@@ -39,24 +39,24 @@ def make(path, rows, double):
 
 
 def measure(command):
-    """Seconds, peak gigabytes and what it printed."""
+    """Run a command and return the seconds, the peak memory in gigabytes and the output."""
     environment = {**os.environ, "RAYON_NUM_THREADS": "2"}
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    answer = process.stdout.read()
+    output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - started
     if os.waitstatus_to_exitcode(status) != 0:
         sys.exit(f"{' '.join(command)}: failed")
-    return seconds, usage.ru_maxrss / 1e6, answer
+    return seconds, usage.ru_maxrss / 1e6, output
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000_000)
-    parser.add_argument("--double", action="store_true", help="f64 probabilities, for f32 ones")
+    parser.add_argument("--double", action="store_true", help="write f64 instead of f32 probabilities")
     parser.add_argument("--file", type=pathlib.Path)
-    parser.add_argument("--show", action="store_true", help="print the answers too")
+    parser.add_argument("--show", action="store_true", help="also print the output of the commands")
     arguments = parser.parse_args()
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     subprocess.run(["cargo", "build", "--release"], cwd=ROOT, check=True)
@@ -67,11 +67,11 @@ def main():
         print(f"{arguments.rows} rows, {path.stat().st_size / 1e6:.0f} MB, {'f64' if arguments.double else 'f32'}")
         missed = False
         for command in (["score"], ["tune", "--score", "tss"], ["tune", "--score", "f1", "--subject-to", "recall >= 0.5"]):
-            seconds, memory, answer = measure([str(target / "release" / "scorewise"), command[0], str(path), *command[1:]])
+            seconds, memory, output = measure([str(target / "release" / "scorewise"), command[0], str(path), *command[1:]])
             print(f"{' '.join(command):45} {seconds:6.1f} s {memory:5.2f} GB")
-            missed |= seconds > SECONDS or memory > GIGABYTES
+            missed |= seconds > MAX_SECONDS or memory > MAX_GIGABYTES
             if arguments.show:
-                print(answer)
+                print(output)
     sys.exit(missed)
 
 

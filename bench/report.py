@@ -1,10 +1,10 @@
-"""The report of ten million predictions: how long it takes beyond the scores themselves, how large it is, how fast its threshold moves.
+"""Measure the report of ten million predictions: its time in addition to the scores, its size, and the speed of moving the threshold.
 
-    python bench/report.py [ROWS]          needs the command built: cargo build --release, and Chromium for the last part
+    python bench/report.py [ROWS]          requires the command (cargo build --release), and Chromium for the last measurement
 
-Ours is the whole page (sweep, best threshold of all scores, a thousand steps, seven figures); theirs are four figures of the same rows by
-scikit-learn and matplotlib (ROC, precision and recall, calibration, histogram by class), saved as SVG. Ours with and without the page in
-turn, medians of five rounds; theirs the shorter of two.
+The time of scorewise is that of the whole page: sweep, best threshold of all scores, a thousand thresholds, seven figures. It is compared with
+four figures of the same rows by scikit-learn and matplotlib (ROC, precision-recall, calibration, histogram by class), saved as SVG. Runs with
+and without the page alternate, and medians of five rounds are printed; for scikit-learn, the shorter of two runs.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ MOVES = 300
 
 def predictions(rows: int) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(0)
-    truth = random.random(rows) < 0.02
-    logits = random.normal(-3 + 2.5 * truth, 1.2)
-    return truth, (1 / (1 + np.exp(-logits))).astype(np.float32)
+    labels = random.random(rows) < 0.02
+    logits = random.normal(-3 + 2.5 * labels, 1.2)
+    return labels, (1 / (1 + np.exp(-logits))).astype(np.float32)
 
 
-def write(folder: Path, truth: np.ndarray, probability: np.ndarray) -> Path:
+def write(folder: Path, labels: np.ndarray, probability: np.ndarray) -> Path:
     import pyarrow
     import pyarrow.parquet
 
-    table = pyarrow.table({"label": truth.astype(np.int8), "probability": probability})
+    table = pyarrow.table({"label": labels.astype(np.int8), "probability": probability})
     pyarrow.parquet.write_table(table, folder / "predictions.parquet")
     return folder / "predictions.parquet"
 
@@ -49,7 +49,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def their_figures(truth: np.ndarray, probability: np.ndarray) -> None:
+def sklearn_figures(labels: np.ndarray, probability: np.ndarray) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -58,10 +58,10 @@ def their_figures(truth: np.ndarray, probability: np.ndarray) -> None:
     from sklearn.metrics import PrecisionRecallDisplay, RocCurveDisplay
 
     for draw in (
-        lambda ax: RocCurveDisplay.from_predictions(truth, probability, ax=ax),
-        lambda ax: PrecisionRecallDisplay.from_predictions(truth, probability, ax=ax),
-        lambda ax: CalibrationDisplay.from_predictions(truth, probability, n_bins=10, ax=ax),
-        lambda ax: [ax.hist(probability[truth == kind], bins=50, density=True, histtype="step") for kind in (False, True)],
+        lambda ax: RocCurveDisplay.from_predictions(labels, probability, ax=ax),
+        lambda ax: PrecisionRecallDisplay.from_predictions(labels, probability, ax=ax),
+        lambda ax: CalibrationDisplay.from_predictions(labels, probability, n_bins=10, ax=ax),
+        lambda ax: [ax.hist(probability[labels == kind], bins=50, density=True, histtype="step") for kind in (False, True)],
     ):
         figure, ax = plt.subplots()
         draw(ax)
@@ -70,7 +70,7 @@ def their_figures(truth: np.ndarray, probability: np.ndarray) -> None:
 
 
 def moves(page: Path) -> list[float]:
-    """Milliseconds of script for each of many random moves of the threshold."""
+    """Return the milliseconds of script for each of many moves of the threshold."""
     from playwright.sync_api import sync_playwright
 
     browser_path = os.environ.get("SCOREWISE_BROWSER") or shutil.which("chromium")
@@ -78,7 +78,7 @@ def moves(page: Path) -> list[float]:
         browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         tab = browser.new_page()
         tab.goto(page.as_uri())
-        found: list[float] = tab.evaluate(
+        times: list[float] = tab.evaluate(
             """(count) => {
                 const slider = document.getElementById("threshold");
                 const times = [];
@@ -93,34 +93,34 @@ def moves(page: Path) -> list[float]:
             MOVES,
         )
         browser.close()
-    return found
+    return times
 
 
 def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
-    truth, probability = predictions(rows)
+    labels, probability = predictions(rows)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        table, page = write(folder, truth, probability), folder / "page.html"
-        asked = [COMMAND, "score", str(table), "--json", "--replicates", "100"]
-        run = lambda more: subprocess.run(asked + more, check=True, capture_output=True)  # noqa: E731
-        plain, shown, theirs = [], [], []
+        table, page = write(folder, labels, probability), folder / "page.html"
+        command = [COMMAND, "score", str(table), "--json", "--replicates", "100"]
+        run = lambda options: subprocess.run(command + options, check=True, capture_output=True)  # noqa: E731
+        scores_only, with_page, sklearn = [], [], []
         for _ in range(ROUNDS):
-            plain.append(seconds(lambda: run([])))
-            shown.append(seconds(lambda: run(["--report", str(page)])))
+            scores_only.append(seconds(lambda: run([])))
+            with_page.append(seconds(lambda: run(["--report", str(page)])))
         for _ in range(2):
-            theirs.append(seconds(lambda: their_figures(truth, probability)))
-        ours = statistics.median(shown) - statistics.median(plain)
+            sklearn.append(seconds(lambda: sklearn_figures(labels, probability)))
+        page_seconds = statistics.median(with_page) - statistics.median(scores_only)
         print(f"{rows} predictions")
-        print(f"scores alone          {statistics.median(plain):.2f} s ({min(plain):.2f} to {max(plain):.2f})")
-        print(f"scores and page       {statistics.median(shown):.2f} s ({min(shown):.2f} to {max(shown):.2f})")
-        print(f"so the page, its sweep included, {ours:.2f} s (at most 3 s after the sweep), {page.stat().st_size} bytes (below 1500000)")
-        print(f"scikit-learn and matplotlib, four figures {min(theirs):.2f} s: {min(theirs) / ours:.0f} ×")
+        print(f"scores alone          {statistics.median(scores_only):.2f} s ({min(scores_only):.2f} to {max(scores_only):.2f})")
+        print(f"scores and page       {statistics.median(with_page):.2f} s ({min(with_page):.2f} to {max(with_page):.2f})")
+        print(f"the page, including its sweep: {page_seconds:.2f} s (target: 3 s after the sweep), {page.stat().st_size} bytes (target: below 1500000)")
+        print(f"scikit-learn and matplotlib, four figures {min(sklearn):.2f} s: {min(sklearn) / page_seconds:.0f} ×")
         if os.environ.get("SCOREWISE_BROWSER") or shutil.which("chromium"):
-            found = sorted(moves(page))
+            times = sorted(moves(page))
             print(
-                f"a move of the threshold: {statistics.median(found):.2f} ms of script, "
-                f"95 % below {found[len(found) * 95 // 100]:.2f} ms, at most {found[-1]:.2f} ms (at most 16 ms)"
+                f"moving the threshold: {statistics.median(times):.2f} ms of script, "
+                f"95 % below {times[len(times) * 95 // 100]:.2f} ms, at most {times[-1]:.2f} ms (target: 16 ms)"
             )
 
 

@@ -1,14 +1,14 @@
-"""One epoch of the paper's two networks: ours against PyTorch, JAX and Keras, on one core each, in turn, in one run.
+"""Compare one epoch of the two networks of the paper with PyTorch, JAX and Keras, on one core each, alternating in one run.
 
     pip install -r bench/train-requirements.txt
     python bench/train_peers.py [ROUNDS]
 
-Real data, prepared as the paper prepares them: Adult (48 features, 16086 rows of steps and 8043 of validation, 1 - F1) at batches of 64
-and 256, and Beijing's air (8 features, 8736 + 4368 rows, 1 - TSS) at full batch. An epoch is a shuffle (none at full batch, where the
-order changes nothing), all steps with Adam, and the loss of the validation rows. Every side runs in a process of its own that is bound
-to one core and waits while the others run. Then two threads against one: eight independent trainings, and one training at full batch
-on a million rows. Prints medians, spread and ratios beside the bars, and the validation loss that each side came to; ours has run
-fifteen epochs for each of a peer's by then. Needs a machine that has nothing else to do.
+The data are prepared as in the paper: Adult (48 features, 16086 training and 8043 validation rows, 1 - F1) with batches of 64 and 256, and
+Beijing PM2.5 (8 features, 8736 + 4368 rows, 1 - TSS) with full batches. An epoch consists of a shuffle (not with full batches, where the order
+does not matter), all optimisation steps with Adam, and the loss of the validation rows. Each framework runs in its own process, bound to one
+core, and waits while the others run. Then two threads are compared with one: for eight independent trainings, and for one training with full
+batches of a million rows. Prints medians, ranges and ratios with their targets, and the final validation losses; scorewise runs fifteen epochs
+for each epoch of another framework. The machine should be otherwise idle.
 """
 
 import csv
@@ -29,12 +29,12 @@ RATE, BETA1, BETA2, EPSILON = 1e-3, 0.9, 0.999, 1e-7
 MU, DELTA = 0.5, 0.3
 PRIOR = f"cosine:{MU},{DELTA}"
 NETS = {"adult": ([50, 20, 5], "f1"), "pollution": ([15, 8], "tss")}
-# Table and batch (0 is all), and how many times as fast as each peer we want to be.
-BARS = {("adult", 64): {"torch": 30, "jax": 3, "keras": 80}, ("adult", 256): {}, ("pollution", 0): {"torch": 10, "jax": 4}}
+# Data set and batch size (0 for all rows), and the target speed-up over each framework.
+TARGETS = {("adult", 64): {"torch": 30, "jax": 3, "keras": 80}, ("adult", 256): {}, ("pollution", 0): {"torch": 10, "jax": 4}}
 
 
 def adult():
-    """48 standardised features of the 30162 whole rows; 4/5 of them at random, of these a third for validation."""
+    """Return 48 standardised features and the labels of a random 4/5 of the 30162 complete rows, and the number of training rows (2/3)."""
     with gzip.open(ROOT / "data" / "adult.data.gz", "rt") as file:
         rows = [[cell.strip() for cell in row] for row in csv.reader(file) if len(row) == 15]
     rows = [row for row in rows if "?" not in row]
@@ -53,7 +53,7 @@ def adult():
 
 
 def pollution():
-    """8 features of an hour, and whether the next one is above 400: the first of the paper's windows."""
+    """Return 8 features of each hour, whether the next hour exceeds 400, and the number of training rows, for the first window of the paper."""
     with gzip.open(next((ROOT / "data").glob("PRSA*.gz")), "rt") as file:
         rows = list(csv.DictReader(file))[24:]
     number = lambda row, name: 0.0 if row[name] in ("NA", "") else float(row[name])
@@ -80,14 +80,14 @@ def read(folder, name):
     return matrix, labels, int(steps), [int(width) for width in hidden.split(",")], score
 
 
-def loss_of(hits, alarms, positives, negatives, score):
-    """1 - the score of the expected matrix."""
+def score_loss(tp, fp, positives, negatives, score):
+    """Return 1 - the score of the expected confusion matrix."""
     if score == "f1":
-        return 1 - 2 * hits / (hits + alarms + positives)
-    return 1 - hits / positives + alarms / negatives
+        return 1 - 2 * tp / (tp + fp + positives)
+    return 1 - tp / positives + fp / negatives
 
 
-# --- the peers: each makes a function that runs one more epoch and says the validation loss --------------------------------------
+# --- The other frameworks: each function returns a function that runs one epoch and returns the validation loss -------------------
 
 
 def torch_side(folder, name, batch):
@@ -109,9 +109,9 @@ def torch_side(folder, name, batch):
 
     def loss(x, y):
         u = ((torch.sigmoid(net(x).squeeze(1)) - MU) / DELTA).clamp(-1, 1)
-        above = 0.5 * (1 + u + torch.sin(torch.pi * u) / torch.pi)
+        cdf = 0.5 * (1 + u + torch.sin(torch.pi * u) / torch.pi)
         positives = y.sum()
-        return loss_of((y * above).sum(), ((1 - y) * above).sum(), positives, len(y) - positives, score)
+        return score_loss((y * cdf).sum(), ((1 - y) * cdf).sum(), positives, len(y) - positives, score)
 
     def epoch():
         order = torch.randperm(steps) if batch < steps else torch.arange(steps)
@@ -143,35 +143,35 @@ def jax_side(folder, name, batch):
             x = jax.nn.relu(x @ weights + biases)
         logits = (x @ net[-1][0] + net[-1][1])[:, 0]
         u = jnp.clip((jax.nn.sigmoid(logits) - MU) / DELTA, -1, 1)
-        above = 0.5 * (1 + u + jnp.sin(jnp.pi * u) / jnp.pi)
+        cdf = 0.5 * (1 + u + jnp.sin(jnp.pi * u) / jnp.pi)
         positives = y.sum()
-        return loss_of((y * above).sum(), ((1 - y) * above).sum(), positives, y.shape[0] - positives, score)
+        return score_loss((y * cdf).sum(), ((1 - y) * cdf).sum(), positives, y.shape[0] - positives, score)
 
     def step(state, rows):
         net, means, squares, count = state
-        slopes = jax.grad(loss)(net, matrix[rows], labels[rows])
+        gradient = jax.grad(loss)(net, matrix[rows], labels[rows])
         count = count + 1
-        means = jax.tree.map(lambda m, g: BETA1 * m + (1 - BETA1) * g, means, slopes)
-        squares = jax.tree.map(lambda v, g: BETA2 * v + (1 - BETA2) * g * g, squares, slopes)
-        first, second = 1 - BETA1**count, 1 - BETA2**count
-        move = lambda p, m, v: p - RATE * (m / first) / (jnp.sqrt(v / second) + EPSILON)
-        return (jax.tree.map(move, net, means, squares), means, squares, count), None
+        means = jax.tree.map(lambda m, g: BETA1 * m + (1 - BETA1) * g, means, gradient)
+        squares = jax.tree.map(lambda v, g: BETA2 * v + (1 - BETA2) * g * g, squares, gradient)
+        mean_correction, square_correction = 1 - BETA1**count, 1 - BETA2**count
+        update = lambda p, m, v: p - RATE * (m / mean_correction) / (jnp.sqrt(v / square_correction) + EPSILON)
+        return (jax.tree.map(update, net, means, squares), means, squares, count), None
 
     @jax.jit
-    def whole(state, key):
+    def run_epoch(state, key):
         order = jax.random.permutation(key, steps) if batch < steps else jnp.arange(steps)
         whole_batches = steps // batch
         state, _ = jax.lax.scan(step, state, order[: whole_batches * batch].reshape(whole_batches, batch))
-        if steps % batch:  # the last batch is smaller: a shape of its own, in the same program
+        if steps % batch:  # the last batch is smaller
             state, _ = step(state, order[whole_batches * batch :])
         return state, loss(state[0], matrix[steps:], labels[steps:])
 
-    rest = jax.tree.map(jnp.zeros_like, net)
-    held = {"state": (net, rest, rest, jnp.float32(0)), "key": jax.random.key(2)}
+    zeros = jax.tree.map(jnp.zeros_like, net)
+    current = {"state": (net, zeros, zeros, jnp.float32(0)), "key": jax.random.key(2)}
 
     def epoch():
-        held["key"], key = jax.random.split(held["key"])
-        held["state"], value = whole(held["state"], key)
+        current["key"], key = jax.random.split(current["key"])
+        current["state"], value = run_epoch(current["state"], key)
         return float(jax.block_until_ready(value))
 
     return epoch
@@ -193,9 +193,9 @@ def keras_side(folder, name, batch, epochs=1):
     def loss(y, p):
         y, p = ops.reshape(y, (-1,)), ops.reshape(p, (-1,))
         u = ops.clip((p - MU) / DELTA, -1, 1)
-        above = 0.5 * (1 + u + ops.sin(numpy.pi * u) / numpy.pi)
+        cdf = 0.5 * (1 + u + ops.sin(numpy.pi * u) / numpy.pi)
         positives, negatives = ops.sum(y), ops.sum(1 - y)
-        return loss_of(ops.sum(y * above), ops.sum((1 - y) * above), positives, negatives, score)
+        return score_loss(ops.sum(y * cdf), ops.sum((1 - y) * cdf), positives, negatives, score)
 
     layers = [keras.layers.Dense(width, activation="relu") for width in hidden]
     net = keras.Sequential([keras.Input((matrix.shape[1],)), *layers, keras.layers.Dense(1, activation="sigmoid")])
@@ -203,11 +203,11 @@ def keras_side(folder, name, batch, epochs=1):
     targets = labels.reshape(-1, 1)
 
     def epoch():
-        story = net.fit(
+        history = net.fit(
             matrix[:steps], targets[:steps], batch_size=batch, epochs=epochs, shuffle=batch < steps, verbose=0,
             validation_data=(matrix[steps:], targets[steps:]), validation_batch_size=len(matrix) - steps,
         )
-        return story.history["val_loss"][-1]
+        return history.history["val_loss"][-1]
 
     return epoch
 
@@ -216,25 +216,25 @@ SIDES = {"torch": torch_side, "jax": jax_side, "keras": keras_side}
 
 
 def serve(side, folder):
-    """A peer's process: bound to one core, one epoch for each line."""
+    """Run the process of a framework on one core, which runs one epoch for each line of standard input."""
     bind()
-    made = {}
+    trainings = {}
     for line in sys.stdin:
         name, batch = line.split()
-        if line not in made:
-            made[line] = SIDES[side](folder, name, int(batch))
+        if line not in trainings:
+            trainings[line] = SIDES[side](folder, name, int(batch))
         start = time.perf_counter()
-        value = made[line]()
+        value = trainings[line]()
         print(time.perf_counter() - start, value, flush=True)
 
 
 def bind():
-    """To the last core that we may use."""
+    """Bind this process to the last available core."""
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 class Side:
-    """A process that waits for work on its standard input and answers with seconds and a loss."""
+    """A process that reads commands from standard input and answers with seconds and a loss."""
 
     def __init__(self, command, one_core=False, **environment):
         self.process = subprocess.Popen(
@@ -246,63 +246,63 @@ class Side:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
-        assert len(answer) == 2, f"`{line}` was not answered: {self.process.args}"
+        assert len(answer) == 2, f"no answer to `{line}` from {self.process.args}"
         return float(answer[0]), float(answer[1])
 
 
 def build():
-    """Builds our side and says where it is; cargo itself knows best."""
+    """Build the Rust program and return its path, as reported by cargo."""
     command = ["cargo", "build", "--release", "--workspace", "--example", "time_epochs", "--message-format", "json"]
     lines = subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout.splitlines()
-    built = [json.loads(line).get("executable") for line in lines]
-    return [path for path in built if path][-1]
+    executables = [json.loads(line).get("executable") for line in lines]
+    return [path for path in executables if path][-1]
 
 
 def spread(times):
     return f"{1e3 * statistics.median(times):8.2f} ms ({1e3 * min(times):.2f} to {1e3 * max(times):.2f})"
 
 
-def verdict(ratio, bar):
-    return "" if bar is None else f", bar {bar} x {'holds' if ratio >= bar else 'FALLS SHORT'}"
+def verdict(ratio, target):
+    return "" if target is None else f", target {target} x {'met' if ratio >= target else 'MISSED'}"
 
 
 def against_peers(folder, program, rounds):
-    """Rounds in turn; true where every bar holds."""
+    """Run the frameworks alternately; return whether every target is met."""
     single = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1", "OMP_NUM_THREADS": "1"}
     quiet = {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
     sides = {side: Side([sys.executable, __file__, "--serve", side, folder], **single, **quiet) for side in SIDES}
     ours = Side([program, folder], one_core=True)
-    holds = True
-    for (name, batch), bars in BARS.items():
+    is_met = True
+    for (name, batch), targets in TARGETS.items():
         rows = read(folder, name)[2]
         print(f"{name} net {'-'.join(map(str, NETS[name][0]))}, {'full batch' if batch == 0 else f'batch {batch}'}, one core each")
-        times, losses = {side: [] for side in ["ours", *SIDES]}, {}
+        times, losses = {side: [] for side in ["scorewise", *SIDES]}, {}
         for round_number in range(rounds + 1):
             for side in times:
-                # Ours are short: several epochs, and their median.
-                if side == "ours":
+                # The epochs of scorewise are short, so the median of several is used.
+                if side == "scorewise":
                     answers = [ours(f"epoch {name} {batch or rows}") for _ in range(15)]
                     answer = (statistics.median(seconds for seconds, _ in answers), answers[-1][1])
                 else:
                     answer = sides[side](f"{name} {batch}")
-                if round_number > 0:  # the first round warms up and compiles
+                if round_number > 0:  # the first round is a warm-up
                     times[side].append(answer[0])
                 losses[side] = answer[1]
-        middle = statistics.median(times["ours"])
+        middle = statistics.median(times["scorewise"])
         for side in times:
             ratio = statistics.median(times[side]) / middle
-            bar = bars.get(side)
-            holds &= bar is None or ratio >= bar
-            print(f"  {side:<6}{spread(times[side])}, {ratio:6.1f} x ours{verdict(ratio, bar)}; validation loss {losses[side]:.4f}")
+            target = targets.get(side)
+            is_met &= target is None or ratio >= target
+            print(f"  {side:<10}{spread(times[side])}, {ratio:6.1f} x scorewise{verdict(ratio, target)}; validation loss {losses[side]:.4f}")
     for side in sides.values():
         side.process.stdin.close()
-    return holds
+    return is_met
 
 
 def two_threads(folder, program, rounds):
-    """Two threads against one; true where both bars hold."""
-    ours, holds = Side([program, folder]), True
-    for title, line, bar in [
+    """Compare two threads with one; return whether both targets are met."""
+    ours, is_met = Side([program, folder]), True
+    for title, line, target in [
         ("eight independent trainings, Adult, batch 64, 40 epochs each", "members adult 64 8 40", 1.8),
         ("one training at full batch on a million rows, Adult net, one epoch", "full million", 1.6),
     ]:
@@ -313,12 +313,12 @@ def two_threads(folder, program, rounds):
                 seconds, losses[threads] = ours(f"{line} {threads}")
                 if round_number > 0:
                     times[threads].append(seconds)
-        assert losses[1] == losses[2], "one and two threads do not compute the same"
-        # One and two threads right after each other suffer alike from neighbours on the machine: the ratio is taken round by round.
+        assert losses[1] == losses[2], "the results of one and two threads differ"
+        # The ratio is computed per round, since other load on the machine affects both runs of a round alike.
         ratio = statistics.median(one / two for one, two in zip(times[1], times[2]))
-        holds &= ratio >= bar
-        print(f"{title}\n  1 thread {spread(times[1])}, 2 threads {spread(times[2])}: {ratio:.2f} x{verdict(ratio, bar)}")
-    return holds
+        is_met &= ratio >= target
+        print(f"{title}\n  1 thread {spread(times[1])}, 2 threads {spread(times[2])}: {ratio:.2f} x{verdict(ratio, target)}")
+    return is_met
 
 
 def main():
@@ -329,17 +329,17 @@ def main():
         for name, table in (("adult", adult()), ("pollution", pollution())):
             write(path, name, *table, *NETS[name])
         matrix, labels, _ = adult()
-        again = numpy.arange(1_010_000) % len(matrix)
-        write(path, "million", matrix[again], labels[again], 1_000_000, *NETS["adult"])
+        repeated = numpy.arange(1_010_000) % len(matrix)
+        write(path, "million", matrix[repeated], labels[repeated], 1_000_000, *NETS["adult"])
         versions = subprocess.run(
             [sys.executable, "-m", "pip", "list", "--format", "json"], check=True, stdout=subprocess.PIPE, text=True
         ).stdout
         named = {entry["name"].lower().replace("_", "-"): entry["version"] for entry in json.loads(versions)}
         keras = f"Keras {named.get('keras')} on TensorFlow {named.get('tensorflow-cpu')}"
         print(f"PyTorch {named.get('torch')} eager with fused Adam, JAX {named.get('jax')} with the epoch in one jit, {keras} with `fit`")
-        holds = against_peers(folder, program, rounds)
-        holds &= two_threads(folder, program, rounds)
-    return 0 if holds else 1
+        is_met = against_peers(folder, program, rounds)
+        is_met &= two_threads(folder, program, rounds)
+    return 0 if is_met else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Keras 3, on any backend: the Adult data, trained for F1 as in the paper, and the model saved and loaded again.
+"""Train a Keras 3 network for F1 on the Adult data, as in the paper, on any backend; then save and load it.
 
     KERAS_BACKEND=jax python examples/keras_adult.py
 """
@@ -24,19 +24,19 @@ PRIOR = "cosine:0.5,0.1"
 
 
 def read() -> tuple[np.ndarray, np.ndarray]:
-    """Numbers as they are, one column for each level of the others, all standardised."""
+    """Return the standardised features, with categories one-hot encoded, and the labels."""
     with gzip.open(FILE, "rt", newline="") as file:
         rows = [row for row in csv.reader(file, skipinitialspace=True) if len(row) == 15 and "?" not in row]
     columns = list(zip(*rows, strict=True))
     y = np.array([value.startswith(">50K") for value in columns.pop()], np.float32)
-    parts: list[np.ndarray] = []
+    features: list[np.ndarray] = []
     for column in columns:
         try:
-            parts.append(np.array(column, float)[:, None])
+            features.append(np.array(column, float)[:, None])
         except ValueError:
             levels = sorted(set(column))
-            parts.append((np.array(column)[:, None] == np.array(levels)).astype(float))
-    x = np.concatenate(parts, 1)
+            features.append((np.array(column)[:, None] == np.array(levels)).astype(float))
+    x = np.concatenate(features, 1)
     return ((x - x.mean(0)) / x.std(0)).astype(np.float32), y
 
 
@@ -50,20 +50,20 @@ def main() -> None:
         keras.layers.Dense(50, activation="relu"),
         keras.layers.Dense(20, activation="relu"),
         keras.layers.Dense(5, activation="relu"),
-        # The first predictions lie inside the prior's support, so the training cannot be stuck from the start.
+        # The bias puts the first predictions inside the support of the prior; outside, the gradient would be 0.
         keras.layers.Dense(1, activation="sigmoid", bias_initializer=output_bias(PRIOR),
                            kernel_initializer=keras.initializers.RandomNormal(stddev=0.05)),
     ])  # fmt: skip
-    # Of the reference: SOL(score="f1_score", distribution="cosine", mu=.5, delta=.1)
+    # In the reference implementation: SOL(score="f1_score", distribution="cosine", mu=.5, delta=.1)
     model.compile(keras.optimizers.Adam(1e-3), ScoreLoss("f1", PRIOR))
     model.fit(x[train], y[train], batch_size=256, epochs=12, verbose=0)
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "adult.keras")
         model = keras.models.load_model(Path(folder) / "adult.keras")
     p = model.predict(x[test], verbose=0)[:, 0]
-    found, best = sw.score(y[test], p, scores="f1").scores["f1"], sw.sweep(y[test], p).best("f1")
-    print(f"F1 of {len(test)} rows kept away, at 0.5:  {found['value']:.4f}  (95 % {found['low']:.4f} to {found['high']:.4f})")
-    print(f"at the best threshold there, {best.threshold:.3f}:  {best.value:.4f}")
+    result, best = sw.score(y[test], p, scores="f1").scores["f1"], sw.sweep(y[test], p).best("f1")
+    print(f"F1 of {len(test)} test rows at threshold 0.5:  {result['value']:.4f}  (95 % {result['low']:.4f} to {result['high']:.4f})")
+    print(f"at the best threshold for these rows, {best.threshold:.3f}:  {best.value:.4f}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Smog alarms with LightGBM: log-loss at 0.5, log-loss with the best threshold, and the score itself as the objective.
+"""Forecast smog with LightGBM: log-loss with threshold 0.5, log-loss with the best threshold, and the score as the objective.
 
     python examples/lightgbm_rare_events.py
 
-`rare_events.py` has the data and the comparison; here is what is LightGBM's.
+The data and the comparison are in `pollution.py` and `rare_events.py`; this file contains what is specific to LightGBM.
 """
 
 from __future__ import annotations
@@ -10,41 +10,41 @@ from __future__ import annotations
 import lightgbm as lgb
 import numpy as np
 import rare_events
-from pollution import Part
+from pollution import Split
 
 from scorewise.lightgbm import metric, objective, probabilities
 
 
 class Trees:
-    """A booster; where the objective is not LightGBM's own, it predicts margins."""
+    """A trained booster; with a custom objective it predicts margins."""
 
     def __init__(self, booster: lgb.Booster, margins: bool) -> None:
         self.booster, self.margins = booster, margins
 
     def forecast(self, x: np.ndarray, rounds: int) -> np.ndarray:
-        found = np.asarray(self.booster.predict(x, num_iteration=rounds))
-        return probabilities(found) if self.margins else found
+        predictions = np.asarray(self.booster.predict(x, num_iteration=rounds))
+        return probabilities(predictions) if self.margins else predictions
 
 
 class LightGBM:
-    """How LightGBM is asked."""
+    """Training with LightGBM."""
 
     @staticmethod
-    def parameters(depth: int, chosen: object) -> dict[str, object]:
+    def parameters(depth: int, loss: object) -> dict[str, object]:
         return {
-            "objective": chosen, "metric": "None", "max_depth": depth, "num_leaves": 2**depth, "learning_rate": 0.1, "verbose": -1,
-            # One thread and no sampling: the same numbers every time.
+            "objective": loss, "metric": "None", "max_depth": depth, "num_leaves": 2**depth, "learning_rate": 0.1, "verbose": -1,
+            # One thread and no sampling, for reproducible numbers.
             "num_threads": 1, "deterministic": True, "force_row_wise": True, "seed": 0,
         }  # fmt: skip
 
-    def train(self, depth: int, train: Part) -> Trees:
+    def train(self, depth: int, train: Split) -> Trees:
         return Trees(lgb.train(self.parameters(depth, "binary"), lgb.Dataset(*train), rare_events.ROUNDS), margins=False)
 
-    def train_and_stop(self, depth: int, train: Part, tune: Part, score: str, prior: str | None) -> tuple[Trees, int, float]:
-        chosen = objective(score, prior) if prior else "binary"
+    def train_and_stop(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
+        loss = objective(score, prior) if prior else "binary"
         data = lgb.Dataset(*train)
         booster = lgb.train(
-            self.parameters(depth, chosen), data, rare_events.ROUNDS, valid_sets=[lgb.Dataset(*tune, reference=data)],
+            self.parameters(depth, loss), data, rare_events.ROUNDS, valid_sets=[lgb.Dataset(*tune, reference=data)],
             valid_names=["2013"], feval=metric(score, margins=prior is not None),
             callbacks=[lgb.early_stopping(rare_events.PATIENCE, verbose=False)],
         )  # fmt: skip

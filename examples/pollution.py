@@ -1,4 +1,4 @@
-"""The built-in data for the examples: fine dust in Beijing, by hour. The label is whether the next hour exceeds 400 µg/m³.
+"""Data for the examples: hourly PM2.5 in Beijing. The label is whether the next hour exceeds 400 µg/m³.
 
 Chen, S. (2015). Beijing PM2.5. UCI Machine Learning Repository. doi:10.24432/C5JS49. CC BY 4.0.
 """
@@ -15,26 +15,29 @@ import numpy as np
 FILE = Path(__file__).parent.parent / "data" / "PRSA_data_2010.1.1-2014.12.31.csv.gz"
 
 
-class Part(NamedTuple):
-    """Some years of hours, and whether smog followed."""
+class Split(NamedTuple):
+    """The hours of some years: features, and whether smog followed."""
 
     x: np.ndarray
     y: np.ndarray
 
 
-def read(scaled: bool = False) -> tuple[Part, Part, Part]:
-    """2010 to 2012 to learn from, 2013 to choose by, 2014 to judge by: dust, dew point, temperature, pressure, wind speed, snow, rain and four
-    directions of the wind; on request standardised by the first years."""
+def read(scaled: bool = False) -> tuple[Split, Split, Split]:
+    """Return the training years 2010 to 2012, the validation year 2013 and the test year 2014.
+
+    The features are PM2.5, dew point, temperature, pressure, wind speed, snow, rain and four wind directions; with ``scaled`` they are
+    standardised by the training years.
+    """
     with gzip.open(FILE, "rt", newline="") as file:
-        # The first day has no dust; elsewhere what is missing counts as 0, as in the paper.
+        # The first day has no PM2.5 values; later missing values count as 0, as in the paper.
         rows = list(csv.DictReader(file))[24:]
-    dust = np.array([0.0 if row["pm2.5"] == "NA" else float(row["pm2.5"]) for row in rows])
+    pm25 = np.array([0.0 if row["pm2.5"] == "NA" else float(row["pm2.5"]) for row in rows])
     numbers = np.array([[float(row[name]) for name in ("DEWP", "TEMP", "PRES", "Iws", "Is", "Ir")] for row in rows])
     wind = np.array([[row["cbwd"] == name for name in ("NE", "NW", "SE", "cv")] for row in rows], float)
-    x, y = np.column_stack([dust, numbers, wind])[:-1], dust[1:] > 400
+    x, y = np.column_stack([pm25, numbers, wind])[:-1], pm25[1:] > 400
     year = np.array([int(row["year"]) for row in rows])[:-1]
     if scaled:
-        first = x[year <= 2012]
-        x = (x - first.mean(0)) / first.std(0)
-    train, tune, test = (Part(x[part], y[part]) for part in (year <= 2012, year == 2013, year == 2014))
+        training = x[year <= 2012]
+        x = (x - training.mean(0)) / training.std(0)
+    train, tune, test = (Split(x[rows], y[rows]) for rows in (year <= 2012, year == 2013, year == 2014))
     return train, tune, test

@@ -1,9 +1,9 @@
-"""PyTorch: smog in Beijing, forecast one hour ahead, trained for the true skill statistic.
+"""Forecast smog in Beijing one hour ahead with PyTorch, trained for the true skill statistic (TSS).
 
     python examples/pytorch.py
 
-Two networks of one shape: one with cross-entropy, one with `ScoreLoss`. The second needs no threshold looked for: it is the centre of the
-prior. The last lines train with micro-batches whose gradients add up to that of the whole batch.
+Two networks of the same shape are trained, one with cross-entropy and one with `ScoreLoss`. The second needs no tuned threshold: it uses
+the mean of the prior. The last lines train with micro-batches whose gradients add up to that of the whole batch.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ def network(inputs: int) -> torch.nn.Sequential:
     )
 
 
-def tensors(part: pollution.Part) -> tuple[torch.Tensor, torch.Tensor]:
-    return torch.from_numpy(part.x.astype(np.float32)), torch.from_numpy(part.y.astype(np.float32))
+def tensors(split: pollution.Split) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.from_numpy(split.x.astype(np.float32)), torch.from_numpy(split.y.astype(np.float32))
 
 
-def fit(loss: torch.nn.Module, model: torch.nn.Module, train: pollution.Part, tune: pollution.Part, epochs: int = 800) -> torch.nn.Module:
-    """Full batches; the weights of the lowest validation loss are kept."""
+def fit(loss: torch.nn.Module, model: torch.nn.Module, train: pollution.Split, tune: pollution.Split, epochs: int = 800) -> torch.nn.Module:
+    """Train with full batches and keep the weights with the lowest validation loss."""
     optimizer = torch.optim.AdamW(model.parameters(), 3e-3, weight_decay=0.01)
-    (x, y), (validation_x, validation_y) = (tensors(part) for part in (train, tune))
-    lowest, kept = np.inf, model.state_dict()
+    (x, y), (validation_x, validation_y) = (tensors(split) for split in (train, tune))
+    lowest, best = np.inf, model.state_dict()
     for _ in range(epochs):
         optimizer.zero_grad()
         loss(model(x), y).backward()
         optimizer.step()
         with torch.no_grad():
-            now = loss(model(validation_x), validation_y).item()
-        if now < lowest:
-            lowest, kept = now, {name: value.clone() for name, value in model.state_dict().items()}
-    model.load_state_dict(kept)
+            current = loss(model(validation_x), validation_y).item()
+        if current < lowest:
+            lowest, best = current, {name: value.clone() for name, value in model.state_dict().items()}
+    model.load_state_dict(best)
     return model
 
 
@@ -50,37 +50,37 @@ def main() -> None:
     torch.set_num_threads(1)
     train, tune, test = pollution.read(scaled=True)
     inputs = train.x.shape[1]
-    plain = fit(torch.nn.BCEWithLogitsLoss(), network(inputs), train, tune)
-    scored = fit(ScoreLoss("tss", PRIOR), init_output_layer(network(inputs), PRIOR, tensors(train)[0]), train, tune)
+    cross_entropy = fit(torch.nn.BCEWithLogitsLoss(), network(inputs), train, tune)
+    score_loss = fit(ScoreLoss("tss", PRIOR), init_output_layer(network(inputs), PRIOR, tensors(train)[0]), train, tune)
 
-    def forecast(model: torch.nn.Module, part: pollution.Part) -> np.ndarray:
+    def forecast(model: torch.nn.Module, split: pollution.Split) -> np.ndarray:
         with torch.no_grad():
-            return torch.sigmoid(model(tensors(part)[0])).numpy()
+            return torch.sigmoid(model(tensors(split)[0])).numpy()
 
-    tuned = sw.sweep(tune.y, forecast(plain, tune)).best("tss").threshold
-    print(f"{'TSS of the year that was kept away':<44} value     95 %")
+    tuned = sw.sweep(tune.y, forecast(cross_entropy, tune)).best("tss").threshold
+    print(f"{'TSS of the test year':<44} value     95 %")
     for name, model, threshold in (
-        ("cross-entropy at 0.5", plain, 0.5),
-        (f"cross-entropy at its best threshold, {tuned:.3f}", plain, tuned),
-        ("ScoreLoss at 0.5, untuned", scored, 0.5),
+        ("cross-entropy at 0.5", cross_entropy, 0.5),
+        (f"cross-entropy at its best threshold, {tuned:.3f}", cross_entropy, tuned),
+        ("ScoreLoss at 0.5, not tuned", score_loss, 0.5),
     ):
-        found = sw.score(test.y, forecast(model, test), threshold, scores="tss", block=48).scores["tss"]
-        print(f"{name:<44} {found['value']:.3f}  {found['low']:.3f} to {found['high']:.3f}")
+        result = sw.score(test.y, forecast(model, test), threshold, scores="tss", block=48).scores["tss"]
+        print(f"{name:<44} {result['value']:.3f}  {result['low']:.3f} to {result['high']:.3f}")
 
-    # A batch in eight parts: count first, then add gradients up.
+    # A batch in eight micro-batches: first the sums, then the gradients.
     loss, (x, y) = ScoreLoss("tss", PRIOR), tensors(train)
-    whole = loss.accumulate()
-    parts = list(zip(x.tensor_split(8), y.tensor_split(8), strict=True))
+    accumulation = loss.accumulate()
+    batches = list(zip(x.tensor_split(8), y.tensor_split(8), strict=True))
     with torch.no_grad():
-        for part, labels in parts:
-            whole.count(scored(part), labels)
-    scored.zero_grad()
-    for part, labels in parts:
-        whole(scored(part), labels).backward()
-    added = scored[0].weight.grad.clone()
-    scored.zero_grad()
-    loss(scored(x), y).backward()
-    print(f"\neight micro-batches against the whole batch: gradients differ by {(added - scored[0].weight.grad).abs().max():.1e}")
+        for inputs, labels in batches:
+            accumulation.count(score_loss(inputs), labels)
+    score_loss.zero_grad()
+    for inputs, labels in batches:
+        accumulation(score_loss(inputs), labels).backward()
+    accumulated = score_loss[0].weight.grad.clone()
+    score_loss.zero_grad()
+    loss(score_loss(x), y).backward()
+    print(f"\nlargest difference between the gradient of eight micro-batches and that of the whole batch: {(accumulated - score_loss[0].weight.grad).abs().max():.1e}")
 
 
 if __name__ == "__main__":

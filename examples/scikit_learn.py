@@ -1,9 +1,9 @@
-"""Who earns more than 50,000 dollars? Three classifiers on a table of mixed types, judged by F1.
+"""Predict who earns more than 50,000 dollars: three classifiers on a table of mixed types, compared by F1.
 
     python examples/scikit_learn.py          # needs scorewise and pandas
 
-The rows are those of the American census of 1994 that the repository holds. A plain logistic regression decides at ½; `ScoreThreshold`
-moves its threshold to the best F1 without touching it otherwise; `ScoreClassifier` trains for F1 itself, and takes the table as it is.
+The rows are from the American census of 1994, included in the repository. A logistic regression decides with threshold 1/2; `ScoreThreshold`
+changes only its threshold, to the best one for F1; `ScoreClassifier` trains for F1 and accepts the table without preparation.
 """
 
 import pathlib
@@ -30,10 +30,10 @@ def main() -> None:
     X, y = table.drop(columns=["income", "fnlwgt", "education"]), table["income"]
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
 
-    # scikit-learn's own models want numbers without holes; ours takes texts and missing values as they are.
+    # Logistic regression needs encoded categories; ScoreClassifier accepts strings and missing values.
     is_number = make_column_selector(dtype_include="number")
-    is_text = make_column_selector(dtype_exclude="number")
-    to_numbers = make_column_transformer((StandardScaler(), is_number), (OneHotEncoder(handle_unknown="ignore"), is_text))
+    is_category = make_column_selector(dtype_exclude="number")
+    to_numbers = make_column_transformer((StandardScaler(), is_number), (OneHotEncoder(handle_unknown="ignore"), is_category))
     logistic = make_pipeline(to_numbers, LogisticRegression(max_iter=1000))
 
     models = {

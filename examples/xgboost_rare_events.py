@@ -1,8 +1,8 @@
-"""Smog alarms with XGBoost: log-loss at 0.5, log-loss with the best threshold, and the score itself as the objective.
+"""Forecast smog with XGBoost: log-loss with threshold 0.5, log-loss with the best threshold, and the score as the objective.
 
     python examples/xgboost_rare_events.py
 
-`rare_events.py` has the data and the comparison; here is what is XGBoost's.
+The data and the comparison are in `pollution.py` and `rare_events.py`; this file contains what is specific to XGBoost.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 import rare_events
 import xgboost as xgb
-from pollution import Part
+from pollution import Split
 
 from scorewise.xgboost import metric, objective
 
 
 class Trees:
-    """A booster."""
+    """A trained booster."""
 
     def __init__(self, booster: xgb.Booster) -> None:
         self.booster = booster
@@ -26,25 +26,25 @@ class Trees:
 
 
 class XGBoost:
-    """How XGBoost is asked."""
+    """Training with XGBoost."""
 
     @staticmethod
     def parameters(depth: int) -> dict[str, object]:
-        # One thread and no sampling: the same numbers on every machine. binary:logistic is the link, whatever the objective.
+        # One thread and no sampling, for reproducible numbers. With a custom objective, binary:logistic sets the link function only.
         return {
             "objective": "binary:logistic", "disable_default_eval_metric": True, "max_depth": depth, "learning_rate": 0.1,
             "nthread": 1, "seed": 0,
         }  # fmt: skip
 
-    def train(self, depth: int, train: Part) -> Trees:
+    def train(self, depth: int, train: Split) -> Trees:
         return Trees(xgb.train(self.parameters(depth), xgb.DMatrix(*train), rare_events.ROUNDS))
 
-    def train_and_stop(self, depth: int, train: Part, tune: Part, score: str, prior: str | None) -> tuple[Trees, int, float]:
-        judge = metric(score, margins=prior is not None)
+    def train_and_stop(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
+        score_metric = metric(score, margins=prior is not None)
         booster = xgb.train(
             self.parameters(depth), xgb.DMatrix(*train), rare_events.ROUNDS, obj=objective(score, prior) if prior else None,
-            custom_metric=judge, evals=[(xgb.DMatrix(*tune), "2013")], verbose_eval=False,
-            callbacks=[judge.early_stopping(rare_events.PATIENCE)],
+            custom_metric=score_metric, evals=[(xgb.DMatrix(*tune), "2013")], verbose_eval=False,
+            callbacks=[score_metric.early_stopping(rare_events.PATIENCE)],
         )  # fmt: skip
         return Trees(booster), booster.num_boosted_rounds(), booster.best_score
 

@@ -1,13 +1,12 @@
-"""Make the golden files of crates/scorewise/tests/golden again.
+"""Regenerate the golden files in crates/scorewise/tests/golden.
 
     pip install -r scripts/golden-requirements.txt
     python scripts/golden.py                    # all of them
     python scripts/golden.py scores priors      # some: scores, priors, losses, multiclass
 
-Every value comes from a tool that is not ours (scikit-learn, scores, pycm, xskillscore, imbalanced-learn, scipy, torch),
-or from the textbook formula in mpmath at 50 digits. No value is copied from, or made with, the Rust code.
-A tool that disagrees with the formula by more than 1e-12 stops the run, unless KNOWN_DIFFERENCES (of the scores) or
-KNOWN_SCIPY_DIFFERENCES (of the priors) says why it may. The work is in golden_parts, one module for each file.
+Every value comes from another tool (scikit-learn, scores, pycm, xskillscore, imbalanced-learn, scipy, torch), or from the textbook formula
+evaluated by mpmath with 50 digits; none comes from the Rust code. The run stops if a tool disagrees with the formula by more than 1e-12,
+unless KNOWN_DIFFERENCES (scores) or KNOWN_SCIPY_DIFFERENCES (priors) gives a reason. Each golden file is made by a module of golden_parts.
 """
 
 import sys
@@ -26,11 +25,11 @@ MAKERS = {
 
 
 def main():
-    asked = sys.argv[1:] or list(MAKERS)
-    unknown = [name for name in asked if name not in MAKERS]
+    names = sys.argv[1:] or list(MAKERS)
+    unknown = [name for name in names if name not in MAKERS]
     if unknown:
         raise SystemExit(f"unknown: {' '.join(unknown)}; choose from {' '.join(MAKERS)}")
-    for name in asked:
+    for name in names:
         MAKERS[name]()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes docs/results.md and its figures again: all trainings of the paper, with and without the cure, and the recipe that goes beyond.
-# About half an hour on two cores; interrupted, it goes on where it was. The trainings themselves stay in target/results.
+# Regenerates docs/results.md and its figures: all trainings of the paper, with and without the restart of failed trainings, and the improved recipe.
+# Takes about half an hour on two cores and resumes after an interruption. The results of the trainings are kept in target/results.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -13,7 +13,7 @@ out="${CARGO_TARGET_DIR:-target}/results"
 
 mkdir -p docs/results
 cp "$out/adult/"figure-[12].svg "$out/adult/"figure-[12].png docs/results/
-# Prose from docs/results/*.md, numbers from the commands: neither is written twice.
+# The text comes from docs/results/*.md, the tables from the commands.
 {
   cat docs/results/opening.md
   printf '\n## Adult\n\n'

@@ -1,4 +1,4 @@
-"""Runs the Python of a Markdown file: every block that is marked `python`, in order, in one namespace. What prose shows must work."""
+"""Run all code blocks of Markdown files that are marked `python`; those of one file share a namespace."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 def main(file: str) -> None:
     text = Path(file).read_text()
-    blocks = [(text[: found.start()].count("\n") + 2, found[1]) for found in re.finditer(r"^```python\n(.*?)^```", text, re.M | re.S)]
+    blocks = [(text[: match.start()].count("\n") + 2, match[1]) for match in re.finditer(r"^```python\n(.*?)^```", text, re.M | re.S)]
     names: dict[str, object] = {"__name__": "__main__"}
     for line, block in blocks:
-        # Lines before it are left blank, so that a fault names the line of the file.
+        # Padded with empty lines, so that tracebacks show the line numbers of the file.
         exec(compile("\n" * (line - 1) + block, file, "exec"), names)
     print(f"{len(blocks)} snippets of {Path(file).name} run")
     if not blocks:
-        sys.exit(f"{file} has no Python to run")
+        sys.exit(f"{file} has no Python code blocks")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Train for the score you will be judged by.
+"""Train classifiers for the score they are evaluated by.
 
-People who forecast rare events are judged by F1, TSS, CSI, HSS …, but train with cross-entropy and then hunt for a threshold. scorewise
-makes the score itself the loss by treating the threshold as a random variable, and finds the best threshold exactly::
+Forecasts of rare events are evaluated by F1, TSS, CSI, HSS and similar scores, but are usually trained with cross-entropy, with a threshold
+chosen afterwards. scorewise uses the score itself as the loss, by treating the threshold as a random variable, and finds the best
+threshold exactly::
 
     import scorewise as sw
 
@@ -9,8 +10,9 @@ makes the score itself the loss by treating the threshold as a random variable, 
     sw.sweep(y, p).best("f1", subject_to="precision >= 0.3")               # the exact best threshold
     from scorewise.torch import ScoreLoss                                  # also scorewise.keras, .xgboost, .lightgbm
 
-Labels are 0 and 1 (``positive=`` names another), a prediction is positive when it is above the threshold. Arrays are borrowed, not
-copied, and other threads run while Rust computes, so another thread must not write to an array before the function has returned.
+Labels are 0 and 1; ``positive=`` selects another positive label. A row is predicted positive when its probability is above the threshold.
+Arrays are borrowed, not copied, and the interpreter lock is released while Rust computes: other threads must not write to an array until
+the function that it was passed to has returned.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn takes a second to import; who only sweeps need not wait for it.
+    # Importing scikit-learn takes about a second, so it is imported only when an estimator is used.
     if name == "__version__":
         from importlib.metadata import version
 

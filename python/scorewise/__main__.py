@@ -1,4 +1,4 @@
-"""The command `scorewise`, carried by the wheel: the same as the one that cargo builds."""
+"""Entry point of the command ``scorewise`` that the wheel installs; it behaves like the binary built by cargo."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ._scorewise import command
 
 
 def main() -> int:
-    """Runs it with the arguments of this process and returns its exit code."""
-    # Python would only note Ctrl-C and raise it when the command is over; the command has its own way to end well.
+    """Run the command with the arguments of this process and return its exit code."""
+    # Python's handler would raise KeyboardInterrupt only after the command has returned; the command handles Ctrl-C itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return command(["scorewise", *sys.argv[1:]])
 

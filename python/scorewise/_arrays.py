@@ -1,4 +1,4 @@
-"""Shapes only: whatever a caller has becomes arrays that Rust can borrow. Nothing is copied that need not be."""
+"""Conversion of array-likes and tables to NumPy arrays that the native module can borrow, copying only where necessary."""
 
 from __future__ import annotations
 
@@ -13,156 +13,176 @@ import numpy as np
 import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[Any]
+# Labels, predictions and optional weights, as the native functions take them.
+Rows: TypeAlias = "tuple[Array, Array, Array | None]"
+# A name with values, or with category codes and the list of categories.
 Column: TypeAlias = "tuple[str, Array | tuple[Array, list[str]]]"
 
 _MISSING_CODE = 2**32 - 1
-_NO_TIME = np.iinfo(np.int64).min
+_MISSING_TIME = np.iinfo(np.int64).min
 
 
 def array(values: Any, name: str) -> Array:
-    """An array of whatever it is: NumPy, pandas, polars, pyarrow, a tensor on the host, a list."""
-    if hasattr(values, "detach"):  # a torch tensor that may want gradients
+    """Convert a NumPy array, pandas, polars or pyarrow column, tensor or list to a one-dimensional array."""
+    if hasattr(values, "detach"):  # a torch tensor, which may require gradients
         values = values.detach().cpu()
     if type(values).__module__.startswith("pyarrow") and hasattr(values, "to_numpy"):
         chunked = hasattr(values, "chunks")
         values = values.to_numpy() if chunked else values.to_numpy(zero_copy_only=False)
     if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked values: leave out their rows")
-    found = truth(np.asarray(values))
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
-    if found.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, not of shape {found.shape}")
-    return found
+        raise ValueError(f"{name} has masked values: remove these rows")
+    result = canonical_booleans(np.asarray(values))
+    if result.ndim == 2 and result.shape[1] == 1:
+        result = result[:, 0]
+    if result.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional, not of shape {result.shape}")
+    return result
 
 
-def truth(values: Array) -> Array:
-    """Booleans whose bytes are 0 and 1; anything else as it is. A boolean of NumPy can hold any byte (``numbers.view(bool)``), and NumPy itself does
-    not treat all of them alike: two that are true may be unequal."""
+def canonical_booleans(values: Array) -> Array:
+    """Return booleans with bytes 0 and 1 only; arrays of any other type are returned unchanged.
+
+    A NumPy boolean can hold any byte (``numbers.view(bool)``), and NumPy does not treat all of them alike: two true values may compare as
+    unequal.
+    """
     if values.dtype != np.bool_:
         return values
-    held = values.view(np.uint8)
-    return values if not held.size or held.max() <= 1 else held != 0
+    bytes_ = values.view(np.uint8)
+    return values if not bytes_.size or bytes_.max() <= 1 else bytes_ != 0
 
 
 def unmasked(table: Any) -> Any:
-    """A masked array with NaN where a value is masked, which would else come back; anything else as it is."""
+    """Replace the masked values of a masked array by NaN, since conversion to an array would reveal them; other tables are unchanged."""
     if not np.ma.is_masked(table):
         return table
     if table.dtype.kind not in "biuf":
-        raise ValueError("X has masked values that are no numbers: give None in their place")
+        raise ValueError("X has masked values in a column that is not numeric: use None for missing values")
     return np.ma.filled(table.astype(np.float64), np.nan)
 
 
 def numbers(values: Any, name: str) -> Array:
-    """Numbers as float32 or float64, borrowed where they are of that kind and in one piece."""
-    found = array(values, name)
-    if found.dtype not in (np.float32, np.float64):
-        if found.dtype.kind not in "biuf":
+    """Convert to a contiguous array of float32 or float64, without a copy where it already is one."""
+    result = array(values, name)
+    if result.dtype not in (np.float32, np.float64):
+        if result.dtype.kind not in "biuf":
             try:
-                if found.dtype.kind not in "OSU":  # complex numbers and times would lose what they are
+                if result.dtype.kind not in "OSU":  # NumPy would drop the imaginary parts of complex numbers and the units of times
                     raise TypeError
-                found = found.astype(np.float64)
+                result = result.astype(np.float64)
             except (TypeError, ValueError, OverflowError) as error:
-                raise ValueError(f"{name} must be numbers, not {found.dtype}") from error
-        found = found.astype(np.float32 if found.dtype == np.float16 else np.float64)
-    return np.ascontiguousarray(found)
+                raise ValueError(f"{name} must be numbers, not {result.dtype}") from error
+        result = result.astype(np.float32 if result.dtype == np.float16 else np.float64)
+    return np.ascontiguousarray(result)
 
 
 def weights(values: Any, like: Array) -> Array | None:
-    """Weights of the same kind as the numbers that they belong to."""
+    """Convert weights to the type of the predictions ``like``."""
     return None if values is None else np.ascontiguousarray(numbers(values, "weights"), dtype=like.dtype)
 
 
 def labels(values: Any, positive: Any = None) -> Array:
-    """Labels as booleans: 0 and 1, false and true, −1 and 1; or any others, with the one that counts as positive."""
-    found = array(values, "labels")
+    """Convert labels to booleans.
+
+    Parameters
+    ----------
+    values : array-like
+        Labels 0 and 1, False and True, or −1 and 1; any other labels if ``positive`` is given.
+    positive : object, optional
+        The label of the positive class.
+    """
+    result = array(values, "labels")
     if positive is not None:
-        flags = np.asarray(found == positive)
+        flags = np.asarray(result == positive)
         if not flags.any():
-            raise ValueError(f"labels: none is {positive!r}, the label that counts as positive")
+            raise ValueError(f"labels: none is {positive!r}, the positive label")
         return np.ascontiguousarray(flags, dtype=np.bool_)
-    if found.dtype == np.bool_:
-        return np.ascontiguousarray(found)
-    if found.dtype.kind not in "iuf":
-        kinds = ", ".join(repr(str(label)) for label in np.unique(found.astype(str))[:3])
-        raise ValueError(f"labels are {kinds} …: say which one counts as positive with `positive=`")
-    if found.dtype.kind in "iu" and found.size and 0 <= found.min() and found.max() <= 1:
-        # A byte that is 0 or 1 is a truth value already; Rust reads it as a byte.
-        return np.ascontiguousarray(found).view(np.bool_) if found.dtype.itemsize == 1 else found.astype(np.bool_)
-    flags = np.asarray(found == 1)
-    odd = found[~flags & (found != 0)]
-    if odd.size and not ((odd == -1).all() and not (found == 0).any()):
-        wrong = odd[odd != -1] if (odd != -1).any() else odd  # -1 is wrong beside 0 alone
-        raise ValueError(f"labels must be 0 and 1 (or -1 and 1), not {wrong[0]}: say which one counts as positive with `positive=`")
+    if result.dtype == np.bool_:
+        return np.ascontiguousarray(result)
+    if result.dtype.kind not in "iuf":
+        examples = ", ".join(repr(str(label)) for label in np.unique(result.astype(str))[:3])
+        raise ValueError(f"labels are {examples} …: choose the positive label with `positive=`")
+    if result.dtype.kind in "iu" and result.size and 0 <= result.min() and result.max() <= 1:
+        # Bytes of 0 and 1 are valid booleans without a copy.
+        return np.ascontiguousarray(result).view(np.bool_) if result.dtype.itemsize == 1 else result.astype(np.bool_)
+    flags = np.asarray(result == 1)
+    others = result[~flags & (result != 0)]
+    if others.size and not ((others == -1).all() and not (result == 0).any()):
+        wrong = others[others != -1] if (others != -1).any() else others  # -1 is wrong only when there are zeros too
+        raise ValueError(f"labels must be 0 and 1 (or -1 and 1), not {wrong[0]}: choose the positive label with `positive=`")
     return np.ascontiguousarray(flags)
 
 
-def texts(values: str | Sequence[str] | None) -> list[str]:
-    """One text, several, or none, as a list."""
+def rows(labels_: Any, predictions: Any, weights_: Any, positive: Any = None, *, name: str = "predictions") -> Rows:
+    """Convert labels, predictions and optional weights for the native functions; ``name`` is that of the predictions in messages."""
+    values = numbers(predictions, name)
+    return labels(labels_, positive), values, weights(weights_, values)
+
+
+def string_list(values: str | Sequence[str] | None) -> list[str]:
+    """Return one string, several, or None as a list."""
     if values is None:
         return []
     return [values] if isinstance(values, str) else list(values)
 
 
 def columns(table: Any) -> list[Column]:
-    """The columns of a table, each with its name: numbers, categories or times, as they are."""
+    """Return the columns of a table with their names, each as numbers, categories or times."""
     if type(table).__module__.startswith("pyarrow"):
         named = [(str(name), _arrow_column(table.column(at))) for at, name in enumerate(table.column_names)]
     elif hasattr(table, "columns") and hasattr(table, "__getitem__") and not isinstance(table, np.ndarray):
         names = [str(name) for name in table.columns]
-        place = table.iloc if hasattr(table, "iloc") else table
-        named = [(name, _column(place[:, at])) for at, name in enumerate(names)]
+        by_position = table.iloc if hasattr(table, "iloc") else table
+        named = [(name, _column(by_position[:, at])) for at, name in enumerate(names)]
     else:
         matrix = np.asarray(unmasked(table))
         if matrix.ndim != 2:
             raise ValueError(f"X must have two dimensions, not {matrix.ndim}")
         if matrix.dtype.kind in "iuf":
-            # All columns in one go: each alone would walk through the whole matrix.
-            turned = np.ascontiguousarray(matrix.T, dtype=np.float64)
-            return [(str(at), column) for at, column in enumerate(turned)]
+            # Transposing once is faster than reading each column of a row-major matrix on its own.
+            transposed = np.ascontiguousarray(matrix.T, dtype=np.float64)
+            return [(str(at), column) for at, column in enumerate(transposed)]
         named = [(str(at), _column(matrix[:, at])) for at in range(matrix.shape[1])]
     seen: set[str] = set()
     for name, _ in named:
         if name in seen:
-            raise ValueError(f"X has two columns of the name {name!r}: rename one of them")
+            raise ValueError(f"X has two columns named {name!r}: rename one of them")
         seen.add(name)
     return named
 
 
 def _arrow_column(values: Any) -> Array | tuple[Array, list[str]]:
     if str(values.type).startswith("dictionary"):
-        plain = values.cast(values.type.value_type)  # its own conversion to NumPy loses what is missing
-        return _category(*_coded(_objects(plain.to_pylist())))
+        plain = values.cast(values.type.value_type)  # the conversion of a dictionary array to NumPy loses missing values
+        return _category(*_factorize(_objects(plain.to_pylist())))
     return _column(values.to_numpy() if hasattr(values, "chunks") else values.to_numpy(zero_copy_only=False))
 
 
 def _column(values: Any) -> Array | tuple[Array, list[str]]:
-    if hasattr(values, "cat") and hasattr(values.cat, "codes"):  # categories of pandas, which may be numbers
+    if hasattr(values, "cat") and hasattr(values.cat, "codes"):  # a pandas categorical, whose categories may be numbers
         return _category(np.asarray(values.cat.codes), list(values.cat.categories))
-    found = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if found.dtype.kind == "b":
-        return np.ascontiguousarray(truth(found), dtype=np.int8)
-    if found.dtype.kind in "iuf":
-        return np.ascontiguousarray(found, dtype=np.float64)
-    if found.dtype.kind == "M":
-        seconds = found.astype("datetime64[s]").astype(np.int64)
-        return np.where(np.isnat(found), _NO_TIME, seconds)
-    if found.dtype.kind == "m":
-        return np.where(np.isnat(found), np.nan, found / np.timedelta64(1, "s"))
-    if found.dtype.kind == "c":
+    array_ = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if array_.dtype.kind == "b":
+        return np.ascontiguousarray(canonical_booleans(array_), dtype=np.int8)
+    if array_.dtype.kind in "iuf":
+        return np.ascontiguousarray(array_, dtype=np.float64)
+    if array_.dtype.kind == "M":
+        seconds = array_.astype("datetime64[s]").astype(np.int64)
+        return np.where(np.isnat(array_), _MISSING_TIME, seconds)
+    if array_.dtype.kind == "m":
+        return np.where(np.isnat(array_), np.nan, array_ / np.timedelta64(1, "s"))
+    if array_.dtype.kind == "c":
         raise ValueError("Complex data not supported: give the real and the imaginary part as two columns")
-    # What the values are is asked of each level once: there are far fewer of them than rows.
-    codes, levels = _coded(found)
+    # The type is checked once per distinct value, since there are far fewer of these than rows.
+    codes, levels = _factorize(array_)
     missing = np.array([_is_missing(level) for level in levels], dtype=bool)
-    kept = [level for level, gone in zip(levels, missing, strict=True) if not gone]
-    if kept and all(isinstance(level, (bool, np.bool_)) for level in kept):
+    present = [level for level, is_missing in zip(levels, missing, strict=True) if not is_missing]
+    if present and all(isinstance(level, (bool, np.bool_)) for level in present):
         return np.array([-1 if gone else int(level) for level, gone in zip(levels, missing, strict=True)], dtype=np.int8)[codes]
-    if kept and all(isinstance(level, (numbers_abc.Real, np.bool_, Decimal)) for level in kept):
-        # Objects that are numbers with holes (None among integers) are numbers.
+    if present and all(isinstance(level, (numbers_abc.Real, np.bool_, Decimal)) for level in present):
+        # A column of objects that are numbers or missing, such as integers with None, is numeric.
         return np.array([np.nan if gone else _number(level) for level, gone in zip(levels, missing, strict=True)])[codes]
-    if kept and all(isinstance(level, date) for level in kept):
-        return np.array([_NO_TIME if gone else _seconds(level) for level, gone in zip(levels, missing, strict=True)])[codes]
+    if present and all(isinstance(level, date) for level in present):
+        return np.array([_MISSING_TIME if gone else _seconds(level) for level, gone in zip(levels, missing, strict=True)])[codes]
     return _category(codes, levels)
 
 
@@ -170,44 +190,44 @@ def _number(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        raise ValueError(f"X holds {str(value)[:12]}…, which is too large for a number: make it a missing value, or leave out its row") from None
+        raise ValueError(f"X holds {str(value)[:12]}…, which is too large for a float64: make it a missing value, or remove its row") from None
 
 
 def _objects(values: list[Any]) -> Array:
-    found = np.empty(len(values), dtype=object)
-    found[:] = values
-    return found
+    result = np.empty(len(values), dtype=object)  # numpy.array would make a matrix of values that are lists of one length
+    result[:] = values
+    return result
 
 
-def _coded(values: Array) -> tuple[Array, list[Any]]:
-    """The place of each value in the list of those that differ, and that list."""
-    places: dict[Any, int] = {}
+def _factorize(values: Array) -> tuple[Array, list[Any]]:
+    """Return the distinct values and, for each row, the index of its value among them."""
+    index_of: dict[Any, int] = {}
     try:
-        codes = [places.setdefault(value, len(places)) for value in values.tolist()]
-    except TypeError:  # what has no hash is known by its text
-        places.clear()
-        codes = [places.setdefault(str(value), len(places)) for value in values.tolist()]
-    return np.array(codes, dtype=np.int64), list(places)
+        codes = [index_of.setdefault(value, len(index_of)) for value in values.tolist()]
+    except TypeError:  # unhashable values are compared as strings
+        index_of.clear()
+        codes = [index_of.setdefault(str(value), len(index_of)) for value in values.tolist()]
+    return np.array(codes, dtype=np.int64), list(index_of)
 
 
 def _category(codes: Array, levels: list[Any]) -> tuple[Array, list[str]]:
-    """Texts in order and the place of each row's among them; a code below 0 is missing."""
-    words = [None if _is_missing(level) else str(level) for level in levels]
-    texts = sorted({word for word in words if word is not None})
-    place = {word: at for at, word in enumerate(texts)}
-    places = [_MISSING_CODE if word is None else place[word] for word in words]
-    return np.array([*places, _MISSING_CODE], dtype=np.uint32)[codes], texts
+    """Return codes into the sorted strings of the levels, and these strings; a negative code stands for a missing value."""
+    names = [None if _is_missing(level) else str(level) for level in levels]
+    categories = sorted({name for name in names if name is not None})
+    index_of = {name: at for at, name in enumerate(categories)}
+    new_codes = [_MISSING_CODE if name is None else index_of[name] for name in names]
+    return np.array([*new_codes, _MISSING_CODE], dtype=np.uint32)[codes], categories
 
 
 def _is_missing(value: Any) -> bool:
     try:
         return value is None or bool(value != value)
-    except TypeError:  # pandas.NA is neither equal nor unequal to itself
+    except TypeError:  # pandas.NA has no truth value
         return True
     except ValueError:  # an array
         return False
 
 
 def _seconds(value: date) -> int:
-    whole = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
-    return math.floor((whole if whole.tzinfo else whole.replace(tzinfo=timezone.utc)).timestamp())
+    moment = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    return math.floor((moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)).timestamp())

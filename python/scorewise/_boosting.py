@@ -1,4 +1,4 @@
-"""What XGBoost and LightGBM share: the objective, the metric, and the margin to begin with."""
+"""Objective and metric for gradient-boosted trees, shared by the modules for XGBoost and LightGBM."""
 
 from __future__ import annotations
 
@@ -9,98 +9,134 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _arrays, _scorewise
-from ._arrays import Array
+from ._arrays import Array, Rows
 
-# The default of all losses here. Trees learn faster with it where events are common; where they are very rare, a wider one overfits later.
+# The default of all losses in this package. Trees learn faster with it where events are common; where they are very rare, a wider prior
+# overfits later.
 PRIOR = "cosine:0.5,0.1"
 
-# Rows beyond the support hold their leaf back by this share of what a row at the centre would. With less, leaves of decided rows follow
-# the few that are not, and the training rows are learnt by heart sooner; with 1 a wide prior takes several times the rounds.
+# The curvature of rows outside the support of the prior, as a fraction of that at its mean. With a smaller one, leaves that hold mostly
+# decided rows follow the few undecided ones, and the training rows are overfitted sooner; with 1, a wide prior takes several times the rounds.
 FLOOR = 0.1
 
 
 def start(prior: str = PRIOR) -> float:
-    """The margin to begin with, logit(E τ): it lies inside the prior's support, beyond which there is no gradient."""
+    """Return the margin to start boosting from, the logit of the prior's mean.
+
+    It lies inside the support of the prior; outside, the gradient is 0.
+    """
     _, mean, *_ = _scorewise.prior_facts(prior)
     return float(np.log(mean) - np.log1p(-mean))
 
 
 def probabilities(margins: Any, start: float = 0.0) -> Array:
-    """1/(1 + exp(−margin)) of margins to which ``start`` is added, for hosts that do not keep it in the model."""
+    """Return the probabilities 1/(1 + exp(−(margins + start))).
+
+    Parameters
+    ----------
+    margins : array-like
+        The raw predictions of a booster.
+    start : float, default=0.0
+        The margin that boosting started from, for libraries that do not store it in the model.
+    """
     z = np.asarray(margins, dtype=np.float64) + start
-    # The exponent is never positive, so it cannot overflow, and small probabilities keep all their digits.
+    # exp(−|z|) cannot overflow, and small probabilities keep their full precision.
     small = np.exp(-np.abs(z))
-    found: Array = np.where(z >= 0, 1.0, small) / (1.0 + small)
-    return found
+    result: Array = np.where(z >= 0, 1.0, small) / (1.0 + small)
+    return result
 
 
 class Objective:
-    """Gradient and curvature of 1 − score, as the host asks for them. Made by ``objective``."""
+    """Objective that minimises 1 − a score, as the gradient and curvature with respect to the margins. Row weights are respected.
 
-    # How to begin inside the prior's support, in the host's words.
-    cure: ClassVar[str]
+    Parameters
+    ----------
+    score : str
+        The name of a registered score, or a formula.
+    prior : str, default="cosine:0.5,0.1"
+        The distribution of the threshold. Where events are very rare, a wider one, such as ``"cosine:0.5,0.5"``, overfits later.
+    floor : float, default=0.1
+        The curvature of rows outside the support of the prior, as a fraction of that at its mean. A greater value makes training slower
+        and steadier.
+    """
 
-    def __init__(self, score: str, prior: str, floor: float) -> None:
+    # How to start inside the support of the prior, in the terms of the library.
+    start_hint: ClassVar[str]
+
+    def __init__(self, score: str, prior: str = PRIOR, *, floor: float = FLOOR) -> None:
         self.score, *_ = _scorewise.score_facts(score)
         self.prior, _, self._support, *_ = _scorewise.prior_facts(prior)
         if not 0 < floor <= 1:
-            raise ValueError(f"floor must lie above 0 and be at most 1, not {floor}")
+            raise ValueError(f"floor must be above 0 and at most 1, not {floor}")
         self.floor = float(floor)
-        # The hosts' tables and logs ask for it.
+        # Shown in the tables and logs of the libraries.
         self.__name__ = f"scorewise {self.score}"
 
-    # The hosts look at this signature: LightGBM gives the weights to a function of three arguments, XGBoost to one that names them.
+    # The libraries inspect this signature: LightGBM passes weights to functions of three arguments, XGBoost to those with `sample_weight`.
     def __call__(self, labels: Any, margins: Any, sample_weight: Any = None) -> tuple[Array, Array]:
-        flags, z, weights = _rows(labels, margins, sample_weight)
-        self._begins_inside(z)
-        gradient, curvature = _scorewise.boosting(flags, z, weights, self.score, self.prior, self.floor)
+        rows = _rows(labels, margins, sample_weight)
+        self._check_start(rows[1])
+        gradient, curvature = _scorewise.boosting(rows, self.score, self.prior, self.floor)
         return gradient, curvature
 
     def __repr__(self) -> str:
         return f"{type(self).__module__}.objective({self.score!r}, {self.prior!r}, floor={self.floor:g})"
 
-    def _begins_inside(self, margins: Array) -> None:
-        """Only the first call sees margins that are all the same; later, to be outside is to be decided."""
-        # NaN is equal to nothing, and Rust has a better sentence for it.
+    def _check_start(self, margins: Array) -> None:
+        """Raise an error if all margins are equal and lie outside the support, which only happens before the first round."""
+        # A NaN is equal to nothing, so it passes here and is refused by the native module.
         if margins.size == 0 or margins.min() != margins.max():
             return
         low, high = self._support
         first = float(probabilities(margins[0]))
         if low < first < high:
             return
-        begin = start(self.prior)
+        margin = start(self.prior)
         raise ValueError(
-            f"the first prediction, {first:.4g}, lies outside the support [{low:.4g}, {high:.4g}] of {self.prior}, where nothing can be "
-            "learnt; " + self.cure.format(start=begin, probability=float(probabilities(begin)))
+            f"the first prediction, {first:.4g}, lies outside the support [{low:.4g}, {high:.4g}] of the prior {self.prior}, where the "
+            "gradient is 0; " + self.start_hint.format(start=margin, probability=float(probabilities(margin)))
         )
 
 
 class Metric:
-    """A score at a threshold, as the host asks for it. Made by ``metric``."""
+    """Metric that evaluates a score at a threshold.
 
-    def __init__(self, score: str, threshold: float, margins: bool, undefined: float) -> None:
-        self.score, _, aim, *_ = _scorewise.score_facts(score)
+    Parameters
+    ----------
+    score : str
+        The name of a registered score, or a formula.
+    threshold : float, default=0.5
+        Rows with a probability above it are predicted positive.
+    margins : bool, default=True
+        Whether the library passes margins, as it does with an objective of this package. Set it to False with an objective of the
+        library itself, for which it passes probabilities.
+    undefined : float, default=0.0
+        The value to return when the score is undefined, 0 as in the losses; no later round would compare as better than NaN.
+    """
+
+    def __init__(self, score: str, threshold: float = 0.5, *, margins: bool = True, undefined: float = 0.0) -> None:
+        self.score, _, target, *_ = _scorewise.score_facts(score)
         if not 0 <= threshold <= 1:
-            raise ValueError(f"threshold must lie in [0, 1], not {threshold}")
+            raise ValueError(f"threshold must be between 0 and 1, not {threshold}")
         self.threshold = float(threshold)
         self.margins = bool(margins)
         self.undefined = float(undefined)
-        # Hosts know "higher" and "lower" only: of a score that aims at a value, they get the distance from it.
-        self._ideal = aim if np.isfinite(aim) else None
-        self.higher_is_better = bool(aim == np.inf)
+        # The libraries can only maximise or minimise, so a score with a finite ideal value is replaced by its distance from it.
+        self._ideal = target if np.isfinite(target) else None
+        self.higher_is_better = bool(target == np.inf)
         name = self.score if self._ideal is None else f"|{self.score}-{self._ideal:g}|"
-        # XGBoost writes its log as words between blanks and reads it back.
+        # XGBoost splits its log at white space to read the metrics back.
         self.__name__ = "".join(name.split())
 
     def value(self, labels: Any, predictions: Any, sample_weight: Any = None) -> float:
-        """The score, ``undefined`` where it is so."""
+        """Return the score, or ``undefined`` when the score is undefined."""
         flags, p, weights = _rows(labels, predictions, sample_weight)
         if self.margins:
             p = probabilities(p)
-        # The intervals are not wanted; one replicate is the least that can be asked for.
-        document = json.loads(_scorewise.score(flags, p, weights, self.threshold, [self.score], 1, 0, None))
-        (found,) = document["scores"].values()
-        value = found["value"]
+        # The bootstrap interval is not used; one replicate is the smallest number allowed.
+        document = json.loads(_scorewise.score((flags, p, weights), self.threshold, [self.score], (1, 0, None)))
+        (result,) = document["scores"].values()
+        value = result["value"]
         if value is None:
             return self.undefined
         return float(value) if self._ideal is None else abs(float(value) - self._ideal)
@@ -111,22 +147,22 @@ class Metric:
         return f"{type(self).__module__}.metric({self.score!r}, threshold={self.threshold:g}{options})"
 
 
-def is_data(thing: Any) -> bool:
-    """Whether it is a host's data set, XGBoost's DMatrix or LightGBM's Dataset, and not an array."""
-    return callable(getattr(thing, "get_label", None))
+def is_dataset(value: Any) -> bool:
+    """Whether a value is an XGBoost DMatrix or a LightGBM Dataset."""
+    return callable(getattr(value, "get_label", None))
 
 
-def _rows(labels: Any, predictions: Any, weights: Any) -> tuple[Array, Array, Array | None]:
-    """Labels, predictions and weights, from (labels, predictions, weights) or from (predictions, data)."""
-    if is_data(predictions):
-        data, predictions = predictions, labels
-        labels, weights = _field(data.get_label), _field(data.get_weight)
+def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
+    """Return labels, predictions and weights, from arguments (labels, predictions, weights) or (predictions, dataset)."""
+    if is_dataset(predictions):
+        dataset, predictions = predictions, labels
+        labels, weights = _field(dataset.get_label), _field(dataset.get_weight)
     z = np.asarray(predictions)
     y = np.asarray(labels)
     if z.ndim > 1 and z.shape[1] > 1 or y.ndim > 1 and y.shape[1] > 1:
         classes = z.shape[1] if z.ndim > 1 else y.shape[1]
         raise ValueError(
-            f"the objective and the metric know two classes, 0 and 1, not {classes}: train one model for each class against the rest"
+            f"the objective and the metric support two classes, 0 and 1, not {classes}: train one model for each class against the rest"
         )
     if weights is not None and np.size(weights) == 0:
         weights = None
@@ -135,5 +171,5 @@ def _rows(labels: Any, predictions: Any, weights: Any) -> tuple[Array, Array, Ar
 
 
 def _field(get: Callable[[], Any]) -> Any:
-    found = get()
-    return None if found is None else np.asarray(found)
+    values = get()
+    return None if values is None else np.asarray(values)

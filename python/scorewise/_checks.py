@@ -1,4 +1,4 @@
-"""What a caller of an estimator may give, checked once: labels, weights, settings."""
+"""Validation of the labels, weights and parameters that are passed to an estimator."""
 
 from __future__ import annotations
 
@@ -16,60 +16,65 @@ from ._arrays import Array
 
 
 def labels(y: Any, n_rows: int | None) -> Array:
-    """Labels as a checked array."""
+    """Return valid class labels as an array, checking their number if ``n_rows`` is given."""
     if y is None:
         raise ValueError("a classifier requires y to be passed, but the target y is None")
     if type(y).__module__.startswith(("pyarrow", "polars")):
         y = _arrays.array(y, "y")
     if np.ma.is_masked(y):
-        raise ValueError("y has masked values: leave out their rows")
-    known: Array = _arrays.truth(column_or_1d(y, warn=True))
-    if n_rows is not None and len(known) != n_rows:
-        check_consistent_length(range(n_rows), known)
-    assert_all_finite(known, input_name="y")
-    if known.dtype.kind == "O" and any(value is None for value in known):
-        raise ValueError("Input y contains None: leave out rows without a class")
+        raise ValueError("y has masked values: remove these rows")
+    checked: Array = _arrays.canonical_booleans(column_or_1d(y, warn=True))
+    if n_rows is not None and len(checked) != n_rows:
+        check_consistent_length(range(n_rows), checked)
+    assert_all_finite(checked, input_name="y")
+    if checked.dtype.kind == "O" and any(value is None for value in checked):
+        raise ValueError("Input y contains None: remove rows without a class")
     try:
-        check_classification_targets(known)
+        check_classification_targets(checked)
     except TypeError:
-        kinds = ", ".join(sorted({type(value).__name__ for value in known}))
-        raise ValueError(f"y mixes kinds of labels ({kinds}) that have no order: make them all of one kind") from None
-    return known
+        types = ", ".join(sorted({type(value).__name__ for value in checked}))
+        raise ValueError(f"y mixes labels of different types ({types}) that cannot be sorted: convert them to one type") from None
+    return checked
 
 
-def check_classes(classes: Array, is_weighed: bool) -> None:
+def check_classes(classes: Array, is_weighted: bool) -> None:
+    """Raise an error unless there are at least two classes; ``is_weighted`` says whether rows of weight 0 were left out."""
     if len(classes) < 2:
-        those = " of a weight above 0" if is_weighed else ""
-        raise ValueError(f"y holds one class only in the rows{those}: a classifier needs two classes or more to tell apart")
+        condition = " with a weight above 0" if is_weighted else ""
+        raise ValueError(f"y holds one class only in the rows{condition}: a classifier needs at least two classes")
 
 
 def weights(sample_weight: Any, n_rows: int) -> Array | None:
+    """Return valid weights as float64, or None if there are none."""
     if sample_weight is None:
         return None
-    found = np.array(_arrays.numbers(sample_weight, "sample_weight"), dtype=np.float64)
-    if len(found) != n_rows:
-        raise ValueError(f"sample_weight has {len(found)} rows, expected {n_rows}")
-    if not np.isfinite(found).all() or (found < 0).any():
-        odd = found[~(np.isfinite(found) & (found >= 0))][0]
-        raise ValueError(f"sample_weight must be numbers of 0 or above, not {odd}")
-    if not found.any():
+    checked = np.array(_arrays.numbers(sample_weight, "sample_weight"), dtype=np.float64)
+    if len(checked) != n_rows:
+        raise ValueError(f"sample_weight has {len(checked)} rows, expected {n_rows}")
+    if not np.isfinite(checked).all() or (checked < 0).any():
+        wrong = checked[~(np.isfinite(checked) & (checked >= 0))][0]
+        raise ValueError(f"sample_weight must be finite and 0 or above, not {wrong}")
+    if not checked.any():
         raise ValueError("sample_weight is zero in every row: at least one weight must be above 0")
-    return found
+    return checked
 
 
 def text(name: str, value: Any) -> str:
+    """Return a parameter that must be a string."""
     if not isinstance(value, str):
-        raise ValueError(f"{name} must be a text, not {value!r}")
+        raise ValueError(f"{name} must be a string, not {value!r}")
     return str(value)
 
 
 def whole(name: str, value: Any, least: int) -> int:
+    """Return a parameter that must be an integer of ``least`` or more."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
         raise ValueError(f"{name}: must be a whole number of {least} or more, not {value!r}")
     return int(value)
 
 
 def number(name: str, value: Any, low: float, high: float) -> float:
+    """Return a parameter that must be a finite number in [low, high]."""
     if not isinstance(value, Real) or isinstance(value, bool) or not (low <= float(value) <= high) or math.isinf(value):
         bounds = f"of {low} or above" if math.isinf(high) else f"from {low} to {high}"
         raise ValueError(f"{name}: must be a number {bounds}, not {value!r}")
@@ -83,7 +88,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def seed(random_state: Any) -> int:
-    """A number as it is; from anything else of scikit-learn one is drawn."""
+    """Return an integer ``random_state`` as it is, or draw a seed from a scikit-learn ``RandomState`` or None."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         if not 0 <= int(random_state) < 2**64:
             raise ValueError(f"random_state: must be a number from 0 to 2**64 - 1, not {random_state}")

@@ -1,4 +1,4 @@
-"""A scikit-learn classifier that Rust trains for a score."""
+"""A scikit-learn classifier that is trained for a score by the native module."""
 
 from __future__ import annotations
 
@@ -18,48 +18,49 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _arrays, _checks, _scorewise
 from ._arrays import Array, Column
 from ._files import write_safely
-from ._judged import Judged
+from ._estimator import ScoreEstimator
 from ._report import Report
 
 
-class ScoreClassifier(Judged):
-    """A neural network trained for the score that it will be judged by, in Rust.
+class ScoreClassifier(ScoreEstimator):
+    """Neural network classifier that is trained, in Rust, for the score it is evaluated by.
 
-    Takes tables of pandas, polars and pyarrow as they are: categories become columns of their own, numbers are standardised, missing
-    values (NaN, None) are told to the network. NumPy arrays are tables of numbers. Of two classes ``classes_[1]`` is the positive one,
-    and it is predicted where its probability is above ``threshold_``.
+    Accepts pandas, polars and pyarrow tables: categories are one-hot encoded, numbers are standardised, and missing values (NaN, None) are
+    passed to the network as indicators. NumPy arrays are tables of numbers. With two classes ``classes_[1]`` is the positive one, and it is
+    predicted if its probability is above ``threshold_``.
 
     Parameters
     ----------
     score : str, default="f1"
-        What to train for, by name (``scorewise.scores()``) or formula. With more than two classes ``accuracy``, ``mcc``, ``hss``,
-        ``peirce``, ``gerrity``, or ``macro(…)``, ``weighted(…)``, ``micro(…)`` of a score of two; without a word, that of two is macro.
+        The score to optimise, by name (see :func:`scorewise.scores`) or as a formula. With more than two classes ``accuracy``, ``mcc``,
+        ``hss``, ``peirce``, ``gerrity``, or ``macro(…)``, ``weighted(…)``, ``micro(…)`` of a score of two classes; a score of two classes
+        alone is macro-averaged.
     prior : str, default=None
-        The law of the threshold in the loss, such as ``"cosine:0.5,0.1"``; None is the recipe's.
+        The distribution of the threshold in the loss, such as ``"cosine:0.5,0.1"``. None uses the one of the recipe.
     loss : {"sol", "exact", "ce", "weighted-ce"}, default="sol"
-        1 − the score of the expected confusion matrix, 1 − the exact expected score, or cross-entropy, plain or with balanced classes.
+        1 − the score of the expected confusion matrix, 1 − the exact expected score, cross-entropy, or cross-entropy with balanced classes.
     recipe : {"plain", "strong"}, default="plain"
-        Settings that go well together; "strong" is for rare events. It decides what is None below.
+        A set of defaults for the parameters below that are None; "strong" is meant for rare events.
     hidden : sequence of int, default=(50, 20, 5)
-        Widths of the hidden layers; () is a logistic model.
+        The widths of the hidden layers; () gives a logistic regression.
     batch : int or "full", default=None
-        Rows of a step.
+        The number of rows per optimisation step.
     learning_rate : float, default=1e-3
-        Of Adam.
+        The learning rate of the optimiser, Adam.
     weight_decay : float, default=None
-        Decoupled from the gradient, as in AdamW.
+        The weight decay, decoupled from the gradient as in AdamW.
     epochs, patience : int, default=500, 30
-        Epochs at the most, and epochs without a lower validation loss after which training stops.
+        The maximal number of epochs, and the number of epochs without a lower validation loss after which training stops.
     validation : float, default=1/3
-        The share of the rows, drawn at random from each class, that training is stopped by and the threshold chosen by.
+        The fraction of the rows, drawn at random from each class, that early stopping and the choice of the threshold use.
     ensemble : int, default=None
-        Networks whose probabilities are averaged.
+        The number of networks whose probabilities are averaged.
     cross_entropy_first : bool, default=None
-        Whether a training with cross-entropy comes before the one with the score's loss.
+        Whether to train with cross-entropy before training with the loss of the score.
     threshold : {"tuned", "centre"} or float, default=None
-        The best one of the validation rows, the centre of the prior, or a given one.
+        The best threshold on the validation rows, the centre of the prior, or a fixed number.
     multiclass : {"simplex", "one-versus-rest"}, default="simplex"
-        How more than two classes are trained: one decision among all, or every class against the rest.
+        How more than two classes are trained: as one decision among all classes, or as each class against the rest.
     optimiser : {"adam", "sgd"}, default="adam"
         Adam with decoupled weight decay, or gradient descent with momentum 0.9.
     keep_weights : {"best", "last"}, default="best"
@@ -67,32 +68,38 @@ class ScoreClassifier(Judged):
     no_cure : bool, default=False
         Follow the paper exactly: do not move the first predictions into the support of the prior, do not repeat a dead training.
     random_state : int, RandomState or None, default=0
-        Where the randomness starts. The same number gives the same bits, whatever ``n_jobs`` is.
+        The seed. The same integer gives bit-identical results for any ``n_jobs``.
     n_jobs : int, default=None
-        Threads: networks of an ensemble run side by side, a single one splits large batches. -1 takes all cores.
+        The number of threads: the networks of an ensemble are trained in parallel, and a single network splits large batches. -1 uses all
+        cores.
 
     Attributes
     ----------
-    classes_ : array of the classes, in order
-    threshold_ : float, or None with more than two classes
+    classes_ : ndarray of shape (n_classes,)
+        The classes in order.
+    threshold_ : float or None
+        The decision threshold; None with more than two classes.
     best_score_ : float or None
-        The score of the validation rows as they are predicted; None where it is undefined, and where a model comes from ``load`` and its
-        threshold was given.
+        The score of the predictions for the validation rows; None when it is undefined, or when the model comes from ``load`` and its
+        threshold was fixed by the user.
     n_iter_ : int
-        Epochs of the network that took longest, those of cross-entropy included. A model from ``load`` has neither this nor the curves.
-    loss_curve_, validation_curve_ : arrays of shape (epochs,)
-        The loss of the training and the validation rows after each epoch with the final loss. With several networks of shape (epochs,
-        networks), NaN where one had stopped.
+        The number of epochs, including those with cross-entropy, of the network that was trained longest. Not available after ``load``.
+    loss_curve_, validation_curve_ : ndarray of shape (n_epochs,) or (n_epochs, n_networks)
+        The loss of the training and of the validation rows after each epoch with the final loss, one column per network of an ensemble; NaN
+        after a network has stopped. Not available after ``load``.
     notes_ : list of str
-        What a user should know of the columns and the training.
+        Remarks on the columns and on the training.
     model_bytes_ : bytes
-        The model file.
-    n_features_in_, feature_names_in_ : as everywhere in scikit-learn
+        The content of the model file.
+    n_features_in_ : int
+        The number of columns seen during ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        The names of the columns seen during ``fit``, if X has column names that are all strings.
 
     Notes
     -----
-    Rows of weight 0 are left out, as if they were not there. ``score(X, y)`` is the chosen score (turned so that greater is better), so
-    that a grid search without ``scoring`` looks for it. Infinite numbers are refused.
+    Rows of weight 0 are ignored. ``score(X, y)`` is the chosen score, transformed so that greater is better; a grid search without
+    ``scoring`` therefore optimises it. Infinite numbers are refused.
 
     Examples
     --------
@@ -157,7 +164,7 @@ class ScoreClassifier(Judged):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ScoreClassifier:
-        """Trains on a table and the class of each row."""
+        """Train on a table and the class of each row."""
         settings = self._settings()
         columns = self._columns(X, reset=True)
         n_rows = _n_rows(columns)
@@ -177,21 +184,24 @@ class ScoreClassifier(Judged):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class, one row for each row of X."""
+        """Return the probabilities of the classes, as an array of shape (n_rows, n_classes)."""
         raw = self._probabilities(X)
         if len(self.classes_) == 2:
             return np.column_stack([1.0 - raw, raw])
         return raw.reshape(-1, len(self.classes_))[:, self._places]
 
     def predict(self, X: Any) -> Array:
-        """The class of each row; of two, the positive one where its probability is above the threshold."""
+        """Return the class of each row; with two classes, the positive one if its probability is above the threshold."""
         raw = self._probabilities(X)
         found: Array = self.classes_[np.argsort(self._places)[self._model.labels(raw)]]
         return found
 
     def decision_function(self, X: Any) -> Array:
-        """How far the probability of the positive class is above the threshold, so above 0 where it is predicted; with more classes one
-        column each, the greatest where it is predicted."""
+        """Return the confidence in each class.
+
+        With two classes, the probability of the positive class minus the threshold: above 0 if that class is predicted. With more classes
+        one column each, of which the predicted class has the greatest value.
+        """
         p = self.predict_proba(X)
         if self.threshold_ is not None:
             return np.asarray(p[:, 1] - self.threshold_)
@@ -205,22 +215,26 @@ class ScoreClassifier(Judged):
 
     @property
     def model_bytes_(self) -> bytes:
-        """The model file, as bytes."""
+        """The content of the model file."""
         check_is_fitted(self, "_model")
         return bytes(self._model.to_bytes())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file that the command ``scorewise predict`` reads. An older model is replaced at the end, in one step; a file of
-        another kind is not."""
+        """Write a model file, which the command ``scorewise predict`` can read.
+
+        An existing model file is replaced atomically; a file of another kind is not overwritten.
+        """
         write_safely(path, self.model_bytes_, "model")
 
     def report(self, X: Any, y: Any, sample_weight: Any = None, *, replicates: int = 1000, block: int | None = None) -> Report:
-        """How good the model is on these rows, over all thresholds, and how it was trained: a page and its figures. Give rows that it has
-        not learnt from. For two classes."""
+        """Return a report on a model of two classes at all thresholds, and on its training.
+
+        ``X`` and ``y`` should not be rows that the model was trained on.
+        """
         check_is_fitted(self, "_model")
         if self.threshold_ is None:
-            raise ValueError(f"a report is about one threshold between two classes, and there are {len(self.classes_)} classes")
-        return self._reported(
+            raise ValueError(f"a report needs two classes, but the model has {len(self.classes_)} classes")
+        return self._report(
             y,
             self.predict_proba(X)[:, 1],
             sample_weight,
@@ -235,10 +249,10 @@ class ScoreClassifier(Judged):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ScoreClassifier:
-        """Reads a model file, of :meth:`save` or of the command ``scorewise train``.
+        """Read a model file written by :meth:`save` or by the command ``scorewise train``.
 
-        Its columns are ``feature_names_in_``: of a larger table give ``X[list(model.feature_names_in_)]``. Classes that read as numbers
-        become numbers, for a file holds texts. Of two classes the second is the positive one.
+        Its columns are ``feature_names_in_``; from a larger table, pass ``X[list(model.feature_names_in_)]``. A file stores classes as
+        strings; those that look like numbers become numbers. With two classes the second one is positive.
         """
         with open(path, "rb") as file:
             content = file.read()
@@ -260,7 +274,7 @@ class ScoreClassifier(Judged):
         return model
 
     def _take(self, model: Any) -> None:
-        """Holds a native model, whose order of classes is the alphabet's."""
+        """Store a native model, whose classes are in alphabetical order."""
         self._model = model
         self.threshold_ = model.threshold
         there = {name: at for at, name in enumerate(model.classes)}
@@ -281,12 +295,12 @@ class ScoreClassifier(Judged):
         return found
 
     def _columns(self, X: Any, reset: bool) -> list[Column]:
-        """The columns of X by the names that the model knows them by."""
+        """Return the columns of X under the names seen during ``fit``."""
         if reset:
             self.__dict__.pop("feature_names_in_", None)
         if hasattr(X, "collect") and not hasattr(X, "shape"):
-            raise ValueError("X has not been computed yet: give `X.collect()`")
-        if type(X).__name__ == "RecordBatch":  # scikit-learn knows the names of a whole table only
+            raise ValueError("X is a lazy table: pass `X.collect()`")
+        if type(X).__name__ == "RecordBatch":  # scikit-learn reads column names from a Table only
             X = importlib.import_module("pyarrow").Table.from_batches([X])
         if _is_table(X):
             validate_data(self, X, reset=reset, skip_check_array=True)
@@ -299,11 +313,11 @@ class ScoreClassifier(Judged):
             raise ValueError("X has no columns" if not columns else "X has no rows")
         names = getattr(self, "feature_names_in_", range(len(columns)))
         columns = [(str(name), values) for name, (_, values) in zip(names, columns, strict=True)]
-        # Arrays of numbers scikit-learn has looked through already.
-        looked_at = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
-        for name, values in [] if looked_at else columns:
+        # scikit-learn has already checked numeric arrays.
+        is_checked = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+        for name, values in [] if is_checked else columns:
             if not isinstance(values, tuple) and values.dtype.kind == "f" and np.isinf(values).any():
-                raise ValueError(f"X, column `{name}`: holds an infinite number: make it a missing value, or leave out its row")
+                raise ValueError(f"X, column `{name}`: holds an infinite number: make it a missing value, or remove its row")
         return columns
 
     def _settings(self) -> dict[str, Any]:
@@ -367,10 +381,10 @@ def _is_table(X: Any) -> bool:
 
 
 def _listed(X: Sequence[Any]) -> Any:
-    """A list of rows as an array; numbers among texts stay numbers, for NumPy would make them texts too."""
+    """Convert a list of rows to an array, as objects if any value is a string: NumPy would convert the numbers to strings too."""
     try:
         found = np.asarray(X)
-    except ValueError:  # rows of different lengths: scikit-learn has the sentence
+    except ValueError:  # rows of different lengths, for which scikit-learn raises the error
         return X
     return np.asarray(X, dtype=object) if found.dtype.kind in "US" else found
 
@@ -385,7 +399,7 @@ def _rows(values: Array | tuple[Array, list[str]], kept: Array) -> Array | tuple
 
 
 def _curves(members: list[list[float]]) -> Array:
-    """One curve, or several as columns, NaN where one has ended."""
+    """Return one curve, or several as columns with NaN after the end of each."""
     if len(members) == 1:
         return np.array(members[0])
     found = np.full((max(map(len, members)), len(members)), np.nan)
@@ -395,7 +409,7 @@ def _curves(members: list[list[float]]) -> Array:
 
 
 def _class_values(texts: list[str]) -> Array:
-    """Classes of a file, which are texts, as what they were: truth values, numbers, or texts."""
+    """Convert the classes of a model file, which are strings, to booleans or numbers if all of them look like it."""
     if set(texts) <= {"False", "True"}:
         return np.array([text == "True" for text in texts])
     for kind in (int, float):

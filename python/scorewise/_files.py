@@ -1,4 +1,4 @@
-"""Files that are never half-written, and never take the place of a file of another kind."""
+"""Atomic writing of files, without overwriting files of another kind."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from . import _scorewise
 
 
 def write_safely(path: str | os.PathLike[str], content: bytes, kind: str) -> None:
-    """Writes beside, then renames: an older file of the same kind is replaced at the end, in one step. A file of another kind stays."""
+    """Write a file atomically, through a temporary file in the same folder.
+
+    An existing file of the same ``kind`` (model, page, results, svg or png) is replaced; one of another kind is left alone and a
+    ValueError is raised.
+    """
     target = os.path.abspath(os.fspath(path))
     _scorewise.check_output(target, kind)
-    beside = f"{target}.{secrets.token_hex(4)}"
+    temporary = f"{target}.{secrets.token_hex(4)}"
     try:
-        with open(beside, "xb") as file:
+        with open(temporary, "xb") as file:
             file.write(content)
-        os.replace(beside, target)
+        os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(beside)
+            os.unlink(temporary)
         raise

@@ -1,4 +1,4 @@
-"""Scores, thresholds and losses of arrays. Rust computes; here are names, defaults and tables to look at."""
+"""Scores, thresholds and losses of arrays, computed by the native module."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._report import Report, report
 
 
 class Confusion(NamedTuple):
-    """The confusion matrix, in the order of all files here."""
+    """A confusion matrix: the weights of true negatives, false positives, false negatives and true positives."""
 
     tn: float
     fp: float
@@ -28,13 +28,16 @@ class Confusion(NamedTuple):
 
 
 class Document(dict[str, Any]):
-    """What the command line prints with ``--json``, by the same names; fields are attributes too. A notebook shows it as a table."""
+    """A result with the keys of the command line's ``--json`` output.
+
+    Keys are also available as attributes. Notebooks display it as a table.
+    """
 
     def __getattr__(self, name: str) -> Any:
         try:
             value = self[name]
         except KeyError:
-            raise AttributeError(f"there is no {name!r}; there are {', '.join(self)}") from None
+            raise AttributeError(f"there is no key {name!r}; the keys are {', '.join(self)}") from None
         return Document(value) if type(value) is dict else value
 
     def _repr_html_(self) -> str:
@@ -46,16 +49,32 @@ class Document(dict[str, Any]):
         rows: list[list[Any]] = []
         for name, value in self.items():
             if name == "scores" and isinstance(value, dict):
-                rows.extend(row(inner, found) for inner, found in value.items())
+                rows.extend(row(inner, item) for inner, item in value.items())
             elif isinstance(value, dict) and "value" not in value:
-                rows.extend(row(f"{name} {inner}", found) for inner, found in value.items())
+                rows.extend(row(f"{name} {inner}", item) for inner, item in value.items())
             else:
                 rows.append(row(name, value))
         return _html_table(["", "value", "low", "high"], rows)
 
 
 class Best(NamedTuple):
-    """The best threshold of a score: every threshold of ``interval``, its end not included, is as good."""
+    """The best threshold of a score.
+
+    Attributes
+    ----------
+    score : str
+        The name of the score.
+    threshold : float
+        The best threshold, inside ``interval``.
+    interval : tuple of float
+        All thresholds from the first number up to, but not including, the second give the same score.
+    value : float
+        The score at the threshold.
+    confusion : Confusion
+        The confusion matrix at the threshold.
+    subject_to : tuple of str
+        The conditions that the threshold satisfies.
+    """
 
     score: str
     threshold: float
@@ -72,18 +91,27 @@ class Best(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """Scores over the threshold: where each value begins to hold, the confusion matrices (tn, fp, fn, tp), and the scores, NaN where
-    one is undefined. Thinned to a few hundred points; the optimum of each score is among them."""
+    """Scores as functions of the threshold, thinned to a few hundred points that include the optimum of each score.
+
+    Attributes
+    ----------
+    threshold : ndarray of shape (n_points,)
+        Increasing thresholds; the values of a point hold from its threshold up to the next one.
+    confusion : ndarray of shape (n_points, 4)
+        The confusion matrices: tn, fp, fn, tp.
+    scores : dict of str to ndarray of shape (n_points,)
+        The scores by name, NaN where a score is undefined.
+    """
 
     threshold: Array
     confusion: Array
     scores: dict[str, Array]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draws it with matplotlib and returns the axes."""
-        from ._needs import need
+        """Plot the scores with matplotlib and return the axes; ``ax`` defaults to the current axes."""
+        from ._optional import import_optional
 
-        ax = need("matplotlib.pyplot").gca() if ax is None else ax
+        ax = import_optional("matplotlib.pyplot").gca() if ax is None else ax
         for name, values in self.scores.items():
             ax.step(self.threshold, values, where="post", label=name)
             if np.isfinite(values).any():
@@ -96,19 +124,20 @@ class Curve(NamedTuple):
         return ax
 
     def _repr_html_(self) -> str:
-        lines = [np.ascontiguousarray(values) for values in self.scores.values()]
-        picture = _scorewise.curves_svg(list(self.scores), np.ascontiguousarray(self.threshold), lines)
-        return picture or f"<p>{html.escape(', '.join(self.scores))}: undefined at every threshold</p>"
+        curves = [np.ascontiguousarray(values) for values in self.scores.values()]
+        svg = _scorewise.curves_svg(list(self.scores), np.ascontiguousarray(self.threshold), curves)
+        return svg or f"<p>{html.escape(', '.join(self.scores))}: undefined at every threshold</p>"
 
 
 class Sweep:
-    """All thresholds of a set of predictions at once: sorted once, asked anything. Made by :func:`sweep`."""
+    """The confusion matrices of a set of predictions at all thresholds; made by :func:`sweep`.
+
+    The predictions are sorted once, and every method is answered from the sorted rows.
+    """
 
     def __init__(self, labels: Any, probabilities: Any, weights: Any = None, *, positive: Any = None) -> None:
-        self._labels = _arrays.labels(labels, positive)
-        self._probabilities = _arrays.numbers(probabilities, "probabilities")
-        self._weights = _arrays.weights(weights, self._probabilities)
-        self._sweep = _scorewise.Sweep(self._labels, self._probabilities, self._weights)
+        self._rows = _arrays.rows(labels, probabilities, weights, positive, name="probabilities")
+        self._sweep = _scorewise.Sweep(self._rows)
 
     def __len__(self) -> int:
         return self._sweep.rows
@@ -119,26 +148,34 @@ class Sweep:
 
     @property
     def counts(self) -> tuple[float, float]:
-        """The weight of the positives and of the negatives."""
+        """The total weight of the positives and of the negatives."""
         return self._sweep.counts
 
     def at(self, threshold: float) -> Confusion:
-        """The confusion matrix at a threshold."""
+        """Return the confusion matrix at a threshold."""
         return Confusion(*self._sweep.at(threshold))
 
     def best(self, score: str, subject_to: str | Sequence[str] | None = None) -> Best:
-        """The exact best threshold of a score, by name or formula, among those that satisfy the conditions."""
-        found = json.loads(self._sweep.best(score, _arrays.texts(subject_to)))
-        low, high = found["interval"]
+        """Return the exact best threshold of a score.
+
+        Parameters
+        ----------
+        score : str
+            The name of a registered score, or a formula.
+        subject_to : str or sequence of str, optional
+            Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``.
+        """
+        result = json.loads(self._sweep.best(score, _arrays.string_list(subject_to)))
+        low, high = result["interval"]
         return Best(
-            found["score"], found["threshold"], (low, high), found["value"], Confusion(**found["confusion"]), tuple(found["subject_to"])
+            result["score"], result["threshold"], (low, high), result["value"], Confusion(**result["confusion"]), tuple(result["subject_to"])
         )
 
     def curve(self, score: str | Sequence[str], points: int = 400) -> Curve:
-        """Scores over the threshold, thinned to about so many points without losing an optimum."""
-        names = _arrays.texts(score)
-        thresholds, cells, values = self._sweep.curve(names, points)
-        return Curve(thresholds, cells, {name: values[:, at] for at, name in enumerate(names)})
+        """Return scores over the threshold, thinned to about ``points`` points that include the optimum of each score."""
+        names = _arrays.string_list(score)
+        thresholds, matrices, values = self._sweep.curve(names, points)
+        return Curve(thresholds, matrices, {name: values[:, at] for at, name in enumerate(names)})
 
     def bootstrap(
         self,
@@ -149,12 +186,23 @@ class Sweep:
         seed: int = 0,
         block: int | None = None,
     ) -> Document:
-        """How sure the best threshold is: 95 % intervals of the threshold and of its value, from the rows drawn anew. ``block`` rows are
-        drawn together, for time series whose rows are not independent."""
-        found = self._sweep.bootstrap(
-            self._labels, self._probabilities, self._weights, score, _arrays.texts(subject_to), replicates, seed, block
-        )
-        return Document(json.loads(found))
+        """Return 95 % bootstrap intervals of the best threshold and of its score.
+
+        Parameters
+        ----------
+        score : str
+            The name of a registered score, or a formula.
+        subject_to : str or sequence of str, optional
+            Conditions that the threshold must satisfy.
+        replicates : int, default=1000
+            The number of bootstrap replicates.
+        seed : int, default=0
+            The seed of the random numbers.
+        block : int, optional
+            The length of the blocks of consecutive rows that are drawn together, for time series whose rows are not independent.
+        """
+        result = self._sweep.bootstrap(self._rows, score, _arrays.string_list(subject_to), (replicates, seed, block))
+        return Document(json.loads(result))
 
     def report(
         self,
@@ -167,15 +215,16 @@ class Sweep:
         seed: int = 0,
         block: int | None = None,
     ) -> Report:
-        """A page to look at, and figures: see :func:`scorewise.report`."""
+        """Return an HTML report with figures; see :func:`scorewise.report`."""
+        labels, probabilities, weights = self._rows
         return report(
-            self._labels,
-            self._probabilities,
+            labels,
+            probabilities,
             score,
             threshold=threshold,
             prior=prior,
             subject_to=subject_to,
-            weights=self._weights,
+            weights=weights,
             replicates=replicates,
             seed=seed,
             block=block,
@@ -188,8 +237,25 @@ class Sweep:
 
 
 def sweep(labels: Any, probabilities: Any, weights: Any = None, *, positive: Any = None) -> Sweep:
-    """All thresholds at once, exactly, from one sort.
+    """Evaluate a set of predictions at all thresholds at once.
 
+    Parameters
+    ----------
+    labels : array-like of shape (n_rows,)
+        Labels 0 and 1, or any others with ``positive``.
+    probabilities : array-like of shape (n_rows,)
+        Probabilities of the positive class.
+    weights : array-like of shape (n_rows,), optional
+        Weights of the rows, 1 by default.
+    positive : object, optional
+        The label of the positive class.
+
+    Returns
+    -------
+    Sweep
+
+    Examples
+    --------
     >>> best = sweep([0, 0, 1, 0, 1, 1], [0.1, 0.4, 0.6, 0.7, 0.8, 0.9]).best("f1")
     >>> round(best.value, 4), best.interval
     (0.8571, (0.4, 0.6))
@@ -209,13 +275,22 @@ def score(
     seed: int = 0,
     block: int | None = None,
 ) -> Document:
-    """Scores at a threshold with 95 % bootstrap intervals: all registered ones, or those that are named."""
-    p = _arrays.numbers(probabilities, "probabilities")
-    named = None if scores is None else _arrays.texts(scores)
-    found = _scorewise.score(
-        _arrays.labels(labels, positive), p, _arrays.weights(weights, p), threshold, named, replicates, seed, block
-    )
-    return Document(json.loads(found))
+    """Compute scores at a threshold, with 95 % bootstrap intervals.
+
+    Parameters
+    ----------
+    labels, probabilities, weights, positive
+        The rows, as in :func:`sweep`.
+    threshold : float, default=0.5
+        Rows with a probability above it are predicted positive.
+    scores : str or sequence of str, optional
+        Names or formulas of the scores; all registered scores by default.
+    replicates, seed, block
+        The settings of the bootstrap, as in :meth:`Sweep.bootstrap`.
+    """
+    rows = _arrays.rows(labels, probabilities, weights, positive, name="probabilities")
+    names = None if scores is None else _arrays.string_list(scores)
+    return Document(json.loads(_scorewise.score(rows, threshold, names, (replicates, seed, block))))
 
 
 def expected_confusion(
@@ -227,12 +302,21 @@ def expected_confusion(
     positive: Any = None,
     from_logits: bool = False,
 ) -> Confusion:
-    """The confusion matrix in expectation over a random threshold."""
-    p = _arrays.numbers(predictions, "predictions")
-    found = _scorewise.expected_confusion(
-        _arrays.labels(labels, positive), p, _arrays.weights(weights, p), prior, from_logits
-    )
-    return Confusion(*found)
+    """Compute the expected confusion matrix under a random threshold.
+
+    Parameters
+    ----------
+    labels, weights, positive
+        As in :func:`sweep`.
+    predictions : array-like of shape (n_rows,)
+        Probabilities of the positive class, or logits.
+    prior : str, default="cosine:0.5,0.1"
+        The distribution of the threshold; :func:`priors` lists the families.
+    from_logits : bool, default=False
+        Whether ``predictions`` are logits.
+    """
+    rows = _arrays.rows(labels, predictions, weights, positive)
+    return Confusion(*_scorewise.expected_confusion(rows, prior, from_logits))
 
 
 def loss(
@@ -246,11 +330,12 @@ def loss(
     from_logits: bool = False,
     exact: bool = False,
 ) -> float:
-    """1 − the score of the expected confusion matrix (``exact``: 1 − the expected score)."""
-    p = _arrays.numbers(predictions, "predictions")
-    return _scorewise.loss(
-        _arrays.labels(labels, positive), p, _arrays.weights(weights, p), score, prior, exact, from_logits, False
-    )[0]
+    """Compute 1 − the score of the expected confusion matrix; with ``exact=True``, 1 − the expected score.
+
+    The other parameters are those of :func:`expected_confusion`.
+    """
+    rows = _arrays.rows(labels, predictions, weights, positive)
+    return _scorewise.loss(rows, score, prior, exact, from_logits, False)[0]
 
 
 def loss_and_gradient(
@@ -263,12 +348,10 @@ def loss_and_gradient(
     positive: Any = None,
     exact: bool = False,
 ) -> tuple[float, Array]:
-    """The loss, and its gradient with respect to the logits."""
-    z = _arrays.numbers(logits, "logits")
-    value, gradient = _scorewise.loss(
-        _arrays.labels(labels, positive), z, _arrays.weights(weights, z), score, prior, exact, True, True
-    )
-    assert gradient is not None, "it was asked for"
+    """Compute the loss and its gradient with respect to the logits; the parameters are those of :func:`loss`."""
+    rows = _arrays.rows(labels, logits, weights, positive, name="logits")
+    value, gradient = _scorewise.loss(rows, score, prior, exact, True, True)
+    assert gradient is not None
     return value, gradient
 
 
@@ -282,16 +365,16 @@ def theory(
     positive: Any = None,
     from_logits: bool = False,
 ) -> Document:
-    """A score under a random threshold, exactly: expected matrix, expected score, Jensen gap, bounds."""
-    p = _arrays.numbers(predictions, "predictions")
-    found = _scorewise.theory(
-        _arrays.labels(labels, positive), p, _arrays.weights(weights, p), score, prior, from_logits
-    )
-    return Document(json.loads(found))
+    """Describe a score under a random threshold: expected confusion matrix, exact expected score, Jensen gap and bounds.
+
+    The parameters are those of :func:`expected_confusion`.
+    """
+    rows = _arrays.rows(labels, predictions, weights, positive)
+    return Document(json.loads(_scorewise.theory(rows, score, prior, from_logits)))
 
 
 class Listing(list[dict[str, Any]]):
-    """A list of descriptions; a notebook shows it as a table."""
+    """A list of descriptions, which notebooks display as a table."""
 
     def _repr_html_(self) -> str:
         names = [name for name in ("name", "form", "formula", "cdf", "aliases", "note") if self and name in self[0]]
@@ -299,12 +382,12 @@ class Listing(list[dict[str, Any]]):
 
 
 def scores() -> Listing:
-    """The registered scores: names, formulas, aliases, ranges, references."""
+    """Return the registered scores with their formulas, aliases, ranges and references."""
     return Listing(json.loads(_scorewise.scores()))
 
 
 def priors() -> Listing:
-    """The families of priors of the threshold."""
+    """Return the families of threshold distributions (priors)."""
     return Listing(json.loads(_scorewise.priors()))
 
 

@@ -1,4 +1,4 @@
-"""Reports: a forecast over all thresholds, as a page, as figures, as data. The same as the command's ``--report``."""
+"""HTML reports on the quality of a forecast at all thresholds; the same as ``--report`` of the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._files import write_safely
 
 
 class Figure(NamedTuple):
-    """One figure of a report. A notebook shows it."""
+    """One figure of a report, which notebooks display."""
 
     name: str
     title: str
@@ -32,28 +32,28 @@ class Figure(NamedTuple):
 
 
 class Report:
-    """A forecast over all thresholds. Made by :func:`report`; a notebook shows its figures, :meth:`save` writes the page."""
+    """A report made by :func:`report`. Notebooks display its figures; :meth:`save` writes the HTML page."""
 
     def __init__(self, document: str) -> None:
         self._document = document
 
     @property
     def document(self) -> dict[str, Any]:
-        """The data behind the page; its ``result`` is what the command prints with ``--json``."""
-        found: dict[str, Any] = json.loads(self._document)
-        return found
+        """The data of the report; ``document["result"]`` is what the command line prints with ``--json``."""
+        document: dict[str, Any] = json.loads(self._document)
+        return document
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """The figures by name."""
+        """The figures of the report, by name."""
         return {name: Figure(name, title, caption, svg) for name, title, caption, svg in _scorewise.figures(self._document)}
 
     def page(self) -> str:
-        """The whole page: one HTML text that needs nothing else."""
+        """Return the report as a self-contained HTML page."""
         return _scorewise.page(self._document)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page; named ``.json``, the data behind it, from which ``scorewise report`` draws the page again."""
+        """Write the report to a file: as JSON if the name ends in ``.json``, which ``scorewise report`` can render, otherwise as HTML."""
         target = Path(path)
         if target.suffix.lower() == ".json":
             write_safely(target, self._document.encode(), "results")
@@ -61,13 +61,13 @@ class Report:
             write_safely(target, self.page().encode(), "page")
 
     def plots(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Writes every figure as SVG and PNG into a folder, and returns their paths."""
-        where, written = Path(folder), []
-        where.mkdir(parents=True, exist_ok=True)
+        """Write every figure as SVG and PNG into a folder, and return the paths of the files."""
+        target, written = Path(folder), []
+        target.mkdir(parents=True, exist_ok=True)
         for name, figure in self.figures.items():
-            for ending, content in (("svg", figure.svg.encode()), ("png", _scorewise.figure_png(self._document, name))):
-                written.append(where / f"{name}.{ending}")
-                write_safely(written[-1], content, ending)
+            for suffix, content in (("svg", figure.svg.encode()), ("png", _scorewise.figure_png(self._document, name))):
+                written.append(target / f"{name}.{suffix}")
+                write_safely(written[-1], content, suffix)
         return written
 
     def __repr__(self) -> str:
@@ -96,17 +96,37 @@ def report(
     seed: int = 0,
     block: int | None = None,
 ) -> Report:
-    """A forecast over all thresholds: a page to look at, figures for a paper.
+    """Report the quality of a forecast at all thresholds, as an HTML page with figures.
 
-    Without a ``threshold`` the best one for the score is found, among those that satisfy ``subject_to``. With a ``prior`` the report also
-    says what the theory says of the score under a random threshold.
+    Parameters
+    ----------
+    labels, probabilities, weights, positive
+        The rows, as in :func:`scorewise.sweep`.
+    score : str, default="tss"
+        The score, by name or as a formula.
+    threshold : float, optional
+        The threshold to report on; by default the best one for the score.
+    prior : str, optional
+        A distribution of the threshold, for which the report adds the expected score and its bounds.
+    subject_to : str or sequence of str, optional
+        Conditions that the best threshold must satisfy.
+    classes : sequence of two str, default=("no event", "event")
+        The names of the negative and the positive class.
+    replicates, seed, block
+        The settings of the bootstrap, as in :meth:`scorewise.Sweep.bootstrap`.
 
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
     >>> import scorewise as sw
-    >>> found = sw.report([0, 0, 1, 0, 1, 1], [0.1, 0.4, 0.6, 0.7, 0.8, 0.9], "f1", replicates=10)
-    >>> sorted(found.figures)[:3]
+    >>> report = sw.report([0, 0, 1, 0, 1, 1], [0.1, 0.4, 0.6, 0.7, 0.8, 0.9], "f1", replicates=10)
+    >>> sorted(report.figures)[:3]
     ['decision', 'performance', 'precision-recall']
     """
-    return report_of(
+    return make_report(
         labels,
         probabilities,
         score,
@@ -124,7 +144,7 @@ def report(
     )
 
 
-def report_of(
+def make_report(
     labels: Any,
     probabilities: Any,
     score: str,
@@ -141,27 +161,17 @@ def report_of(
     seed: int,
     block: int | None,
 ) -> Report:
+    """Make a report on a model or on predictions; ``chosen`` says how the threshold was chosen, ``training`` how the model was trained."""
     if threshold is not None and not 0 <= threshold <= 1:
-        raise ValueError(f"a threshold is a number between 0 and 1, not {threshold}")
-    truth, p = _arrays.labels(labels, positive), _arrays.numbers(probabilities, "probabilities")
+        raise ValueError(f"threshold must be between 0 and 1, not {threshold}")
+    rows = _arrays.rows(labels, probabilities, weights, positive, name="probabilities")
     names = [str(name) for name in classes]
     if len(names) != 2:
-        raise ValueError(f"classes are two names, the negative and the positive one, not {len(names)}")
-    given = os.environ.get("SOURCE_DATE_EPOCH")
-    now = datetime.fromtimestamp(int(given), timezone.utc) if given else datetime.now(timezone.utc)
+        raise ValueError(f"classes must be two names, of the negative and the positive class, not {len(names)}")
+    # https://reproducible-builds.org/specs/source-date-epoch/
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch else datetime.now(timezone.utc)
     provenance = {"command": "scorewise.report in Python", "time": f"{now:%Y-%m-%d %H:%M:%S} UTC", "seed": seed, "data": []}
     facts = {"chosen": chosen, "classes": names, "training": training, "provenance": provenance}
-    found = _scorewise.report(
-        truth,
-        p,
-        _arrays.weights(weights, p),
-        score,
-        threshold,
-        prior,
-        _arrays.texts(subject_to),
-        replicates,
-        seed,
-        block,
-        json.dumps(facts),
-    )
-    return Report(found)
+    subject_to = _arrays.string_list(subject_to)
+    return Report(_scorewise.report(rows, score, threshold, prior, subject_to, (replicates, seed, block), json.dumps(facts)))

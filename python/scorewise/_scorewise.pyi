@@ -1,5 +1,5 @@
 """
-What Rust computes for the package `scorewise`. Not for users: names and shapes may change.
+The native part of the package `scorewise`. Private: names and signatures may change at any time.
 """
 
 from _typeshed import Incomplete, SupportsGetItem
@@ -53,45 +53,40 @@ class Model:
 @final
 class Sweep:
     """
-    All thresholds of a set of predictions.
+    The confusion matrices of a set of predictions at all thresholds.
     """
-    def __new__(cls, /, labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None) -> Sweep: ...
+    def __new__(cls, /, rows: tuple[Incomplete, Incomplete, Incomplete | None]) -> Sweep: ...
     def at(self, /, threshold: SupportsFloat | SupportsIndex) -> list[float]:
         """
-        tn, fp, fn, tp at a threshold.
+        The confusion matrix at a threshold, as [tn, fp, fn, tp].
         """
     def best(self, /, score: str, subject_to: SupportsGetItem[int, str]) -> str:
         """
-        The best threshold, as JSON.
+        The best threshold among those that satisfy the conditions, as JSON.
         """
-    def bootstrap(self, /, labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, score: str, subject_to: SupportsGetItem[int, str], replicates: SupportsIndex, seed: SupportsIndex, block: SupportsIndex | None) -> str:
+    def bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
         """
-        How sure the best threshold is, as JSON. The arrays are those that the sweep was made from.
+        Confidence intervals of the best threshold and of its score, as JSON. `rows` must be those that the sweep was made from.
         """
     @property
     def counts(self, /) -> tuple[float, float]:
         """
-        The weight of the positives and of the negatives.
+        The total weight of the positives and of the negatives.
         """
     def curve(self, /, scores: SupportsGetItem[int, str], points: SupportsIndex) -> tuple[Incomplete, Incomplete, Incomplete]:
         """
-        Thresholds (the lowest of each run of equally good ones), their matrices (one row each: tn, fp, fn, tp), and the values of the scores there (one column each; NaN where
-        undefined).
+        Three arrays: thresholds, each the lowest of an interval with the same confusion matrix; these matrices, one row each (tn, fp, fn,
+        tp); and the scores, one column each, NaN where a score is undefined. Thinned to about `points` rows.
         """
     @property
     def rows(self, /) -> int:
         """
-        How many rows.
+        The number of rows.
         """
 
-def boosting(labels: Incomplete, margins: Incomplete, weights: Incomplete | None, score: str, prior: str, floor: SupportsFloat | SupportsIndex) -> tuple[Incomplete, Incomplete]:
+def boosting(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, floor: SupportsFloat | SupportsIndex) -> tuple[Incomplete, Incomplete]:
     """
-    Gradient and a positive curvature by the margin, for machines that boost trees.
-
-    The curvature of a score's loss has no sign. What stands in for it is the size of the gradient, |∂ℓ/∂z|: the value of a leaf, −Σg/Σh, is
-    then the balance of its rows, between −1 and 1, whatever the score and however rare the events. A share `floor` of the density at
-    the prior's centre keeps it above 0 where the density is not, so that rows beyond the prior's support hold their leaf still instead of blowing it up.
-    Both are multiplied by the number of rows, for the hosts' limits on curvature are meant for gradients of the order of 1 a row.
+    The gradient with respect to the margins and a positive curvature, both multiplied by the number of rows, for gradient-boosted trees.
     """
 
 def check_output(path: str | PathLike[str], kind: str) -> None:
@@ -99,16 +94,16 @@ def check_output(path: str | PathLike[str], kind: str) -> None:
     Refuses a place that holds a file of another kind, or whose name stands for one. The kinds are model, page, results, svg and png.
     """
 
-def class_loss(labels: Incomplete, exclusive: bool, logits: Incomplete, classes: SupportsIndex, weights: Incomplete | None, score: str, priors: SupportsGetItem[int, str], average: str, gradient: bool) -> tuple[float, Incomplete | None]:
+def class_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], classes: SupportsIndex, score: str, priors: SupportsGetItem[int, str], average: str, gradient: bool) -> tuple[float, Incomplete | None]:
     """
-    The loss of many classes or of many labels, one against the rest. `labels` holds the class of each row, or one flag for each
-    row and class.
+    The one-versus-rest loss for more than two classes, or for several labels per row. `rows` is (labels, logits, weights): labels are
+    the number of the class for each row (uint32), or one boolean per row and class; logits are given row by row.
     """
 
 def class_score(classes: SupportsIndex, labels: Incomplete, predicted: Incomplete, weights: Incomplete | None, score: str) -> float | None:
     """
-    A score of many classes: of the whole matrix (`mcc`, `gerrity`, …), or an average over the classes (`macro(f1)`); of a score of two
-    classes, its macro average. Nothing where it is undefined.
+    A score of the predicted classes: of the whole matrix (`mcc`, `gerrity`, …) or an average over the classes (`macro(f1)`). A score of
+    two classes, such as `f1`, is macro-averaged. `None` when the score is undefined.
     """
 
 def command(arguments: SupportsGetItem[int, str]) -> int:
@@ -117,40 +112,40 @@ def command(arguments: SupportsGetItem[int, str]) -> int:
     command's own, with its signals.
     """
 
-def confusion(labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, threshold: SupportsFloat | SupportsIndex) -> list[float]:
+def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex) -> list[float]:
     """
-    tn, fp, fn, tp at a threshold.
+    The confusion matrix at a threshold, as [tn, fp, fn, tp].
     """
 
 def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values: SupportsGetItem[int, Incomplete]) -> str | None:
     """
-    Scores over the threshold as SVG: names, thresholds in rising order, and the values of each score (NaN where undefined). Nothing where
-    all of them are undefined.
+    A figure of scores over the threshold, as SVG. `thresholds` increase; `values` holds one array per score, NaN where it is undefined.
+    `None` when every value is undefined.
     """
 
-def expected_confusion(labels: Incomplete, predictions: Incomplete, weights: Incomplete | None, prior: str, from_logits: bool) -> list[float]:
+def expected_confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], prior: str, from_logits: bool) -> list[float]:
     """
-    The expected tn, fp, fn, tp.
+    The expected confusion matrix, as [tn, fp, fn, tp].
     """
 
 def figure_png(document: str, name: str) -> bytes:
     """
-    One figure of a report as PNG.
+    One figure of a report, as PNG.
     """
 
 def figures(document: str) -> list[tuple[str, str, str, str]]:
     """
-    Name, title, caption and SVG of each figure of a report.
+    The name, title, caption and SVG of each figure of a report.
     """
 
-def loss(labels: Incomplete, predictions: Incomplete, weights: Incomplete | None, score: str, prior: str, exact: bool, from_logits: bool, gradient: bool) -> tuple[float, Incomplete | None]:
+def loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, exact: bool, from_logits: bool, gradient: bool) -> tuple[float, Incomplete | None]:
     """
-    The loss of two classes, and its gradient by the logits where it is asked for.
+    The loss for two classes and, if requested, its gradient with respect to the logits.
     """
 
 def page(document: str) -> str:
     """
-    The page of a report.
+    A report as one HTML page.
     """
 
 def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
@@ -166,17 +161,18 @@ def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[floa
 
 def priors() -> str:
     """
-    The families of priors, as JSON.
+    The families of threshold priors, as JSON.
     """
 
-def report(labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, score: str, threshold: SupportsFloat | SupportsIndex | None, prior: str | None, subject_to: SupportsGetItem[int, str], replicates: SupportsIndex, seed: SupportsIndex, block: SupportsIndex | None, facts: str) -> str:
+def report(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, threshold: SupportsFloat | SupportsIndex | None, prior: str | None, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None], facts: str) -> str:
     """
-    A forecast as a page shows it, as JSON. `facts` are JSON too: `chosen`, `classes`, `training`, `provenance`.
+    The data of a report, as JSON. `facts` is JSON too, with the keys `chosen` (how the threshold was chosen), `classes`, `training` and
+    `provenance`.
     """
 
-def score(labels: Incomplete, probabilities: Incomplete, weights: Incomplete | None, threshold: SupportsFloat | SupportsIndex, scores: SupportsGetItem[int, str] | None, replicates: SupportsIndex, seed: SupportsIndex, block: SupportsIndex | None) -> str:
+def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex, scores: SupportsGetItem[int, str] | None, bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
     """
-    Scores at a threshold, with intervals, as JSON.
+    Scores at a threshold with their confidence intervals, as JSON.
     """
 
 def score_facts(score: str) -> tuple[str, str, float, str]:
@@ -190,14 +186,15 @@ def scores() -> str:
     The registered scores, as JSON.
     """
 
-def temporal_loss(labels: Incomplete, logits: Incomplete, weights: Incomplete | None, sequences: Incomplete, score: str, prior: str, weighting: str, masks: SupportsGetItem[int, SupportsFloat | SupportsIndex], gradient: bool) -> tuple[float, Incomplete | None]:
+def temporal_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], sequences: Incomplete, score: str, prior: str, weighting: tuple[str, SupportsGetItem[int, SupportsFloat | SupportsIndex]], gradient: bool) -> tuple[float, Incomplete | None]:
     """
-    The loss over sequences, errors weighing by when they happen. `weighting` is `value`, `sum` or `maximum`.
+    The loss over time series, with errors weighted by their distance in time from an event. `sequences` holds the number of the series
+    for each row; `weighting` is `value`, `sum` or `maximum`, with the weights of the distances 1, 2, ….
     """
 
-def theory(labels: Incomplete, predictions: Incomplete, weights: Incomplete | None, score: str, prior: str, from_logits: bool) -> str:
+def theory(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, from_logits: bool) -> str:
     """
-    A score under a random threshold, as JSON.
+    The distribution of a score under a random threshold, as JSON.
     """
 
 def train(columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete, classes: SupportsGetItem[int, str], weights: Incomplete | None, settings: str) -> tuple[Model, str]:

@@ -1,11 +1,11 @@
-"""Losses for Keras 3, by ``keras.ops`` on any backend::
+"""Score-oriented losses for Keras 3, written with ``keras.ops`` and so available on every backend::
 
     from scorewise.keras import ScoreLoss
 
     model.compile("adam", ScoreLoss("tss", "cosine:0.5,0.1"))      # the last layer is a sigmoid; or from_logits=True
 
-A score is no mean over rows, so the loss is of the batch as a whole: choose batches that hold events. Models that were compiled with it
-are saved and loaded like any other.
+A score is not a mean over rows, so the loss is computed from the batch as a whole: choose batches large enough to contain events. Models
+compiled with this loss can be saved and loaded as usual.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _host
-from ._needs import need
+from . import _tensors
+from ._optional import import_optional
 
 if TYPE_CHECKING:
     import keras
     from keras import ops
 else:
-    keras = need("keras", "keras")
+    keras = import_optional("keras", "keras")
     ops = keras.ops
 
 __all__ = ["ScoreLoss", "output_bias"]
@@ -31,9 +31,21 @@ __all__ = ["ScoreLoss", "output_bias"]
 class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
     """1 − a score of the expected confusion matrix under a random threshold.
 
-    ``score`` is a name of the registry or a formula, ``prior`` the law of the threshold. ``task`` is ``"binary"``, ``"multilabel"`` (one 0 or 1
-    for each class) or ``"multiclass"`` (a class's number, or one-hot), classes along the last axis, averaged by ``average`` (macro,
-    weighted by their rows, or micro). Sample weights weigh rows inside the sums, and masked steps count nothing.
+    Sample weights are applied inside the sums of the confusion matrix, and masked time steps are ignored.
+
+    Parameters
+    ----------
+    score : str, default="f1"
+        The name of a registered score, or a formula.
+    prior : str or list of str, default="cosine:0.5,0.1"
+        The distribution of the threshold; a list has one for each class.
+    task : {"binary", "multilabel", "multiclass"}, default="binary"
+        With "multilabel", the targets are 0 or 1 for each class; with "multiclass", they are class numbers or one-hot vectors. Classes lie
+        along the last axis of the predictions.
+    average : {"macro", "weighted", "micro"}, default="macro"
+        How the losses of the classes are averaged: equally, by the number of rows of each class, or after summing the confusion matrices.
+    from_logits : bool, default=False
+        Whether the predictions are logits rather than probabilities.
     """
 
     def __init__(
@@ -48,14 +60,14 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         dtype: Any = None,
         **_: Any,
     ) -> None:
-        # There is nothing left to reduce: the loss is one number.
+        # The loss of a batch is a scalar, so Keras has nothing to reduce.
         super().__init__(name=name, reduction=None, dtype=dtype)
         self.score, self.prior = score, prior
-        self.task = _host.check_choice("task", task, _host.TASKS)
-        self.average = _host.check_choice("average", average, _host.AVERAGES)
+        self.task = _tensors.check_choice("task", task, _tensors.TASKS)
+        self.average = _tensors.check_choice("average", average, _tensors.AVERAGES)
         self.from_logits = from_logits
-        self._formula = _host.Formula(score, ops)
-        self._priors = _host.priors_of(prior, task)
+        self._formula = _tensors.Formula(score, ops)
+        self._priors = _tensors.prior_tables(prior, task)
 
     def get_config(self) -> dict[str, Any]:
         return {
@@ -67,7 +79,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         return self.call(y_true, y_pred, sample_weight)
 
     def call(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
-        """The loss of a batch."""
+        """Return the loss of a batch."""
         mask = getattr(y_pred, "_keras_mask", None)
         y_pred = ops.convert_to_tensor(y_pred)
         if keras.backend.standardize_dtype(y_pred.dtype) not in ("float32", "float64"):
@@ -78,17 +90,17 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         z = self._log_odds(ops.reshape(y_pred, (-1, classes)))
         y = self._labels(ops.convert_to_tensor(y_true), shape, classes, dtype)
         w = ops.ones_like(y)
-        for more in (sample_weight, mask):
-            if more is not None:
-                w = w * _spread(ops.cast(ops.convert_to_tensor(more), dtype), y)
-        levels = self._levels(z)
-        tp, called = ops.sum(w * y * levels, axis=0), ops.sum(w * levels, axis=0)
+        for factor in (sample_weight, mask):
+            if factor is not None:
+                w = w * _reshape_weights(ops.cast(ops.convert_to_tensor(factor), dtype), y)
+        cdf = self._cdf(z)
+        tp, predicted = ops.sum(w * y * cdf, axis=0), ops.sum(w * cdf, axis=0)
         p, total = ops.sum(w * y, axis=0), ops.sum(w, axis=0)
-        fp, n = called - tp, total - p
+        fp, n = predicted - tp, total - p
         fn, tn = ops.maximum(p - tp, 0.0), ops.maximum(n - fp, 0.0)
         if self.task == "binary":
             return ops.sum(self._formula.loss(self._formula.value(tn, fp, fn, tp, p, n)))
-        return _host.averaged(self._formula, self.average, tn, fp, fn, tp, p, n)
+        return _tensors.average_loss(self._formula, self.average, tn, fp, fn, tp, p, n)
 
     def _labels(self, y: Any, shape: Any, classes: int, dtype: Any) -> Any:
         if self.task == "multiclass" and (len(y.shape) < len(shape) or y.shape[-1] != classes):
@@ -99,45 +111,47 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
 
     def _log_odds(self, z: Any) -> Any:
         if not self.from_logits:
-            # Kept off the ends, where the slope of a logit is infinite.
+            # Clipped, because the derivative of the logit is infinite at 0 and 1.
             least = float(np.finfo(keras.backend.standardize_dtype(z.dtype)).eps)
             z = ops.clip(z, least, 1.0 - least)
             return ops.log(z) - ops.log1p(-z)
         if self.task != "multiclass":
-            # Beyond these nothing changes, and ∞ − ∞ is no number.
+            # Larger logits change nothing, and ∞ − ∞ would be NaN.
             return ops.clip(z, -1e4, 1e4)
-        # The greatest class takes its complement from the others; any other has ln(Σ e^z) − z ≥ ln 2, so nothing cancels.
+        # ln p/(1 − p) of a softmax without cancellation: for the largest logit 1 − p is summed over the other classes; for the others
+        # ln(Σ e^z) − z ≥ ln 2.
         top = ops.one_hot(ops.argmax(z, axis=1), z.shape[1], dtype=z.dtype) > 0
         rest = ops.logsumexp(ops.where(top, z - 1e30, z), axis=1, keepdims=True)
         gap = ops.where(top, ops.ones_like(z), ops.logsumexp(z, axis=1, keepdims=True) - z)
         return ops.where(top, z - rest, -ops.log(ops.expm1(gap)))
 
-    def _levels(self, z: Any) -> Any:
+    def _cdf(self, z: Any) -> Any:
         if len(self._priors) == 1:
-            return _level(self._priors[0], z)
+            return _prior_cdf(self._priors[0], z)
         if len(self._priors) != z.shape[1]:
-            raise ValueError(f"there are {len(self._priors)} priors for {z.shape[1]} classes: give one for all, or one for each")
-        return ops.stack([_level(prior, z[:, at]) for at, prior in enumerate(self._priors)], axis=1)
+            raise ValueError(f"there are {len(self._priors)} priors for {z.shape[1]} classes: pass one for all classes, or one for each")
+        return ops.stack([_prior_cdf(prior, z[:, at]) for at, prior in enumerate(self._priors)], axis=1)
 
 
-def _level(table: _host.Table, z: Any) -> Any:
-    """F(σ(z)). Its slope is computed beside it, and no backend looks into the lookup."""
-    fixed = ops.stop_gradient(z)
-    value, slope = ops.full_like(fixed, table.base), ops.zeros_like(fixed)
-    for low, width, panels in table.stretches:
-        count = panels.shape[0]
-        coefficients = ops.convert_to_tensor(panels, dtype=fixed.dtype)
-        place = (fixed - low) / width
-        index = ops.floor(ops.clip(ops.nan_to_num(place), 0.0, count - 1.0))
-        s = ops.clip((fixed - (low + (index + 0.5) * width)) * (2.0 / width), -1.0, 1.0)
-        part, rise = _host.horner(ops.take(coefficients, ops.cast(index, "int32"), axis=0), s)
-        inside = ops.logical_and(place >= 0, place < count)
-        value, slope = value + part, slope + ops.where(inside, rise * (2.0 / width), ops.zeros_like(rise))
-    return ops.stop_gradient(value) + ops.stop_gradient(slope) * (z - fixed)
+def _prior_cdf(table: _tensors.PriorTable, z: Any) -> Any:
+    """Return F(σ(z)). Its derivative is computed explicitly, so that no backend differentiates through the table lookup."""
+    constant = ops.stop_gradient(z)
+    value, derivative = ops.full_like(constant, table.base), ops.zeros_like(constant)
+    for low, width, polynomials in table.stretches:
+        count = polynomials.shape[0]
+        coefficients = ops.convert_to_tensor(polynomials, dtype=constant.dtype)
+        position = (constant - low) / width
+        index = ops.floor(ops.clip(ops.nan_to_num(position), 0.0, count - 1.0))
+        s = ops.clip((constant - (low + (index + 0.5) * width)) * (2.0 / width), -1.0, 1.0)
+        term, term_derivative = _tensors.horner(ops.take(coefficients, ops.cast(index, "int32"), axis=0), s)
+        inside = ops.logical_and(position >= 0, position < count)
+        value = value + term
+        derivative = derivative + ops.where(inside, term_derivative * (2.0 / width), ops.zeros_like(term_derivative))
+    return ops.stop_gradient(value) + ops.stop_gradient(derivative) * (z - constant)
 
 
-def _spread(weights: Any, y: Any) -> Any:
-    """Weights of rows, or of elements, in the shape of the labels."""
+def _reshape_weights(weights: Any, y: Any) -> Any:
+    """Reshape weights, one per row or one per element, so that they broadcast with the labels."""
     rows, classes = y.shape
     size = int(np.prod(weights.shape)) if None not in weights.shape else None
     if size is not None and rows is not None and size == rows * classes and classes > 1:
@@ -146,10 +160,12 @@ def _spread(weights: Any, y: Any) -> Any:
 
 
 def output_bias(prior: str = "cosine:0.5,0.1") -> Any:
-    """The first bias of the output layer, at the prior's centre: outside its support a prior has no density, and the loss no slope::
+    """Return an initialiser for the bias of the output layer: the logit of the prior's mean.
+
+    The first predictions then lie inside the support of the prior; outside, the gradient of the loss is 0::
 
         keras.layers.Dense(1, activation="sigmoid", bias_initializer=output_bias("cosine:0.3,0.1"),
                            kernel_initializer=keras.initializers.RandomNormal(stddev=0.01))
     """
-    mean = _host.Table(prior).mean
+    mean = _tensors.PriorTable(prior).mean
     return keras.initializers.Constant(float(np.log(mean / (1.0 - mean))))

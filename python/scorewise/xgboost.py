@@ -1,6 +1,6 @@
-"""Scores as objectives and metrics of XGBoost.
+"""Scores as objectives and metrics for XGBoost.
 
-With its own interface::
+With the training interface::
 
     import xgboost as xgb
     from scorewise.xgboost import metric, objective
@@ -11,14 +11,14 @@ With its own interface::
                         evals=[(validation, "validation")], callbacks=[csi.early_stopping(50)])
     booster.predict(test) > 0.5
 
-With scikit-learn's::
+With the scikit-learn interface, which also takes ``eval_metric=metric("csi")``::
 
     xgb.XGBClassifier(objective=objective("csi")).fit(X, y).predict(X)
 
-``"objective": "binary:logistic"`` beside ``obj`` keeps the link with the model, so that ``predict`` gives probabilities; without it XGBoost
-begins at a margin of 0.5 and predicts margins. A prior that is not centred at 0.5 needs a first prediction inside its support:
-``"base_score": float(probabilities(start(prior)))`` beside ``binary:logistic``, the same ``base_score`` for ``XGBClassifier``, or a
-``base_margin`` in each DMatrix: ``start(prior)``, or the margins of another model.
+``"objective": "binary:logistic"`` next to ``obj`` stores the link function in the model, so that ``predict`` returns probabilities; without
+it XGBoost starts from a margin of 0.5 and predicts margins. A prior whose support does not contain 0.5 needs another start: pass
+``"base_score": float(probabilities(start(prior)))`` next to ``binary:logistic``, the same ``base_score`` to ``XGBClassifier``, or a
+``base_margin`` to each DMatrix, either ``start(prior)`` or the margins of another model.
 """
 
 from __future__ import annotations
@@ -26,45 +26,34 @@ from __future__ import annotations
 from typing import Any
 
 from . import _boosting
-from ._boosting import FLOOR, PRIOR, probabilities, start
-from ._needs import need
+from ._boosting import probabilities, start
+from ._optional import import_optional
 
-_xgboost = need("xgboost", "xgboost")
+_xgboost = import_optional("xgboost", "xgboost")
 
 __all__ = ["metric", "objective", "probabilities", "start"]
 
 
 class Objective(_boosting.Objective):
-    cure = 'give XGBoost "objective": "binary:logistic" and "base_score": {probability:.6g}, or a base_margin of {start:.6g}'
+    start_hint = 'pass "objective": "binary:logistic" and "base_score": {probability:.6g} to XGBoost, or a base_margin of {start:.6g}'
 
 
 class Metric(_boosting.Metric):
-    # (labels, predictions) of scikit-learn wants a number, (predictions, DMatrix) a name with it.
+    # The scikit-learn interface calls with (labels, predictions) and expects a number, the other one with (predictions, DMatrix) and
+    # expects a name and a number.
     def __call__(self, labels: Any, predictions: Any, sample_weight: Any = None) -> float | tuple[str, float]:
         value = self.value(labels, predictions, sample_weight)
-        return (self.__name__, value) if _boosting.is_data(predictions) else value
+        return (self.__name__, value) if _boosting.is_dataset(predictions) else value
 
     def early_stopping(self, rounds: int, *, save_best: bool = True, **options: Any) -> Any:
-        """XGBoost's callback that stops after so many rounds without a better score. ``early_stopping_rounds`` would take the lowest score
-        for the best, for XGBoost cannot know which way a metric of ours points."""
+        """Return a callback that stops training after ``rounds`` rounds without a better score.
+
+        The parameter ``early_stopping_rounds`` of XGBoost would minimise the score, since XGBoost assumes that of a custom metric.
+        """
         return _xgboost.callback.EarlyStopping(
             rounds=rounds, metric_name=self.__name__, maximize=self.higher_is_better, save_best=save_best, **options
         )
 
 
-def objective(score: str, prior: str = PRIOR, *, floor: float = FLOOR) -> Objective:
-    """1 − score as an objective, for ``xgb.train(…, obj=…)`` and ``XGBClassifier(objective=…)``; weights of rows count.
-
-    ``prior`` is that of the threshold; where events are very rare, a wider one, ``cosine:0.5,0.5``, overfits later. ``floor`` is how much
-    rows beyond its support still hold their leaf back, as a share of a row at its centre: more is slower and steadier.
-    """
-    return Objective(score, prior, floor)
-
-
-def metric(score: str, threshold: float = 0.5, *, margins: bool = True, undefined: float = 0.0) -> Metric:
-    """The score at a threshold, for ``xgb.train(…, custom_metric=…)`` and ``XGBClassifier(eval_metric=…)``.
-
-    ``margins=False`` beside an objective of XGBoost's own, which hands over probabilities. ``undefined`` is the value of a score that has
-    none, 0 as in the losses: NaN at the first round would never be beaten.
-    """
-    return Metric(score, threshold, margins, undefined)
+objective = Objective
+metric = Metric

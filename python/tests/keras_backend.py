@@ -1,4 +1,7 @@
-"""Run by test_keras.py with the name of a backend, for one process has one: losses against the core, and a training."""
+"""Compare the Keras losses with the Rust crate and train a model, on the backend named by the argument.
+
+Run by test_keras.py as a separate process, because Keras cannot change its backend within one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of every command, made by the command itself, and what the tests of pages need to look at them."""
+"""Makes the report pages of every command for the tests of pages, by running the command, and serves them to a browser."""
 
 from __future__ import annotations
 
@@ -21,38 +21,38 @@ import numpy
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("SCOREWISE", ROOT / "target" / "debug" / "scorewise")).resolve()
-# The same bytes from the same command: what a page says of its time is given.
+# With a fixed time, the same command writes the same bytes.
 ENVIRONMENT = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
 
-# A name that becomes an element, a dialogue or a broken attribute wherever it is not taken as text.
+# Strings that would add elements, run scripts or break attributes if they were not escaped.
 HOSTILE = "<script>document.title='taken'</script>\"'><img src=x onerror=document.title='taken'>&amp;"
 HOSTILE_FILE = "a\"'<script>document.title='taken'<&.csv"
 
 
 def chromium() -> str | None:
-    """The browser: the one that `./check` found, or the system's."""
+    """Return the path of the browser: the one that `./check` found, or that of the system."""
     names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
     return os.environ.get("SCOREWISE_BROWSER") or next(filter(None, map(shutil.which, names)), None)
 
 
-def flags() -> list[str]:
-    """Chromium has no sandbox for root, and says so by not starting."""
+def browser_flags() -> list[str]:
+    """Return command-line flags; Chromium refuses to start with a sandbox as root."""
     return ["--no-sandbox"] if os.geteuid() == 0 else []
 
 
 def command(folder: pathlib.Path, *arguments: object, given: str | None = None) -> str:
-    """What the command prints."""
+    """Run the command in a folder, with `given` on standard input, and return its output."""
     words = [COMMAND, *map(str, arguments)]
-    done = subprocess.run(words, cwd=folder, env=ENVIRONMENT, input=given, capture_output=True, text=True, encoding="utf-8", check=False)
-    assert done.returncode == 0, f"{shlex.join(map(str, words))}\n{done.stderr}"
-    return done.stdout
+    process = subprocess.run(words, cwd=folder, env=ENVIRONMENT, input=given, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert process.returncode == 0, f"{shlex.join(map(str, words))}\n{process.stderr}"
+    return process.stdout
 
 
-# Numbers as they are written. The same rules as in crates/scorewise-report/src/number.rs, written a second time on purpose.
+# The format of numbers: the rules of crates/scorewise-report/src/number.rs, implemented independently as a check.
 
 
-def short(value: float | None) -> str:
-    """Six digits after the point at the most; the smallest numbers by powers of ten."""
+def format_number(value: float | None) -> str:
+    """Format with at most six decimals, or in scientific notation for very small numbers."""
     if value is None:
         return "undefined"
     if value != 0 and abs(value) < 0.00005:
@@ -61,16 +61,16 @@ def short(value: float | None) -> str:
     return without_zeros(f"{value:.6f}")
 
 
-def spoken(value: float | None) -> str:
-    """Three digits after the point, as sentences have them."""
+def format_in_sentence(value: float | None) -> str:
+    """Format with three decimals, as in sentences."""
     if value is None:
         return "undefined"
-    return short(value) if value != 0 and abs(value) < 0.005 else without_zeros(f"{value:.3f}")
+    return format_number(value) if value != 0 and abs(value) < 0.005 else without_zeros(f"{value:.3f}")
 
 
-def counted(value: float) -> str:
-    """A narrow gap between thousands; weights, which need not be whole, as they are."""
-    return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else short(value)
+def format_count(value: float) -> str:
+    """Format a count with a narrow space between thousands, or a weight that is not an integer with decimals."""
+    return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else format_number(value)
 
 
 def without_zeros(text: str) -> str:
@@ -80,14 +80,14 @@ def without_zeros(text: str) -> str:
 
 
 @dataclasses.dataclass
-class Made:
-    """A page, and what its command said."""
+class ReportPage:
+    """A page, and the output of the command that wrote it."""
 
     name: str
     path: pathlib.Path
-    # What the command printed with `--json`.
+    # The output of the command with `--json`.
     result: Any
-    # What `score` and `tune` have to be asked for the same rows.
+    # The arguments of `score` and `tune` that select the same rows.
     rows: tuple[str, ...] = ()
 
     @property
@@ -99,11 +99,11 @@ class Made:
         return self.path.read_text(encoding="utf-8")
 
     def score(self, threshold: float | str, replicates: int = 1) -> Any:
-        """What the command says at a threshold. Where intervals are not asked for, one replicate does."""
+        """Return the output of `score` at a threshold; one replicate is enough if the intervals are not used."""
         return json.loads(command(self.folder, "score", *self.rows, "--threshold", threshold, "--replicates", replicates, "--json"))
 
-    def said(self, threshold: float, least: int = 3) -> str:
-        """The threshold with so many digits, or as many more as it takes to be above the same rows."""
+    def format_threshold(self, threshold: float, least: int = 3) -> str:
+        """Format a threshold with `least` decimals, or with as many as needed to keep the same confusion matrix."""
         exact = self.score(threshold)["confusion"]
         texts = (without_zeros(f"{threshold:.{digits}f}") for digits in range(least, 18))
         return next(text for text in texts if self.score(text)["confusion"] == exact)
@@ -113,13 +113,13 @@ class Made:
 
 
 def write_tables(folder: pathlib.Path) -> None:
-    """Forecasts of a rare event, with ties, weights and odd names, and rows of three classes."""
+    """Write forecasts of a rare event, with ties, weights and unusual names, and a table of three classes."""
     random = numpy.random.default_rng(20261115)
     n_rows = 3000
     truth = (random.random(n_rows) < 0.06).astype(int)
     signal = 1.4 * truth + random.normal(size=n_rows) - 2.2
     probability = 1 / (1 + numpy.exp(-signal))
-    # Every fifth forecast has two digits only: ties, and thresholds that lie on forecasts.
+    # Rounding every fifth forecast to two decimals gives ties, and thresholds that are equal to forecasts.
     probability[::5] = probability[::5].round(2)
     other = 1 / (1 + numpy.exp(-(0.8 * truth + random.normal(size=n_rows) - 2.2)))
     weight = random.gamma(2.0, 0.7, n_rows).round(3)
@@ -143,7 +143,7 @@ def write_tables(folder: pathlib.Path) -> None:
     write("named.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": named})
 
 
-# Each page: its name, what is asked for, and what tells `score` and `tune` its rows.
+# The arguments of the command for each page, and those of `score` and `tune` that select its rows.
 CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "train": (["train", "adult", "-o", "adult.scorewise"], ("test.csv",)),
     "score": (["score", "p.csv", "--threshold", "0.31"], ("p.csv",)),
@@ -160,59 +160,59 @@ CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "files": (["compare", HOSTILE_FILE, HOSTILE_FILE, "--replicates", "100"], ()),
     "quiet": (["score", "quiet.csv"], ("quiet.csv",)),
     "tiny": (["tune", "tiny.csv"], ("tiny.csv",)),
-    # Made from what `score --json` prints.
+    # Made by `report` from the output of `score --json`.
     "plain": ([], ()),
 }
-# Those with a threshold to move.
+# The pages with an adjustable threshold.
 MOVING = ["train", "score", "tune", "cost", "weighted", "theory", "lead", "names", "file", "quiet", "tiny"]
 
 
-class Workshop:
-    """A folder in which each page is made once, by the real command, when it is first asked for."""
+class PageFolder:
+    """A folder in which each page is made by the command on first use."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.folder = folder
-        self.made: dict[str, Made] = {}
+        self.pages: dict[str, ReportPage] = {}
         write_tables(folder)
 
-    def __getitem__(self, name: str) -> Made:
-        if name not in self.made:
-            self.made[name] = self.make(name)
-        return self.made[name]
+    def __getitem__(self, name: str) -> ReportPage:
+        if name not in self.pages:
+            self.pages[name] = self.make(name)
+        return self.pages[name]
 
-    def make(self, name: str) -> Made:
+    def make(self, name: str) -> ReportPage:
         words, rows = CASES[name]
         path = self.folder / f"{name}.html"
         if name == "plain":
-            said = command(self.folder, "score", "p.csv", "--json")
-            command(self.folder, "report", "-", "-o", path.name, given=said)
+            output = command(self.folder, "score", "p.csv", "--json")
+            command(self.folder, "report", "-", "-o", path.name, given=output)
         else:
-            said = command(self.folder, *words, "--report", path.name, "--json")
-        result = json.loads(said)
+            output = command(self.folder, *words, "--report", path.name, "--json")
+        result = json.loads(output)
         if name == "train":
             command(self.folder, "predict", "adult.scorewise", "adult-test", "-o", rows[0])
         if name == "lead":
             self.write_lead(result["test"]["rows"])
-        return Made(name, path, result, rows)
+        return ReportPage(name, path, result, rows)
 
     def write_lead(self, n_rows: int) -> None:
-        """The last rows of the air of Beijing: the model's forecast and persistence beside what came an hour later."""
-        found = csv.DictReader(command(self.folder, "predict", "pollution.scorewise", "pollution", "--with", "pm2.5").splitlines())
-        rows = [(row["probability"], float(row["pm2.5"]) if row["pm2.5"] else None) for row in found]
+        """Write the test rows of the Beijing air pollution data: the forecasts of the model and of persistence, and the event one hour later."""
+        predictions = csv.DictReader(command(self.folder, "predict", "pollution.scorewise", "pollution", "--with", "pm2.5").splitlines())
+        rows = [(row["probability"], float(row["pm2.5"]) if row["pm2.5"] else None) for row in predictions]
         pairs = [(now, later[1]) for now, later in zip(rows, rows[1:]) if later[1] is not None][-n_rows:]
         lines = [f"{probability},{float(dust is not None and dust > 400)},{int(later > 400)}" for (probability, dust), later in pairs]
         (self.folder / "lead.csv").write_text("\n".join(["probability,persistence,truth", *lines]) + "\n", encoding="utf-8")
 
     def document(self, name: str) -> Any:
-        """The data of a page, by the same command with another name behind `--report`."""
+        """Return the data of a page, written by the same command with a JSON file as `--report`."""
         words, _ = CASES[name]
         command(self.folder, *words, "--report", f"{name}.json")
         return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @contextlib.contextmanager
-def served(folder: pathlib.Path) -> Iterator[str]:
-    """The folder on this machine alone, at the address that is given."""
+def serve(folder: pathlib.Path) -> Iterator[str]:
+    """Serve a folder over HTTP on the local machine and yield its address."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:

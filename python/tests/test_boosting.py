@@ -1,4 +1,4 @@
-"""Objectives and metrics of XGBoost and LightGBM: the gradient is that of the loss, and both hosts learn with it, both ways."""
+"""Objectives and metrics for XGBoost and LightGBM: correct gradients, and training through both interfaces of both libraries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ import scorewise.lightgbm
 import scorewise.xgboost
 
 Floats = npt.NDArray[np.float64]
-HOSTS = [scorewise.xgboost, scorewise.lightgbm]
+LIBRARIES = [scorewise.xgboost, scorewise.lightgbm]
 SCORES = ["f1", "csi", "tss", "mcc", "far", "frequency_bias", "tp/(tp + 2*fp + fn)"]
 PRIORS = ["uniform", "cosine:0.5,0.5", "beta:2,5", "mix:0.05,cosine:0.5,0.1"]
 LIMITS = {"max_depth": 3, "learning_rate": 0.2, "seed": 0}
@@ -32,11 +32,11 @@ LIGHTGBM = {"num_threads": 1, "deterministic": True, "force_row_wise": True, "ve
 
 
 def rare_events(rows: int = 1500, seed: int = 0) -> tuple[Floats, Floats, Floats]:
-    """Features, labels of which one in twelve is positive, and weights."""
+    """Return features, labels of which about one in twelve is positive, and weights."""
     random = np.random.default_rng(seed)
     features = random.normal(size=(rows, 4))
-    chance = 1 / (1 + np.exp(-(2 * features[:, 0] + features[:, 1] ** 2 - 5)))
-    return features, (random.random(rows) < chance).astype(float), random.uniform(0.2, 3, size=rows)
+    probability = 1 / (1 + np.exp(-(2 * features[:, 0] + features[:, 1] ** 2 - 5)))
+    return features, (random.random(rows) < probability).astype(float), random.uniform(0.2, 3, size=rows)
 
 
 def margins_and_labels(rows: int = 40, seed: int = 1) -> tuple[Floats, Floats, Floats]:
@@ -45,15 +45,15 @@ def margins_and_labels(rows: int = 40, seed: int = 1) -> tuple[Floats, Floats, F
     return random.normal(size=rows) + labels - 0.5, labels, random.uniform(0.2, 3, size=rows)
 
 
-@pytest.fixture(params=HOSTS, ids=["xgboost", "lightgbm"])
-def host(request: pytest.FixtureRequest) -> Any:
+@pytest.fixture(params=LIBRARIES, ids=["xgboost", "lightgbm"])
+def library(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("score", SCORES)
-def test_gradient_is_the_difference_quotient_of_the_loss_times_the_rows(score: str, prior: str, weighted: bool) -> None:
+def test_gradient_is_the_number_of_rows_times_the_central_difference_of_the_loss(score: str, prior: str, weighted: bool) -> None:
     margins, labels, weights = margins_and_labels()
     w = weights if weighted else None
     gradient, curvature = scorewise.xgboost.objective(score, prior)(labels, margins, w)
@@ -71,7 +71,7 @@ def test_gradient_is_the_difference_quotient_of_the_loss_times_the_rows(score: s
 
 
 @pytest.mark.parametrize("prior", ["cosine:0.5,0.1", "uniform"])
-def test_curvature_is_positive_where_there_is_no_gradient(prior: str) -> None:
+def test_curvature_is_positive_where_the_gradient_is_zero(prior: str) -> None:
     margins = np.array([-800.0, -30.0, -3.0, 0.1, 3.0, 30.0, 800.0, -0.2])
     labels = np.array([0, 1, 0, 1, 0, 1, 0, 0])
     gradient, curvature = scorewise.xgboost.objective("csi", prior)(labels, margins)
@@ -79,29 +79,29 @@ def test_curvature_is_positive_where_there_is_no_gradient(prior: str) -> None:
     assert (curvature > 0).all()
 
 
-def test_leaf_of_one_class_moves_by_at_most_one() -> None:
+def test_newton_step_of_a_single_row_is_at_most_one() -> None:
     margins, labels, _ = margins_and_labels()
     gradient, curvature = scorewise.xgboost.objective("tss", "uniform")(labels, margins)
     assert np.abs(gradient / curvature).max() <= 1.0
 
 
-def test_both_signatures_of_both_hosts_give_the_same() -> None:
+def test_both_call_signatures_of_both_libraries_give_the_same_result() -> None:
     margins, labels, weights = margins_and_labels()
     features = np.zeros((len(labels), 1))
     in_float32 = weights.astype(np.float32)
     expected = scorewise.xgboost.objective("csi", "uniform")(labels, margins, sample_weight=in_float32)
     matrix = xgb.DMatrix(features, labels, weight=weights)
     dataset = lgb.Dataset(features, labels, weight=weights, params=LIGHTGBM).construct()
-    for found in (
+    for result in (
         scorewise.xgboost.objective("csi", "uniform")(margins, matrix),
         scorewise.lightgbm.objective("csi", "uniform")(margins, dataset),
         scorewise.lightgbm.objective("csi", "uniform")(labels, margins, in_float32),
     ):
-        np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
-        np.testing.assert_allclose(found[1], expected[1], rtol=1e-12)
+        np.testing.assert_allclose(result[0], expected[0], rtol=1e-12)
+        np.testing.assert_allclose(result[1], expected[1], rtol=1e-12)
 
 
-# One training a host and interface: features, labels, weights, score and prior in; margins of the features out.
+# Trains with one interface of one library, from features, labels, weights, score and prior, and returns the margins of the features.
 Training = Callable[[Floats, Floats, "Floats | None", str, str], Floats]
 
 
@@ -122,17 +122,17 @@ def fit_xgboost(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) 
 
 
 def train_lightgbm(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
-    begin = sw.lightgbm.start(prior)
-    data = lgb.Dataset(x, y, weight=w, init_score=np.full(len(y), begin), params=LIGHTGBM)
+    start = sw.lightgbm.start(prior)
+    data = lgb.Dataset(x, y, weight=w, init_score=np.full(len(y), start), params=LIGHTGBM)
     booster = lgb.train({**LIGHTGBM, "objective": sw.lightgbm.objective(score, prior)}, data, 30)
-    return np.asarray(booster.predict(x)) + begin
+    return np.asarray(booster.predict(x)) + start
 
 
 def fit_lightgbm(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
-    begin = sw.lightgbm.start(prior)
+    start = sw.lightgbm.start(prior)
     model = lgb.LGBMClassifier(objective=sw.lightgbm.objective(score, prior), n_estimators=30, **LIGHTGBM)
-    model.fit(x, y, sample_weight=w, init_score=np.full(len(y), begin))
-    return np.asarray(model.predict(x, raw_score=True)) + begin
+    model.fit(x, y, sample_weight=w, init_score=np.full(len(y), start))
+    return np.asarray(model.predict(x, raw_score=True)) + start
 
 
 TRAININGS = [train_xgboost, fit_xgboost, train_lightgbm, fit_lightgbm]
@@ -148,27 +148,27 @@ def test_training_lowers_the_loss(training: Training, score: str, prior: str) ->
     after = sw.loss(y, margins, score, prior, from_logits=True)
     assert after < before - 0.25
     best = sw.sweep(y, sw.xgboost.probabilities(margins)).best(score).value
-    centre = float(sw.xgboost.probabilities(sw.xgboost.start(prior)))
-    at_centre = sw.score(y, sw.xgboost.probabilities(margins), centre, scores=score, replicates=1).scores[score]["value"]
-    assert at_centre > best - 0.1, "the score is to be had at the prior's centre"
+    mean = float(sw.xgboost.probabilities(sw.xgboost.start(prior)))
+    at_mean = sw.score(y, sw.xgboost.probabilities(margins), mean, scores=score, replicates=1).scores[score]["value"]
+    assert at_mean > best - 0.1, "the threshold at the mean of the prior is nearly the best one"
 
 
 @pytest.mark.parametrize("training", TRAININGS)
-def test_weights_count(training: Training) -> None:
+def test_training_with_weights_lowers_the_weighted_loss(training: Training) -> None:
     x, y, _ = rare_events()
     weights = np.where(x[:, 2] > 0, 10.0, 0.1)
-    plain = training(x, y, None, "csi", "cosine:0.5,0.5")
+    unweighted = training(x, y, None, "csi", "cosine:0.5,0.5")
     weighted = training(x, y, weights, "csi", "cosine:0.5,0.5")
-    loss = [sw.loss(y, z, "csi", "cosine:0.5,0.5", weights=weights, from_logits=True) for z in (plain, weighted)]
+    loss = [sw.loss(y, z, "csi", "cosine:0.5,0.5", weights=weights, from_logits=True) for z in (unweighted, weighted)]
     assert loss[1] < loss[0]
 
 
 @pytest.mark.parametrize("training", TRAININGS)
-def test_rows_without_weight_are_as_if_they_were_not_there(training: Training) -> None:
+def test_rows_of_weight_zero_are_ignored(training: Training) -> None:
     x, y, _ = rare_events()
     kept = np.arange(len(y)) % 2 == 0
-    muddled = np.where(kept, y, 1 - y)
-    margins = training(x, muddled, kept.astype(float), "csi", "cosine:0.5,0.5")
+    with_wrong_labels = np.where(kept, y, 1 - y)
+    margins = training(x, with_wrong_labels, kept.astype(float), "csi", "cosine:0.5,0.5")
     before = sw.loss(y[kept], np.zeros(kept.sum()), "csi", "cosine:0.5,0.5", from_logits=True)
     assert sw.loss(y[kept], margins[kept], "csi", "cosine:0.5,0.5", from_logits=True) < before - 0.25
 
@@ -181,17 +181,17 @@ def test_same_seed_gives_the_same_margins(training: Training) -> None:
 
 @pytest.mark.parametrize("threshold", [0.5, 0.2])
 @pytest.mark.parametrize("score", ["f1", "tss", "far", "tp/(tp + 2*fp + fn)"])
-def test_metric_is_the_score(host: Any, score: str, threshold: float) -> None:
+def test_metric_equals_the_score(library: Any, score: str, threshold: float) -> None:
     margins, labels, weights = margins_and_labels()
-    p = host.probabilities(margins)
+    p = library.probabilities(margins)
     expected = sw.score(labels, p, threshold, scores=score, weights=weights, replicates=1)
-    (value,) = (found["value"] for found in expected.scores.values())
-    for metric, predictions in ((host.metric(score, threshold), margins), (host.metric(score, threshold, margins=False), p)):
+    (value,) = (result["value"] for result in expected.scores.values())
+    for metric, predictions in ((library.metric(score, threshold), margins), (library.metric(score, threshold, margins=False), p)):
         assert metric.value(labels, predictions, weights) == pytest.approx(value, rel=1e-14)
         assert metric.higher_is_better is (score != "far")
 
 
-def test_answers_have_the_shape_that_the_hosts_ask_for() -> None:
+def test_metrics_return_what_each_interface_expects() -> None:
     margins, labels, _ = margins_and_labels()
     features = np.zeros((len(labels), 1))
     value = sw.xgboost.metric("csi").value(labels, margins)
@@ -203,18 +203,18 @@ def test_answers_have_the_shape_that_the_hosts_ask_for() -> None:
     assert sw.lightgbm.metric("far")(labels, margins)[2] is False
 
 
-def test_score_that_aims_at_a_value_is_told_as_the_distance_from_it(host: Any) -> None:
+def test_metric_of_a_score_with_a_finite_ideal_is_the_distance_from_it(library: Any) -> None:
     labels, margins = [1, 1, 1, 0], [1.0, -1.0, -1.0, -1.0]
-    metric = host.metric("frequency_bias")
+    metric = library.metric("frequency_bias")
     assert metric.value(labels, margins) == pytest.approx(1 - 1 / 3)
     assert metric.higher_is_better is False
     assert metric.__name__ == "|frequency_bias-1|"
 
 
-def test_undefined_score_is_zero_or_what_was_asked_for(host: Any) -> None:
-    labels, margins = [0, 1, 0], [-1.0, -1.0, -1.0]  # no alarm, so no precision
-    assert host.metric("precision").value(labels, margins) == 0.0
-    assert np.isnan(host.metric("precision", undefined=float("nan")).value(labels, margins))
+def test_undefined_score_is_zero_or_the_given_value(library: Any) -> None:
+    labels, margins = [0, 1, 0], [-1.0, -1.0, -1.0]  # nothing is predicted positive, so the precision is undefined
+    assert library.metric("precision").value(labels, margins) == 0.0
+    assert np.isnan(library.metric("precision", undefined=float("nan")).value(labels, margins))
 
 
 def test_xgboost_stops_early_at_the_highest_score() -> None:
@@ -231,7 +231,7 @@ def test_xgboost_stops_early_at_the_highest_score() -> None:
     assert booster.best_score == pytest.approx(expected, abs=1e-5)
 
 
-def test_xgboost_classifier_takes_metric_weights_and_predicts_at_a_half() -> None:
+def test_xgboost_classifier_uses_metric_and_weights_and_predicts_with_threshold_one_half() -> None:
     x, y, w = rare_events(3000)
     metric = sw.xgboost.metric("tp/(tp + 2*fp + fn)")
     model = xgb.XGBClassifier(
@@ -259,9 +259,9 @@ def test_lightgbm_stops_early_at_the_highest_score() -> None:
     assert max(log["validation"]["csi"]) == pytest.approx(expected, rel=1e-6)
 
 
-# eval_X came with LightGBM 4.7, and eval_set is what older ones know.
+# LightGBM 4.7 deprecates eval_set in favour of eval_X, which older versions do not have.
 @pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
-def test_lightgbm_classifier_takes_the_metric() -> None:
+def test_lightgbm_classifier_uses_the_metric() -> None:
     x, y, _ = rare_events(3000)
     model = lgb.LGBMClassifier(objective=sw.lightgbm.objective("csi"), n_estimators=20, **LIGHTGBM)
     model.fit(x[:1500], y[:1500], eval_set=[(x[1500:], y[1500:])], eval_metric=sw.lightgbm.metric("csi"))
@@ -271,7 +271,7 @@ def test_lightgbm_classifier_takes_the_metric() -> None:
     assert log["csi"][-1] == pytest.approx(expected, rel=1e-12)
 
 
-def test_metric_sees_probabilities_beside_an_objective_of_the_host() -> None:
+def test_metric_accepts_probabilities_with_a_built_in_objective() -> None:
     x, y, _ = rare_events()
     log: dict[str, Any] = {}
     data = xgb.DMatrix(x, y)
@@ -288,55 +288,55 @@ def test_metric_sees_probabilities_beside_an_objective_of_the_host() -> None:
     assert log["training"]["csi"][-1] == pytest.approx(expected, rel=1e-12)
 
 
-def test_start_is_the_logit_of_the_mean_and_probabilities_undo_it(host: Any) -> None:
-    assert host.start("cosine:0.3,0.1") == pytest.approx(np.log(0.3 / 0.7))
-    assert host.start("uniform") == 0.0
-    assert host.probabilities(host.start("beta:2,5")) == pytest.approx(2 / 7)
-    assert host.probabilities([0.0], host.start("beta:2,5")) == pytest.approx([2 / 7])
-    assert host.probabilities([-800.0, -40.0, 0.0, 800.0]) == pytest.approx([0.0, np.exp(-40.0), 0.5, 1.0], rel=1e-12)
+def test_start_is_the_logit_of_the_mean_and_probabilities_inverts_it(library: Any) -> None:
+    assert library.start("cosine:0.3,0.1") == pytest.approx(np.log(0.3 / 0.7))
+    assert library.start("uniform") == 0.0
+    assert library.probabilities(library.start("beta:2,5")) == pytest.approx(2 / 7)
+    assert library.probabilities([0.0], library.start("beta:2,5")) == pytest.approx([2 / 7])
+    assert library.probabilities([-800.0, -40.0, 0.0, 800.0]) == pytest.approx([0.0, np.exp(-40.0), 0.5, 1.0], rel=1e-12)
 
 
-def test_first_prediction_outside_the_support_is_refused_with_the_cure() -> None:
+def test_first_prediction_outside_the_support_raises_an_error_with_a_hint() -> None:
     x, y, _ = rare_events(200)
-    with pytest.raises(ValueError, match=r'0\.6225, lies outside the support \[0\.4, 0\.6\] of cosine:0\.5,0\.1.*"base_score": 0\.5'):
-        # Without binary:logistic, XGBoost begins at a margin of 0.5.
+    with pytest.raises(ValueError, match=r'0\.6225, lies outside the support \[0\.4, 0\.6\] of the prior cosine:0\.5,0\.1.*"base_score": 0\.5'):
+        # Without binary:logistic, XGBoost starts from a margin of 0.5.
         xgb.train({"nthread": 1}, xgb.DMatrix(x, y), 2, obj=sw.xgboost.objective("csi", "cosine:0.5,0.1"))
-    with pytest.raises(ValueError, match=r"0\.5, lies outside .* of cosine:0\.3,0\.1.*init_score=np\.full\(n_rows, -0\.847298\)"):
+    with pytest.raises(ValueError, match=r"0\.5, lies outside .* of the prior cosine:0\.3,0\.1.*init_score=np\.full\(n_rows, -0\.847298\)"):
         lgb.train({**LIGHTGBM, "objective": sw.lightgbm.objective("csi", "cosine:0.3,0.1")}, lgb.Dataset(x, y), 2)
 
 
 def test_more_than_two_classes_are_refused() -> None:
     x, _, _ = rare_events(90)
     classes = np.arange(90) % 3
-    sentence = "know two classes, 0 and 1, not 3: train one model for each class against the rest"
-    with pytest.raises(ValueError, match=sentence):
+    message = "support two classes, 0 and 1, not 3: train one model for each class against the rest"
+    with pytest.raises(ValueError, match=message):
         xgb.XGBClassifier(objective=sw.xgboost.objective("csi"), n_estimators=2, n_jobs=1).fit(x, classes)
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=message):
         lgb.LGBMClassifier(objective=sw.lightgbm.objective("csi"), n_estimators=2, **LIGHTGBM).fit(x, classes)
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=message):
         sw.xgboost.metric("csi")(classes, np.zeros((90, 3)))
     with pytest.raises(ValueError, match="labels must be 0 and 1"):
         sw.xgboost.objective("csi")(classes, np.zeros(90))
 
 
-def test_unknown_names_and_numbers_out_of_range_are_refused_at_once(host: Any) -> None:
+def test_unknown_names_and_numbers_out_of_range_are_refused_immediately(library: Any) -> None:
     with pytest.raises(ValueError, match="nonsense"):
-        host.objective("nonsense")
+        library.objective("nonsense")
     with pytest.raises(ValueError, match="nonsense"):
-        host.objective("csi", "nonsense")
-    with pytest.raises(ValueError, match="floor must lie above 0 and be at most 1, not 0"):
-        host.objective("csi", floor=0)
-    with pytest.raises(ValueError, match="threshold must lie in"):
-        host.metric("csi", 1.5)
+        library.objective("csi", "nonsense")
+    with pytest.raises(ValueError, match="floor must be above 0 and at most 1, not 0"):
+        library.objective("csi", floor=0)
+    with pytest.raises(ValueError, match="threshold must be between 0 and 1, not 1.5"):
+        library.metric("csi", 1.5)
     with pytest.raises(ValueError, match="rows"):
-        host.objective("csi")([0, 1, 0], [0.1, 0.2])
+        library.objective("csi")([0, 1, 0], [0.1, 0.2])
     with pytest.raises(ValueError, match="row 0: not a number"):
-        host.objective("csi")([0, 1], [np.nan, 0.2])
+        library.objective("csi")([0, 1], [np.nan, 0.2])
 
 
-def test_objective_and_metric_can_be_pickled_and_copied(host: Any) -> None:
+def test_objective_and_metric_can_be_pickled_and_copied(library: Any) -> None:
     margins, labels, _ = margins_and_labels()
-    objective, metric = host.objective("peirce", "cosine:0.5,0.3", floor=0.1), host.metric("csi", 0.4)
+    objective, metric = library.objective("peirce", "cosine:0.5,0.3", floor=0.1), library.metric("csi", 0.4)
     for again in (pickle.loads(pickle.dumps(objective)), copy.deepcopy(objective)):
         assert repr(again) == repr(objective)
         np.testing.assert_array_equal(again(labels, margins)[0], objective(labels, margins)[0])
@@ -345,11 +345,11 @@ def test_objective_and_metric_can_be_pickled_and_copied(host: Any) -> None:
     assert again(labels, margins) == metric(labels, margins)
 
 
-def test_repr_is_how_to_make_it_again(host: Any) -> None:
-    name = host.__name__
-    assert repr(host.objective("peirce", "cosine:0.5,0.3", floor=0.1)) == f"{name}.objective('tss', 'cosine:0.5,0.3', floor=0.1)"
-    assert repr(host.metric("csi", 0.4)) == f"{name}.metric('csi', threshold=0.4)"
-    assert repr(host.metric("csi", margins=False, undefined=-1)) == f"{name}.metric('csi', threshold=0.5, margins=False, undefined=-1)"
+def test_repr_is_the_call_that_makes_the_object(library: Any) -> None:
+    name = library.__name__
+    assert repr(library.objective("peirce", "cosine:0.5,0.3", floor=0.1)) == f"{name}.objective('tss', 'cosine:0.5,0.3', floor=0.1)"
+    assert repr(library.metric("csi", 0.4)) == f"{name}.metric('csi', threshold=0.4)"
+    assert repr(library.metric("csi", margins=False, undefined=-1)) == f"{name}.metric('csi', threshold=0.5, margins=False, undefined=-1)"
 
 
 def test_fitted_classifiers_can_be_pickled_and_cloned() -> None:
@@ -363,7 +363,7 @@ def test_fitted_classifiers_can_be_pickled_and_cloned() -> None:
 
 
 @pytest.mark.parametrize("name", ["xgboost", "lightgbm"])
-def test_without_the_host_the_import_says_how_to_get_it(name: str) -> None:
+def test_import_without_the_library_says_how_to_install_it(name: str) -> None:
     program = f"""
 import json, sys
 sys.modules[{name!r}] = None
@@ -372,5 +372,5 @@ try:
 except ImportError as error:
     print(json.dumps(str(error)))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=pathlib.Path(__file__).parent)
-    assert json.loads(done.stdout) == f'{name} is not installed; install it with: pip install "scorewise[{name}]"'
+    process = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=pathlib.Path(__file__).parent)
+    assert json.loads(process.stdout) == f'{name} is not installed; install it with: pip install "scorewise[{name}]"'

@@ -1,4 +1,4 @@
-"""What comes in at the door between NumPy and Rust: booleans that hold odd bytes, arrays of every layout, and messages in Python's words."""
+"""Conversion of arguments from NumPy to Rust: booleans with unusual bytes, arrays of every layout, and error messages."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ X = np.column_stack([Z, RANDOM.normal(size=ROWS)])
 SEQUENCES = np.repeat(np.arange(4, dtype=np.uint32), ROWS // 4)
 
 
-def odd(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """The same booleans with bytes of 2, 0x80, 0xff … where one is true, as C code and `view` make them."""
+def with_unusual_bytes(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return the same booleans, with bytes such as 2, 128 or 255 for true, as C code and `view` can produce them."""
     return (flags * np.resize(np.array([2, 128, 255, 1], dtype=np.uint8), len(flags))).astype(np.uint8).view(np.bool_)
 
 
-ENTRIES = {
+FUNCTIONS = {
     "score": lambda y: sw.score(y, P, 0.4, weights=W, replicates=20),
     "score with a positive label": lambda y: sw.score(y, P, 0.4, positive=True, replicates=20),
     "sweep": lambda y: sw.sweep(y, P).best("f1"),
@@ -40,16 +40,16 @@ ENTRIES = {
     "exact loss": lambda y: sw.loss(y, Z, "csi", from_logits=True, exact=True),
     "gradient": lambda y: [sw.loss_and_gradient(y, Z, "f1")[0], *sw.loss_and_gradient(y, Z, "f1")[1].tolist()],
     "theory": lambda y: sw.theory(y, P),
-    "boosting": lambda y: [part.tolist() for part in _scorewise.boosting(y, Z, W, "f1", "uniform", 0.1)],
+    "boosting": lambda y: [part.tolist() for part in _scorewise.boosting((y, Z, W), "f1", "uniform", 0.1)],
     "temporal loss": lambda y: _scorewise.temporal_loss(
-        y, Z, None, SEQUENCES, "tss", "uniform", "value", [0.5, 0.25], False
+        (y, Z, None), SEQUENCES, "tss", "uniform", ("value", [0.5, 0.25]), False
     ),
-    "native confusion": lambda y: _scorewise.confusion(y, P, None, 0.4),
-    "native score": lambda y: _scorewise.score(y, P, W, 0.4, ["f1"], 5, 0, None),
-    "native sweep": lambda y: _scorewise.Sweep(y, P, None).at(0.4),
-    "native loss": lambda y: _scorewise.loss(y, P, None, "f1", "uniform", False, False, False),
-    "native expectation": lambda y: _scorewise.expected_confusion(y, P, None, "uniform", False),
-    "native theory": lambda y: _scorewise.theory(y, P, None, "f1", "uniform", False),
+    "native confusion": lambda y: _scorewise.confusion((y, P, None), 0.4),
+    "native score": lambda y: _scorewise.score((y, P, W), 0.4, ["f1"], (5, 0, None)),
+    "native sweep": lambda y: _scorewise.Sweep((y, P, None)).at(0.4),
+    "native loss": lambda y: _scorewise.loss((y, P, None), "f1", "uniform", False, False, False),
+    "native expected confusion": lambda y: _scorewise.expected_confusion((y, P, None), "uniform", False),
+    "native theory": lambda y: _scorewise.theory((y, P, None), "f1", "uniform", False),
     "labels of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, y).predict_proba(X).tolist(),
     "score of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1).fit(X, Y).score(X, y),
     "column of an estimator": lambda y: sw.ScoreClassifier(epochs=5, random_state=1)
@@ -65,24 +65,24 @@ ENTRIES = {
 }
 
 
-@pytest.mark.parametrize("entry", ENTRIES.values(), ids=ENTRIES.keys())
-def test_booleans_with_bytes_other_than_0_and_1_mean_what_numpy_takes_them_for(entry: Any) -> None:
-    strange = odd(Y)
-    assert strange.view(np.uint8).max() == 255 and (strange.view(np.uint8) != 0).tolist() == Y.tolist()
-    assert entry(strange) == entry(Y)
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+def test_booleans_with_bytes_other_than_0_and_1_are_true_as_in_numpy(function: Any) -> None:
+    unusual = with_unusual_bytes(Y)
+    assert unusual.view(np.uint8).max() == 255 and (unusual.view(np.uint8) != 0).tolist() == Y.tolist()
+    assert function(unusual) == function(Y)
 
 
-def test_bytes_are_truth_values_of_the_native_module_too() -> None:
-    expected = _scorewise.confusion(Y, P, None, 0.4)
-    assert _scorewise.confusion(Y.view(np.uint8), P, None, 0.4) == expected
-    assert _scorewise.confusion(odd(Y).view(np.uint8), P, None, 0.4) == expected
+def test_native_module_accepts_bytes_as_booleans() -> None:
+    expected = _scorewise.confusion((Y, P, None), 0.4)
+    assert _scorewise.confusion((Y.view(np.uint8), P, None), 0.4) == expected
+    assert _scorewise.confusion((with_unusual_bytes(Y).view(np.uint8), P, None), 0.4) == expected
     with pytest.raises(TypeError):
-        _scorewise.confusion(Y.astype(np.int64), P, None, 0.4)  # type: ignore[arg-type]
+        _scorewise.confusion((Y.astype(np.int64), P, None), 0.4)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="contiguous"):
-        _scorewise.confusion(np.repeat(Y, 2)[::2], P, None, 0.4)
+        _scorewise.confusion((np.repeat(Y, 2)[::2], P, None), 0.4)
 
 
-def locked(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     values = values.copy()
     values.flags.writeable = False
     return values
@@ -91,7 +91,7 @@ def locked(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 @pytest.mark.parametrize(
     "labels",
     [
-        locked(Y),
+        read_only(Y),
         np.repeat(Y, 3)[::3],
         Y[::-1][::-1],
         Y.astype(">i4"),
@@ -109,16 +109,16 @@ def locked(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     ],
     ids=lambda labels: f"{type(labels).__name__} {getattr(labels, 'dtype', '')} {getattr(labels, 'strides', '')}",
 )
-def test_labels_of_every_layout_mean_the_same(labels: Any) -> None:
+def test_labels_of_every_type_and_layout_give_the_same_result(labels: Any) -> None:
     assert sw.score(labels, P, 0.4, replicates=5) == sw.score(Y, P, 0.4, replicates=5)
 
 
 @pytest.mark.parametrize(
     "values",
-    [locked(P), np.repeat(P, 2)[::2], P.astype(">f8"), P.astype(object), P.astype(np.longdouble), P[:, None], P.tolist(), P.astype(str)],
+    [read_only(P), np.repeat(P, 2)[::2], P.astype(">f8"), P.astype(object), P.astype(np.longdouble), P[:, None], P.tolist(), P.astype(str)],
     ids=lambda values: f"{type(values).__name__} {getattr(values, 'dtype', '')} {getattr(values, 'strides', '')}",
 )
-def test_numbers_of_every_layout_mean_the_same(values: Any) -> None:
+def test_numbers_of_every_type_and_layout_give_the_same_result(values: Any) -> None:
     assert sw.score(Y, values, 0.4, weights=values, replicates=5) == sw.score(Y, P, 0.4, weights=P, replicates=5)
 
 
@@ -133,15 +133,15 @@ def test_half_precision_is_computed_as_single() -> None:
         ([0.0, 1.0, np.nan], "labels must be 0 and 1 .*, not nan"),
         ([-1.0, 1.0, np.nan], "labels must be 0 and 1 .*, not nan"),
         (np.array([0, 1, 2**63], dtype=np.uint64), "labels must be 0 and 1 .*, not 9223372036854775808"),
-        ([0, 1, 2**70], "say which one counts as positive"),
-        ([0, 1, None], "say which one counts as positive"),
-        (np.array([0, 1, 1j]), "say which one counts as positive"),
-        (np.ma.array([0, 1, 1], mask=[False, False, True]), "labels has masked values: leave out their rows"),
+        ([0, 1, 2**70], "choose the positive label"),
+        ([0, 1, None], "choose the positive label"),
+        (np.array([0, 1, 1j]), "choose the positive label"),
+        (np.ma.array([0, 1, 1], mask=[False, False, True]), "labels has masked values: remove these rows"),
         (np.zeros((3, 2)), "labels must be one-dimensional"),
         ([], "labels has 0 rows, expected 3|there are no rows"),
     ],
 )
-def test_labels_that_are_none_are_refused_in_a_sentence(labels: Any, message: str) -> None:
+def test_invalid_labels_raise_a_clear_error(labels: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sw.score(labels, [0.1, 0.5, 0.9], 0.5)
 
@@ -158,7 +158,7 @@ def test_labels_that_are_none_are_refused_in_a_sentence(labels: Any, message: st
         (np.ma.array([0.1, 0.5, 0.9], mask=[False, False, True]), "probabilities has masked values"),
     ],
 )
-def test_predictions_that_are_none_are_refused_in_a_sentence(values: Any, message: str) -> None:
+def test_invalid_predictions_and_weights_raise_a_clear_error(values: Any, message: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=message):
@@ -167,27 +167,27 @@ def test_predictions_that_are_none_are_refused_in_a_sentence(values: Any, messag
             sw.score([0, 1, 1], [0.1, 0.5, 0.9], 0.5, weights=values)
 
 
-def test_a_masked_value_of_a_table_is_missing_and_a_masked_label_is_refused() -> None:
+def test_masked_value_in_a_table_is_missing_and_masked_label_is_refused() -> None:
     masked = np.ma.array(X, mask=np.zeros(X.shape, dtype=bool))
     masked[::7, 1] = np.ma.masked
-    holes = X.copy()
-    holes[::7, 1] = np.nan
+    with_nan = X.copy()
+    with_nan[::7, 1] = np.nan
     fit = lambda table: sw.ScoreClassifier(epochs=5, random_state=1).fit(table, Y).predict_proba(table)  # noqa: E731
-    assert fit(masked).tolist() == fit(holes).tolist()
+    assert fit(masked).tolist() == fit(with_nan).tolist()
     with pytest.raises(ValueError, match="y has masked values"):
         sw.ScoreClassifier(epochs=5).fit(X, np.ma.array(Y, mask=Y))
 
 
-def test_a_table_of_every_layout_gives_the_same_model() -> None:
+def test_tables_of_every_type_and_layout_give_the_same_model() -> None:
     fit = lambda table: sw.ScoreClassifier(epochs=5, random_state=1).fit(table, Y).predict_proba(table).tolist()  # noqa: E731
     expected = fit(X)
-    for table in (locked(X), np.asfortranarray(X), X.astype(">f8"), X.astype(object), np.repeat(X, 2, axis=0)[::2]):
+    for table in (read_only(X), np.asfortranarray(X), X.astype(">f8"), X.astype(object), np.repeat(X, 2, axis=0)[::2]):
         assert fit(table) == expected
-    with pytest.raises(ValueError, match="too large for a number|infinity|inf"):
+    with pytest.raises(ValueError, match="too large for a float64|infinity|inf"):
         fit(np.array([[10**400, 1], [1, 2]] * (ROWS // 2), dtype=object))
 
 
-def test_messages_name_parameters_and_leave_names_of_columns_alone() -> None:
+def test_messages_use_parameter_names_and_keep_column_names() -> None:
     table = pd.DataFrame({"a--weight-decay": [np.inf, *Z[1:]], "b": Z})
     with pytest.raises(ValueError, match="column `a--weight-decay`"):
         sw.ScoreClassifier(epochs=2).fit(table, Y)
@@ -200,11 +200,11 @@ def test_messages_name_parameters_and_leave_names_of_columns_alone() -> None:
         sw.ScoreClassifier(epochs=2, loss="ce", cross_entropy_first=True).fit(X, Y)
 
 
-def test_notes_name_columns_as_they_are_and_the_target_as_y() -> None:
+def test_notes_keep_column_names_and_call_the_target_y() -> None:
     table = pd.DataFrame({"x--split": [*["a", "b"] * (ROWS // 2 - 1), "a", "c"], "z": Z})
     model = sw.ScoreClassifier(epochs=2).fit(table, np.where(Y, "yes", "no"))
-    fresh = table.assign(**{"x--split": "--keep"})
-    model.predict(fresh)
+    other = table.assign(**{"x--split": "--keep"})
+    model.predict(other)
     assert not any("\\u{" in note or "\ue000" in note or "\ue0f0" in note for note in model.notes_), model.notes_
     with pytest.raises(ValueError, match="X lacks the column `x--split`|x--split"):
         model.predict(table[["z"]])

@@ -1,4 +1,4 @@
-"""The estimators keep scikit-learn's habits, take tables as they are, and find what an exhaustive search finds."""
+"""The estimators follow the conventions of scikit-learn, accept tables of every library, and find the best threshold."""
 
 import csv
 import datetime
@@ -40,16 +40,16 @@ from scorewise._arrays import columns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Checks of scikit-learn that cannot pass, each with its reason.
+# Checks of scikit-learn that cannot pass, with the reasons.
 CLASSIFIER_FAILS = {
-    "check_sample_weight_equivalence_on_dense_data": "validation rows are drawn at random, so a row of weight 2 stays on one side of the "
-    "split where two equal rows may come on both; rows of weight 0 are left out exactly",
+    "check_sample_weight_equivalence_on_dense_data": "validation rows are drawn at random, so a row of weight 2 is on one side of the "
+    "split, while two equal rows may be on both sides; rows of weight 0 are left out exactly",
 }
 PROBABILITY_THRESHOLD_FAILS = {
-    "check_classifiers_train": "asks that the predicted class be the one of the greatest probability; another threshold than ½ is the "
-    "purpose (with decision_function the same check passes)",
+    "check_classifiers_train": "requires that the predicted class has the greatest probability; the purpose of this estimator is another "
+    "threshold than 1/2 (with decision_function the same check passes)",
 }
-CHECKED = [
+ESTIMATORS = [
     (sw.ScoreClassifier(epochs=60), CLASSIFIER_FAILS),
     (sw.ScoreClassifier(recipe="strong", ensemble=2, epochs=200), CLASSIFIER_FAILS),
     (sw.ScoreThreshold(LogisticRegression()), PROBABILITY_THRESHOLD_FAILS),
@@ -57,27 +57,27 @@ CHECKED = [
 ]
 
 
-@pytest.mark.parametrize("estimator, fails", CHECKED, ids=lambda value: type(value).__name__)
-def test_scikit_learn_checks_pass_but_for_those_with_a_reason(estimator, fails):
+@pytest.mark.parametrize("estimator, expected_failures", ESTIMATORS, ids=lambda value: type(value).__name__)
+def test_scikit_learn_checks_pass_except_the_listed_ones(estimator, expected_failures):
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = check_estimator(estimator, expected_failed_checks=fails, on_skip=None, on_fail=None)
-    failed = {result["check_name"]: result["exception"] for result in found if result["status"] == "failed"}
+        results = check_estimator(estimator, expected_failed_checks=expected_failures, on_skip=None, on_fail=None)
+    failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
-    assert sum(result["status"] == "passed" for result in found) > 50
-    # A reason that has gone is to be taken off the list.
-    assert {result["check_name"] for result in found if result["status"] == "xfail"} == set(fails)
+    assert sum(result["status"] == "passed" for result in results) > 50
+    # A check that passes has to be removed from the list.
+    assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(expected_failures)
 
 
-def rare(n_rows=4000, seed=0, share=0.06):
-    """Rare events, hard to tell."""
+def rare_events(n_rows=4000, seed=0, share=0.06):
+    """Return features and labels of rare events that are hard to predict."""
     return make_classification(
         n_rows, n_features=8, n_informative=4, weights=[1 - share], class_sep=0.9, flip_y=0.02, random_state=seed
     )
 
 
-def mixed(n_rows=800, seed=0):
-    """Numbers, whole numbers with holes, texts with holes, booleans, times: and an event that depends on all of them."""
+def mixed_columns(n_rows=800, seed=0):
+    """Return columns of numbers, integers and strings with missing values, booleans and times, and an event that depends on all of them."""
     rng = np.random.default_rng(seed)
     number = rng.normal(size=n_rows)
     whole = rng.integers(0, 10, n_rows)
@@ -87,11 +87,11 @@ def mixed(n_rows=800, seed=0):
     hour = time.astype("datetime64[h]").astype(int) % 24
     strength = number + 0.3 * (whole - 5) + 1.5 * (place == "coast") + flag - 1 + np.cos(hour * np.pi / 12)
     y = (strength + rng.normal(size=n_rows) > 2).astype(int)
-    absent = rng.random((2, n_rows)) < 0.1
+    missing = rng.random((2, n_rows)) < 0.1
     data = {
         "number": number.tolist(),
-        "whole": [None if gone else int(value) for value, gone in zip(whole, absent[0])],
-        "place": [None if gone else str(value) for value, gone in zip(place, absent[1])],
+        "whole": [None if gone else int(value) for value, gone in zip(whole, missing[0])],
+        "place": [None if gone else str(value) for value, gone in zip(place, missing[1])],
         "flag": flag.tolist(),
         "time": time.astype("datetime64[us]").tolist(),
     }
@@ -105,38 +105,38 @@ FRAMES = {
     "polars, categories": lambda data: polars.DataFrame(data).with_columns(polars.col("place").cast(polars.Categorical)),
     "pyarrow": pyarrow.table,
     "pyarrow, categories": lambda data: pyarrow.table({**data, "place": pyarrow.array(data["place"]).dictionary_encode()}),
-    "pyarrow, a batch": lambda data: pyarrow.table(data).to_batches()[0],
+    "pyarrow, record batch": lambda data: pyarrow.table(data).to_batches()[0],
 }
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    data, y = mixed()
+    data, y = mixed_columns()
     return sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(pandas.DataFrame(data), y)
 
 
 @pytest.mark.parametrize("frame", FRAMES)
-def test_every_kind_of_table_gives_the_same_model(fitted, frame):
-    data, y = mixed()
+def test_tables_of_every_library_give_the_same_model(fitted, frame):
+    data, y = mixed_columns()
     X = FRAMES[frame](data)
     model = sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(X, y)
     assert model.model_bytes_ == fitted.model_bytes_
     assert model.feature_names_in_.tolist() == list(data)
     assert model.n_features_in_ == 5
     np.testing.assert_array_equal(model.predict_proba(X), fitted.predict_proba(pandas.DataFrame(data)))
-    fresh, truth = mixed(seed=1)
-    assert model.score(FRAMES[frame](fresh), truth) > 0.45
+    other_data, other_labels = mixed_columns(seed=1)
+    assert model.score(FRAMES[frame](other_data), other_labels) > 0.45
 
 
-def test_labels_may_come_from_any_library(fitted):
-    data, y = mixed()
+def test_labels_of_every_library_give_the_same_model(fitted):
+    data, y = mixed_columns()
     X = polars.DataFrame(data)
     for labels in (polars.Series(y), pandas.Series(y, index=np.arange(len(y)) + 7), pyarrow.chunked_array([y]), y.tolist()):
         assert sw.ScoreClassifier("tss", hidden=(16,), epochs=80).fit(X, labels).model_bytes_ == fitted.model_bytes_
 
 
-def test_categories_unseen_in_training_are_taken_as_none_of_the_levels(fitted):
-    data, _ = mixed(60, seed=2)
+def test_categories_unseen_in_training_are_encoded_as_other(fitted):
+    data, _ = mixed_columns(60, seed=2)
     known = fitted.predict_proba(pandas.DataFrame(data))
     data["place"] = ["the moon"] * 60
     unseen = fitted.predict_proba(pandas.DataFrame(data))
@@ -144,57 +144,57 @@ def test_categories_unseen_in_training_are_taken_as_none_of_the_levels(fitted):
     assert not np.array_equal(known, unseen)
 
 
-def test_missing_values_of_every_spelling_are_the_same(fitted):
-    data, _ = mixed(50, seed=3)
-    spelt = []
-    for gap in (None, float("nan"), pandas.NA):
+def test_none_nan_and_pandas_na_are_the_same_missing_value(fitted):
+    data, _ = mixed_columns(50, seed=3)
+    predictions = []
+    for missing in (None, float("nan"), pandas.NA):
         X = pandas.DataFrame(data).astype({"whole": object, "place": object})
-        X.loc[:, "whole"] = gap
-        X.loc[:, "place"] = gap
-        spelt.append(fitted.predict_proba(X))
-    np.testing.assert_array_equal(spelt[0], spelt[1])
-    np.testing.assert_array_equal(spelt[0], spelt[2])
+        X.loc[:, "whole"] = missing
+        X.loc[:, "place"] = missing
+        predictions.append(fitted.predict_proba(X))
+    np.testing.assert_array_equal(predictions[0], predictions[1])
+    np.testing.assert_array_equal(predictions[0], predictions[2])
 
 
-def test_an_array_of_objects_and_a_list_of_rows_are_tables_too():
-    data, y = mixed(300)
+def test_object_array_and_list_of_rows_are_accepted_as_tables():
+    data, y = mixed_columns(300)
     rows = [list(row) for row in zip(data["number"], data["whole"], data["place"])]
-    of_list = sw.ScoreClassifier(epochs=20).fit(rows, y)
-    of_array = sw.ScoreClassifier(epochs=20).fit(np.array(rows, dtype=object), y)
-    assert of_list.model_bytes_ == of_array.model_bytes_
-    kinds = [entry["kind"] for entry in json.loads(of_list._model.description())["encoder"]["inputs"]]
+    from_list = sw.ScoreClassifier(epochs=20).fit(rows, y)
+    from_array = sw.ScoreClassifier(epochs=20).fit(np.array(rows, dtype=object), y)
+    assert from_list.model_bytes_ == from_array.model_bytes_
+    kinds = [entry["kind"] for entry in json.loads(from_list._model.description())["encoder"]["inputs"]]
     assert kinds == ["number", "number", "category"]
 
 
-def test_columns_of_odd_kinds_are_what_they_mean():
-    when = [datetime.date(2024, 1, 1), None, datetime.date(2024, 1, 2)]
-    odd = pandas.DataFrame(
+def test_columns_of_unusual_types_are_converted_by_meaning():
+    dates = [datetime.date(2024, 1, 1), None, datetime.date(2024, 1, 2)]
+    table = pandas.DataFrame(
         {
             "decimal": [decimal.Decimal("1.5"), None, decimal.Decimal("2")],
-            "yes and no": pandas.Series([True, None, False], dtype="boolean"),
-            "numbers as names": pandas.Categorical([3, None, 10]),
-            "day": pandas.Series(when, dtype=object),
-            "abroad": pandas.Series(pandas.to_datetime(when)).dt.tz_localize("America/Lima"),
-            "span": pandas.to_timedelta([1, None, 2], unit="min"),
+            "nullable boolean": pandas.Series([True, None, False], dtype="boolean"),
+            "numeric categories": pandas.Categorical([3, None, 10]),
+            "day": pandas.Series(dates, dtype=object),
+            "with time zone": pandas.Series(pandas.to_datetime(dates)).dt.tz_localize("America/Lima"),
+            "duration": pandas.to_timedelta([1, None, 2], unit="min"),
         }
     )
-    found = dict(columns(odd))
-    np.testing.assert_array_equal(found["decimal"], [1.5, np.nan, 2])
-    assert found["yes and no"].dtype == np.int8
-    np.testing.assert_array_equal(found["yes and no"], [1, -1, 0])
-    codes, levels = found["numbers as names"]
+    converted = dict(columns(table))
+    np.testing.assert_array_equal(converted["decimal"], [1.5, np.nan, 2])
+    assert converted["nullable boolean"].dtype == np.int8
+    np.testing.assert_array_equal(converted["nullable boolean"], [1, -1, 0])
+    codes, levels = converted["numeric categories"]
     assert codes.tolist() == [1, 2**32 - 1, 0] and levels == ["10", "3"]
-    first, missing, second = found["day"].tolist()
+    first, missing, second = converted["day"].tolist()
     assert (first, second - first, missing) == (1704067200, 86400, -(2**63))
-    assert found["abroad"].tolist() == [first + 5 * 3600, missing, second + 5 * 3600]
-    np.testing.assert_array_equal(found["span"], [60, np.nan, 120])
-    arrow = dict(columns(pyarrow.table({"day": when, "decimal": odd["decimal"].tolist()})))
-    np.testing.assert_array_equal(arrow["day"], found["day"])
-    np.testing.assert_array_equal(arrow["decimal"], found["decimal"])
+    assert converted["with time zone"].tolist() == [first + 5 * 3600, missing, second + 5 * 3600]
+    np.testing.assert_array_equal(converted["duration"], [60, np.nan, 120])
+    arrow = dict(columns(pyarrow.table({"day": dates, "decimal": table["decimal"].tolist()})))
+    np.testing.assert_array_equal(arrow["day"], converted["day"])
+    np.testing.assert_array_equal(arrow["decimal"], converted["decimal"])
 
 
-def test_numbers_with_holes_train_in_an_array():
-    X, y = rare(1500)
+def test_array_with_nan_can_be_trained_on():
+    X, y = rare_events(1500)
     X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
     model = sw.ScoreClassifier(epochs=60).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
@@ -202,19 +202,19 @@ def test_numbers_with_holes_train_in_an_array():
 
 
 def test_probabilities_labels_and_decisions_agree():
-    X, y = rare()
+    X, y = rare_events()
     model = sw.ScoreClassifier("csi", epochs=40).fit(X, y)
     p = model.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=0, atol=1e-15)
     np.testing.assert_array_equal(model.predict(X), (p[:, 1] > model.threshold_).astype(int))
     np.testing.assert_array_equal(model.predict(X), (model.decision_function(X) > 0).astype(int))
-    # Strictly above: a row that lies on the threshold is negative.
-    on = sw.ScoreClassifier("csi", epochs=40, threshold=float(p[7, 1])).fit(X, y)
-    assert on.threshold_ == p[7, 1] and on.predict(X)[7] == 0 and on.decision_function(X)[7] == 0
+    # A row whose probability equals the threshold is negative.
+    at_threshold = sw.ScoreClassifier("csi", epochs=40, threshold=float(p[7, 1])).fit(X, y)
+    assert at_threshold.threshold_ == p[7, 1] and at_threshold.predict(X)[7] == 0 and at_threshold.decision_function(X)[7] == 0
 
 
-def test_the_second_class_in_order_is_the_positive_one():
-    X, y = rare(1000)
+def test_second_class_in_sorted_order_is_positive():
+    X, y = rare_events(1000)
     numbers = sw.ScoreClassifier(epochs=30).fit(X, y)
     for labels in (np.where(y == 1, "storm", "calm"), y == 1, np.where(y == 1, 10, 2), np.where(y == 1, 3.0, -1.0)):
         model = sw.ScoreClassifier(epochs=30).fit(X, labels)
@@ -224,12 +224,12 @@ def test_the_second_class_in_order_is_the_positive_one():
         assert model.score(X, labels) == numbers.score(X, y)
 
 
-@pytest.mark.parametrize("manner", ["simplex", "one-versus-rest"])
-def test_more_classes_keep_their_order(manner):
-    # By the alphabet "10" comes before "2" and "7".
+@pytest.mark.parametrize("multiclass", ["simplex", "one-versus-rest"])
+def test_more_than_two_classes_keep_their_order(multiclass):
+    # In alphabetical order "10" comes before "2" and "7".
     X, y = make_blobs(600, centers=3, cluster_std=1.0, random_state=3)
     labels = np.array([2, 7, 10])[y]
-    model = sw.ScoreClassifier("f1", multiclass=manner, epochs=150).fit(X, labels)
+    model = sw.ScoreClassifier("f1", multiclass=multiclass, epochs=150).fit(X, labels)
     assert model.classes_.tolist() == [2, 7, 10]
     p = model.predict_proba(X)
     assert p.shape == (600, 3)
@@ -238,35 +238,35 @@ def test_more_classes_keep_their_order(manner):
     assert model.score(X, labels) == pytest.approx(f1_score(labels, model.predict(X), average="macro"), rel=1e-12)
     np.testing.assert_array_equal(model.classes_[model.decision_function(X).argmax(axis=1)], model.predict(X))
     assert model.threshold_ is None and 0.5 < model.best_score_ <= 1
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    restored = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(restored.predict(X), model.predict(X))
 
 
-def test_what_was_learnt_has_its_names():
-    X, y = rare()
+def test_fitted_attributes():
+    X, y = rare_events()
     model = sw.ScoreClassifier("f1", epochs=12, patience=12).fit(X, y)
     assert model.n_iter_ == 12 == len(model.loss_curve_) == len(model.validation_curve_)
     assert np.isfinite(model.loss_curve_).all() and model.loss_curve_[-1] < model.loss_curve_[0]
     assert 0 < model.best_score_ <= 1 and 0 <= model.threshold_ <= 1
     assert isinstance(model.notes_, list) and isinstance(model.model_bytes_, bytes)
     assert not hasattr(model, "feature_names_in_")
-    several = sw.ScoreClassifier("f1", epochs=12, ensemble=3).fit(X, y)
-    assert several.loss_curve_.shape == (several.n_iter_, 3)
-    first = sw.ScoreClassifier("f1", epochs=12, patience=12, cross_entropy_first=True).fit(X, y)
-    assert first.n_iter_ == 24 and len(first.loss_curve_) == 12
+    ensemble = sw.ScoreClassifier("f1", epochs=12, ensemble=3).fit(X, y)
+    assert ensemble.loss_curve_.shape == (ensemble.n_iter_, 3)
+    pretrained = sw.ScoreClassifier("f1", epochs=12, patience=12, cross_entropy_first=True).fit(X, y)
+    assert pretrained.n_iter_ == 24 and len(pretrained.loss_curve_) == 12
 
 
-def test_a_given_threshold_is_kept_and_scored_on_the_validation_rows():
-    X, y = rare()
+def test_fixed_threshold_is_kept_and_scored_on_the_validation_rows():
+    X, y = rare_events()
     tuned = sw.ScoreClassifier("f1", epochs=20).fit(X, y)
-    given = sw.ScoreClassifier("f1", epochs=20, threshold=tuned.threshold_).fit(X, y)
-    assert given.threshold_ == tuned.threshold_ and given.best_score_ == tuned.best_score_
+    fixed = sw.ScoreClassifier("f1", epochs=20, threshold=tuned.threshold_).fit(X, y)
+    assert fixed.threshold_ == tuned.threshold_ and fixed.best_score_ == tuned.best_score_
     centre = sw.ScoreClassifier("f1", "cosine:0.3,0.1", epochs=20, threshold="centre").fit(X, y)
     assert centre.threshold_ == pytest.approx(0.3) and centre.best_score_ > 0
 
 
-def test_the_parameter_score_and_the_method_score_share_a_name():
-    X, y = rare(1000)
+def test_score_is_both_a_parameter_and_a_method():
+    X, y = rare_events(1000)
     model = sw.ScoreClassifier("f1", epochs=30)
     assert model.score == "f1" and model.get_params()["score"] == "f1" and "score" not in repr(model)
     assert repr(sw.ScoreClassifier("tss")) == "ScoreClassifier(score='tss')"
@@ -279,8 +279,8 @@ def test_the_parameter_score_and_the_method_score_share_a_name():
     assert model.score(X, y, sample_weight=weights) == pytest.approx(tp / (tp + fn) - fp / (fp + tn), abs=1e-12)
 
 
-def test_a_score_that_is_to_be_low_is_turned_for_a_search():
-    X, y = rare(1000)
+def test_score_method_is_greater_for_better_models_even_if_lower_scores_are_better():
+    X, y = rare_events(1000)
     model = sw.ScoreThreshold(GaussianNB(), "f1").fit(X, y)
     tn, fp, fn, tp = confusion_matrix(y, model.predict(X)).ravel()
     assert model.set_params(score="far").score(X, y) == pytest.approx(-fp / (tp + fp))
@@ -288,8 +288,8 @@ def test_a_score_that_is_to_be_low_is_turned_for_a_search():
     assert math.isnan(model.set_params(score="recall").score(X, np.zeros(len(y), dtype=int)))
 
 
-def test_weights_change_the_model_and_rows_of_weight_zero_are_not_there():
-    X, y = rare(1500)
+def test_weights_change_the_model_and_rows_of_weight_zero_are_ignored():
+    X, y = rare_events(1500)
     plain = sw.ScoreClassifier("f1", epochs=20).fit(X, y)
     ones = sw.ScoreClassifier("f1", epochs=20).fit(X, y, sample_weight=np.ones(len(y)))
     np.testing.assert_allclose(ones.predict_proba(X), plain.predict_proba(X), atol=1e-5)
@@ -302,50 +302,50 @@ def test_weights_change_the_model_and_rows_of_weight_zero_are_not_there():
     assert masked.model_bytes_ == alone.model_bytes_
 
 
-def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads():
-    X, y = rare(1500)
-    ways = dict(epochs=15, ensemble=3)
-    bits = {sw.ScoreClassifier("f1", random_state=5, n_jobs=jobs, **ways).fit(X, y).model_bytes_ for jobs in (None, 1, 2, -1)}
-    assert len(bits) == 1
-    assert sw.ScoreClassifier("f1", random_state=6, **ways).fit(X, y).model_bytes_ not in bits
-    drawn = [sw.ScoreClassifier(random_state=np.random.RandomState(1), epochs=5).fit(X, y).model_bytes_ for _ in range(2)]
-    assert drawn[0] == drawn[1]
-    assert sw.ScoreClassifier(random_state=None, epochs=5).fit(X, y).model_bytes_ not in drawn
+def test_same_seed_gives_the_same_model_bytes_for_any_number_of_threads():
+    X, y = rare_events(1500)
+    settings = dict(epochs=15, ensemble=3)
+    models = {sw.ScoreClassifier("f1", random_state=5, n_jobs=jobs, **settings).fit(X, y).model_bytes_ for jobs in (None, 1, 2, -1)}
+    assert len(models) == 1
+    assert sw.ScoreClassifier("f1", random_state=6, **settings).fit(X, y).model_bytes_ not in models
+    from_random_state = [sw.ScoreClassifier(random_state=np.random.RandomState(1), epochs=5).fit(X, y).model_bytes_ for _ in range(2)]
+    assert from_random_state[0] == from_random_state[1]
+    assert sw.ScoreClassifier(random_state=None, epochs=5).fit(X, y).model_bytes_ not in from_random_state
 
 
-def test_a_model_survives_pickle_joblib_and_clone(tmp_path):
-    X, y = rare(1000)
+def test_model_can_be_pickled_dumped_by_joblib_and_cloned(tmp_path):
+    X, y = rare_events(1000)
     model = sw.ScoreClassifier("f1", epochs=10).fit(X, y)
     joblib.dump(model, tmp_path / "model.joblib")
     for copy in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
         np.testing.assert_array_equal(copy.predict_proba(X), model.predict_proba(X))
         assert copy.model_bytes_ == model.model_bytes_ and copy.threshold_ == model.threshold_
-    bare = clone(model)
+    unfitted = clone(model)
     with pytest.raises(NotFittedError):
-        bare.predict(X)
-    assert pickle.loads(pickle.dumps(bare)).get_params() == model.get_params()
+        unfitted.predict(X)
+    assert pickle.loads(pickle.dumps(unfitted)).get_params() == model.get_params()
     threshold = sw.ScoreThreshold(model, "f1", cv="prefit").fit(X, y)
-    again = pickle.loads(pickle.dumps(threshold))
-    np.testing.assert_array_equal(again.predict(X), threshold.predict(X))
+    restored = pickle.loads(pickle.dumps(threshold))
+    np.testing.assert_array_equal(restored.predict(X), threshold.predict(X))
 
 
-def test_pipelines_searches_and_cross_validation_work():
-    X, y = rare(1200)
+def test_pipelines_grid_search_and_cross_validation_work():
+    X, y = rare_events(1200)
     pipeline = make_pipeline(StandardScaler(), sw.ScoreClassifier("f1", epochs=20))
     assert np.mean(cross_val_score(pipeline, X, y, cv=3)) > 0.3
     grid = {"scoreclassifier__score": ["f1", "csi"], "scoreclassifier__hidden": [(), (8,)]}
     search = GridSearchCV(pipeline, grid, cv=3, scoring="f1", n_jobs=2).fit(X, y)
     assert search.best_score_ > 0.3 and search.predict(X).shape == y.shape
-    # Without scoring, the search looks for the estimator's own score.
-    own = GridSearchCV(sw.ScoreThreshold(LogisticRegression(), "f1"), {"estimator__C": [0.01, 1.0]}, cv=3).fit(X, y)
-    judged = GridSearchCV(sw.ScoreThreshold(LogisticRegression(), "f1"), {"estimator__C": [0.01, 1.0]}, cv=3, scoring="f1").fit(X, y)
-    np.testing.assert_allclose(own.cv_results_["mean_test_score"], judged.cv_results_["mean_test_score"])
-    around = sw.ScoreThreshold(pipeline, "f1", cv=3).fit(X, y)
-    assert f1_score(y, around.predict(X)) > 0.3
+    # Without `scoring`, the search uses the score of the estimator.
+    default = GridSearchCV(sw.ScoreThreshold(LogisticRegression(), "f1"), {"estimator__C": [0.01, 1.0]}, cv=3).fit(X, y)
+    explicit = GridSearchCV(sw.ScoreThreshold(LogisticRegression(), "f1"), {"estimator__C": [0.01, 1.0]}, cv=3, scoring="f1").fit(X, y)
+    np.testing.assert_allclose(default.cv_results_["mean_test_score"], explicit.cv_results_["mean_test_score"])
+    threshold = sw.ScoreThreshold(pipeline, "f1", cv=3).fit(X, y)
+    assert f1_score(y, threshold.predict(X)) > 0.3
 
 
 def test_metadata_routing_is_followed():
-    X, y = rare(800)
+    X, y = rare_events(800)
     weights = np.random.default_rng(0).random(len(y)) + 0.1
     plain = sw.ScoreThreshold(LogisticRegression(), cv=3).fit(X, y, sample_weight=weights)
     with sklearn.config_context(enable_metadata_routing=True):
@@ -359,22 +359,22 @@ def test_metadata_routing_is_followed():
 
 
 def brute_force(y, p, weights=None, condition=lambda tn, fp, fn, tp: True):
-    """The best F1 over one threshold in every gap, and those that reach it."""
+    """Return the best F1 over all predictions and the midpoints between them as thresholds, and the thresholds that reach it."""
     levels = np.unique(np.concatenate([p, [0.0, 1.0]]))
-    found = {}
+    values = {}
     for threshold in np.concatenate([levels, (levels[:-1] + levels[1:]) / 2]):
-        cells = confusion_matrix(y, (p > threshold).astype(int), labels=[0, 1], sample_weight=weights).ravel()
-        tn, fp, fn, tp = cells
-        if tp + fp + fn > 0 and condition(*cells):
-            found[threshold] = 2 * tp / (2 * tp + fp + fn)
-    best = max(found.values())
-    return best, [threshold for threshold, value in found.items() if value >= best - 1e-12]
+        counts = confusion_matrix(y, (p > threshold).astype(int), labels=[0, 1], sample_weight=weights).ravel()
+        tn, fp, fn, tp = counts
+        if tp + fp + fn > 0 and condition(*counts):
+            values[threshold] = 2 * tp / (2 * tp + fp + fn)
+    best = max(values.values())
+    return best, [threshold for threshold, value in values.items() if value >= best - 1e-12]
 
 
-@pytest.mark.parametrize("weighed", [False, True])
-def test_the_threshold_is_the_best_of_all(weighed):
-    X, y = rare(300, share=0.2)
-    weights = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighed else None
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threshold_equals_that_of_an_exhaustive_search(weighted):
+    X, y = rare_events(300, share=0.2)
+    weights = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else None
     model = sw.ScoreThreshold(GaussianNB(), "f1", cv=4).fit(X, y, sample_weight=weights)
     params = None if weights is None else {"sample_weight": weights}
     p = cross_val_predict(GaussianNB(), X, y, cv=StratifiedKFold(4), method="predict_proba", params=params)[:, 1]
@@ -388,9 +388,9 @@ def test_the_threshold_is_the_best_of_all(weighed):
     np.testing.assert_array_equal(model.predict_proba(X), GaussianNB().fit(X, y, sample_weight=weights).predict_proba(X))
 
 
-def test_decisions_without_probabilities_have_an_exact_threshold_too():
-    X, y = rare(400, share=0.15)
-    X = X * 1e4  # a sigmoid of such decisions would be 0 and 1 only
+def test_threshold_of_a_decision_function_is_exact():
+    X, y = rare_events(400, share=0.15)
+    X = X * 1e4  # the sigmoid of such large values would be exactly 0 or 1
     model = sw.ScoreThreshold(LinearSVC(dual=False, C=1e-12), "f1", cv=4).fit(X, y)
     decision = cross_val_predict(LinearSVC(dual=False, C=1e-12), X, y, cv=StratifiedKFold(4), method="decision_function")
     levels = np.unique(decision)
@@ -404,36 +404,36 @@ def test_decisions_without_probabilities_have_an_exact_threshold_too():
     np.testing.assert_array_equal(model.predict(X), (model.estimator_.decision_function(X) > model.threshold_).astype(int))
 
 
-def test_ends_of_the_decision_scale_are_reached():
+def test_threshold_can_lie_beyond_all_values_of_a_decision_function():
     X = np.arange(6.0)[:, None]
     y = np.array([0, 0, 0, 1, 1, 1])
-    prefit = LinearSVC().fit(X, 1 - y)  # knows it the wrong way round: best is to call all, or none, positive
-    everything = sw.ScoreThreshold(prefit, "recall", cv="prefit").fit(X, y)
-    assert everything.predict(X).tolist() == [1] * 6 and everything.interval_[0] == -np.inf
-    nothing = sw.ScoreThreshold(prefit, "specificity", subject_to="tp <= 0", cv="prefit").fit(X, y)
-    assert nothing.confusion_.tp == 0 and nothing.predict(X)[3:].tolist() == [0] * 3
+    prefit = LinearSVC().fit(X, 1 - y)  # ranks the rows in reverse, so that predicting all or no rows positive is best
+    all_positive = sw.ScoreThreshold(prefit, "recall", cv="prefit").fit(X, y)
+    assert all_positive.predict(X).tolist() == [1] * 6 and all_positive.interval_[0] == -np.inf
+    none_positive = sw.ScoreThreshold(prefit, "specificity", subject_to="tp <= 0", cv="prefit").fit(X, y)
+    assert none_positive.confusion_.tp == 0 and none_positive.predict(X)[3:].tolist() == [0] * 3
 
 
-def test_it_beats_one_half_on_rare_events():
-    X, y = rare(12000)
-    X, fresh, y, truth = X[:6000], X[6000:], y[:6000], y[6000:]
+def test_tuned_threshold_beats_one_half_on_rare_events():
+    X, y = rare_events(12000)
+    X, X_test, y, y_test = X[:6000], X[6000:], y[:6000], y[6000:]
     plain = LogisticRegression().fit(X, y)
     model = sw.ScoreThreshold(LogisticRegression(), "f1").fit(X, y)
-    assert f1_score(truth, model.predict(fresh)) > f1_score(truth, plain.predict(fresh)) + 0.05
+    assert f1_score(y_test, model.predict(X_test)) > f1_score(y_test, plain.predict(X_test)) + 0.05
 
 
-def test_conditions_are_kept_or_refused_in_a_sentence():
-    X, y = rare(1500)
-    free = sw.ScoreThreshold(LogisticRegression(), "recall").fit(X, y)
-    bound = sw.ScoreThreshold(LogisticRegression(), "recall", subject_to=["precision >= 0.3", "recall >= 0.1"]).fit(X, y)
-    tn, fp, fn, tp = bound.confusion_
-    assert tp / (tp + fp) >= 0.3 and bound.best_score_ < free.best_score_ == 1
+def test_conditions_are_satisfied_or_raise_an_error():
+    X, y = rare_events(1500)
+    unconstrained = sw.ScoreThreshold(LogisticRegression(), "recall").fit(X, y)
+    constrained = sw.ScoreThreshold(LogisticRegression(), "recall", subject_to=["precision >= 0.3", "recall >= 0.1"]).fit(X, y)
+    tn, fp, fn, tp = constrained.confusion_
+    assert tp / (tp + fp) >= 0.3 and constrained.best_score_ < unconstrained.best_score_ == 1
     with pytest.raises(ValueError, match=r"^no threshold satisfies `precision >= 0.999`"):
         sw.ScoreThreshold(GaussianNB(), "f1", subject_to="precision >= 0.999 and recall >= 0.9").fit(X, y)
 
 
-def test_an_estimator_that_is_fitted_is_taken_as_it_is():
-    X, y = rare(2000)
+def test_prefit_estimator_is_not_trained_again():
+    X, y = rare_events(2000)
     inner = LogisticRegression().fit(X[:1000], y[:1000])
     model = sw.ScoreThreshold(inner, "f1", cv="prefit").fit(X[1000:], y[1000:])
     assert model.estimator_ is inner
@@ -445,12 +445,12 @@ def test_an_estimator_that_is_fitted_is_taken_as_it_is():
         sw.ScoreThreshold(LogisticRegression(), cv="prefit").fit(X, y)
 
 
-def test_a_share_a_splitter_and_splits_can_be_the_folds():
-    X, y = rare(900, share=0.2)
-    share = sw.ScoreThreshold(GaussianNB(), cv=0.25, random_state=1).fit(X, y)
-    assert sum(share.confusion_) == 225
+def test_cv_can_be_a_fraction_a_splitter_or_a_list_of_splits():
+    X, y = rare_events(900, share=0.2)
+    fraction = sw.ScoreThreshold(GaussianNB(), cv=0.25, random_state=1).fit(X, y)
+    assert sum(fraction.confusion_) == 225
     kept = sw.ScoreThreshold(GaussianNB(), cv=0.25, random_state=1, refit=False).fit(X, y)
-    assert kept.threshold_ == share.threshold_ and kept.estimator_.class_count_.sum() == 675
+    assert kept.threshold_ == fraction.threshold_ and kept.estimator_.class_count_.sum() == 675
     repeated = sw.ScoreThreshold(GaussianNB(), cv=RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)).fit(X, y)
     assert sum(repeated.confusion_) == 1800
     listed = sw.ScoreThreshold(GaussianNB(), cv=list(StratifiedKFold(5).split(X, y)), n_jobs=2).fit(X, y)
@@ -461,25 +461,25 @@ def test_a_share_a_splitter_and_splits_can_be_the_folds():
         sw.ScoreThreshold(GaussianNB(), refit=False).fit(X, y)
 
 
-def test_tables_and_weights_reach_an_estimator_that_can_use_them():
-    data, y = mixed(400)
+def test_tables_and_weights_are_passed_to_the_wrapped_estimator():
+    data, y = mixed_columns(400)
     weights = np.random.default_rng(0).integers(1, 3, len(y)).astype(float)
     inner = sw.ScoreClassifier("f1", hidden=(8,), epochs=30)
-    found = [
+    thresholds = [
         sw.ScoreThreshold(inner, "f1", cv=3).fit(frame(data), y, sample_weight=weights).threshold_
         for frame in (pandas.DataFrame, polars.DataFrame, pyarrow.table)
     ]
-    assert found[0] == found[1] == found[2]
+    assert thresholds[0] == thresholds[1] == thresholds[2]
     X = np.array(data["number"])[:, None]
-    with pytest.warns(UserWarning, match="does not take sample_weight"):
+    with pytest.warns(UserWarning, match="does not accept sample_weight"):
         sw.ScoreThreshold(make_pipeline(StandardScaler(), GaussianNB())).fit(X, y, sample_weight=weights)
     named = sw.ScoreThreshold(make_pipeline(StandardScaler(), GaussianNB())).fit(X, y, gaussiannb__sample_weight=weights)
     assert named.estimator_[-1].class_count_.sum() == weights.sum()
 
 
 @pytest.mark.parametrize("file", ["new.csv", "new.parquet"])
-def test_the_command_line_reads_a_saved_model(fitted, tmp_path, file):
-    data, _ = mixed(120, seed=4)
+def test_command_line_reads_a_saved_model(fitted, tmp_path, file):
+    data, _ = mixed_columns(120, seed=4)
     table = pandas.DataFrame(data)
     fitted.save(tmp_path / "model.scorewise")
     if file == "new.csv":
@@ -487,8 +487,8 @@ def test_the_command_line_reads_a_saved_model(fitted, tmp_path, file):
     else:
         table.to_parquet(tmp_path / file)
     arguments = ["predict", tmp_path / "model.scorewise", tmp_path / file, "-o", tmp_path / "predictions.csv"]
-    done = subprocess.run([sys.executable, "-m", "scorewise", *arguments], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, "-m", "scorewise", *arguments], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
     with open(tmp_path / "predictions.csv", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     np.testing.assert_allclose([float(row["probability"]) for row in rows], fitted.predict_proba(table)[:, 1], rtol=0, atol=1e-6)
@@ -496,64 +496,64 @@ def test_the_command_line_reads_a_saved_model(fitted, tmp_path, file):
     assert [path.name for path in tmp_path.iterdir() if "model" in path.name] == ["model.scorewise"]
 
 
-def test_a_saved_model_comes_back(fitted, tmp_path):
-    data, y = mixed(120, seed=4)
+def test_saved_model_can_be_loaded(fitted, tmp_path):
+    data, y = mixed_columns(120, seed=4)
     table = pandas.DataFrame(data)
     fitted.save(tmp_path / "model.scorewise")
-    back = sw.ScoreClassifier.load(tmp_path / "model.scorewise")
-    np.testing.assert_array_equal(back.predict_proba(table), fitted.predict_proba(table))
-    np.testing.assert_array_equal(back.predict(table), fitted.predict(table))
-    assert back.classes_.tolist() == [0, 1] and back.best_score_ == fitted.best_score_ and back.score(table, y) == fitted.score(table, y)
-    assert back.get_params()["score"] == "tss" and back.get_params()["hidden"] == (16,)
-    assert back.model_bytes_ == fitted.model_bytes_
+    restored = sw.ScoreClassifier.load(tmp_path / "model.scorewise")
+    np.testing.assert_array_equal(restored.predict_proba(table), fitted.predict_proba(table))
+    np.testing.assert_array_equal(restored.predict(table), fitted.predict(table))
+    assert restored.classes_.tolist() == [0, 1] and restored.best_score_ == fitted.best_score_ and restored.score(table, y) == fitted.score(table, y)
+    assert restored.get_params()["score"] == "tss" and restored.get_params()["hidden"] == (16,)
+    assert restored.model_bytes_ == fitted.model_bytes_
     X, y = make_blobs(200, centers=3, random_state=0)
-    many = sw.ScoreClassifier(epochs=20).fit(X, np.array([2, 7, 10])[y])
-    many.save(tmp_path / "many.scorewise")
-    loaded = sw.ScoreClassifier.load(str(tmp_path / "many.scorewise"))
+    three_classes = sw.ScoreClassifier(epochs=20).fit(X, np.array([2, 7, 10])[y])
+    three_classes.save(tmp_path / "three.scorewise")
+    loaded = sw.ScoreClassifier.load(str(tmp_path / "three.scorewise"))
     assert loaded.classes_.tolist() == [2, 7, 10]
-    np.testing.assert_array_equal(loaded.predict(X), many.predict(X))
+    np.testing.assert_array_equal(loaded.predict(X), three_classes.predict(X))
 
 
-def test_a_model_of_the_command_line_is_loaded(tmp_path):
-    data, y = mixed(400)
+def test_model_trained_by_the_command_line_can_be_loaded(tmp_path):
+    data, y = mixed_columns(400)
     table = pandas.DataFrame({**data, "event": np.where(y == 1, "alarm", "quiet")})
     table.to_csv(tmp_path / "train.csv", index=False)
     arguments = ["train", tmp_path / "train.csv", "--target", "event", "--positive", "alarm", "--score", "csi", "--epochs", "20"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "scorewise", *arguments, "-o", tmp_path / "model.scorewise"], capture_output=True, text=True, cwd=tmp_path
     )
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     model = sw.ScoreClassifier.load(tmp_path / "model.scorewise")
     assert model.classes_.tolist() == ["quiet", "alarm"] and model.get_params()["score"] == "csi"
     X = table[list(model.feature_names_in_)]
     assert model.score(X, table["event"]) > 0.3
 
 
-def test_names_and_numbers_of_columns_are_checked(fitted):
-    data, _ = mixed(20)
+def test_names_and_number_of_columns_are_checked(fitted):
+    data, _ = mixed_columns(20)
     table = pandas.DataFrame(data)
     with pytest.raises(ValueError, match="feature names should match"):
         fitted.predict(table[["whole", "number", "place", "flag", "time"]])
     with pytest.raises(ValueError, match="feature names should match|features"):
         fitted.predict(table[["number", "whole"]])
-    X, y = rare(300)
+    X, y = rare_events(300)
     model = sw.ScoreClassifier(epochs=3).fit(X, y)
     with pytest.raises(ValueError, match="expecting 8 features"):
         model.predict(X[:, :3])
 
 
 def fit(X=None, y=None, sample_weight=None, **settings):
-    base, labels = rare(200, share=0.3)
+    base, labels = rare_events(200, share=0.3)
     return sw.ScoreClassifier(**{"epochs": 3, **settings}).fit(base if X is None else X, labels if y is None else y, sample_weight)
 
 
 @pytest.mark.parametrize(
-    "what, sentence",
+    "arguments, message",
     [
         (dict(score="f7"), "`f7` is not a score"),
         (dict(score=None), "score must be a name or a formula"),
         (dict(prior="cosine:2,1"), "prior"),
-        (dict(prior=3), "prior must be a text"),
+        (dict(prior=3), "prior must be a string"),
         (dict(loss="hinge"), "there is no `hinge`"),
         (dict(recipe="weak"), "there is no `weak`"),
         (dict(multiclass="one"), "there is no `one`"),
@@ -577,7 +577,7 @@ def fit(X=None, y=None, sample_weight=None, **settings):
         (dict(random_state=-1), "random_state: must be a number from 0"),
         (dict(y=np.zeros(200)), "one class only"),
         (dict(y=np.linspace(0, 1, 200)), "Unknown label type"),
-        (dict(y=np.array(["a", 1] * 100, dtype=object)), "mixes kinds of labels"),
+        (dict(y=np.array(["a", 1] * 100, dtype=object)), "mixes labels of different types"),
         (dict(y=np.array(["a", None] * 100, dtype=object)), "contains None"),
         (dict(y=[0, 1]), "inconsistent numbers of samples"),
         (dict(X=np.full((200, 2), np.inf)), "infinity"),
@@ -591,13 +591,13 @@ def fit(X=None, y=None, sample_weight=None, **settings):
     ],
     ids=lambda value: value if isinstance(value, str) else ",".join(value),
 )
-def test_bad_input_gets_a_sentence(what, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        fit(**what)
+def test_invalid_arguments_of_a_classifier_raise_a_clear_error(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        fit(**arguments)
 
 
 @pytest.mark.parametrize(
-    "what, sentence",
+    "arguments, message",
     [
         (dict(score="f7"), "`f7` is not a score"),
         (dict(score=7), "score must be a name"),
@@ -607,23 +607,23 @@ def test_bad_input_gets_a_sentence(what, sentence):
         (dict(method="decision_function"), "GaussianNB has no decision_function"),
     ],
 )
-def test_bad_settings_of_a_threshold_get_a_sentence(what, sentence):
-    X, y = rare(200, share=0.3)
-    with pytest.raises(ValueError, match=sentence):
-        sw.ScoreThreshold(GaussianNB(), **what).fit(X, y)
+def test_invalid_arguments_of_a_threshold_raise_a_clear_error(arguments, message):
+    X, y = rare_events(200, share=0.3)
+    with pytest.raises(ValueError, match=message):
+        sw.ScoreThreshold(GaussianNB(), **arguments).fit(X, y)
 
 
-def test_thresholds_are_for_two_classes():
+def test_threshold_needs_two_classes():
     X, y = make_blobs(60, centers=3, random_state=0)
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         sw.ScoreThreshold(GaussianNB()).fit(X, y)
     with pytest.raises(ValueError, match="one class only"):
         sw.ScoreThreshold(GaussianNB()).fit(X, np.zeros(60))
-    with pytest.raises(ValueError, match="the estimator knows the classes"):
+    with pytest.raises(ValueError, match="the estimator was trained on the classes"):
         sw.ScoreThreshold(GaussianNB().fit(X, y == 1), cv="prefit").fit(X, np.where(y == 1, 5, 3))
 
 
-def test_the_adult_table_learns_as_it_is():
+def test_adult_table_can_be_trained_on_without_preparation():
     names = "age workclass fnlwgt education education-num marital-status occupation relationship race sex".split()
     names += "capital-gain capital-loss hours-per-week native-country income".split()
     with gzip.open(ROOT / "data" / "adult.data.gz", "rt") as lines:
@@ -635,6 +635,6 @@ def test_the_adult_table_learns_as_it_is():
 
 
 @pytest.mark.parametrize("module", [_classifier, _threshold, _measures])
-def test_examples_in_the_docs_run(module):
-    found = doctest.testmod(module)
-    assert found.attempted >= 2 and found.failed == 0
+def test_examples_in_docstrings_run(module):
+    results = doctest.testmod(module)
+    assert results.attempted >= 2 and results.failed == 0

@@ -1,4 +1,4 @@
-"""The losses for Keras, on JAX: the Rust core's numbers, and those of the published reference where that is right."""
+"""The Keras losses, on JAX, give the values and gradients of the Rust crate, and of the published reference where that is right."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import jax
 import keras
 import numpy as np
 import pytest
-from registries import every_prior, every_score
+from registry import every_prior, every_score
 
 import scorewise as sw
 from scorewise import _scorewise
@@ -29,68 +29,68 @@ def rows(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return (2.0 * random.normal(size=ROWS)).astype(np.float32), random.random(ROWS) < 0.3, random.random(ROWS).astype(np.float32)
 
 
-def computed(loss: ScoreLoss, z: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> tuple[float, np.ndarray]:
+def value_and_gradient(loss: ScoreLoss, z: np.ndarray, y: np.ndarray, w: np.ndarray | None) -> tuple[float, np.ndarray]:
     value, gradient = jax.value_and_grad(lambda logits: loss(y, logits, w))(z)
     return float(value), np.asarray(gradient, np.float64)
 
 
-def near(value: float, gradient: np.ndarray, expected: float, slopes: np.ndarray, tolerance: float = 1e-5) -> None:
+def assert_close(value: float, gradient: np.ndarray, expected: float, expected_gradient: np.ndarray, tolerance: float = 1e-5) -> None:
     assert abs(value - expected) <= tolerance * max(1.0, abs(expected))
-    assert np.abs(gradient - slopes).max() <= tolerance * max(np.abs(slopes).max(), 1e-3)
+    assert np.abs(gradient - expected_gradient).max() <= tolerance * max(np.abs(expected_gradient).max(), 1e-3)
 
 
 @pytest.mark.parametrize("score", every_score())
-def test_every_score_and_prior_equals_the_core(score: str) -> None:
+def test_every_score_and_prior_equals_the_rust_crate(score: str) -> None:
     z, y, w = rows(1)
     for prior in every_prior():
-        expected, slopes = sw.loss_and_gradient(y, z.astype(np.float64), score, prior, weights=w)
-        near(*computed(ScoreLoss(score, prior, from_logits=True), z, y, w), expected, slopes)
+        expected, expected_gradient = sw.loss_and_gradient(y, z.astype(np.float64), score, prior, weights=w)
+        assert_close(*value_and_gradient(ScoreLoss(score, prior, from_logits=True), z, y, w), expected, expected_gradient)
 
 
 @pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
 @pytest.mark.parametrize("score", ["f1", "tss", "mcc"])
-def test_classes_and_labels_equal_the_core(average: str, score: str) -> None:
+def test_multiclass_and_multilabel_losses_equal_the_rust_crate(average: str, score: str) -> None:
     classes, priors = 3, ["cosine:0.5,0.3", "uniform", "beta:2,5"]
     random = np.random.default_rng(2)
     z, w = (2.0 * random.normal(size=(ROWS, classes))).astype(np.float32), random.random(ROWS).astype(np.float32)
-    truth, flags = random.integers(classes, size=ROWS), random.random((ROWS, classes)) < 0.3
-    for task, labels in (("multiclass", truth), ("multilabel", flags)):
-        expected, slopes = _scorewise.class_loss(
-            labels.astype(np.uint32).ravel(), task == "multiclass", z.astype(np.float64).ravel(), classes,
-            w.astype(np.float64), score, priors, average, True,
+    class_numbers, flags = random.integers(classes, size=ROWS), random.random((ROWS, classes)) < 0.3
+    for task, labels in (("multiclass", class_numbers), ("multilabel", flags)):
+        expected, expected_gradient = _scorewise.class_loss(
+            (labels.astype(np.uint32) if task == "multiclass" else labels.ravel(), z.astype(np.float64).ravel(), w.astype(np.float64)),
+            classes, score, priors, average, True,
         )  # fmt: skip
         loss = ScoreLoss(score, priors, task=task, average=average, from_logits=True)
-        value, gradient = computed(loss, z, labels, w)
-        near(value, gradient.ravel(), expected, slopes)
+        value, gradient = value_and_gradient(loss, z, labels, w)
+        assert_close(value, gradient.ravel(), expected, expected_gradient)
         if task == "multiclass":
-            one_hot = np.eye(classes, dtype=np.float32)[truth]
-            assert computed(loss, z, one_hot, w)[0] == pytest.approx(value, abs=1e-6)
+            one_hot = np.eye(classes, dtype=np.float32)[class_numbers]
+            assert value_and_gradient(loss, z, one_hot, w)[0] == pytest.approx(value, abs=1e-6)
 
 
 REFERENCE = json.loads((Path(__file__).parent / "golden" / "keras_reference.json").read_text())
 
 
 def prior_of(case: dict[str, Any]) -> str:
-    """`SOL(score=…, distribution="cosine", mu=.5, delta=.1)` is `ScoreLoss(…, "cosine:0.5,0.1")`."""
+    """Return the prior of a reference loss: `SOL(…, distribution="cosine", mu=.5, delta=.1)` is `ScoreLoss(…, "cosine:0.5,0.1")`."""
     return "uniform" if case["distribution"] == "uniform" else f"cosine:{case['mu']},{case['delta']}"
 
 
 @pytest.mark.parametrize("case", REFERENCE["binary"], ids=lambda case: f"{case['score']}-{prior_of(case)}")
-def test_the_reference_nine_scores_by_its_two_priors(case: dict[str, Any]) -> None:
+def test_binary_losses_equal_the_reference_implementation(case: dict[str, Any]) -> None:
     y, p = np.array(REFERENCE["labels"], bool), np.array(REFERENCE["probabilities"], np.float32)
-    value, gradient = computed(ScoreLoss(case["score"], prior_of(case)), p, y, None)
-    near(value, gradient, case["loss"], np.array(case["gradient"]))
+    value, gradient = value_and_gradient(ScoreLoss(case["score"], prior_of(case)), p, y, None)
+    assert_close(value, gradient, case["loss"], np.array(case["gradient"]))
 
 
 @pytest.mark.parametrize("case", REFERENCE["multiclass"], ids=lambda case: f"{case['score']}-{prior_of(case)}")
-def test_the_reference_of_many_classes_where_it_is_right(case: dict[str, Any]) -> None:
-    """With one prior and the plain mean; with a prior for each class, and weighted, the reference is known to be wrong."""
+def test_multiclass_losses_equal_the_reference_implementation_where_that_is_right(case: dict[str, Any]) -> None:
+    """Covers one prior for all classes and the macro average; with a prior per class, or weighted, the reference is known to be wrong."""
     classes, p = np.array(REFERENCE["classes"]), np.array(REFERENCE["class_probabilities"], np.float32)
     loss = ScoreLoss(case["score"], prior_of(case), task="multiclass")
     assert float(loss(classes, p)) == pytest.approx(case["loss"], abs=1e-5)
 
 
-def trained(prior: str = "cosine:0.5,0.3") -> tuple[keras.Model, np.ndarray, np.ndarray]:
+def compiled_model(prior: str = "cosine:0.5,0.3") -> tuple[keras.Model, np.ndarray, np.ndarray]:
     keras.utils.set_random_seed(4)
     random = np.random.default_rng(4)
     x = random.normal(size=(1500, 2)).astype(np.float32)
@@ -104,37 +104,37 @@ def trained(prior: str = "cosine:0.5,0.3") -> tuple[keras.Model, np.ndarray, np.
     return model, x, y
 
 
-def test_it_trains_and_is_saved_and_loaded(tmp_path: Path) -> None:
-    model, x, y = trained()
+def test_model_can_be_trained_saved_and_loaded(tmp_path: Path) -> None:
+    model, x, y = compiled_model()
     history = model.fit(x, y, batch_size=1500, epochs=150, verbose=0).history["loss"]
     assert history[-1] < 0.4 < history[0]
     p = model.predict(x, verbose=0)[:, 0]
     assert sw.score(y, p, scores="csi", replicates=1).scores["csi"]["value"] > 0.6
     model.save(tmp_path / "model.keras")
-    again = keras.models.load_model(tmp_path / "model.keras")
-    assert again.evaluate(x, y, verbose=0, batch_size=1500) == pytest.approx(model.evaluate(x, y, verbose=0, batch_size=1500))
-    assert again.loss.get_config() == model.loss.get_config()
+    restored = keras.models.load_model(tmp_path / "model.keras")
+    assert restored.evaluate(x, y, verbose=0, batch_size=1500) == pytest.approx(model.evaluate(x, y, verbose=0, batch_size=1500))
+    assert restored.loss.get_config() == model.loss.get_config()
 
 
-def test_sample_weights_weigh_inside_the_sums() -> None:
+def test_sample_weights_are_applied_inside_the_sums() -> None:
     z, y, w = rows(5)
     p = 1.0 / (1.0 + np.exp(-z))
     value = float(ScoreLoss("f1", "uniform")(y, p, w))
     assert value == pytest.approx(sw.loss(y, p, "f1", "uniform", weights=w), abs=1e-5)
-    model, x, labels = trained()
+    model, x, labels = compiled_model()
     model.fit(x, labels, sample_weight=np.where(labels == 1, 5.0, 1.0), epochs=2, verbose=0)
 
 
-def test_ends_and_single_classes_are_finite() -> None:
+def test_loss_and_gradient_are_finite_at_probabilities_0_and_1_and_for_a_single_class() -> None:
     z, y, _ = rows(6)
     for score in ("f1", "tss", "mcc", "edi", "csi"):
         for labels in (y, np.zeros(ROWS, bool), np.ones(ROWS, bool)):
             for p in (1.0 / (1.0 + np.exp(-z)), np.zeros(ROWS, np.float32), np.ones(ROWS, np.float32)):
-                value, gradient = computed(ScoreLoss(score, "uniform"), p, labels, None)
+                value, gradient = value_and_gradient(ScoreLoss(score, "uniform"), p, labels, None)
                 assert np.isfinite(value) and np.isfinite(gradient).all(), score
 
 
-def test_mistakes_get_a_sentence() -> None:
+def test_invalid_arguments_raise_clear_errors() -> None:
     with pytest.raises(ValueError, match="did you mean"):
         ScoreLoss("presicion")
     with pytest.raises(ValueError, match="average must be"):
@@ -143,7 +143,7 @@ def test_mistakes_get_a_sentence() -> None:
         ScoreLoss("f1", task="multilabel")(np.zeros((4, 3)), np.full((4, 2), 0.5, np.float32))
 
 
-def test_another_backend_gives_the_same() -> None:
+def test_torch_backend_gives_the_same_losses() -> None:
     script = Path(__file__).parent / "keras_backend.py"
-    said = subprocess.run([sys.executable, script, "torch"], capture_output=True, text=True)
-    assert said.returncode == 0 and said.stdout.split() == ["torch"], said.stderr
+    process = subprocess.run([sys.executable, script, "torch"], capture_output=True, text=True)
+    assert process.returncode == 0 and process.stdout.split() == ["torch"], process.stderr

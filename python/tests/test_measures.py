@@ -1,4 +1,4 @@
-"""Scores, sweeps and losses of arrays, of whatever kind they are; and what stands around them: imports, stubs, the command."""
+"""Scores, sweeps and losses of arrays of every library, and optional imports, notebook output and the command line."""
 
 from __future__ import annotations
 
@@ -28,47 +28,47 @@ def forecast() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def test_scores_equal_those_of_scikit_learn(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, w = forecast
-    found = sw.score(y, p, 0.4, weights=w, replicates=50)
-    assert len(found.scores) == len(sw.scores()) - sum(1 for one in sw.scores() if "…" in one["signature"])
-    for name, theirs in (("f1", f1_score), ("precision", precision_score), ("mcc", matthews_corrcoef)):
-        expected = theirs(y, p > 0.4, sample_weight=w)
-        assert found.scores[name]["value"] == pytest.approx(expected, rel=1e-12)
-        assert found.scores[name]["low"] < expected < found.scores[name]["high"]
+    result = sw.score(y, p, 0.4, weights=w, replicates=50)
+    assert len(result.scores) == len(sw.scores()) - sum(1 for score in sw.scores() if "…" in score["signature"])
+    for name, reference in (("f1", f1_score), ("precision", precision_score), ("mcc", matthews_corrcoef)):
+        expected = reference(y, p > 0.4, sample_weight=w)
+        assert result.scores[name]["value"] == pytest.approx(expected, rel=1e-12)
+        assert result.scores[name]["low"] < expected < result.scores[name]["high"]
 
 
-def test_the_best_threshold_is_the_best_of_all(forecast: tuple[np.ndarray, ...]) -> None:
+def test_best_threshold_equals_that_of_an_exhaustive_search(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
-    found = sw.sweep(y, p)
-    best = found.best("f1")
-    brute = max(f1_score(y, p > threshold) for threshold in [0.0, *np.unique(p)])
-    assert best.value == pytest.approx(brute, rel=1e-14)
-    assert f1_score(y, p > best.threshold) == pytest.approx(brute, rel=1e-14)
-    assert found.at(best.threshold) == best.confusion
-    careful = found.best("f1", subject_to=["precision >= 0.9", "tp >= 5"])
-    assert careful.confusion.tp / (careful.confusion.tp + careful.confusion.fp) >= 0.9
-    spread = found.bootstrap("f1", replicates=100, seed=3)
-    assert spread.low <= best.threshold <= spread.high
-    assert spread == found.bootstrap("f1", replicates=100, seed=3)
+    sweep = sw.sweep(y, p)
+    best = sweep.best("f1")
+    exhaustive = max(f1_score(y, p > threshold) for threshold in [0.0, *np.unique(p)])
+    assert best.value == pytest.approx(exhaustive, rel=1e-14)
+    assert f1_score(y, p > best.threshold) == pytest.approx(exhaustive, rel=1e-14)
+    assert sweep.at(best.threshold) == best.confusion
+    constrained = sweep.best("f1", subject_to=["precision >= 0.9", "tp >= 5"])
+    assert constrained.confusion.tp / (constrained.confusion.tp + constrained.confusion.fp) >= 0.9
+    intervals = sweep.bootstrap("f1", replicates=100, seed=3)
+    assert intervals.low <= best.threshold <= intervals.high
+    assert intervals == sweep.bootstrap("f1", replicates=100, seed=3)
     with pytest.raises(ValueError, match="no threshold satisfies `precision >= 2`"):
-        found.best("f1", subject_to="precision >= 2")
+        sweep.best("f1", subject_to="precision >= 2")
 
 
-def test_the_curve_keeps_every_optimum(forecast: tuple[np.ndarray, ...]) -> None:
+def test_thinned_curve_keeps_the_optimum_of_every_score(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
-    found = sw.sweep(y, p)
-    curve = found.curve(["f1", "tss"], points=30)
+    sweep = sw.sweep(y, p)
+    curve = sweep.curve(["f1", "tss"], points=30)
     assert len(curve.threshold) < 70
     for name in ("f1", "tss"):
-        assert np.nanmax(curve.scores[name]) == found.best(name).value
-    for threshold, cells in zip(curve.threshold[:5], curve.confusion[:5], strict=True):
-        assert tuple(cells) == found.at(threshold)
+        assert np.nanmax(curve.scores[name]) == sweep.best(name).value
+    for threshold, confusion in zip(curve.threshold[:5], curve.confusion[:5], strict=True):
+        assert tuple(confusion) == sweep.at(threshold)
 
 
 @pytest.mark.parametrize("kind", ["list", "pandas", "polars", "pyarrow", "float32", "strided", "column"])
-def test_arrays_of_any_kind_give_the_same(kind: str, forecast: tuple[np.ndarray, ...]) -> None:
+def test_arrays_of_every_library_and_layout_give_the_same_result(kind: str, forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
     expected = sw.sweep(y, p.astype(np.float32) if kind == "float32" else p).best("tss")
-    given = {
+    convert = {
         "list": lambda x: x.tolist(),
         "pandas": pd.Series,
         "polars": pl.Series,
@@ -77,31 +77,31 @@ def test_arrays_of_any_kind_give_the_same(kind: str, forecast: tuple[np.ndarray,
         "strided": lambda x: np.repeat(x, 2)[::2],
         "column": lambda x: x[:, None],
     }[kind]
-    assert sw.sweep(given(y), given(p)).best("tss") == expected
-    assert sw.sweep(y.astype(np.int64), given(p)).best("tss") == expected
+    assert sw.sweep(convert(y), convert(p)).best("tss") == expected
+    assert sw.sweep(y.astype(np.int64), convert(p)).best("tss") == expected
     assert sw.sweep(np.where(y, "storm", "quiet"), p, positive="storm").best("tss").value == pytest.approx(expected.value, abs=1e-6)
 
 
-def test_contiguous_arrays_are_borrowed() -> None:
+def test_contiguous_arrays_are_not_copied() -> None:
     rows = 2_000_000
     y, p = np.zeros(rows, bool), np.linspace(0, 1, rows)
     y[::7] = True
     tracemalloc.start()
-    found = sw.sweep(y, p)
+    sweep = sw.sweep(y, p)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 100_000, f"NumPy held {peak} bytes more for {p.nbytes} bytes of predictions"
-    assert found._probabilities is p or np.shares_memory(found._probabilities, p)
+    assert peak < 100_000, f"{peak} bytes were allocated for {p.nbytes} bytes of predictions"
+    assert np.shares_memory(sweep._rows[1], p)
 
 
-def test_other_threads_run_meanwhile() -> None:
+def test_other_threads_run_while_rust_computes() -> None:
     random = np.random.default_rng(2)
     p = random.random(3_000_000)
     y = random.random(len(p)) < p
-    ticks, over = [], threading.Event()
+    ticks, done = [], threading.Event()
 
     def tick() -> None:
-        while not over.is_set():
+        while not done.is_set():
             ticks.append(time.perf_counter())
             time.sleep(0.002)
 
@@ -109,14 +109,14 @@ def test_other_threads_run_meanwhile() -> None:
     thread.start()
     start = time.perf_counter()
     sw.sweep(y, p).best("f1")
-    took = time.perf_counter() - start
-    over.set()
+    duration = time.perf_counter() - start
+    done.set()
     thread.join()
     longest = max(np.diff(ticks))
-    assert longest < 0.5 * took, f"no other thread ran for {longest} s of {took} s"
+    assert longest < 0.5 * duration, f"no other thread ran for {longest} s of {duration} s"
 
 
-def test_losses_and_their_gradients(forecast: tuple[np.ndarray, ...]) -> None:
+def test_gradient_matches_the_central_difference_of_the_loss(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, w = forecast
     z = np.log(np.clip(p, 1e-6, 1 - 1e-6)) - np.log1p(-np.clip(p, 1e-6, 1 - 1e-6))
     for exact in (False, True):
@@ -131,58 +131,58 @@ def test_losses_and_their_gradients(forecast: tuple[np.ndarray, ...]) -> None:
     assert sw.loss_and_gradient(y, z.astype(np.float32))[1].dtype == np.float32
 
 
-def test_the_theory_and_the_expected_matrix(forecast: tuple[np.ndarray, ...]) -> None:
+def test_theory_agrees_with_the_expected_confusion_matrix(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
-    found = sw.theory(y, p, "f1", "cosine:0.5,0.2")
+    result = sw.theory(y, p, "f1", "cosine:0.5,0.2")
     expected = sw.expected_confusion(y, p, "cosine:0.5,0.2")
-    assert found.expected_confusion["tp"] == pytest.approx(expected.tp, rel=1e-12)
+    assert result.expected_confusion["tp"] == pytest.approx(expected.tp, rel=1e-12)
     assert sum(expected) == pytest.approx(len(y), rel=1e-12)
-    assert 0 <= found.expected_score <= 1 and found.jensen_gap == pytest.approx(found.expected_score - found.score_of_expectation)
+    assert 0 <= result.expected_score <= 1 and result.jensen_gap == pytest.approx(result.expected_score - result.score_of_expectation)
 
 
-def test_python_says_what_the_command_says(forecast: tuple[np.ndarray, ...], tmp_path) -> None:
+def test_scores_equal_the_json_of_the_command_line(forecast: tuple[np.ndarray, ...], tmp_path) -> None:
     y, p, _ = forecast
     file = tmp_path / "predictions.csv"
     pd.DataFrame({"label": y.astype(int), "probability": p}).to_csv(file, index=False)
-    said = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "scorewise", "score", file, "--json", "--replicates", "100"], capture_output=True, text=True, check=True
     )
-    assert json.loads(said.stdout) == sw.score(y, p, replicates=100)
-    said = subprocess.run([sys.executable, "-m", "scorewise", "tune", file, "--score", "nonsense"], capture_output=True, text=True)
-    assert said.returncode == 2 and said.stderr.startswith("error: ")
+    assert json.loads(process.stdout) == sw.score(y, p, replicates=100)
+    process = subprocess.run([sys.executable, "-m", "scorewise", "tune", file, "--score", "nonsense"], capture_output=True, text=True)
+    assert process.returncode == 2 and process.stderr.startswith("error: ")
 
 
-def test_one_version() -> None:
-    said = subprocess.run([sys.executable, "-m", "scorewise", "--version"], capture_output=True, text=True, check=True).stdout
-    assert said == f"scorewise {sw.__version__}\n"
+def test_command_and_package_have_the_same_version() -> None:
+    output = subprocess.run([sys.executable, "-m", "scorewise", "--version"], capture_output=True, text=True, check=True).stdout
+    assert output == f"scorewise {sw.__version__}\n"
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         sw.nonsense  # noqa: B018
 
 
-def test_notebooks_see_tables_and_plots(forecast: tuple[np.ndarray, ...]) -> None:
+def test_notebooks_display_tables_and_figures(forecast: tuple[np.ndarray, ...]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     y, p, _ = forecast
-    found = sw.sweep(y, p)
-    best = found.best("f1")
-    for shown in (found, best, best.confusion, sw.score(y, p, replicates=10), sw.scores(), sw.priors(), sw.theory(y, p)):
-        html = shown._repr_html_()
+    sweep = sw.sweep(y, p)
+    best = sweep.best("f1")
+    for result in (sweep, best, best.confusion, sw.score(y, p, replicates=10), sw.scores(), sw.priors(), sw.theory(y, p)):
+        html = result._repr_html_()
         assert html.startswith("<table>") and html.count("<tr>") >= 2
-    assert found.curve("f1")._repr_html_().startswith("<svg")
-    axes = found.curve(["f1", "tss"]).plot()
+    assert sweep.curve("f1")._repr_html_().startswith("<svg")
+    axes = sweep.curve(["f1", "tss"]).plot()
     assert [line.get_label() for line in axes.lines[::2]] == ["f1", "tss"]
     assert axes.get_xlabel() == "threshold"
 
 
-def test_mistakes_get_one_sentence(forecast: tuple[np.ndarray, ...]) -> None:
+def test_invalid_arguments_raise_a_clear_error(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
-    for mistake, sentence in (
+    for call, message in (
         (lambda: sw.sweep(y, p[:-1]), "labels has 2000 rows, expected 1999"),
         (lambda: sw.sweep(y, np.where(np.arange(2000) == 7, np.nan, p)), "probabilities, row 7"),
         (lambda: sw.sweep(y, p * 2), "between 0 and 1"),
         (lambda: sw.sweep(y + 1, p), "labels must be 0 and 1"),
-        (lambda: sw.sweep(np.where(y, "a", "b"), p), "labels are 'a', 'b' …: say which one counts as positive with `positive=`"),
+        (lambda: sw.sweep(np.where(y, "a", "b"), p), "labels are 'a', 'b' …: choose the positive label with `positive=`"),
         (lambda: sw.sweep(y, p, -np.ones(2000)), "weights, row 0"),
         (lambda: sw.sweep([], []), "no rows"),
         (lambda: sw.sweep(y, p).best("presicion"), "did you mean `precision`"),
@@ -190,22 +190,22 @@ def test_mistakes_get_one_sentence(forecast: tuple[np.ndarray, ...]) -> None:
         (lambda: sw.score(y, p, replicates=0), "at least 1"),
         (lambda: sw.sweep(y, p[:, None].repeat(3, 1)), "one-dimensional"),
     ):
-        with pytest.raises(ValueError, match=sentence):
-            mistake()
+        with pytest.raises(ValueError, match=message):
+            call()
 
 
-@pytest.mark.parametrize("host", ["torch", "keras", "xgboost", "lightgbm"])
-def test_a_missing_host_is_named_with_its_cure(host: str) -> None:
+@pytest.mark.parametrize("framework", ["torch", "keras", "xgboost", "lightgbm"])
+def test_import_without_the_framework_says_how_to_install_it(framework: str) -> None:
     code = f"""
 import sys
 for name in ("torch", "keras", "xgboost", "lightgbm", "jax", "pandas", "polars", "pyarrow", "matplotlib"):
-    sys.modules[name] = None                      # as if it were not installed
+    sys.modules[name] = None                      # so that importing it fails
 import scorewise as sw
 assert sw.sweep([0, 1, 1], [0.1, 0.6, 0.9]).best("f1").value == 1.0
 try:
-    import scorewise.{host}
+    import scorewise.{framework}
 except ImportError as error:
     print(error)
 """
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.strip() == f'{host} is not installed; install it with: pip install "scorewise[{host}]"'
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.strip() == f'{framework} is not installed; install it with: pip install "scorewise[{framework}]"'

@@ -1,4 +1,4 @@
-"""Reports from Python: the same data, pages and figures as the command's."""
+"""Reports made in Python have the same data, pages and figures as those of the command line."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ COMMAND = os.environ.get("SCOREWISE")
 @pytest.fixture(scope="module")
 def forecast() -> tuple[Any, Any]:
     random = np.random.default_rng(7)
-    truth = random.random(2000) < 0.08
-    probability = np.clip(np.round(random.normal(0.25 + 0.35 * truth, 0.15), 3), 0, 1)
-    return truth.astype(int), probability
+    labels = random.random(2000) < 0.08
+    probability = np.clip(np.round(random.normal(0.25 + 0.35 * labels, 0.15), 3), 0, 1)
+    return labels.astype(int), probability
 
 
-def written(forecast: tuple[Any, Any], folder: Path) -> Path:
+def write_csv(forecast: tuple[Any, Any], folder: Path) -> Path:
     table = folder / "p.csv"
     rows = [f"{label},{probability!r}" for label, probability in zip(*(column.tolist() for column in forecast), strict=True)]
     table.write_text("label,probability\n" + "\n".join(rows) + "\n")
@@ -39,38 +39,38 @@ def written(forecast: tuple[Any, Any], folder: Path) -> Path:
         (["score", "--score", "hss", "--threshold", "0.31"], {"score": "hss", "threshold": 0.31}),
     ],
 )
-def test_a_report_is_the_one_of_the_command(
+def test_report_equals_that_of_the_command_line(
     forecast: tuple[Any, Any], tmp_path: Path, arguments: list[str], options: dict[str, Any]
 ) -> None:
-    command = COMMAND or pytest.fail("SCOREWISE names the command")
-    table, results = written(forecast, tmp_path), tmp_path / "results.json"
-    asked = [command, arguments[0], str(table), *arguments[1:], "--replicates", "50", "--report", str(results)]
-    subprocess.run(asked, check=True, capture_output=True)
+    command = COMMAND or pytest.fail("the environment variable SCOREWISE must be the path of the command")
+    table, results = write_csv(forecast, tmp_path), tmp_path / "results.json"
+    line = [command, arguments[0], str(table), *arguments[1:], "--replicates", "50", "--report", str(results)]
+    subprocess.run(line, check=True, capture_output=True)
     expected = json.loads(results.read_text())["forecast"]
-    found = sw.report(*forecast, replicates=50, **options).document["forecast"]
+    report = sw.report(*forecast, replicates=50, **options).document["forecast"]
     if arguments[0] == "score":
-        # The command has the intervals of the scores that were asked for, a report from Python those of all.
-        found["intervals"] = [interval for interval in found["intervals"] if interval["score"] == options["score"]]
-    assert found == expected
+        # The command computes intervals of the named scores, Python of all scores.
+        report["intervals"] = [interval for interval in report["intervals"] if interval["score"] == options["score"]]
+    assert report == expected
     data = json.loads(results.read_text())["provenance"]["data"]
-    of_arrays = sw.report(*forecast, replicates=2).document["provenance"]["data"]
-    assert of_arrays[0]["fingerprint"] == data[0]["fingerprint"], "the same rows, from a file and from arrays"
+    array_data = sw.report(*forecast, replicates=2).document["provenance"]["data"]
+    assert array_data[0]["fingerprint"] == data[0]["fingerprint"], "a file and arrays with the same rows have the same fingerprint"
 
 
-def test_a_saved_report_is_the_page_that_the_command_draws(forecast: tuple[Any, Any], tmp_path: Path) -> None:
-    command = COMMAND or pytest.fail("SCOREWISE names the command")
+def test_command_line_renders_the_same_page_from_a_saved_report(forecast: tuple[Any, Any], tmp_path: Path) -> None:
+    command = COMMAND or pytest.fail("the environment variable SCOREWISE must be the path of the command")
     report = sw.sweep(*forecast).report("tss", prior="cosine:0.5,0.1", replicates=20)
     report.save(tmp_path / "page.html")
     report.save(tmp_path / "data.json")
-    subprocess.run([command, "report", str(tmp_path / "data.json"), "-o", str(tmp_path / "again.html")], check=True, capture_output=True)
-    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "again.html").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.html", "data.json", "page.html"], "nothing is left beside them"
+    subprocess.run([command, "report", str(tmp_path / "data.json"), "-o", str(tmp_path / "rendered.html")], check=True, capture_output=True)
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "rendered.html").read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.json", "page.html", "rendered.html"], "there are no other files"
 
 
 def test_plots_are_the_figures_as_svg_and_png(forecast: tuple[Any, Any], tmp_path: Path) -> None:
     report = sw.report(*forecast, "f1", replicates=5)
     paths = report.plots(tmp_path / "new" / "folder")
-    assert {path.name for path in paths} == {f"{name}.{ending}" for name in report.figures for ending in ("svg", "png")}
+    assert {path.name for path in paths} == {f"{name}.{suffix}" for name in report.figures for suffix in ("svg", "png")}
     for path in paths:
         content = path.read_bytes()
         if path.suffix == ".svg":
@@ -81,21 +81,21 @@ def test_plots_are_the_figures_as_svg_and_png(forecast: tuple[Any, Any], tmp_pat
             assert content[:8] == b"\x89PNG\r\n\x1a\n" and size and (width, height) == (2 * int(size[1]), 2 * int(size[2]))
 
 
-def test_a_notebook_shows_the_same_figures(forecast: tuple[Any, Any]) -> None:
+def test_notebooks_display_the_figures_of_a_report(forecast: tuple[Any, Any]) -> None:
     report = sw.report(*forecast, "f1", replicates=5)
-    shown = report._repr_html_()
+    html = report._repr_html_()
     for figure in report.figures.values():
         body = figure.svg.split(">", 1)[1]
-        assert body in shown and figure._repr_svg_() == figure.svg
+        assert body in html and figure._repr_svg_() == figure.svg
     undefined = sw.sweep([0, 0], [0.1, 0.2]).curve(["tss"])
     assert "undefined at every threshold" in undefined._repr_html_()
-    swept = sw.sweep(*forecast)
-    curve = swept.curve(["f1", "tss"])
+    sweep = sw.sweep(*forecast)
+    curve = sweep.curve(["f1", "tss"])
     assert curve._repr_html_().startswith("<svg") and ">f1<" in re.sub(r"\s", "", curve._repr_html_())
-    assert "<svg" in swept._repr_html_() and "2000" in swept._repr_html_()
+    assert "<svg" in sweep._repr_html_() and "2000" in sweep._repr_html_()
 
 
-def test_estimators_report_on_rows_of_ones_choice() -> None:
+def test_estimators_report_on_given_rows() -> None:
     from sklearn.datasets import make_classification
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
@@ -104,8 +104,8 @@ def test_estimators_report_on_rows_of_ones_choice() -> None:
     names = np.array(["calm", "storm"])[y]
     model = sw.ScoreClassifier("f1", epochs=15, ensemble=2).fit(X[:600], names[:600])
     document = model.report(X[600:], names[600:], replicates=20).document
-    cells = sw.sweep(names[600:], model.predict_proba(X[600:])[:, 1], positive="storm").at(model.threshold_)
-    assert document["result"]["confusion"] == {name: int(count) for name, count in zip(cells._fields, cells, strict=True)}
+    confusion = sw.sweep(names[600:], model.predict_proba(X[600:])[:, 1], positive="storm").at(model.threshold_)
+    assert document["result"]["confusion"] == {name: int(count) for name, count in zip(confusion._fields, confusion, strict=True)}
     assert document["forecast"]["classes"] == ["calm", "storm"] and document["forecast"]["threshold"] == model.threshold_
     assert [len(member["warm_up"]) + len(member["epochs"]) for member in document["training"]["members"]] == [15, 15]
     assert document["theory"]["prior"] == "cosine:0.5,0.1"
@@ -115,14 +115,14 @@ def test_estimators_report_on_rows_of_ones_choice() -> None:
     assert forecast["threshold"] == tuned.threshold_ and forecast["chosen"] == "best csi in cross-validation"
     with pytest.raises(ValueError, match="probabilities"):
         sw.ScoreThreshold(LinearSVC(), "csi").fit(X, y).report(X, y)
-    with pytest.raises(ValueError, match="y holds 0, which is no class of the model; its classes are 'calm', 'storm'"):
+    with pytest.raises(ValueError, match="y holds 0, which is not a class of the model; its classes are 'calm', 'storm'"):
         model.report(X, y)
-    many = sw.ScoreClassifier("f1", epochs=3).fit(X, np.arange(900) % 3)
+    three_classes = sw.ScoreClassifier("f1", epochs=3).fit(X, np.arange(900) % 3)
     with pytest.raises(ValueError, match="3 classes"):
-        many.report(X, np.arange(900) % 3)
+        three_classes.report(X, np.arange(900) % 3)
 
 
-def test_bad_input_gets_a_sentence(forecast: tuple[Any, Any], tmp_path: Path) -> None:
+def test_invalid_arguments_raise_a_clear_error(forecast: tuple[Any, Any], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
         sw.report(*forecast, threshold=1.5)
     with pytest.raises(ValueError, match="two names"):
@@ -134,7 +134,7 @@ def test_bad_input_gets_a_sentence(forecast: tuple[Any, Any], tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_report_takes_no_other_files_place(forecast: tuple[Any, Any], tmp_path: Path) -> None:
+def test_report_does_not_overwrite_files_of_another_kind(forecast: tuple[Any, Any], tmp_path: Path) -> None:
     report = sw.report(*forecast, replicates=2)
     notes = tmp_path / "notes.html"
     notes.write_text("three weeks of notes", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The losses for PyTorch: the Rust core's numbers, on tensors."""
+"""The PyTorch losses give the values and gradients of the Rust crate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
-from registries import every_prior, every_score
+from registry import every_prior, every_score
 
 import scorewise as sw
 from scorewise import _scorewise
@@ -22,7 +22,7 @@ def rows(seed: int, shape: tuple[int, ...] = (ROWS,)) -> tuple[np.ndarray, np.nd
     return 2.0 * random.normal(size=shape), random.random(shape) < 0.3, random.random(shape[0]) + 0.1
 
 
-def computed(loss: torch.nn.Module, z: np.ndarray, y: object, w: np.ndarray | None, dtype: torch.dtype) -> tuple[float, np.ndarray]:
+def value_and_gradient(loss: torch.nn.Module, z: np.ndarray, y: object, w: np.ndarray | None, dtype: torch.dtype) -> tuple[float, np.ndarray]:
     logits = torch.tensor(z, dtype=dtype, requires_grad=True)
     weights = None if w is None else torch.tensor(w, dtype=dtype)
     value = loss(logits, torch.as_tensor(y), weights)
@@ -30,80 +30,81 @@ def computed(loss: torch.nn.Module, z: np.ndarray, y: object, w: np.ndarray | No
     return value.item(), logits.grad.double().numpy()
 
 
-def near(value: float, gradient: np.ndarray, expected: float, slopes: np.ndarray, tolerance: float) -> None:
+def assert_close(value: float, gradient: np.ndarray, expected: float, expected_gradient: np.ndarray, tolerance: float) -> None:
     assert abs(value - expected) <= tolerance * max(1.0, abs(expected))
-    assert np.abs(gradient - slopes).max() <= tolerance * max(np.abs(slopes).max(), 1e-3)
+    assert np.abs(gradient - expected_gradient).max() <= tolerance * max(np.abs(expected_gradient).max(), 1e-3)
 
 
 @pytest.mark.parametrize("score", every_score())
-def test_every_score_and_prior_equals_the_core(score: str) -> None:
+def test_every_score_and_prior_equals_the_rust_crate(score: str) -> None:
     z, y, w = rows(1)
     for prior in every_prior():
-        expected, slopes = sw.loss_and_gradient(y, z, score, prior, weights=w)
-        near(*computed(ScoreLoss(score, prior), z, y, w, torch.float64), expected, slopes, 1e-10)
-        near(*computed(ScoreLoss(score, prior), z, y, w, torch.float32), expected, slopes, 1e-5)
+        expected, expected_gradient = sw.loss_and_gradient(y, z, score, prior, weights=w)
+        assert_close(*value_and_gradient(ScoreLoss(score, prior), z, y, w, torch.float64), expected, expected_gradient, 1e-10)
+        assert_close(*value_and_gradient(ScoreLoss(score, prior), z, y, w, torch.float32), expected, expected_gradient, 1e-5)
 
 
-def test_a_formula_of_ones_own_is_a_score_too() -> None:
+def test_formulas_equal_the_rust_crate() -> None:
     z, y, _ = rows(2)
     for formula in ("0.5*tss + 0.5*csi", "sqrt(recall*precision)", "max(f1, 0.2)", "tp^0.5/(p + 1)^2", "exp(-fp/n)*abs(tss)"):
-        expected, slopes = sw.loss_and_gradient(y, z, formula, "uniform")
-        near(*computed(ScoreLoss(formula, "uniform"), z, y, None, torch.float64), expected, slopes, 1e-10)
+        expected, expected_gradient = sw.loss_and_gradient(y, z, formula, "uniform")
+        assert_close(*value_and_gradient(ScoreLoss(formula, "uniform"), z, y, None, torch.float64), expected, expected_gradient, 1e-10)
 
 
 @pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
 @pytest.mark.parametrize("score", ["f1", "tss", "hss", "frequency_bias", "mcc"])
-def test_classes_and_labels_equal_the_core(average: str, score: str) -> None:
+def test_multiclass_and_multilabel_losses_equal_the_rust_crate(average: str, score: str) -> None:
     classes, priors = 4, ["cosine:0.5,0.3", "uniform", "beta:2,5", "cosine:0.3,0.2"]
     random = np.random.default_rng(3)
     z, w = 2.0 * random.normal(size=(ROWS, classes)), random.random(ROWS)
-    z[0] = [40.0, 0.0, -3.0, 5.0]  # a row that is sure
-    truth, flags = random.integers(classes, size=ROWS), random.random((ROWS, classes)) < 0.3
-    for task, labels in (("multiclass", truth), ("multilabel", flags)):
-        for given in (priors, ["cosine:0.5,0.2"]):
-            expected, slopes = _scorewise.class_loss(
-                labels.astype(np.uint32).ravel(), task == "multiclass", z.ravel(), classes, w, score, given, average, True
-            )
-            loss = ScoreLoss(score, given, task=task, average=average)
-            value, gradient = computed(loss, z, labels, w, torch.float64)
-            near(value, gradient.ravel(), expected, slopes, 1e-10)
-            value, gradient = computed(loss, z, labels, w, torch.float32)
-            near(value, gradient.ravel(), expected, slopes, 1e-5)
+    z[0] = [40.0, 0.0, -3.0, 5.0]  # a very confident row
+    class_numbers, flags = random.integers(classes, size=ROWS), random.random((ROWS, classes)) < 0.3
+    for task, labels in (("multiclass", class_numbers), ("multilabel", flags)):
+        for loss_priors in (priors, ["cosine:0.5,0.2"]):
+            expected, expected_gradient = _scorewise.class_loss(
+                (labels.astype(np.uint32) if task == "multiclass" else labels.ravel(), z.ravel(), w),
+                classes, score, loss_priors, average, True,
+            )  # fmt: skip
+            loss = ScoreLoss(score, loss_priors, task=task, average=average)
+            value, gradient = value_and_gradient(loss, z, labels, w, torch.float64)
+            assert_close(value, gradient.ravel(), expected, expected_gradient, 1e-10)
+            value, gradient = value_and_gradient(loss, z, labels, w, torch.float32)
+            assert_close(value, gradient.ravel(), expected, expected_gradient, 1e-5)
 
 
-def test_images_have_their_classes_on_the_second_axis() -> None:
+def test_multiclass_logits_of_images_have_classes_on_the_second_axis() -> None:
     random = np.random.default_rng(4)
-    z, truth = random.normal(size=(2, 3, 5, 6)), random.integers(3, size=(2, 5, 6))
+    z, class_numbers = random.normal(size=(2, 3, 5, 6)), random.integers(3, size=(2, 5, 6))
     flat = np.moveaxis(z, 1, -1).reshape(-1, 3)
-    expected = ScoreLoss("f1", task="multiclass")(torch.tensor(flat), torch.tensor(truth.ravel()))
-    assert ScoreLoss("f1", task="multiclass")(torch.tensor(z), torch.tensor(truth)).item() == pytest.approx(expected.item(), abs=1e-14)
+    expected = ScoreLoss("f1", task="multiclass")(torch.tensor(flat), torch.tensor(class_numbers.ravel()))
+    assert ScoreLoss("f1", task="multiclass")(torch.tensor(z), torch.tensor(class_numbers)).item() == pytest.approx(expected.item(), abs=1e-14)
 
 
 @pytest.mark.parametrize("weighting", ["value", "sum", "maximum"])
 @pytest.mark.parametrize("score", ["csi", "tss", "f1", "hss"])
-def test_sequences_equal_the_core(weighting: str, score: str) -> None:
+def test_temporal_loss_equals_the_rust_crate(weighting: str, score: str) -> None:
     random = np.random.default_rng(5)
     sequences, steps = 7, 12
     z = 2.0 * random.normal(size=(sequences, steps))
     y, w = random.random((sequences, steps)) < 0.2, random.random((sequences, steps))
     loss = TemporalScoreLoss(score, "cosine:0.5,0.4", weighting=weighting)
-    of = np.repeat(np.arange(sequences, dtype=np.uint32), steps)
-    expected, slopes = _scorewise.temporal_loss(
-        y.ravel(), z.ravel(), w.ravel(), of, score, "cosine:0.5,0.4", weighting, list(loss.masks), True
+    sequence_numbers = np.repeat(np.arange(sequences, dtype=np.uint32), steps)
+    expected, expected_gradient = _scorewise.temporal_loss(
+        (y.ravel(), z.ravel(), w.ravel()), sequence_numbers, score, "cosine:0.5,0.4", (weighting, list(loss.masks)), True
     )
-    value, gradient = computed(loss, z, y, w, torch.float64)
-    near(value, gradient.ravel(), expected, slopes, 1e-10)
-    # Padded at the end, and masked: the same, and no slope where there is nothing.
+    value, gradient = value_and_gradient(loss, z, y, w, torch.float64)
+    assert_close(value, gradient.ravel(), expected, expected_gradient, 1e-10)
+    # Padded and masked series have the same loss, and a gradient of 0 in the padding.
     padded = [np.concatenate([part, np.ones((sequences, 4))], 1) for part in (z, y, w)]
     mask = torch.arange(steps + 4).expand(sequences, -1) < steps
     logits = torch.tensor(padded[0], requires_grad=True)
-    longer = loss(logits, torch.tensor(padded[1]), torch.tensor(padded[2]), mask)
-    longer.backward()
-    assert longer.item() == pytest.approx(expected, abs=1e-12)
+    padded_loss = loss(logits, torch.tensor(padded[1]), torch.tensor(padded[2]), mask)
+    padded_loss.backward()
+    assert padded_loss.item() == pytest.approx(expected, abs=1e-12)
     assert logits.grad[:, steps:].abs().max() == 0
 
 
-def test_probabilities_may_be_given_instead() -> None:
+def test_probabilities_are_accepted_instead_of_logits() -> None:
     z, y, w = rows(6)
     expected = sw.loss(y, 1 / (1 + np.exp(-z)), "csi", weights=w)
     p = torch.sigmoid(torch.tensor(z))
@@ -111,7 +112,7 @@ def test_probabilities_may_be_given_instead() -> None:
 
 
 @pytest.mark.parametrize("labels", [np.zeros(ROWS, bool), np.ones(ROWS, bool)])
-def test_a_batch_without_a_class_has_finite_slopes(labels: np.ndarray) -> None:
+def test_gradient_is_finite_if_a_batch_lacks_a_class(labels: np.ndarray) -> None:
     z, _, _ = rows(7)
     for score in every_score():
         for logits in (z, np.full(ROWS, -90.0), np.full(ROWS, 90.0)):
@@ -121,16 +122,16 @@ def test_a_batch_without_a_class_has_finite_slopes(labels: np.ndarray) -> None:
             assert torch.isfinite(value) and torch.isfinite(tensor.grad).all(), (score, labels[0], logits[0])
 
 
-def test_what_is_no_number_shows() -> None:
+def test_nan_logits_give_a_nan_loss_and_infinite_ones_do_not() -> None:
     z, y, _ = rows(8)
     z[5] = np.nan
     assert torch.isnan(ScoreLoss("f1")(torch.tensor(z), torch.tensor(y)))
-    z[5], expected = np.inf, None
+    z[5] = np.inf
     expected = sw.loss(y, z, "f1", from_logits=True)
     assert ScoreLoss("f1")(torch.tensor(z), torch.tensor(y)).item() == pytest.approx(expected, abs=1e-12)
 
 
-def test_autocast_sums_in_single_precision() -> None:
+def test_sums_are_in_single_precision_under_autocast() -> None:
     torch.manual_seed(0)
     layer, x = torch.nn.Linear(8, 1), torch.randn(20_000, 8)
     y = torch.rand(20_000) < 0.01
@@ -146,41 +147,41 @@ def test_autocast_sums_in_single_precision() -> None:
     assert torch.isfinite(layer.weight.grad).all()
 
 
-def test_compiled_whole_and_equal() -> None:
+def test_compiled_loss_is_a_single_graph_and_gives_the_same_result() -> None:
     z, y, w = rows(9)
     loss = ScoreLoss("csi", "cosine:0.5,0.3")
-    expected = computed(loss, z, y, w, torch.float32)
-    value, gradient = computed(torch.compile(loss, fullgraph=True, backend="aot_eager"), z, y, w, torch.float32)
-    near(value, gradient, *expected, 1e-6)
+    expected = value_and_gradient(loss, z, y, w, torch.float32)
+    value, gradient = value_and_gradient(torch.compile(loss, fullgraph=True, backend="aot_eager"), z, y, w, torch.float32)
+    assert_close(value, gradient, *expected, 1e-6)
 
 
-def test_micro_batches_give_the_gradient_of_the_whole() -> None:
+def test_accumulated_gradient_of_micro_batches_is_that_of_the_whole_batch() -> None:
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(5, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)).double()
     x, y = torch.randn(500, 5, dtype=torch.float64), torch.rand(500) < 0.05
     loss = ScoreLoss("f1", "cosine:0.5,0.4")
     expected = loss(model(x)[:, 0], y)
     expected.backward()
-    whole_gradient = [parameter.grad.clone() for parameter in model.parameters()]
+    expected_gradients = [parameter.grad.clone() for parameter in model.parameters()]
     model.zero_grad()
     parts = list(zip(torch.tensor_split(x, 8), torch.tensor_split(y, 8), strict=True))
-    whole = loss.accumulate()
+    accumulation = loss.accumulate()
     for part, labels in parts:
         with torch.no_grad():
-            whole.count(model(part)[:, 0], labels)
+            accumulation.count(model(part)[:, 0], labels)
     for part, labels in parts:
-        value = whole(model(part)[:, 0], labels)
+        value = accumulation(model(part)[:, 0], labels)
         assert value.item() == pytest.approx(expected.item(), abs=1e-14)
         value.backward()
-    for parameter, gradient in zip(model.parameters(), whole_gradient, strict=True):
+    for parameter, gradient in zip(model.parameters(), expected_gradients, strict=True):
         assert (parameter.grad - gradient).abs().max() <= 1e-6 * gradient.abs().max()
     with pytest.raises(ValueError, match="second pass has begun"):
-        whole.count(model(x)[:, 0], y)
-    with pytest.raises(ValueError, match="count the micro-batches first"):
+        accumulation.count(model(x)[:, 0], y)
+    with pytest.raises(ValueError, match="for every micro-batch first"):
         loss.accumulate()(model(x)[:, 0], y)
 
 
-def test_the_start_is_never_outside_the_support() -> None:
+def test_initial_predictions_lie_inside_the_support_of_the_prior() -> None:
     for seed in range(20):
         for prior in ("cosine:0.5,0.1", "cosine:0.3,0.05", "cosine:0.9,0.05"):
             torch.manual_seed(seed)
@@ -195,7 +196,7 @@ def test_the_start_is_never_outside_the_support() -> None:
         init_output_layer(torch.nn.ReLU())
 
 
-def test_it_trains_to_the_score_of_its_threshold() -> None:
+def test_training_reaches_nearly_the_best_score_at_the_mean_of_the_prior() -> None:
     torch.manual_seed(2)
     x = torch.randn(2000, 2)
     y = (x[:, 0] + 0.5 * x[:, 1] + 0.3 * torch.randn(2000)) > 1.8
@@ -208,33 +209,33 @@ def test_it_trains_to_the_score_of_its_threshold() -> None:
         loss(model(x)[:, 0], y).backward()
         optimizer.step()
     p = torch.sigmoid(model(x)[:, 0]).detach().numpy()
-    found = sw.sweep(y.numpy(), p)
+    best = sw.sweep(y.numpy(), p).best("csi").value
     at_half = sw.score(y.numpy(), p, scores="csi", replicates=1).scores["csi"]["value"]
-    assert at_half > 0.7 and found.best("csi").value - at_half < 0.02
+    assert at_half > 0.7 and best - at_half < 0.02
 
 
-def test_modules_can_be_copied_pickled_and_shown() -> None:
+def test_losses_can_be_copied_pickled_and_printed() -> None:
     z, y, _ = rows(10)
     loss = ScoreLoss("tss", "cosine:0.5,0.1")
     expected = loss(torch.tensor(z), torch.tensor(y)).item()
-    for again in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):
-        assert again(torch.tensor(z), torch.tensor(y)).item() == expected
+    for restored in (copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):
+        assert restored(torch.tensor(z), torch.tensor(y)).item() == expected
     assert repr(loss) == "ScoreLoss('tss', 'cosine:0.5,0.1', task='binary')"
 
 
-def test_mistakes_get_a_sentence() -> None:
+def test_invalid_arguments_raise_clear_errors() -> None:
     z, y = torch.zeros(4), torch.zeros(3)
-    with pytest.raises(ValueError, match="targets must be of the logits' shape"):
+    with pytest.raises(ValueError, match="targets must have the shape of the logits"):
         ScoreLoss("f1")(z, y)
     with pytest.raises(ValueError, match="did you mean `precision`"):
         ScoreLoss("presicion")
     with pytest.raises(ValueError, match="must lie in"):
         ScoreLoss("f1", "cosine:0.95,0.1")
-    with pytest.raises(ValueError, match="prior must be a text such as 'cosine:0.5,0.1', not 0.5"):
+    with pytest.raises(ValueError, match="prior must be a string such as 'cosine:0.5,0.1', not 0.5"):
         ScoreLoss("f1", 0.5)
     with pytest.raises(ValueError, match="task must be binary, multilabel or multiclass"):
         ScoreLoss("f1", task="regression")
     with pytest.raises(ValueError, match="2 priors for 3 classes"):
         ScoreLoss("f1", ["uniform", "uniform"], task="multilabel")(torch.zeros(5, 3), torch.zeros(5, 3))
-    with pytest.raises(ValueError, match="do not rise"):
+    with pytest.raises(ValueError, match="do not increase"):
         TemporalScoreLoss("csi", masks=(0.1, 0.5))

@@ -1,1 +1,1 @@
-"""One module for each golden file, and what they share."""
+"""Modules that make the golden files, one each, and shared helpers."""

@@ -1,4 +1,4 @@
-"""Makes losses.json: losses and gradients by torch's own derivatives, checked at 50 digits."""
+"""Makes losses.json: losses and gradients computed by automatic differentiation in torch, checked with 50 digits."""
 
 import math
 
@@ -9,7 +9,7 @@ from golden_parts.priors import logistic, parse_prior, prior_cdf, prior_pdf
 from golden_parts.scores import FORMULAS, Cells
 from golden_parts.shared import TOLERANCE, certificate, write_json
 
-LOWER_IS_BETTER = ("far", "cost(fp=1, fn=10)")  # their loss is the score itself, not 1 − score
+LOWER_IS_BETTER = ("far", "cost(fp=1, fn=10)")  # the loss is the score, not 1 − score
 
 LOSS_PRIORS = [
     "uniform",
@@ -25,7 +25,7 @@ LOSS_PRIORS = [
     "mix:0.05,cosine:0.5,0.1",
 ]
 
-# Written a second time, for tensors, and held against FORMULAS by `check_case`.
+# The formulas again, for tensors; `check_case` compares them with FORMULAS.
 LOSS_SCORES = {
     "accuracy": lambda c: (c.tp + c.tn) / c.total,
     "precision": lambda c: c.tp / (c.tp + c.fp),
@@ -55,7 +55,7 @@ LOSS_SCORES = {
 
 
 def torch_cdf(text, p):
-    """A prior's distribution in torch operations; clamping gives the compact ones their flat outside."""
+    """Return the distribution function of a prior in torch operations; priors of bounded support are clamped outside of it."""
     import torch
 
     kind, parameters = parse_prior(text)
@@ -83,7 +83,7 @@ def torch_cdf(text, p):
 
 
 def loss_sample():
-    """64 rows: moderate logits, some on the wrong side, and saturated ones of both labels."""
+    """Return 64 rows: moderate logits, some of them wrong, and saturated logits for both labels."""
     import numpy
 
     generator = numpy.random.default_rng(1884)
@@ -91,14 +91,14 @@ def loss_sample():
     logits = generator.normal(1.6 * labels - 1.0, 1.3)
     logits[[3, 17]] = -30.0
     logits[[8, 33]] = 30.0
-    logits[[20]] = -30.0  # a positive the network is certain of the wrong way
+    logits[[20]] = -30.0  # a positive row that is predicted negative with certainty
     weights = generator.gamma(2.0, 0.75, size=64)
     weights[[5, 12, 40]] = 0.0
     return [float(z) for z in logits.round(6)], [int(y) for y in labels], [float(w) for w in weights.round(6)]
 
 
 def expected_confusion(labels, weights, distribution):
-    """Works on tensors and, term by term, on mpmath numbers alike."""
+    """Return the expected confusion matrix, for tensors or for lists of mpmath numbers."""
     tp = sum(w * y * f for w, y, f in zip(weights, labels, distribution))
     fp = sum(w * (1 - y) * f for w, y, f in zip(weights, labels, distribution))
     positives = sum(w * y for w, y in zip(weights, labels))
@@ -118,7 +118,7 @@ def torch_score_loss(score, prior, logits, labels, weights):
 
 
 def torch_cross_entropy(positive_weight, logits, labels, weights):
-    """The positives' weight is multiplied; the sum is divided by the sum of the multiplied weights."""
+    """Return the weighted mean cross-entropy and its gradient; the weights of positive rows are multiplied by `positive_weight`."""
     import torch
 
     z = torch.tensor(logits, dtype=torch.float64, requires_grad=True)
@@ -130,20 +130,20 @@ def torch_cross_entropy(positive_weight, logits, labels, weights):
 
 
 class ExactLoss:
-    """The same loss at 50 digits for one prior and one set of weights.
+    """The same loss with 50 digits, for one prior and one set of weights.
 
-    The slope of s is a central difference, so no derivative of a score is written down anywhere. The slope of F is the
-    density: at z = 30 it can be 1e-63, which a difference of values near 1 would not see.
+    The derivatives of a score are central differences, so no derivative has to be written down. The derivative of F is the density: at
+    z = 30 it can be as small as 1e-63, which a difference of values near 1 would lose.
     """
 
-    STEP = mpf("1e-16")  # an error of about 1e-32 in the slope of s, far below a double's
+    STEP = mpf("1e-16")  # gives an error of about 1e-32 in the derivative, far below the precision of a double
 
     def __init__(self, prior, logits, labels, weights):
         self.rows = [(y, mpf(w)) for y, w in zip(labels, weights)]
         probabilities = [logistic(mpf(z)) for z in logits]
         distribution = [prior_cdf(prior, p) for p in probabilities]
         self.cells = expected_confusion(labels, [w for _, w in self.rows], distribution)
-        self.slopes = [prior_pdf(prior, p) * p * (1 - p) for p in probabilities]
+        self.densities = [prior_pdf(prior, p) * p * (1 - p) for p in probabilities]
 
     def moved(self, label, step):
         c = self.cells
@@ -152,32 +152,32 @@ class ExactLoss:
         return Cells(tn=c.tn - step, fp=c.fp + step, fn=c.fn, tp=c.tp)
 
     def value_and_gradient(self, score):
-        # fbeta(2) is f2; the table of formulas has it under that name only.
+        # FORMULAS contains fbeta(2) under the name f2.
         formula = FORMULAS["f2" if score == "fbeta(2)" else score]
         sign = 1 if score in LOWER_IS_BETTER else -1
         value = formula(self.cells) if sign == 1 else 1 - formula(self.cells)
-        by_label = [
+        derivatives = [
             sign * (formula(self.moved(label, self.STEP)) - formula(self.moved(label, -self.STEP))) / (2 * self.STEP)
             for label in (0, 1)
         ]
-        return value, [w * by_label[y] * slope for (y, w), slope in zip(self.rows, self.slopes)]
+        return value, [w * derivatives[y] * density for (y, w), density in zip(self.rows, self.densities)]
 
 
 def exact_cross_entropy(positive_weight, logits, labels, weights):
     weights = [mpf(w) * (mpf(positive_weight) if y else 1) for y, w in zip(labels, weights)]
     total = sum(weights)
-    # −ln σ(z) for a positive, −ln σ(−z) for a negative; at 50 digits a plain logarithm keeps its digits at z = 30.
+    # −ln σ(z) for a positive, −ln σ(−z) for a negative; with 50 digits there is no loss of precision at z = 30.
     losses = [mpmath.log1p(mpmath.exp(-mpf(z) if y else mpf(z))) for z, y in zip(logits, labels)]
     value = sum(w * loss for w, loss in zip(weights, losses)) / total
     return value, [w * (logistic(mpf(z)) - y) / total for w, z, y in zip(weights, logits, labels)]
 
 
 def check_case(case, value, gradient):
-    """torch keeps 1e-12 of the steepest slope; of a slope at z = 30 three digits or none, as 1 − σ(30) has only three."""
-    steepest = max(abs(slope) for slope in gradient)
+    """Compare with torch, to 1e-12 of the largest entry of the gradient: at z = 30 torch has at most three digits, since 1 − σ(30) has only three."""
+    largest = max(abs(exact) for exact in gradient)
     assert abs(case["loss"] - value) <= TOLERANCE * abs(value), (case["score"], case["prior"], "loss")
-    for torch_slope, slope in zip(case["gradient"], gradient):
-        assert abs(torch_slope - slope) <= TOLERANCE * steepest, (case["score"], case["prior"], torch_slope, slope)
+    for from_torch, exact in zip(case["gradient"], gradient):
+        assert abs(from_torch - exact) <= TOLERANCE * largest, (case["score"], case["prior"], from_torch, exact)
 
 
 def make_losses():
@@ -203,10 +203,10 @@ def make_losses():
                 add_case(score, prior, weighted, from_torch, exact.value_and_gradient(score))
         for score, factor in (("ce", 1.0), ("weighted-ce:3", 3.0)):
             add_case(score, "", weighted, torch_cross_entropy(factor, *sample), exact_cross_entropy(factor, *sample))
-    birth = certificate("losses", ["torch", "mpmath", "numpy"])
-    birth["notes"] = (
+    provenance = certificate("losses", ["torch", "mpmath", "numpy"])
+    provenance["notes"] = (
         "loss and gradient (of the logits): torch autograd in float64, good to 1e-12 of the gradient's largest entry. "
         "saturated_gradient: the entries of the rows in `saturated`, at 50 digits in mpmath, rounded once."
     )
-    document = {"certificate": birth, "logits": logits, "labels": labels, "weights": weights, "saturated": saturated}
+    document = {"certificate": provenance, "logits": logits, "labels": labels, "weights": weights, "saturated": saturated}
     write_json("losses.json", document | {"cases": cases})

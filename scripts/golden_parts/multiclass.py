@@ -1,4 +1,4 @@
-"""Makes multiclass.json: the scores of more than two classes, by the formula and by the tools that have them."""
+"""Makes multiclass.json: scores of more than two classes, from formulas and from the tools that implement them."""
 
 from importlib.metadata import version
 
@@ -7,7 +7,7 @@ from mpmath import mpf
 from golden_parts.scores import Cells, fbeta, recall
 from golden_parts.shared import agrees, certificate, ratio, root, write_json
 
-# Rows are the truth, columns the forecast; the classes are ordered, which only Gerrity uses.
+# Rows are observed classes, columns forecast classes. The order of the classes matters for the Gerrity score only.
 CLASS_MATRICES = {
     "two_classes": [[2680, 72], [23, 28]],
     "three_classes": [[50, 3, 2], [10, 30, 5], [1, 4, 15]],
@@ -24,28 +24,28 @@ class ClassCounts:
     def __init__(self, counts):
         self.counts = [[mpf(cell) for cell in row] for row in counts]
         self.classes = range(len(counts))
-        self.truths = [sum(row) for row in self.counts]
+        self.observed = [sum(row) for row in self.counts]
         self.forecasts = [sum(row[k] for row in self.counts) for k in self.classes]
-        self.total = sum(self.truths)
-        self.right = sum(self.counts[k][k] for k in self.classes)
+        self.total = sum(self.observed)
+        self.correct = sum(self.counts[k][k] for k in self.classes)
 
-    def against_the_rest(self, k):
+    def one_versus_rest(self, k):
         tp = self.counts[k][k]
-        fn, fp = self.truths[k] - tp, self.forecasts[k] - tp
+        fn, fp = self.observed[k] - tp, self.forecasts[k] - tp
         return Cells(tn=self.total - tp - fn - fp, fp=fp, fn=fn, tp=tp)
 
 
 def macro(score):
-    return lambda m: sum(score(m.against_the_rest(k)) for k in m.classes) / len(m.classes)
+    return lambda m: sum(score(m.one_versus_rest(k)) for k in m.classes) / len(m.classes)
 
 
 def weighted_by_support(score):
-    return lambda m: sum(m.truths[k] * score(m.against_the_rest(k)) for k in m.classes) / m.total
+    return lambda m: sum(m.observed[k] * score(m.one_versus_rest(k)) for k in m.classes) / m.total
 
 
 def micro(score):
     def formula(m):
-        each = [m.against_the_rest(k) for k in m.classes]
+        each = [m.one_versus_rest(k) for k in m.classes]
         sums = {cell: sum(getattr(c, cell) for c in each) for cell in ("tn", "fp", "fn", "tp")}
         return score(Cells(**sums))
 
@@ -53,29 +53,29 @@ def micro(score):
 
 
 def chance_agreement(m):
-    return sum(t * f for t, f in zip(m.truths, m.forecasts)) / m.total**2
+    return sum(t * f for t, f in zip(m.observed, m.forecasts)) / m.total**2
 
 
 def heidke_of_classes(m):
-    return ratio(m.right / m.total - chance_agreement(m), 1 - chance_agreement(m))
+    return ratio(m.correct / m.total - chance_agreement(m), 1 - chance_agreement(m))
 
 
 def peirce_of_classes(m):
-    return ratio(m.right / m.total - chance_agreement(m), 1 - sum(t**2 for t in m.truths) / m.total**2)
+    return ratio(m.correct / m.total - chance_agreement(m), 1 - sum(t**2 for t in m.observed) / m.total**2)
 
 
 def r_k(m):
-    """Gorodkin 2004: the correlation of the two indicator tables."""
-    truth_spread = m.total**2 - sum(t**2 for t in m.truths)
-    forecast_spread = m.total**2 - sum(f**2 for f in m.forecasts)
-    together = m.right * m.total - sum(t * f for t, f in zip(m.truths, m.forecasts))
-    return ratio(together, root(truth_spread) * root(forecast_spread))
+    """Gorodkin (2004): the correlation of the indicator matrices of observed and forecast classes."""
+    observed_variance = m.total**2 - sum(t**2 for t in m.observed)
+    forecast_variance = m.total**2 - sum(f**2 for f in m.forecasts)
+    covariance = m.correct * m.total - sum(t * f for t, f in zip(m.observed, m.forecasts))
+    return ratio(covariance, root(observed_variance) * root(forecast_variance))
 
 
 def gerrity(m):
-    """Gerrity 1992: credits from the odds of the observed classes, ordered; D(i) odds of lying above class i."""
+    """Gerrity (1992): weights from the odds of the ordered observed classes; `odds[i]` are the odds of lying above class i."""
     last = len(m.classes) - 1
-    odds = [ratio(m.total - sum(m.truths[: k + 1]), sum(m.truths[: k + 1])) for k in range(last)]
+    odds = [ratio(m.total - sum(m.observed[: k + 1]), sum(m.observed[: k + 1])) for k in range(last)]
 
     def credit(first, second):
         low, high = min(first, second), max(first, second)
@@ -87,7 +87,7 @@ def gerrity(m):
 
 
 CLASS_FORMULAS = {
-    "accuracy": lambda m: m.right / m.total,
+    "accuracy": lambda m: m.correct / m.total,
     "mcc": r_k,
     "hss": heidke_of_classes,
     "peirce": peirce_of_classes,
@@ -99,7 +99,7 @@ CLASS_FORMULAS = {
 }
 
 
-def rows_of(counts):
+def expand_rows(counts):
     import numpy
 
     cells = [(i, j, cell) for i, row in enumerate(counts) for j, cell in enumerate(row)]
@@ -110,7 +110,7 @@ def rows_of(counts):
 def scikit_learn_of_classes(counts):
     from sklearn import metrics
 
-    truth, forecast = rows_of(counts)
+    truth, forecast = expand_rows(counts)
     return {
         "accuracy": metrics.accuracy_score(truth, forecast),
         "mcc": metrics.matthews_corrcoef(truth, forecast),
@@ -127,11 +127,11 @@ def xskillscore_of_classes(counts):
     import xarray
     import xskillscore
 
-    # Observations come first, then forecasts; the edges put class k into category k + 1, in order.
-    truth, forecast = (xarray.DataArray(column, dims="row") for column in rows_of(counts))
+    # The arguments are observations, then forecasts; with these edges class k is category k + 1.
+    truth, forecast = (xarray.DataArray(column, dims="row") for column in expand_rows(counts))
     edges = numpy.arange(len(counts) + 1) - 0.5
     table = xskillscore.Contingency(truth, forecast, edges, edges, dim="row")
-    assert (table.table.values == numpy.array(counts)).all()  # rows are the truth, as in ours
+    assert (table.table.values == numpy.array(counts)).all()  # rows are observed classes, as in CLASS_MATRICES
     return {
         "accuracy": table.accuracy().item(),
         "hss": table.heidke_score().item(),
@@ -146,15 +146,15 @@ CLASS_TOOLS = {"scikit-learn": scikit_learn_of_classes, "xskillscore": xskillsco
 def make_multiclass():
     cases = []
     for name, counts in CLASS_MATRICES.items():
-        exact = ClassCounts(counts)
-        truths = {score: float(formula(exact)) for score, formula in CLASS_FORMULAS.items()}
-        said = {"mpmath": truths} | {tool: scores_of(counts) for tool, scores_of in CLASS_TOOLS.items()}
-        for tool, values in said.items():
+        matrix = ClassCounts(counts)
+        exact_values = {score: float(formula(matrix)) for score, formula in CLASS_FORMULAS.items()}
+        results = {"mpmath": exact_values} | {tool: scores_of(counts) for tool, scores_of in CLASS_TOOLS.items()}
+        for tool, values in results.items():
             for score, value in values.items():
-                if not agrees(value, truths[score]):
-                    raise SystemExit(f"{tool}: {score} of {name} is {value}, the formula says {truths[score]}")
+                if not agrees(value, exact_values[score]):
+                    raise SystemExit(f"{tool}: {score} of {name} is {value}, the formula gives {exact_values[score]}")
                 case = {"matrix": name, "score": score, "tool": tool, "version": version(tool), "value": float(value)}
                 cases.append(case)
-    birth = certificate("multiclass", ["mpmath", *CLASS_TOOLS])
-    birth["notes"] = "Rows of a matrix are the truth, columns the forecast. hss is Cohen's kappa, mcc is Gorodkin's R_K."
-    write_json("multiclass.json", {"certificate": birth, "matrices": CLASS_MATRICES, "cases": cases})
+    provenance = certificate("multiclass", ["mpmath", *CLASS_TOOLS])
+    provenance["notes"] = "Rows of a matrix are the truth, columns the forecast. hss is Cohen's kappa, mcc is Gorodkin's R_K."
+    write_json("multiclass.json", {"certificate": provenance, "matrices": CLASS_MATRICES, "cases": cases})

@@ -1,4 +1,4 @@
-"""Makes priors.csv: distribution, density, quantiles, mean and variance of every prior, by the formula and by scipy."""
+"""Makes priors.csv: distribution function, density, quantiles, mean and variance of every prior, from formulas and from scipy."""
 
 import math
 from importlib.metadata import version
@@ -6,7 +6,7 @@ from importlib.metadata import version
 import mpmath
 from mpmath import mpf
 
-from golden_parts.shared import UNDEFINED, Undefined, agrees, certificate, text_of, value_or_undefined, write_csv
+from golden_parts.shared import UNDEFINED, Undefined, agrees, certificate, format_value, value_or_undefined, write_csv
 
 PRIORS = [
     "uniform",
@@ -28,11 +28,11 @@ PRIORS = [
     "mix:0.05,cosine:0.5,0.1",
 ]
 
-COMPACT = ("cosine", "triangular", "epanechnikov", "quartic")  # supports mu − delta … mu + delta
+COMPACT = ("cosine", "triangular", "epanechnikov", "quartic")  # with the support [mu − delta, mu + delta]
 
 
 def parse_prior(text):
-    """`cosine:0.5,0.1` is ("cosine", [0.5, 0.1]); a mixture's second parameter is the text of the prior it mixes."""
+    """Parse `cosine:0.5,0.1` as ("cosine", [0.5, 0.1]); the second parameter of a mixture is the other prior, as a string."""
     kind, _, rest = text.partition(":")
     if kind == "mix":
         share, _, mixed = rest.partition(",")
@@ -46,13 +46,13 @@ def support(text):
         return parameters
     if kind in COMPACT:
         mu, delta = parameters
-        # Rounded, because 0.6 − 0.25 in doubles is 0.35 only nearly.
+        # Rounded, because 0.6 − 0.25 is not exactly 0.35 in floating point.
         return [round(mu - delta, 12), round(mu + delta, 12)]
     return [0.0, 1.0]
 
 
 def standardise(x, mu, delta):
-    """u in [−1, 1]. The ends of the support are known to a rounding only, so a u within 1e-15 of an end is the end."""
+    """Return u = (x − mu)/delta, clamped to [−1, 1]. The ends of the support are rounded, so a u within 1e-15 of ±1 is set to ±1."""
     u = (mpf(x) - mpf(mu)) / mpf(delta)
     if abs(abs(u) - 1) < mpf("1e-15"):
         u = mpmath.sign(u)
@@ -63,7 +63,7 @@ def triangular_cdf(u):
     return (1 + u) ** 2 / 2 if u < 0 else 1 - (1 - u) ** 2 / 2
 
 
-# On −1 … 1: distribution and density, by the textbook.
+# Textbook formulas of the distribution function and density on [−1, 1].
 COMPACT_FORMULAS = {
     "cosine": (lambda u: (1 + u + mpmath.sinpi(u) / mpmath.pi) / 2, lambda u: (1 + mpmath.cospi(u)) / 2),
     "triangular": (triangular_cdf, lambda u: 1 - abs(u)),
@@ -77,7 +77,7 @@ def logistic(x):
 
 
 def prior_cdf(text, x):
-    """F(x) at 50 digits. Parameters and x are the doubles themselves, as any f64 code sees them, not their decimals."""
+    """Return F(x) with 50 digits. Parameters and x are the exact values of the doubles, not of their decimal strings."""
     kind, parameters = parse_prior(text)
     x = mpf(x)
     if kind == "mix":
@@ -99,7 +99,7 @@ def prior_cdf(text, x):
 
 
 def prior_pdf(text, x):
-    """f(x) at 50 digits, or Undefined where it is infinite or jumps inside (0, 1)."""
+    """Return f(x) with 50 digits; raises Undefined where it is infinite or has a jump inside (0, 1)."""
     kind, parameters = parse_prior(text)
     x = mpf(x)
     if kind == "mix":
@@ -121,12 +121,12 @@ def prior_pdf(text, x):
         return a * b * x ** (a - 1) * (1 - x**a) ** (b - 1)
     if kind == "normal":
         return mpmath.npdf(x, a, b) / (mpmath.ncdf((1 - a) / b) - mpmath.ncdf(-a / b))
-    height = logistic((x - a) / b) * logistic((a - x) / b) / b
-    return height / (logistic((1 - a) / b) - logistic(-a / b))
+    density = logistic((x - a) / b) * logistic((a - x) / b) / b
+    return density / (logistic((1 - a) / b) - logistic(-a / b))
 
 
 def prior_quantile(text, level):
-    """Bisection on F: slow, without a formula of its own, and so a check of every closed form."""
+    """Return a quantile by bisection of F, which is independent of the closed forms that it checks."""
     low, high = (mpf(end) for end in support(text))
     if level in (0.0, 1.0):
         return low if level == 0.0 else high
@@ -140,10 +140,10 @@ def prior_quantile(text, level):
 
 
 def prior_mean_and_variance(text):
-    """From E[X] = ∫ (1 − F) and E[X²] = ∫ 2x (1 − F), which need F only and have no infinite integrand."""
+    """Return E[X] = ∫ (1 − F) and the variance from E[X²] = ∫ 2x (1 − F), which need only F and have bounded integrands."""
     low, high = support(text)
     kind, parameters = parse_prior(text)
-    # Kinks, ends and steep places begin a new interval, so that the quadrature sees smooth pieces only.
+    # The intervals of the quadrature end at kinks, at the ends of the support and where F is steep.
     breaks = {0.0, low, high, 1.0}
     if kind == "mix":
         breaks |= set(support(parameters[1]))
@@ -151,14 +151,14 @@ def prior_mean_and_variance(text):
         middle = parameters[0] if kind != "beta" else parameters[0] / sum(parameters)
         spread = parameters[1] if kind != "beta" else 0.03
         breaks |= {middle + steps * spread for steps in (-16, -8, -4, -2, 0, 2, 4, 8, 16)}
-    places = sorted(mpf(place) for place in breaks if 0 <= place <= 1)
-    mean = mpmath.quad(lambda x: 1 - prior_cdf(text, x), places)
-    square = mpmath.quad(lambda x: 2 * x * (1 - prior_cdf(text, x)), places)
+    points = sorted(mpf(point) for point in breaks if 0 <= point <= 1)
+    mean = mpmath.quad(lambda x: 1 - prior_cdf(text, x), points)
+    square = mpmath.quad(lambda x: 2 * x * (1 - prior_cdf(text, x)), points)
     return mean, square - mean**2
 
 
 class TruncatedLogistic:
-    """scipy.stats.logistic cut to [0, 1]; scipy's own truncation is in its experimental classes only."""
+    """scipy.stats.logistic truncated to [0, 1]; scipy itself truncates only in its experimental classes."""
 
     def __init__(self, mu, scale):
         from scipy import stats
@@ -178,7 +178,7 @@ class TruncatedLogistic:
 
 
 def scipy_prior(text):
-    """The same prior in scipy.stats, or None where it has none."""
+    """Return the same prior from scipy.stats, or None if scipy does not have it."""
     from scipy import stats
 
     kind, parameters = parse_prior(text)
@@ -193,7 +193,7 @@ def scipy_prior(text):
     if kind in COMPACT:
         mu, delta = parameters
         return {
-            "cosine": lambda: stats.cosine(mu, delta / math.pi),  # scipy's lives on −π … π
+            "cosine": lambda: stats.cosine(mu, delta / math.pi),  # scipy defines it on [−π, π]
             "triangular": lambda: stats.triang(0.5, mu - delta, 2 * delta),
             # rdist(c) has the density (1 − u²)^(c/2 − 1).
             "epanechnikov": lambda: stats.rdist(4, mu, delta),
@@ -204,22 +204,22 @@ def scipy_prior(text):
     return None  # kumaraswamy, which it lacks, and mixtures, which are in its experimental classes only
 
 
-# Levels and places shared by all priors; both ends, both tails, the middle.
+# Levels and points for all priors: both ends, both tails and the middle.
 LEVELS = [0.0, 1e-6, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-6, 1.0]
-PLACES = [0.0, 1e-9, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 1 - 1e-9, 1.0]
-PLACES_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999, 1.0]
+POINTS = [0.0, 1e-9, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 1 - 1e-9, 1.0]
+POINTS_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999, 1.0]
 
 
-def places_for(text):
+def points_for(text):
     kind, parameters = parse_prior(text)
     low, high = support(parameters[1] if kind == "mix" else text)
     if (low, high) == (0.0, 1.0):
-        return PLACES
-    inside = [round((low + high) / 2 + u * (high - low) / 2, 12) for u in PLACES_IN_SUPPORT]
+        return POINTS
+    inside = [round((low + high) / 2 + u * (high - low) / 2, 12) for u in POINTS_IN_SUPPORT]
     return sorted({0.0, 1e-9, 0.05, 0.95, 1 - 1e-9, 1.0, *inside})
 
 
-def scipy_says(frozen, function, x):
+def scipy_value(frozen, function, x):
     if frozen is None:
         return None
     if function in ("mean", "variance"):
@@ -230,43 +230,43 @@ def scipy_says(frozen, function, x):
 
 
 def exact_prior_values(text):
-    """(function, x, value) for one prior."""
+    """Yield tuples (function, x, value) for one prior."""
     mean, variance = prior_mean_and_variance(text)
     yield "mean", None, float(mean)
     yield "variance", None, float(variance)
-    for x in places_for(text):
+    for x in points_for(text):
         yield "cdf", x, float(prior_cdf(text, x))
         yield "pdf", x, value_or_undefined(prior_pdf, text, x)
     for level in LEVELS:
         yield "quantile", level, float(prior_quantile(text, level))
 
 
-# Why scipy's value may differ by more than 1e-12, and at which x; such rows are left out.
+# The points x at which scipy differs by more than 1e-12, with the reason; these rows are left out.
 KNOWN_SCIPY_DIFFERENCES = {
-    ("cosine:0.5,0.1", "cdf"): ([0.4], "the lower end is rounded: 5e-48 where 0 is meant"),
-    ("cosine:0.3,0.3", "cdf"): ([1e-9], "the place is rounded on the way to −π … π, and the tail goes with its cube"),
+    ("cosine:0.5,0.1", "cdf"): ([0.4], "the lower end is rounded: 5e-48 instead of 0"),
+    ("cosine:0.3,0.3", "cdf"): ([1e-9], "x is rounded when it is scaled to [−π, π], and the tail is proportional to its cube"),
     ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "1 + cos cancels near the ends of the support"),
     ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "1 + cos cancels near the ends of the support"),
-    ("triangular:0.5,0.2", "pdf"): ([0.7], "the upper end is rounded: 1e-15 where 0 is meant"),
-    ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "the upper end is rounded: 1e-15 where 0 is meant"),
-    ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "1.1e-12 off; scipy's own 1 − sf agrees with mpmath"),
+    ("triangular:0.5,0.2", "pdf"): ([0.7], "the upper end is rounded: 1e-15 instead of 0"),
+    ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "the upper end is rounded: 1e-15 instead of 0"),
+    ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "differs by 1.1e-12; 1 − sf of scipy agrees with mpmath"),
     ("normal:0.5,0.1", "cdf"): ([1e-9], "the difference of two nearly equal values"),
     ("normal:0.2,0.3", "cdf"): ([1e-9], "the difference of two nearly equal values"),
     ("normal:0.2,0.3", "quantile"): ([1e-6], "the same cancellation, inverted"),
     ("logistic:0.5,0.0137", "cdf"): ([1e-9], "the difference of two nearly equal values"),
     ("logistic:0.1,0.2", "cdf"): ([1e-9], "the difference of two nearly equal values"),
-    ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "a level near 1 has too few digits: 0.9938 where 1 is meant"),
+    ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "a level near 1 has too few digits: 0.9938 instead of 1"),
     ("logistic:0.1,0.2", "quantile"): ([0.0, 1e-6], "the same cancellation, inverted"),
 }
 
 
 def check_density(text):
-    """f must be the slope of F: a slip in either formula shows here."""
+    """Check that f is the derivative of F, which finds mistakes in either formula."""
     low, high = support(text)
     for share in (0.13, 0.31, 0.58, 0.83):
         x = mpf(low) + mpf(share) * (mpf(high) - mpf(low))
-        slope = mpmath.diff(lambda place: prior_cdf(text, place), x)
-        assert abs(slope - prior_pdf(text, x)) < mpf("1e-15"), (text, x)
+        derivative = mpmath.diff(lambda point: prior_cdf(text, point), x)
+        assert abs(derivative - prior_pdf(text, x)) < mpf("1e-15"), (text, x)
 
 
 def make_priors():
@@ -274,18 +274,18 @@ def make_priors():
     for text in PRIORS:
         check_density(text)
         frozen = scipy_prior(text)
-        for function, x, truth in exact_prior_values(text):
-            if truth == UNDEFINED:
+        for function, x, exact in exact_prior_values(text):
+            if exact == UNDEFINED:
                 continue
-            place = "" if x is None else text_of(x)
-            rows.append([text, function, place, text_of(truth), "mpmath", version("mpmath")])
-            value = scipy_says(frozen, function, x)
+            point = "" if x is None else format_value(x)
+            rows.append([text, function, point, format_value(exact), "mpmath", version("mpmath")])
+            value = scipy_value(frozen, function, x)
             if value is None:
                 continue
-            if agrees(value, truth):
-                rows.append([text, function, place, text_of(value), "scipy", version("scipy")])
+            if agrees(value, exact):
+                rows.append([text, function, point, format_value(value), "scipy", version("scipy")])
             elif x not in KNOWN_SCIPY_DIFFERENCES.get((text, function), ([], ""))[0]:
-                raise SystemExit(f"scipy: {function} of {text} at {x} is {value}, the formula says {truth}")
+                raise SystemExit(f"scipy: {function} of {text} at {x} is {value}, the formula gives {exact}")
     notes = [
         "mpmath: 50 digits, rounded once; quantiles by bisection of F, mean and variance by quadrature of F.",
         "Parameters and x are the doubles nearest to the decimals shown. Left out: infinite densities, and densities at a jump.",

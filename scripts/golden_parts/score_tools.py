@@ -1,13 +1,13 @@
-"""Asks the tools for the scores of scores.csv: each tool's own functions on one matrix, under our names.
+"""Computes the scores of scores.csv with other tools, from one confusion matrix, under the names used here.
 
-The cells come as text. A tool is imported inside its own function, so that the formulas can be had without the tools.
+The entries of the matrix are strings. Each tool is imported in its own function, so that the formulas can be used without the tools.
 """
 
 
 def scikit_learn_scores(tn, fp, fn, tp):
     from sklearn import metrics
 
-    # Four weighted rows stand for the whole matrix; the weights are floats because integer products overflow.
+    # Four weighted rows represent the matrix; the weights are floats, because products of integers overflow.
     truth, forecast = [0, 0, 1, 1], [0, 1, 0, 1]
     rows = {"y_true": truth, "y_pred": forecast, "sample_weight": [float(tn), float(fp), float(fn), float(tp)]}
     lr_plus, lr_minus = metrics.class_likelihood_ratios(**rows)
@@ -32,7 +32,7 @@ def scikit_learn_scores(tn, fp, fn, tp):
 
 
 def repeated_rows(cells):
-    """One row a count, for the tools that take no weights; a matrix of billions or of fractions is out of their reach."""
+    """Return one row per count, for tools without weights; None if a count is fractional or too large."""
     import numpy
 
     if not all(cell.isdigit() and int(cell) < 1_000_000 for cell in cells):
@@ -44,8 +44,8 @@ def repeated_rows(cells):
 def imbalanced_learn_scores(*cells):
     from imblearn import metrics
 
-    # Rows, not weights: with sample_weight, 0.14 counts the true negatives from the unweighted number of rows,
-    # and Finley's specificity becomes 2.5.
+    # Rows instead of weights: with sample_weight, version 0.14 computes the true negatives from the unweighted number of rows,
+    # and the specificity of Finley's matrix would be 2.5.
     rows = repeated_rows(cells)
     if rows is None:
         return {}
@@ -100,7 +100,7 @@ def pycm_scores(tn, fp, fn, tp):
     from pycm import ConfusionMatrix
 
     if not all(cell.isdigit() for cell in (tn, fp, fn, tp)):
-        return {}  # pycm counts, it does not weigh.
+        return {}  # pycm needs integers.
     table = ConfusionMatrix(matrix={0: {0: int(tn), 1: int(fp)}, 1: {0: int(fn), 1: int(tp)}})
     per_class = {
         "accuracy": "ACC",
@@ -139,11 +139,11 @@ def pycm_scores(tn, fp, fn, tp):
     values["hss"] = table.overall_stat["Kappa"]
     values["kappa_no_prevalence"] = table.overall_stat["Kappa No Prevalence"]
     values["fbeta(3)"] = table.F_beta(beta=3)[1]
-    # pycm's alpha weighs the misses and beta the false alarms, the other way round from Tversky and from us.
+    # In pycm alpha is the weight of misses and beta that of false alarms; Tversky and scorewise have them the other way round.
     values["tversky(0.3, 0.7)"] = table.TI(alpha=0.7, beta=0.3)[1]
-    # Its default alpha is 1, ours and imbalanced-learn's 0.1.
+    # The default alpha of pycm is 1, that of scorewise and imbalanced-learn 0.1.
     values["iba(0.1)"] = table.IBA_alpha(0.1)[1]
-    # It takes the odds of the threshold, not the threshold.
+    # pycm takes the odds of the threshold.
     values["net_benefit(0.1)"] = table.NB(w=0.1 / 0.9)[1]
     values["net_benefit(0.5)"] = table.NB(w=1.0)[1]
     return values
@@ -158,7 +158,7 @@ def xskillscore_scores(*cells):
     if rows is None:
         return {}
     truth, forecast = (xarray.DataArray(column, dims="row") for column in rows)
-    edges = numpy.array([-0.5, 0.5, 1.5])  # category 2, its default `yes`, is label 1
+    edges = numpy.array([-0.5, 0.5, 1.5])  # label 1 is category 2, the default category of `yes`
     table = xskillscore.Contingency(truth, forecast, edges, edges, dim="row")
     methods = {
         "accuracy": table.accuracy,

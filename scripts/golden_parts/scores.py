@@ -1,4 +1,4 @@
-"""Makes scores.csv: every score on every matrix, by the formula of its literature and by the tools that have it."""
+"""Makes scores.csv: every score on every matrix, from the formula in the literature and from the tools that implement it."""
 
 import math
 import warnings
@@ -16,12 +16,12 @@ from golden_parts.shared import (
     ln,
     ratio,
     root,
-    text_of,
+    format_value,
     value_or_undefined,
     write_csv,
 )
 
-# Cells in our order tn, fp, fn, tp; as text, so that mpmath reads them without rounding.
+# tn, fp, fn, tp, as strings so that mpmath parses them without rounding.
 MATRICES = {
     "finley": ("2680", "72", "23", "28"),
     "rare": ("99978", "12", "3", "7"),
@@ -41,7 +41,7 @@ MATRICES = {
 
 
 class Cells:
-    """The four cells and the sums the textbooks write with them."""
+    """The entries of a confusion matrix and their sums."""
 
     def __init__(self, tn, fp, fn, tp):
         self.tn, self.fp, self.fn, self.tp = tn, fp, fn, tp
@@ -93,7 +93,7 @@ def determinant(c):
 
 
 def hss(c):
-    """Heidke in the margins as he wrote it, not rearranged for fixed P and N."""
+    """The Heidke skill score in its original form, in terms of the margins."""
     chance = c.positives * c.forecast_no + c.forecast_yes * c.negatives
     return ratio(2 * determinant(c), chance)
 
@@ -201,7 +201,7 @@ def optimisation_precision(c):
 
 
 def agm(c):
-    # Batuwita and Palade define the adjusted geometric mean for TPR > 0; pycm then says 0, we say undefined.
+    # Batuwita and Palade define the adjusted geometric mean only for TPR > 0; otherwise pycm returns 0, and here it is undefined.
     if c.tp == 0:
         raise Undefined
     share = ratio(c.negatives, c.total)
@@ -277,18 +277,18 @@ FORMULAS = {
     "p/total": prevalence,
 }
 
-# Why a tool's value may differ from the formula, and on which matrices; such rows are left out.
+# The matrices on which a tool differs from the formula, with the reason; these rows are left out.
 KNOWN_DIFFERENCES = {
     ("pycm", "discriminant_power"): (
         list(MATRICES),
-        "pycm takes log10; √3/π scales natural log-odds to the logistic's deviation",
+        "pycm uses log10; √3/π is for natural logarithms (π/√3 is the standard deviation of the logistic distribution)",
     ),
-    ("pycm", "false_omission_rate"): (["rare"], "1 − NPV cancels when NPV is near 1: 1.4e-12 off"),
+    ("pycm", "false_omission_rate"): (["rare"], "1 − NPV cancels when NPV is near 1: differs by 1.4e-12"),
     ("pycm", "orss"): (
         ["perfect", "no_misses", "no_false_alarms"],
-        "made from the odds ratio, so None where FP·FN = 0, though (TP·TN − 0)/(TP·TN + 0) = 1",
+        "computed from the odds ratio, so None if FP·FN = 0, although (TP·TN − 0)/(TP·TN + 0) = 1",
     ),
-    ("pycm", "odds_ratio"): (["inverted"], "made as LR+/LR−, so None where TN = 0, though TP·TN/(FP·FN) = 0"),
+    ("pycm", "odds_ratio"): (["inverted"], "computed as LR+/LR−, so None if TN = 0, although TP·TN/(FP·FN) = 0"),
 }
 
 
@@ -296,31 +296,31 @@ def is_missing(value):
     return value is None or value == "None" or not math.isfinite(value)
 
 
-def tool_rows(matrix, cells, truths):
+def tool_rows(matrix, cells, exact_values):
     for tool, scores_of in SCORE_TOOLS.items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the tools warn of the very divisions by zero we put to them
+            warnings.simplefilter("ignore")  # the tools warn of divisions by zero, which are intended here
             values = scores_of(*cells)
         for score, value in values.items():
-            truth = truths[score]
-            if truth == UNDEFINED:
-                # A number here is the tool's convention for an undefined case, not a value of the score.
+            exact_value = exact_values[score]
+            if exact_value == UNDEFINED:
+                # A number is the convention of the tool for an undefined score, so it is left out.
                 if is_missing(value):
                     yield [matrix, *cells, score, tool, version(tool), UNDEFINED]
-            elif not is_missing(value) and agrees(value, truth):
-                yield [matrix, *cells, score, tool, version(tool), text_of(value)]
+            elif not is_missing(value) and agrees(value, exact_value):
+                yield [matrix, *cells, score, tool, version(tool), format_value(value)]
             elif matrix not in KNOWN_DIFFERENCES.get((tool, score), ([], ""))[0]:
-                raise SystemExit(f"{tool}: {score} of {matrix} is {value}, the formula says {truth}")
+                raise SystemExit(f"{tool}: {score} of {matrix} is {value}, the formula gives {exact_value}")
 
 
 def make_scores():
     rows = []
     for matrix, cells in MATRICES.items():
         exact = Cells(*(mpf(cell) for cell in cells))
-        truths = {score: value_or_undefined(formula, exact) for score, formula in FORMULAS.items()}
-        for score, truth in truths.items():
-            rows.append([matrix, *cells, score, "mpmath", version("mpmath"), text_of(truth)])
-        rows.extend(tool_rows(matrix, cells, truths))
+        exact_values = {score: value_or_undefined(formula, exact) for score, formula in FORMULAS.items()}
+        for score, exact_value in exact_values.items():
+            rows.append([matrix, *cells, score, "mpmath", version("mpmath"), format_value(exact_value)])
+        rows.extend(tool_rows(matrix, cells, exact_values))
     notes = [
         "`undefined`: a division by zero, the logarithm of 0, or the root of a negative number somewhere in the formula.",
         "mpmath: the formula at 50 digits, rounded once. Other tools: their own function, only where it has the score.",

@@ -1,4 +1,4 @@
-"""What every golden file needs: arithmetic that says where it is undefined, birth certificates, and the writers."""
+"""Shared by all golden files: arithmetic that detects undefined values, provenance records, and writers."""
 
 import csv
 import datetime
@@ -14,12 +14,12 @@ GOLDEN = Path(__file__).resolve().parents[2] / "crates" / "scorewise" / "tests" 
 TOLERANCE = 1e-12
 UNDEFINED = "undefined"
 
-# Set here, where every module imports from, because some make 50-digit constants as they are read.
+# Set in the module that all others import, because some define 50-digit constants on import.
 mp.dps = 50
 
 
 class Undefined(Exception):
-    """0/0, x/0, the logarithm of nothing, the root of a negative number."""
+    """A division by zero, the logarithm of a number that is not positive, or the root of a negative number."""
 
 
 def ratio(numerator, denominator):
@@ -29,7 +29,7 @@ def ratio(numerator, denominator):
 
 
 def ln(x):
-    # mpmath itself would answer −inf at 0 and a complex number below.
+    # mpmath would return −inf at 0 and a complex number below.
     if x <= 0:
         raise Undefined
     return mpmath.log(x)
@@ -42,19 +42,19 @@ def root(x):
 
 
 def value_or_undefined(formula, *arguments):
-    """The formula's value rounded once to the nearest double, or the word `undefined`."""
+    """Return the value of a formula rounded to the nearest double, or the string `undefined`."""
     try:
         return float(formula(*arguments))
     except Undefined:
         return UNDEFINED
 
 
-def agrees(value, truth):
-    return abs(value - truth) <= TOLERANCE * abs(truth)
+def agrees(value, exact):
+    return abs(value - exact) <= TOLERANCE * abs(exact)
 
 
-def text_of(value):
-    """repr gives the shortest text that reads back to the same double (17 significant digits at most)."""
+def format_value(value):
+    """Return the shortest string that is parsed as the same double (at most 17 significant digits)."""
     return value if isinstance(value, str) else repr(float(value))
 
 
@@ -68,11 +68,11 @@ def certificate(what, tools):
     }
 
 
-def write_csv(name, birth, notes, header, rows):
+def write_csv(name, provenance, notes, header, rows):
     GOLDEN.mkdir(parents=True, exist_ok=True)
     with open(GOLDEN / name, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# Golden values, made by `{birth['command']}` on {birth['date']}, Python {birth['python']}.\n")
-        file.write("# Tools: " + ", ".join(f"{tool} {number}" for tool, number in birth["tools"].items()) + ".\n")
+        file.write(f"# Golden values, made by `{provenance['command']}` on {provenance['date']}, Python {provenance['python']}.\n")
+        file.write("# Tools: " + ", ".join(f"{tool} {number}" for tool, number in provenance["tools"].items()) + ".\n")
         for note in notes:
             file.write(f"# {note}\n")
         writer = csv.writer(file, lineterminator="\n")
@@ -84,7 +84,7 @@ def write_csv(name, birth, notes, header, rows):
 def write_json(name, document):
     GOLDEN.mkdir(parents=True, exist_ok=True)
     with open(GOLDEN / name, "w", encoding="utf-8") as file:
-        # One case a line: small, and a change shows as one line of a diff.
+        # One case per line, so that a changed case is one line of a diff.
         file.write("{\n")
         parts = []
         for key, value in document.items():

@@ -167,7 +167,11 @@ fn what_cannot_be_written_is_said_before_the_work() {
     refused(&["score", "p.csv", "--report", "-"], "a page goes into a file", 2);
     refused(&["tune", "p.csv", "--subject-to", "precision > 2", "--plots", "figures"], "no threshold satisfies", 1);
     fs::write(folder.0.join("broken.json"), "{\"scorewise\": \"0.1.0\", \"result\": {}}").unwrap();
-    refused(&["report", "broken.json"], "error: broken.json: was written by another version of scorewise or has been modified", 2);
+    refused(
+        &["report", "broken.json"],
+        "error: broken.json: was written by another version of scorewise or has been modified",
+        2,
+    );
     refused(&["report", "p.csv"], "error: p.csv: is not valid JSON", 2);
     fs::write(folder.0.join("other.json"), "{\"a\": 1}").unwrap();
     refused(&["report", "other.json"], "error: other.json: is not a result of scorewise", 2);

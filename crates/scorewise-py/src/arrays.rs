@@ -1,96 +1,119 @@
-//! Arrays of the caller, borrowed.
+//! NumPy arrays of the caller, borrowed as slices.
 
 use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::fault::fault;
 
-/// Numbers as the caller has them, f32 or f64: nothing is converted that the core can compute with.
+/// Labels, predictions and optional weights of the same rows: in Python the tuple `(labels, predictions, weights)`.
 #[derive(FromPyObject)]
-pub enum Numbers<'py> {
-    /// f32
-    Narrow(PyReadonlyArray1<'py, f32>),
-    /// f64
-    Wide(PyReadonlyArray1<'py, f64>),
+pub struct RowArrays<'py>(BoolArray<'py>, FloatArray<'py>, Option<FloatArray<'py>>);
+
+/// An array of f32 or f64; the core computes with either, so neither is converted.
+#[derive(FromPyObject)]
+pub enum FloatArray<'py> {
+    /// float32
+    F32(PyReadonlyArray1<'py, f32>),
+    /// float64
+    F64(PyReadonlyArray1<'py, f64>),
 }
 
-/// One truth value a row, as booleans or as bytes.
+/// An array of booleans, given as booleans or as bytes.
 ///
-/// A boolean of NumPy is a byte that may hold any number: `.view(bool)` and other libraries make such arrays. A `bool` of Rust is 0 or 1,
-/// and a slice of others is undefined behaviour. So the bytes are read, and this is the one place where truth values come in.
+/// NumPy stores a boolean as a byte that may hold any value: `.view(bool)` and other libraries produce such arrays. A Rust `bool` must be
+/// 0 or 1, and a slice with other bytes is undefined behaviour. So the array is always read as bytes.
 #[derive(FromPyObject)]
-pub enum Flags<'py> {
-    /// NumPy's booleans, of which no slice may be made.
+pub enum BoolArray<'py> {
+    /// NumPy booleans, which must not be borrowed as a slice of `bool`.
     Booleans(Bound<'py, PyArray1<bool>>),
-    /// Bytes: 0 is false.
+    /// Bytes; 0 is false.
     Bytes(PyReadonlyArray1<'py, u8>),
 }
 
-/// The same with their weights, as slices.
+/// Labels, predictions and optional weights of the same rows, ready for the core.
+pub struct RowSlices<'a> {
+    pub labels: Vec<bool>,
+    pub floats: FloatSlices<'a>,
+}
+
+/// Predictions with their optional weights, both of the same type.
 #[derive(Clone, Copy)]
-pub enum Weighed<'a> {
-    /// f32
-    Narrow(&'a [f32], Option<&'a [f32]>),
-    /// f64
-    Wide(&'a [f64], Option<&'a [f64]>),
+pub enum FloatSlices<'a> {
+    F32(&'a [f32], Option<&'a [f32]>),
+    F64(&'a [f64], Option<&'a [f64]>),
 }
 
-/// The memory of an array that is one piece.
+/// Borrows a contiguous array.
+///
+/// # Errors
+/// If the array is strided.
 pub fn slice<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
-    array.as_slice().map_err(|_| fault("arrays must be contiguous: give `numpy.ascontiguousarray(…)`"))
+    array.as_slice().map_err(|_| fault("arrays must be contiguous: pass `numpy.ascontiguousarray(…)`"))
 }
 
-impl Flags<'_> {
-    /// True where the byte is not 0, as NumPy takes it.
+impl RowArrays<'_> {
+    /// Copies the labels and borrows the predictions and weights.
+    pub fn read(&self) -> PyResult<RowSlices<'_>> {
+        Ok(RowSlices { labels: self.0.read()?, floats: self.1.with_weights(self.2.as_ref())? })
+    }
+}
+
+impl BoolArray<'_> {
+    /// True for every byte other than 0, as in NumPy.
     pub fn read(&self) -> PyResult<Vec<bool>> {
-        fn truth(bytes: &[u8]) -> Vec<bool> {
+        fn to_bool(bytes: &[u8]) -> Vec<bool> {
             bytes.iter().map(|byte| *byte != 0).collect()
         }
         match self {
-            Flags::Booleans(array) => {
+            BoolArray::Booleans(array) => {
                 let bytes: PyReadonlyArray1<'_, u8> = array.call_method1("view", ("uint8",))?.extract()?;
-                Ok(truth(slice(&bytes)?))
+                Ok(to_bool(slice(&bytes)?))
             }
-            Flags::Bytes(bytes) => Ok(truth(slice(bytes)?)),
+            BoolArray::Bytes(bytes) => Ok(to_bool(slice(bytes)?)),
         }
     }
 }
 
-impl Numbers<'_> {
-    /// With weights of the same kind.
-    pub fn weighed<'a>(&'a self, weights: &'a Option<Numbers<'_>>) -> PyResult<Weighed<'a>> {
+impl FloatArray<'_> {
+    /// Borrows these values with their weights.
+    ///
+    /// # Errors
+    /// If the weights are of the other type, or an array is not contiguous.
+    pub fn with_weights<'a>(&'a self, weights: Option<&'a FloatArray<'_>>) -> PyResult<FloatSlices<'a>> {
         Ok(match (self, weights) {
-            (Numbers::Narrow(numbers), None) => Weighed::Narrow(slice(numbers)?, None),
-            (Numbers::Wide(numbers), None) => Weighed::Wide(slice(numbers)?, None),
-            (Numbers::Narrow(numbers), Some(Numbers::Narrow(weights))) => {
-                Weighed::Narrow(slice(numbers)?, Some(slice(weights)?))
+            (FloatArray::F32(values), None) => FloatSlices::F32(slice(values)?, None),
+            (FloatArray::F64(values), None) => FloatSlices::F64(slice(values)?, None),
+            (FloatArray::F32(values), Some(FloatArray::F32(weights))) => {
+                FloatSlices::F32(slice(values)?, Some(slice(weights)?))
             }
-            (Numbers::Wide(numbers), Some(Numbers::Wide(weights))) => {
-                Weighed::Wide(slice(numbers)?, Some(slice(weights)?))
+            (FloatArray::F64(values), Some(FloatArray::F64(weights))) => {
+                FloatSlices::F64(slice(values)?, Some(slice(weights)?))
             }
             _ => {
-                return Err(fault("weights must be of the same kind as the predictions, both float32 or both float64"));
+                return Err(fault("weights must have the same type as the predictions, both float32 or both float64"));
             }
         })
     }
 }
 
-/// Does the same with rows of either kind of number; `$kind` is `Logits` or `Probabilities`.
-macro_rules! with_rows {
-    ($kind:path, $weighed:expr, $labels:expr, $rows:ident => $result:expr) => {
-        match $weighed {
-            $crate::arrays::Weighed::Narrow(numbers, weights) => {
-                let rows = scorewise::Rows::new($kind(numbers), $labels)?;
-                let $rows = if let Some(weights) = weights { rows.weighted(weights)? } else { rows };
-                $result
-            }
-            $crate::arrays::Weighed::Wide(numbers, weights) => {
-                let rows = scorewise::Rows::new($kind(numbers), $labels)?;
-                let $rows = if let Some(weights) = weights { rows.weighted(weights)? } else { rows };
-                $result
-            }
+/// Evaluates `$result` with `$values` and `$weights` bound to the slices of either type.
+macro_rules! with_floats {
+    ($floats:expr, $values:ident, $weights:ident => $result:expr) => {
+        match $floats {
+            $crate::arrays::FloatSlices::F32($values, $weights) => $result,
+            $crate::arrays::FloatSlices::F64($values, $weights) => $result,
         }
     };
 }
 
-pub(crate) use with_rows;
+/// Evaluates `$result` with `$rows` bound to `scorewise::Rows` of either type; `$kind` is `Logits` or `Probabilities`.
+macro_rules! with_rows {
+    ($kind:path, $slices:expr, $rows:ident => $result:expr) => {
+        $crate::arrays::with_floats!($slices.floats, values, weights => {
+            let $rows = scorewise::Rows::new($kind(values), &$slices.labels)?.with_weights(weights)?;
+            $result
+        })
+    };
+}
+
+pub(crate) use {with_floats, with_rows};

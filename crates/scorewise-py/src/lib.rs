@@ -1,10 +1,10 @@
-//! BRIDGE: the native module of the Python package. It borrows arrays, lets other Python threads run, calls the Rust crates, and turns
-//! their errors into `ValueError`s with the same sentences. Shapes and names are the business of `python/scorewise`.
+//! The native module of the Python package `scorewise`: borrows NumPy arrays, releases the interpreter lock, calls the Rust crates, and
+//! raises their errors as `ValueError` with the same message. Array shapes and public names are defined in `python/scorewise`.
 //!
-//! Arrays are borrowed, not copied, and the interpreter is free while they are read: another thread must not write to an array before the
-//! function that was given it has returned.
+//! Arrays are borrowed, not copied, and read while the interpreter lock is released: no other thread may write to an array before the
+//! function that it was passed to has returned.
 
-#![allow(clippy::needless_pass_by_value)] // Python's arguments are handed over, whatever becomes of them
+#![allow(clippy::needless_pass_by_value)] // pyo3 passes the arguments of a Python function by value
 
 mod arrays;
 mod fault;
@@ -16,7 +16,7 @@ mod table;
 mod model;
 mod pages;
 
-/// What Rust computes for the package `scorewise`. Not for users: names and shapes may change.
+/// The native part of the package `scorewise`. Private: names and signatures may change at any time.
 #[pyo3::pymodule]
 mod _scorewise {
     #[pymodule_export]

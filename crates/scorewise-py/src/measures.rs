@@ -1,4 +1,4 @@
-//! Scores at a threshold, all thresholds at once, and what the theory says.
+//! Scores at one threshold, at all thresholds, and under a random threshold.
 
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -8,77 +8,75 @@ use scorewise::{Logits, Prior, Probabilities, Score};
 use scorewise_cli::documents;
 use scorewise_train::plan::multi_score;
 
-use crate::arrays::{Flags, Numbers, slice, with_rows};
+use crate::arrays::{RowArrays, slice, with_rows};
 use crate::fault::fault;
 
-pub fn read_score(text: &str) -> PyResult<Score> {
-    Score::parse(text).map_err(fault)
+/// The settings of a bootstrap: in Python the tuple `(replicates, seed, block)`, with `None` for independent rows.
+#[derive(FromPyObject)]
+pub struct BootstrapSettings(usize, u64, Option<usize>);
+
+impl BootstrapSettings {
+    /// # Errors
+    /// If the number of replicates or the length of a block is 0.
+    pub fn read(self) -> PyResult<Bootstrap> {
+        let BootstrapSettings(replicates, seed, block) = self;
+        if replicates == 0 || block == Some(0) {
+            return Err(fault("replicates and block must be at least 1, not 0"));
+        }
+        Ok(Bootstrap { resampling: block.map_or(Resampling::Poisson, Resampling::Blocks), replicates, seed })
+    }
 }
 
-fn read_scores(texts: Option<Vec<String>>) -> PyResult<Vec<Score>> {
-    match texts {
-        Some(texts) => texts.iter().map(|text| read_score(text)).collect(),
+pub fn parse_score(score: &str) -> PyResult<Score> {
+    Score::parse(score).map_err(fault)
+}
+
+/// Parses the named scores; `None` stands for all registered scores.
+fn parse_scores(scores: Option<Vec<String>>) -> PyResult<Vec<Score>> {
+    match scores {
+        Some(scores) => scores.iter().map(|score| parse_score(score)).collect(),
         None => Ok(Score::all().collect()),
     }
 }
 
-pub fn read_conditions(texts: &[String]) -> PyResult<Vec<Condition>> {
-    let mut conditions = Vec::new();
-    for text in texts {
-        conditions.extend(Condition::parse(text).map_err(fault)?);
+pub fn parse_conditions(conditions: &[String]) -> PyResult<Vec<Condition>> {
+    let mut parsed = Vec::new();
+    for condition in conditions {
+        parsed.extend(Condition::parse(condition).map_err(fault)?);
     }
-    Ok(conditions)
+    Ok(parsed)
 }
 
-pub fn bootstrap(replicates: usize, seed: u64, block: Option<usize>) -> PyResult<Bootstrap> {
-    if replicates == 0 || block == Some(0) {
-        return Err(fault("replicates and block must be at least 1, not 0"));
-    }
-    Ok(Bootstrap { resampling: block.map_or(Resampling::Poisson, Resampling::Blocks), replicates, seed })
-}
-
-/// tn, fp, fn, tp at a threshold.
+/// The confusion matrix at a threshold, as [tn, fp, fn, tp].
 #[pyfunction]
-#[pyo3(signature = (labels, probabilities, weights, threshold))]
-pub fn confusion(
-    py: Python<'_>,
-    labels: Flags<'_>,
-    probabilities: Numbers<'_>,
-    weights: Option<Numbers<'_>>,
-    threshold: f64,
-) -> PyResult<[f64; 4]> {
-    let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
-    let found = py.detach(|| -> scorewise::Result<_> {
-        with_rows!(Probabilities, weighed, labels, rows => sweep::confusion(&rows, threshold))
+#[pyo3(signature = (rows, threshold))]
+pub fn confusion(py: Python<'_>, rows: RowArrays<'_>, threshold: f64) -> PyResult<[f64; 4]> {
+    let slices = rows.read()?;
+    let confusion = py.detach(|| -> scorewise::Result<_> {
+        with_rows!(Probabilities, slices, rows => sweep::confusion(&rows, threshold))
     });
-    Ok(found.map_err(fault)?.array())
+    Ok(confusion.map_err(fault)?.array())
 }
 
-/// Scores at a threshold, with intervals, as JSON.
+/// Scores at a threshold with their confidence intervals, as JSON.
 #[pyfunction]
-#[pyo3(signature = (labels, probabilities, weights, threshold, scores, replicates, seed, block))]
-#[allow(clippy::too_many_arguments)] // one for each of Python's
+#[pyo3(signature = (rows, threshold, scores, bootstrap))]
 pub fn score(
     py: Python<'_>,
-    labels: Flags<'_>,
-    probabilities: Numbers<'_>,
-    weights: Option<Numbers<'_>>,
+    rows: RowArrays<'_>,
     threshold: f64,
     scores: Option<Vec<String>>,
-    replicates: usize,
-    seed: u64,
-    block: Option<usize>,
+    bootstrap: BootstrapSettings,
 ) -> PyResult<String> {
-    let (scores, bootstrap) = (read_scores(scores)?, bootstrap(replicates, seed, block)?);
-    let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
-    let found = py.detach(|| -> scorewise::Result<_> {
-        with_rows!(Probabilities, weighed, labels, rows => documents::score(&rows, threshold, scores, &bootstrap))
+    let (scores, bootstrap, slices) = (parse_scores(scores)?, bootstrap.read()?, rows.read()?);
+    let document = py.detach(|| -> scorewise::Result<_> {
+        with_rows!(Probabilities, slices, rows => documents::score(&rows, threshold, scores, &bootstrap))
     });
-    Ok(found.map_err(fault)?.to_string())
+    Ok(document.map_err(fault)?.to_string())
 }
 
-/// A score of many classes: of the whole matrix (`mcc`, `gerrity`, …), or an average over the classes (`macro(f1)`); of a score of two
-/// classes, its macro average. Nothing where it is undefined.
+/// A score of the predicted classes: of the whole matrix (`mcc`, `gerrity`, …) or an average over the classes (`macro(f1)`). A score of
+/// two classes, such as `f1`, is macro-averaged. `None` when the score is undefined.
 #[pyfunction]
 #[pyo3(signature = (classes, labels, predicted, weights, score))]
 pub fn class_score(
@@ -94,27 +92,19 @@ pub fn class_score(
     Ok(score.checked(&matrix))
 }
 
-/// A score under a random threshold, as JSON.
+/// The distribution of a score under a random threshold, as JSON.
 #[pyfunction]
-#[pyo3(signature = (labels, predictions, weights, score, prior, from_logits))]
-pub fn theory(
-    py: Python<'_>,
-    labels: Flags<'_>,
-    predictions: Numbers<'_>,
-    weights: Option<Numbers<'_>>,
-    score: &str,
-    prior: &str,
-    from_logits: bool,
-) -> PyResult<String> {
-    let (score, prior) = (read_score(score)?, prior.parse::<Prior>().map_err(fault)?);
-    let (labels, weighed) = (&labels.read()?[..], predictions.weighed(&weights)?);
-    let found = py.detach(|| -> scorewise::Result<_> {
+#[pyo3(signature = (rows, score, prior, from_logits))]
+pub fn theory(py: Python<'_>, rows: RowArrays<'_>, score: &str, prior: &str, from_logits: bool) -> PyResult<String> {
+    let (score, prior) = (parse_score(score)?, prior.parse::<Prior>().map_err(fault)?);
+    let slices = rows.read()?;
+    let document = py.detach(|| -> scorewise::Result<_> {
         match from_logits {
-            true => with_rows!(Logits, weighed, labels, rows => documents::theory(&score, &prior, &rows)),
-            false => with_rows!(Probabilities, weighed, labels, rows => documents::theory(&score, &prior, &rows)),
+            true => with_rows!(Logits, slices, rows => documents::theory(&score, &prior, &rows)),
+            false => with_rows!(Probabilities, slices, rows => documents::theory(&score, &prior, &rows)),
         }
     });
-    Ok(found.map_err(fault)?.to_string())
+    Ok(document.map_err(fault)?.to_string())
 }
 
 /// The registered scores, as JSON.
@@ -123,54 +113,48 @@ pub fn scores() -> String {
     documents::scores().to_string()
 }
 
-/// The families of priors, as JSON.
+/// The families of threshold priors, as JSON.
 #[pyfunction]
 pub fn priors() -> String {
     documents::priors().to_string()
 }
 
-/// All thresholds of a set of predictions.
+/// The confusion matrices of a set of predictions at all thresholds.
 #[pyclass(frozen)]
 pub struct Sweep(sweep::Sweep);
 
 #[pymethods]
 impl Sweep {
     #[new]
-    #[pyo3(signature = (labels, probabilities, weights))]
-    fn new(
-        py: Python<'_>,
-        labels: Flags<'_>,
-        probabilities: Numbers<'_>,
-        weights: Option<Numbers<'_>>,
-    ) -> PyResult<Self> {
-        let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
-        let swept = py.detach(|| -> scorewise::Result<_> {
-            with_rows!(Probabilities, weighed, labels, rows => sweep::sweep(&rows))
-        });
-        Ok(Sweep(swept.map_err(fault)?))
+    #[pyo3(signature = (rows))]
+    fn new(py: Python<'_>, rows: RowArrays<'_>) -> PyResult<Self> {
+        let slices = rows.read()?;
+        let sweep =
+            py.detach(|| -> scorewise::Result<_> { with_rows!(Probabilities, slices, rows => sweep::sweep(&rows)) });
+        Ok(Sweep(sweep.map_err(fault)?))
     }
 
-    /// How many rows.
+    /// The number of rows.
     #[getter]
     fn rows(&self) -> usize {
         self.0.rows()
     }
 
-    /// The weight of the positives and of the negatives.
+    /// The total weight of the positives and of the negatives.
     #[getter]
     fn counts(&self) -> (f64, f64) {
         let counts = self.0.counts();
         (counts.positives, counts.negatives)
     }
 
-    /// tn, fp, fn, tp at a threshold.
+    /// The confusion matrix at a threshold, as [tn, fp, fn, tp].
     fn at(&self, threshold: f64) -> [f64; 4] {
         self.0.at(threshold).array()
     }
 
-    /// The best threshold, as JSON.
+    /// The best threshold among those that satisfy the conditions, as JSON.
     fn best(&self, py: Python<'_>, score: &str, subject_to: Vec<String>) -> PyResult<String> {
-        let (score, conditions) = (read_score(score)?, read_conditions(&subject_to)?);
+        let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
         py.detach(|| match self.0.best_subject_to(&score, &conditions) {
             Some(best) => Ok(documents::best(&score, &conditions, &best).to_string()),
             None => Err(documents::no_best(&self.0, &score, &conditions)),
@@ -178,8 +162,8 @@ impl Sweep {
         .map_err(fault)
     }
 
-    /// Thresholds (the lowest of each run of equally good ones), their matrices (one row each: tn, fp, fn, tp), and the values of the scores there (one column each; NaN where
-    /// undefined).
+    /// Three arrays: thresholds, each the lowest of an interval with the same confusion matrix; these matrices, one row each (tn, fp, fn,
+    /// tp); and the scores, one column each, NaN where a score is undefined. Thinned to about `points` rows.
     #[allow(clippy::type_complexity)] // three arrays
     fn curve<'py>(
         &self,
@@ -187,7 +171,7 @@ impl Sweep {
         scores: Vec<String>,
         points: usize,
     ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
-        let scores = read_scores(Some(scores))?;
+        let scores = parse_scores(Some(scores))?;
         let curve = py.detach(|| self.0.curve(&scores, points.max(2)));
         let cells: Vec<f64> = curve.iter().flat_map(|point| point.confusion.array()).collect();
         let value = |point: &sweep::CurvePoint, score: &Score| score.checked(&point.confusion).unwrap_or(f64::NAN);
@@ -202,29 +186,23 @@ impl Sweep {
         ))
     }
 
-    /// How sure the best threshold is, as JSON. The arrays are those that the sweep was made from.
-    #[pyo3(signature = (labels, probabilities, weights, score, subject_to, replicates, seed, block))]
-    #[allow(clippy::too_many_arguments)] // one for each of Python's
+    /// Confidence intervals of the best threshold and of its score, as JSON. `rows` must be those that the sweep was made from.
+    #[pyo3(signature = (rows, score, subject_to, bootstrap))]
     fn bootstrap(
         &self,
         py: Python<'_>,
-        labels: Flags<'_>,
-        probabilities: Numbers<'_>,
-        weights: Option<Numbers<'_>>,
+        rows: RowArrays<'_>,
         score: &str,
         subject_to: Vec<String>,
-        replicates: usize,
-        seed: u64,
-        block: Option<usize>,
+        bootstrap: BootstrapSettings,
     ) -> PyResult<String> {
-        let (score, conditions) = (read_score(score)?, read_conditions(&subject_to)?);
-        let bootstrap = bootstrap(replicates, seed, block)?;
-        let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
-        let found = py.detach(|| -> scorewise::Result<_> {
-            with_rows!(Probabilities, weighed, labels, rows => {
+        let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
+        let (bootstrap, slices) = (bootstrap.read()?, rows.read()?);
+        let document = py.detach(|| -> scorewise::Result<_> {
+            with_rows!(Probabilities, slices, rows => {
                 documents::spread(&rows, &self.0, &score, &conditions, &bootstrap)
             })
         });
-        Ok(found.map_err(fault)?.to_string())
+        Ok(document.map_err(fault)?.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! Reports: the same pages and figures as the command's.
+//! Reports as HTML pages and figures, rendered by the same code as those of the command line.
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -6,45 +6,43 @@ use pyo3::types::PyBytes;
 use scorewise::{Prior, Probabilities};
 use scorewise_cli::documents::{self, Asked, Kept};
 use scorewise_report::document::{Document, Provenance, Training};
-use scorewise_report::{Drawn, Error, NamedLine, ScoreCurves, figure_scores, figures as drawn, page as rendered};
+use scorewise_report::{
+    Drawn, Error, NamedLine, ScoreCurves, figure_scores, figures as report_figures, page as render_page,
+};
 use serde_json::Value;
 
-use crate::arrays::{Flags, Numbers, Weighed, slice, with_rows};
+use crate::arrays::{FloatSlices, RowArrays, slice, with_rows};
 use crate::fault::fault;
-use crate::measures::{bootstrap, read_conditions, read_score};
+use crate::measures::{BootstrapSettings, parse_conditions, parse_score};
 
-/// A forecast as a page shows it, as JSON. `facts` are JSON too: `chosen`, `classes`, `training`, `provenance`.
+/// The data of a report, as JSON. `facts` is JSON too, with the keys `chosen` (how the threshold was chosen), `classes`, `training` and
+/// `provenance`.
 #[pyfunction]
-#[pyo3(signature = (labels, probabilities, weights, score, threshold, prior, subject_to, replicates, seed, block, facts))]
-#[allow(clippy::too_many_arguments)] // one for each of Python's
+#[pyo3(signature = (rows, score, threshold, prior, subject_to, bootstrap, facts))]
+#[allow(clippy::too_many_arguments)] // the options of `scorewise.report`
 pub fn report(
     py: Python<'_>,
-    labels: Flags<'_>,
-    probabilities: Numbers<'_>,
-    weights: Option<Numbers<'_>>,
+    rows: RowArrays<'_>,
     score: &str,
     threshold: Option<f64>,
     prior: Option<&str>,
     subject_to: Vec<String>,
-    replicates: usize,
-    seed: u64,
-    block: Option<usize>,
+    bootstrap: BootstrapSettings,
     facts: &str,
 ) -> PyResult<String> {
-    let (score, conditions) = (read_score(score)?, read_conditions(&subject_to)?);
-    let prior = prior.map(str::parse::<Prior>).transpose().map_err(fault)?;
-    let bootstrap = bootstrap(replicates, seed, block)?;
     let facts: Value = serde_json::from_str(facts).map_err(fault)?;
+    let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
+    let prior = prior.map(str::parse::<Prior>).transpose().map_err(fault)?;
+    let (bootstrap, slices) = (bootstrap.read()?, rows.read()?);
     let classes: [String; 2] = serde_json::from_value(facts["classes"].clone()).map_err(fault)?;
     let training: Option<Training> = serde_json::from_value(facts["training"].clone()).map_err(fault)?;
     let mut provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(fault)?;
-    let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
-    let columns: Vec<Kept<'_>> = match weighed {
-        Weighed::Narrow(numbers, weights) => std::iter::once(numbers).chain(weights).map(Kept::Narrow).collect(),
-        Weighed::Wide(numbers, weights) => std::iter::once(numbers).chain(weights).map(Kept::Wide).collect(),
+    let columns: Vec<Kept<'_>> = match slices.floats {
+        FloatSlices::F32(values, weights) => std::iter::once(values).chain(weights).map(Kept::Narrow).collect(),
+        FloatSlices::F64(values, weights) => std::iter::once(values).chain(weights).map(Kept::Wide).collect(),
     };
-    provenance.data.push(documents::data_of("arrays", labels, columns));
-    let asked = Asked {
+    provenance.data.push(documents::data_of("arrays", &slices.labels, columns));
+    let request = Asked {
         score: &score,
         threshold,
         chosen: facts["chosen"].as_str().unwrap_or_default().into(),
@@ -54,49 +52,52 @@ pub fn report(
         training,
         provenance,
     };
-    let found = py.detach(|| -> scorewise::Result<_> {
-        with_rows!(Probabilities, weighed, labels, rows => documents::report(&rows, asked, &bootstrap))
+    let document = py.detach(|| -> scorewise::Result<_> {
+        with_rows!(Probabilities, slices, rows => documents::report(&rows, request, &bootstrap))
     });
-    Ok(found.map_err(fault)?.map_err(fault)?.write())
+    Ok(document.map_err(fault)?.map_err(fault)?.write())
 }
 
-/// The page of a report.
+/// A report as one HTML page.
 #[pyfunction]
 pub fn page(py: Python<'_>, document: &str) -> PyResult<String> {
-    py.detach(|| {
-        rendered(&Document::read(document).map_err(|problem| problem.to_string())?).map_err(|fault| fault.to_string())
-    })
-    .map_err(fault)
+    py.detach(|| -> Result<_, String> { render_page(&parse_document(document)?).map_err(|error| error.to_string()) })
+        .map_err(fault)
 }
 
-/// Name, title, caption and SVG of each figure of a report.
+/// The name, title, caption and SVG of each figure of a report.
 #[pyfunction]
 pub fn figures(py: Python<'_>, document: &str) -> PyResult<Vec<(String, String, String, String)>> {
-    let one =
+    let parts =
         |figure: Drawn| -> Result<_, Error> { Ok((figure.name, figure.title, figure.caption, figure.picture.svg()?)) };
     py.detach(|| -> Result<Vec<_>, String> {
-        let document = Document::read(document).map_err(|problem| problem.to_string())?;
-        let found = drawn(&document).map_err(|fault| fault.to_string())?;
-        found.into_iter().map(one).collect::<Result<_, _>>().map_err(|fault| fault.to_string())
+        let figures = parse_figures(document)?;
+        figures.into_iter().map(parts).collect::<Result<_, _>>().map_err(|error| error.to_string())
     })
     .map_err(fault)
 }
 
-/// One figure of a report as PNG.
+/// One figure of a report, as PNG.
 #[pyfunction]
 pub fn figure_png<'py>(py: Python<'py>, document: &str, name: &str) -> PyResult<Bound<'py, PyBytes>> {
     let png = py.detach(|| -> Result<Vec<u8>, String> {
-        let document = Document::read(document).map_err(|problem| problem.to_string())?;
-        let found = drawn(&document).map_err(|fault| fault.to_string())?;
-        let figure =
-            found.into_iter().find(|figure| figure.name == name).ok_or(format!("there is no figure {name:?}"))?;
-        figure.picture.png().map_err(|fault| fault.to_string())
+        let mut figures = parse_figures(document)?.into_iter();
+        let figure = figures.find(|figure| figure.name == name).ok_or(format!("there is no figure {name:?}"))?;
+        figure.picture.png().map_err(|error| error.to_string())
     });
     Ok(PyBytes::new(py, &png.map_err(fault)?))
 }
 
-/// Scores over the threshold as SVG: names, thresholds in rising order, and the values of each score (NaN where undefined). Nothing where
-/// all of them are undefined.
+fn parse_document(document: &str) -> Result<Document, String> {
+    Document::read(document).map_err(|error| error.to_string())
+}
+
+fn parse_figures(document: &str) -> Result<Vec<Drawn>, String> {
+    report_figures(&parse_document(document)?).map_err(|error| error.to_string())
+}
+
+/// A figure of scores over the threshold, as SVG. `thresholds` increase; `values` holds one array per score, NaN where it is undefined.
+/// `None` when every value is undefined.
 #[pyfunction]
 pub fn curves_svg(
     names: Vec<String>,

@@ -114,6 +114,14 @@ impl<'a, P: Predictions> Rows<'a, P> {
         Ok(Rows { weights: Some(weights), ..self })
     }
 
+    /// The same rows with one weight each, or with weight 1 each when `weights` is `None`: for callers whose weights are optional.
+    pub fn with_weights(self, weights: Option<&'a [P::Number]>) -> Result<Self> {
+        match weights {
+            Some(weights) => self.weighted(weights),
+            None => Ok(Rows { weights: None, ..self }),
+        }
+    }
+
     /// The labels.
     #[must_use]
     pub fn labels(&self) -> &'a [bool] {
@@ -178,4 +186,20 @@ const BLOCK: usize = 1024;
 
 pub(crate) fn same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
     if expected == got { Ok(()) } else { Err(Error::LengthMismatch { what, expected, got }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn optional_weights_are_set_when_given_and_1_otherwise() {
+        let rows = Rows::new(Logits(&[1.5, -0.5]), &[true, false]).unwrap();
+        let weighted = rows.with_weights(Some(&[3.0, 0.5])).unwrap();
+        assert_eq!((weighted.weight(0), weighted.weight(1)), (3.0, 0.5));
+        let unweighted = weighted.with_weights(None).unwrap();
+        assert_eq!((unweighted.weight(0), unweighted.weight(1)), (1.0, 1.0));
+        let error = rows.with_weights(Some(&[1.0])).unwrap_err();
+        assert_eq!(error.to_string(), "weights has 1 rows, expected 2");
+    }
 }

@@ -15,6 +15,7 @@
 
 mod kernel;
 mod score_loss;
+mod curvature;
 mod exact;
 mod cross_entropy;
 

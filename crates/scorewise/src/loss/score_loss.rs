@@ -117,7 +117,7 @@ impl ScoreLoss {
         Ok(())
     }
 
-    fn scaled(&self, slopes: Slopes, rows: usize) -> Slopes {
+    pub(super) fn scaled(&self, slopes: Slopes, rows: usize) -> Slopes {
         let scale = self.data_set.map_or(1.0, |data_set| data_set.rows as f64 / rows as f64);
         Slopes { positive: scale * slopes.positive, negative: scale * slopes.negative }
     }

@@ -111,6 +111,14 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         Ok(ClassRows { weights: Some(weights), ..self })
     }
 
+    /// The same rows with one weight each, or with weight 1 each when `weights` is `None`: for callers whose weights are optional.
+    pub fn with_weights(self, weights: Option<&'a [R]>) -> Result<Self> {
+        match weights {
+            Some(weights) => self.weighted(weights),
+            None => Ok(ClassRows { weights: None, ..self }),
+        }
+    }
+
     /// How many rows.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -182,4 +190,20 @@ fn check_size(what: &'static str, rows: usize, classes: usize, got: usize) -> Re
         what,
         reason: format!("must hold a value for each of {rows} rows and {classes} classes, not {got} in all"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn optional_weights_are_set_when_given_and_1_otherwise() {
+        let rows = ClassRows::new(&[0.0, 1.0, 0.5, -0.5], 2, OneOf(&[0, 1])).unwrap();
+        let weighted = rows.with_weights(Some(&[3.0, 0.5])).unwrap();
+        assert_eq!((weighted.weight(0), weighted.weight(1)), (3.0, 0.5));
+        let unweighted = weighted.with_weights(None).unwrap();
+        assert_eq!((unweighted.weight(0), unweighted.weight(1)), (1.0, 1.0));
+        let error = rows.with_weights(Some(&[1.0])).unwrap_err();
+        assert_eq!(error.to_string(), "weights has 1 rows, expected 2");
+    }
 }

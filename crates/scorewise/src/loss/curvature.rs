@@ -1,0 +1,152 @@
+//! Gradient and positive curvature of the score loss, as libraries of gradient-boosted trees ask for them.
+//!
+//! ```text
+//! gᵢ = n ∂ℓ/∂zᵢ        hᵢ = n max(|∂ℓ/∂zᵢ|, floor · d · wᵢ |∂ℓ/∂F|)        d = f(m) m (1 − m), m the mean of the prior
+//! ```
+//!
+//! Here n is the number of rows, z the margin (a logit), and ∂ℓ/∂F belongs to the class of the row ([`Slopes`](super::Slopes)).
+//!
+//! A leaf of a boosted tree gets the value −Σg / (Σh + λ), so h must be positive. The second derivative of ℓ is not: it changes sign
+//! within the support of the prior and is 0 outside. |∂ℓ/∂z| takes its place. Then |Σg| ≤ Σh, and every leaf value lies between −1 and 1
+//! for any score and any event rate. Outside the support the gradient is 0 too; there `floor` sets h to a fraction of what a row of the
+//! same class has at the mean of the prior, so that rows already decided damp the value of their leaf instead of dropping out of it.
+//! A last bound of 1e-16 keeps h above 0 where even ∂ℓ/∂F or the weight is 0.
+//!
+//! The factor n makes gradients of the order of 1 per row, which the limits on Σh in these libraries (`min_child_weight`,
+//! `min_sum_hessian_in_leaf`) assume.
+
+use super::{ScoreLoss, check_gradient};
+use crate::error::{Error, Result};
+use crate::real::Real;
+use crate::rows::{Logits, Rows, same_length};
+
+impl ScoreLoss {
+    /// Writes n ∂ℓ/∂z and a positive curvature for each of the n rows, for gradient-boosted trees.
+    ///
+    /// `floor`, above 0 and at most 1, bounds the curvature from below: as a fraction of the curvature of a row of the same class and
+    /// weight at the mean of the prior.
+    ///
+    /// ```
+    /// use scorewise::{Logits, Prior, Rows, Score, ScoreLoss};
+    ///
+    /// let (margins, labels) = ([0.1, -0.2, 4.0], [true, false, false]);
+    /// let loss = ScoreLoss::new(Score::parse("f1")?, "cosine:0.5,0.1".parse::<Prior>()?);
+    /// let (mut gradient, mut curvature) = ([0.0; 3], [0.0; 3]);
+    /// loss.gradient_and_curvature(&Rows::new(Logits(&margins), &labels)?, 0.1, &mut gradient, &mut curvature)?;
+    /// assert_eq!(curvature[0], gradient[0].abs());
+    /// assert!(gradient[2] == 0.0 && curvature[2] > 0.0); // outside the support of the prior
+    /// # Ok::<(), scorewise::Error>(())
+    /// ```
+    pub fn gradient_and_curvature<R: Real>(
+        &self,
+        rows: &Rows<'_, Logits<'_, R>>,
+        floor: f64,
+        gradient: &mut [R],
+        curvature: &mut [R],
+    ) -> Result<()> {
+        if !(floor > 0.0 && floor <= 1.0) {
+            return Err(Error::Setting {
+                what: "floor",
+                reason: format!("must be above 0 and at most 1, not {floor}"),
+            });
+        }
+        check_gradient(rows, gradient)?;
+        same_length("curvature", rows.len(), curvature.len())?;
+        let slopes = self.slopes(&self.expect(rows)?)?;
+        self.gradient_with(slopes, rows, gradient)?;
+        let slopes = self.scaled(slopes, rows.len());
+        let mean = self.prior().mean();
+        let density = self.prior().logit_density((mean / (1.0 - mean)).ln()).max(f64::MIN_POSITIVE);
+        let scale = rows.len() as f64;
+        for (row, (gradient, curvature)) in gradient.iter_mut().zip(curvature).enumerate() {
+            let slope = if rows.labels()[row] { slopes.positive } else { slopes.negative };
+            let least = floor * density * slope.abs() * rows.weight(row);
+            let derivative = gradient.wide();
+            *curvature = R::of((scale * derivative.abs().max(least)).max(1e-16));
+            *gradient = R::of(scale * derivative);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prior::Prior;
+    use crate::score::Score;
+
+    const LABELS: [bool; 6] = [true, false, true, false, false, true];
+    const MARGINS: [f64; 6] = [0.3, -0.4, -0.1, 0.2, -9.0, 9.0];
+    const WEIGHTS: [f64; 6] = [1.0, 2.0, 0.5, 1.5, 1.0, 3.0];
+    /// Spans probabilities 0.3 to 0.7, so that the last two margins lie outside its support.
+    const PRIOR: &str = "cosine:0.5,0.2";
+
+    fn loss(score: &str, prior: &str) -> ScoreLoss {
+        ScoreLoss::new(Score::parse(score).unwrap(), prior.parse::<Prior>().unwrap())
+    }
+
+    fn rows(margins: &[f64]) -> Rows<'_, Logits<'_, f64>> {
+        Rows::new(Logits(margins), &LABELS).unwrap().weighted(&WEIGHTS).unwrap()
+    }
+
+    fn gradient_and_curvature(loss: &ScoreLoss, margins: &[f64], floor: f64) -> (Vec<f64>, Vec<f64>) {
+        let (mut gradient, mut curvature) = (vec![0.0; margins.len()], vec![0.0; margins.len()]);
+        loss.gradient_and_curvature(&rows(margins), floor, &mut gradient, &mut curvature).unwrap();
+        (gradient, curvature)
+    }
+
+    #[test]
+    fn gradient_and_curvature_match_central_differences_of_the_loss() {
+        for score in ["f1", "csi", "tss", "hss"] {
+            for prior in [PRIOR, "uniform", "beta:2,5"] {
+                let loss = loss(score, prior);
+                let (gradient, curvature) = gradient_and_curvature(&loss, &MARGINS, 1e-9);
+                for row in 0..MARGINS.len() {
+                    let moved = |step: f64| {
+                        let mut margins = MARGINS;
+                        margins[row] += step;
+                        loss.value(&rows(&margins)).unwrap()
+                    };
+                    let difference = 6.0 * (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                    assert!((gradient[row] - difference).abs() < 1e-8, "{score} {prior} row {row}");
+                    assert!((curvature[row] - difference.abs()).abs() < 1e-8, "{score} {prior} row {row}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn outside_the_support_the_curvature_is_the_floor_times_that_at_the_mean() {
+        let loss = loss("tss", PRIOR);
+        let slopes = loss.slopes(&loss.expect(&rows(&MARGINS)).unwrap()).unwrap();
+        let (gradient, curvature) = gradient_and_curvature(&loss, &MARGINS, 0.25);
+        assert_eq!(gradient[4..], [0.0, 0.0]);
+        // f(m) = 1/δ = 5 at the mean m = 0.5, so d = 5 · 0.5 · 0.5.
+        let expected = |slope: f64, weight: f64| 6.0 * 0.25 * (5.0 * 0.25) * weight * slope.abs();
+        assert!((curvature[4] - expected(slopes.negative, 1.0)).abs() < 1e-12);
+        assert!((curvature[5] - expected(slopes.positive, 3.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn curvature_is_positive_and_no_smaller_than_the_gradient() {
+        for margins in [MARGINS, [800.0; 6], [-800.0; 6], [0.0; 6]] {
+            for score in ["f1", "csi", "bias", "mcc"] {
+                let (gradient, curvature) = gradient_and_curvature(&loss(score, PRIOR), &margins, 0.1);
+                for (gradient, curvature) in gradient.iter().zip(&curvature) {
+                    assert!(*curvature >= gradient.abs() && *curvature > 0.0, "{score}: {gradient}, {curvature}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_floor_outside_its_range_and_slices_of_another_length_are_refused() {
+        let (loss, mut gradient, mut curvature) = (loss("f1", PRIOR), [0.0; 6], [0.0; 6]);
+        for floor in [0.0, 1.5, f64::NAN] {
+            let error = loss.gradient_and_curvature(&rows(&MARGINS), floor, &mut gradient, &mut curvature).unwrap_err();
+            assert_eq!(error.to_string(), format!("floor must be above 0 and at most 1, not {floor}"));
+        }
+        let error = loss.gradient_and_curvature(&rows(&MARGINS), 0.1, &mut gradient, &mut curvature[..5]).unwrap_err();
+        assert_eq!(error.to_string(), "curvature has 5 rows, expected 6");
+    }
+}

@@ -106,9 +106,9 @@ impl TrainingOptions {
         for (name, value) in options {
             let one = Map::from_iter([(name.clone(), value)]);
             if let Err(error) = serde_json::from_value::<TrainingOptions>(Value::Object(one)) {
-                let message = error.to_string();
-                let is_from_serde = message.starts_with("unknown variant") || message.starts_with("invalid");
-                return Err(if is_from_serde { format!("{name}: {message}") } else { message });
+                let message = error.to_string().replace("unknown variant", "there is no");
+                let needs_name = message.starts_with("there is no") || message.starts_with("invalid");
+                return Err(if needs_name { format!("{name}: {message}") } else { message });
             }
         }
         Err(error.to_string())
@@ -217,7 +217,7 @@ mod tests {
     fn an_option_that_cannot_be_read_is_named() {
         for (text, expected) in [
             (r#"{"learning_rat": 0.1}"#, "unknown field `learning_rat`"),
-            (r#"{"seed": 1, "recipe": "weak"}"#, "recipe: unknown variant `weak`, expected `plain` or `strong`"),
+            (r#"{"seed": 1, "recipe": "weak"}"#, "recipe: there is no `weak`, expected `plain` or `strong`"),
             (r#"{"epochs": "many"}"#, "epochs: invalid type"),
             (r#"{"threshold": 1.5}"#, "threshold: `1.5` is not a threshold"),
             (r#"{"score": "f12"}"#, "f12"),

@@ -1,0 +1,90 @@
+"""Checks that the source tree is what its documentation says.
+
+1. The arrows of the picture in ARCHITECTURE.md are the dependencies between the crates (`cargo metadata`).
+2. Every path in backquotes in ARCHITECTURE.md and CONTRIBUTING.md exists.
+3. No type name is declared twice in the crates, so that a name has one meaning.
+
+Usage: python3 scripts/structure.py
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Every crate may have an `Error` and a `Result` of its own, as is usual in Rust.
+USUAL_NAMES = {"Error", "Result"}
+
+
+def crate_dependencies() -> set[tuple[str, str]]:
+    """Return the pairs (crate, crate it depends on) of the workspace."""
+    command = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--locked", "--offline"]
+    metadata = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
+    names = {package["name"] for package in metadata["packages"]}
+    return {
+        (package["name"], dependency["name"])
+        for package in metadata["packages"]
+        for dependency in package["dependencies"]
+        if dependency["name"] in names and dependency["kind"] is None
+    }
+
+
+def drawn_dependencies() -> set[tuple[str, str]]:
+    """Return the same pairs from the picture in ARCHITECTURE.md, whose arrows are `a --> b`."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    picture = re.search(r"```mermaid\n(.*?)```", text, re.DOTALL)
+    if picture is None:
+        return set()
+    return {(a, b) for a, b in re.findall(r"^\s*([\w-]+) --> ([\w-]+)$", picture.group(1), re.MULTILINE)}
+
+
+def missing_paths() -> list[str]:
+    """Return the paths that the documentation names and that do not exist."""
+    missing = []
+    for name in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
+        folder = ROOT
+        for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
+            # A heading such as "## `crates/scorewise`" is the folder of the paths below it.
+            heading = re.match(r"#+ .*`(crates/[\w-]+|python/scorewise)`", line)
+            if line.startswith("#"):
+                folder = ROOT / heading.group(1) if heading else ROOT
+            for path in re.findall(r"`([\w./-]+(?:\.(?:rs|py|md|toml|sh|js|css)|/))`", line):
+                candidates = [ROOT / path, folder / path, folder / "src" / path]
+                if not any(candidate.exists() for candidate in candidates):
+                    missing.append(f"{name}:{number}: {path}")
+    return missing
+
+
+def repeated_types() -> dict[str, list[str]]:
+    """Return the type names that are declared more than once outside tests, with their files."""
+    declared = defaultdict(list)
+    for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        source = path.read_text().split("#[cfg(test)]\nmod tests")[0]
+        for name in re.findall(r"^ *(?:pub(?:\([^)]*\))? )?(?:struct|enum|trait|union) (\w+)", source, re.MULTILINE):
+            declared[name].append(str(path.relative_to(ROOT)))
+        for name in re.findall(r"^(?:pub(?:\([^)]*\))? )?type (\w+)", source, re.MULTILINE):
+            declared[name].append(str(path.relative_to(ROOT)))
+    return {name: files for name, files in sorted(declared.items()) if len(files) > 1 and name not in USUAL_NAMES}
+
+
+def main() -> int:
+    problems = []
+    actual, drawn = crate_dependencies(), drawn_dependencies()
+    problems += [f"ARCHITECTURE.md has no arrow {a} --> {b}" for a, b in sorted(actual - drawn)]
+    problems += [f"ARCHITECTURE.md has the arrow {a} --> {b}, but {a} does not depend on {b}" for a, b in sorted(drawn - actual)]
+    problems += [f"{path} does not exist" for path in missing_paths()]
+    problems += [f"the type name {name} is declared {len(files)} times: {', '.join(files)}" for name, files in repeated_types().items()]
+    for problem in problems:
+        print(problem)
+    print(f"{len(actual)} dependencies between crates, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -166,16 +166,16 @@ const WORDS: [&str; 16] =
 fn words_for_missing_values_are_missing_in_columns_of_numbers_dates_and_booleans() {
     for word in WORDS {
         // A fifth of the cells: enough to make a column of text if they were not recognised as missing.
-        let of = |cell: fn(usize) -> String| -> String {
+        let with_word = |cell: fn(usize) -> String| -> String {
             let cells = (0..50).map(|row| if row % 5 == 0 { word.to_owned() } else { cell(row) });
             let cells: Vec<String> = cells.collect();
             column(cells.iter().map(String::as_str))
         };
-        let found = read_default(of(|row| format!("{row}.5")));
+        let found = read_default(with_word(|row| format!("{row}.5")));
         assert_eq!(numbers(&found.table, "x")[..2], [None, Some(1.5)], "{word}");
-        let found = read_default(of(|row| format!("2010-01-{:02}", row % 28 + 1)));
+        let found = read_default(with_word(|row| format!("2010-01-{:02}", row % 28 + 1)));
         assert_eq!(times(&found.table, "x")[0], Values::NO_TIME, "{word}");
-        let found = read_default(of(|row| ["yes", "no"][row % 2].into()));
+        let found = read_default(with_word(|row| ["yes", "no"][row % 2].into()));
         assert!(matches!(&found.table.columns[1].values, Values::Boolean(values) if values[0].is_none()), "{word}");
     }
 }
@@ -335,17 +335,17 @@ fn times_of_day_are_read_without_a_date() {
 #[test]
 fn a_column_of_many_dates_of_eight_digits_is_a_column_of_dates() {
     let days: Vec<String> = (1..=28).map(|day| format!("202001{day:02}")).collect();
-    let of = |cells: &[String]| column(cells.iter().map(String::as_str));
-    let found = read_default(of(&days));
+    let column_of = |cells: &[String]| column(cells.iter().map(String::as_str));
+    let found = read_default(column_of(&days));
     assert_eq!(times(&found.table, "x")[4], 18266 * 86400);
     let note = "column `x` is read as dates (`20200101`); `--numeric x` reads them as numbers";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
     let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..defaults() };
-    assert_eq!(numbers(&read_text(of(&days), &forced).unwrap().table, "x")[0], Some(20_200_101.0));
-    assert_eq!(kind(&of(&days[..9]), "x"), Kind::Number, "only nine different dates");
-    assert_eq!(kind(&of(&vec![days[0].clone(); 50]), "x"), Kind::Number, "only one different date");
+    assert_eq!(numbers(&read_text(column_of(&days), &forced).unwrap().table, "x")[0], Some(20_200_101.0));
+    assert_eq!(kind(&column_of(&days[..9]), "x"), Kind::Number, "only nine different dates");
+    assert_eq!(kind(&column_of(&vec![days[0].clone(); 50]), "x"), Kind::Number, "only one different date");
     let counted: Vec<String> = (20_200_101..20_200_160).map(|number| number.to_string()).collect();
-    assert_eq!(kind(&of(&counted), "x"), Kind::Number, "some of them are not dates");
+    assert_eq!(kind(&column_of(&counted), "x"), Kind::Number, "some of them are not dates");
 }
 
 #[test]

@@ -456,18 +456,18 @@ fn without_lags_chunks_are_encoded_like_the_whole_table() {
 fn the_number_of_threads_does_not_change_the_encoding() {
     let whole = mixed(5000);
     let choice = Choice { lags: 2, standardise_all: true, ..Choice::default() };
-    let with = |threads| {
+    let encode_with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &choice).unwrap();
             (encoder.encode(&whole).unwrap(), encoder)
         })
     };
-    assert_eq!(with(1), with(3));
+    assert_eq!(encode_with(1), encode_with(3));
 }
 
 #[test]
-fn encoders_survive_json() {
+fn encoders_are_unchanged_after_a_json_round_trip() {
     let whole = mixed(400);
     for choice in [
         Choice { lags: 2, standardise_all: true, ..Choice::default() },
@@ -491,7 +491,7 @@ fn encoders_survive_json() {
 
 #[test]
 fn invalid_encoders_are_refused() {
-    let with = |kind, lag, coding| Encoder {
+    let encoder = |kind, lag, coding| Encoder {
         inputs: vec![Input { column: "x".into(), kind, lag, coding }],
         order: RowOrder::default(),
     };
@@ -502,22 +502,22 @@ fn invalid_encoders_are_refused() {
         indicator: false,
         scales,
     };
-    with(Kind::Number, 0, plain(0.0, 1.0)).check().unwrap();
+    encoder(Kind::Number, 0, plain(0.0, 1.0)).check().unwrap();
     let bad = [
-        (with(Kind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN"),
-        (with(Kind::Number, 0, plain(0.0, 0.0)), "input `x`: the deviation is 0"),
-        (with(Kind::Number, 0, plain(0.0, f64::INFINITY)), "input `x`: the deviation is inf"),
-        (with(Kind::Number, 0, plain(0.0, -1.0)), "input `x`: the deviation is -1"),
-        (with(Kind::Number, 99_999, plain(0.0, 1.0)), "input `x`: looks 99999 rows back; at most 10000 are allowed"),
-        (with(Kind::Time, 0, plain(0.0, 1.0)), "input `x`: its encoding does not fit the kind of the column"),
-        (with(Kind::Category, 0, levels(&[], vec![])), "input `x`: produces no column"),
-        (with(Kind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
+        (encoder(Kind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN"),
+        (encoder(Kind::Number, 0, plain(0.0, 0.0)), "input `x`: the deviation is 0"),
+        (encoder(Kind::Number, 0, plain(0.0, f64::INFINITY)), "input `x`: the deviation is inf"),
+        (encoder(Kind::Number, 0, plain(0.0, -1.0)), "input `x`: the deviation is -1"),
+        (encoder(Kind::Number, 99_999, plain(0.0, 1.0)), "input `x`: looks 99999 rows back; at most 10000 are allowed"),
+        (encoder(Kind::Time, 0, plain(0.0, 1.0)), "input `x`: its encoding does not fit the kind of the column"),
+        (encoder(Kind::Category, 0, levels(&[], vec![])), "input `x`: produces no column"),
+        (encoder(Kind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
         (
-            with(Kind::Category, 0, levels(&["a", "b"], vec![Scale { mean: 0.0, deviation: 1.0 }])),
+            encoder(Kind::Category, 0, levels(&["a", "b"], vec![Scale { mean: 0.0, deviation: 1.0 }])),
             "input `x`: has 1 scales for 2 columns",
         ),
         (
-            with(Kind::Time, 0, Coding::Time { cycles: vec![Cycle::Day, Cycle::Day], indicator: false }),
+            encoder(Kind::Time, 0, Coding::Time { cycles: vec![Cycle::Day, Cycle::Day], indicator: false }),
             "input `x`: a cycle is listed twice",
         ),
         (Encoder { inputs: vec![], order: RowOrder::default() }, "the encoder has no inputs"),
@@ -525,7 +525,7 @@ fn invalid_encoders_are_refused() {
     for (encoder, message) in bad {
         assert_eq!(encoder.check().unwrap_err(), message);
     }
-    let mut twice = with(Kind::Number, 0, plain(0.0, 1.0));
+    let mut twice = encoder(Kind::Number, 0, plain(0.0, 1.0));
     twice.inputs.push(twice.inputs[0].clone());
     assert_eq!(twice.check().unwrap_err(), "input `x` is listed twice");
 }

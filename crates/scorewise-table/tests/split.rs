@@ -86,12 +86,12 @@ fn the_sets_of_adult_have_the_sizes_of_the_paper() {
 }
 
 #[test]
-fn the_sets_depend_on_the_seed_only() {
+fn the_same_seed_gives_the_same_sets_and_another_seed_different_ones() {
     let (table, labels) = sample(500, 40, 2);
     for split in ["random", "group:patient"] {
-        let with = |seed| parts(split, &table, &labels, &PAPER, seed);
-        assert_eq!(with(3), with(3));
-        assert_ne!(with(3), with(4));
+        let sets = |seed| parts(split, &table, &labels, &PAPER, seed);
+        assert_eq!(sets(3), sets(3));
+        assert_ne!(sets(3), sets(4));
         let folds = |seed| Split::parse(split).unwrap().folds(&table, &labels, &FOLDS, seed).unwrap().0;
         assert_eq!(folds(3), folds(3));
         assert_ne!(folds(3), folds(4));

@@ -294,14 +294,14 @@ fn long_table() -> String {
 fn the_number_of_threads_does_not_change_the_table() {
     let folder = ScratchFolder::new();
     let source = folder.file("t.csv", long_table());
-    let with = |threads: usize| {
+    let read_with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let chunks: Vec<Table> = Reader::open(&source, &defaults()).unwrap().map(Result::unwrap).collect();
             (chunks, read(&source, &defaults()).unwrap())
         })
     };
-    let (one, three) = (with(1), with(3));
+    let (one, three) = (read_with(1), read_with(3));
     assert!(one.0.len() > 3);
     // The tables can be compared because they contain no NaN, which is not equal to itself.
     assert_eq!(one, three);

@@ -218,7 +218,7 @@ fn an_unknown_class_is_refused_with_its_line() {
 }
 
 #[test]
-fn targets_survive_json_and_invalid_ones_are_refused() {
+fn targets_are_unchanged_after_a_json_round_trip_and_invalid_ones_are_refused() {
     let table = table(vec![number("x", &[1.0, 5.0]), strings("y", &["a", "b"], &[0, 1])]);
     for text in ["x >= 1.5", "x", "y != a"] {
         let (target, _) = Target::parse(text, &table, None, 3).unwrap();

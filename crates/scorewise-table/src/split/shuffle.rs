@@ -28,8 +28,8 @@ pub(super) fn apportion(sizes: &[usize], total: usize) -> Vec<usize> {
     let mut shares: Vec<usize> = sizes.iter().map(|size| (product(*size) / sum as u128) as usize).collect();
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(product(sizes[*at]) % sum as u128));
-    let left = total.saturating_sub(shares.iter().sum());
-    order.iter().take(left).for_each(|at| shares[*at] += 1);
+    let remaining = total.saturating_sub(shares.iter().sum());
+    order.iter().take(remaining).for_each(|at| shares[*at] += 1);
     shares
 }
 

@@ -96,10 +96,10 @@ pub use write::{TableFormat, TableWriter};
 
 /// Parses a boolean. With `is_forced`, when the user says that the column holds booleans, 0, 1 and first letters are accepted too.
 fn boolean(cell: &[u8], is_forced: bool) -> Option<bool> {
-    let is = |words: &[&[u8]]| words.iter().any(|word| cell.eq_ignore_ascii_case(word));
-    if is(&[b"true", b"yes"]) || is_forced && is(&[b"1", b"t", b"y"]) {
+    let is_one_of = |words: &[&[u8]]| words.iter().any(|word| cell.eq_ignore_ascii_case(word));
+    if is_one_of(&[b"true", b"yes"]) || is_forced && is_one_of(&[b"1", b"t", b"y"]) {
         Some(true)
-    } else if is(&[b"false", b"no"]) || is_forced && is(&[b"0", b"f", b"n"]) {
+    } else if is_one_of(&[b"false", b"no"]) || is_forced && is_one_of(&[b"0", b"f", b"n"]) {
         Some(false)
     } else {
         None

@@ -181,8 +181,8 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
     }
     let mut notes = Vec::new();
     let positive = wanted.unwrap_or_else(|| {
-        let at = usize::from(found[1].count <= found[0].count);
-        let (rarer, rows) = (&found[at], found[0].count + found[1].count);
+        let rarer_index = usize::from(found[1].count <= found[0].count);
+        let (rarer, rows) = (&found[rarer_index], found[0].count + found[1].count);
         let text = format!(
             "the positive class is {}, the rarer one ({} of {rows} rows); `{}` chooses the other",
             quoted(&rarer.name),
@@ -190,7 +190,7 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
             Setting("positive")
         );
         notes.push(Note::of(&column.name, text));
-        at
+        rarer_index
     });
     let names = vec![found[1 - positive].name.clone(), found[positive].name.clone()];
     Ok((target(Rule::Classes(names)), notes))

@@ -138,10 +138,10 @@ def test_report_does_not_overwrite_files_of_another_kind(forecast: tuple[Any, An
     report = sw.report(*forecast, replicates=2)
     notes = tmp_path / "notes.html"
     notes.write_text("three weeks of notes", encoding="utf-8")
-    with pytest.raises(ValueError, match="is there already and is not a report of scorewise"):
+    with pytest.raises(ValueError, match="already exists and is not a scorewise report"):
         report.save(notes)
     assert notes.read_text(encoding="utf-8") == "three weeks of notes"
-    with pytest.raises(ValueError, match="under the name of another kind of file"):
+    with pytest.raises(ValueError, match="under the extension of another kind of file"):
         report.save(tmp_path / "page.pdf")
     report.save(tmp_path / "page.html")
     report.save(tmp_path / "page.html")

@@ -87,14 +87,14 @@ fn a_missing_file() {
 fn an_empty_file() {
     let folder = Folder::new("empty");
     folder.write("t.csv", "");
-    folder.refuses(&train("t.csv", "y"), "error: t.csv: is empty\nhint: a table has a header and at least one row");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv: is empty\nhint: a table needs a header and at least one row");
 }
 
 #[test]
 fn a_header_without_rows() {
     let folder = Folder::new("header");
     folder.write("t.csv", "x,y\n");
-    folder.refuses(&train("t.csv", "y"), "error: t.csv: a header and no rows\nhint: a table has at least one row");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv: has a header but no rows\nhint: a table needs at least one row");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_column_that_is_not_there() {
 fn a_target_with_one_class() {
     let folder = Folder::new("one-class");
     folder.write("t.csv", rows(100).replace(",1\n", ",0\n"));
-    folder.refuses(&train("t.csv", "y"), "error: t.csv, column `y`: one class only, `0`: there is nothing to tell apart\nhint: give rows of another class, or name another column as `--target`");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv, column `y`: has only one class, `0`\nhint: give rows of another class, or choose another column with `--target`");
     folder.refuses(&train("t.csv", "x > 5"), "error: t.csv, column `x`: the condition `x > 5` holds in no row, so there is only one class\nhint: compare with another value");
 }
 
@@ -125,7 +125,7 @@ fn a_target_that_is_all_missing() {
     folder.write("t.csv", rows(100).replace(",1\n", ",\n").replace(",0\n", ",NA\n"));
     folder.refuses(
         &train("t.csv", "y"),
-        "error: t.csv, column `y`: no row has a value\nhint: name another column as `--target`",
+        "error: t.csv, column `y`: no row has a value\nhint: choose another column with `--target`",
     );
 }
 
@@ -146,17 +146,17 @@ fn a_ragged_row() {
     folder.write("t.csv", format!("{}0.5,3\n", rows(20)));
     folder.refuses(
         &train("t.csv", "y"),
-        "error: t.csv:22: 2 cells where the header has 3\nhint: complete the row or take it out",
+        "error: t.csv:22: 2 cells, but the header has 3\nhint: complete the row or remove it",
     );
     folder.write("t.csv", format!("{}0.5,3,1,7\n", rows(20)));
-    folder.refuses(&train("t.csv", "y"), "error: t.csv:22: 4 cells where the header has 3\nhint: put cells that hold the delimiter in quotes, or take the row out");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv:22: 4 cells, but the header has 3\nhint: put cells that contain the delimiter in quotes, or remove the row");
 }
 
 #[test]
 fn a_delimiter_that_is_not_the_files() {
     let folder = Folder::new("delimiter");
     folder.write("t.csv", rows(20));
-    folder.refuses(&[&train("t.csv", "y")[..], &["--delimiter", "semicolon"]].concat(), "error: t.csv: one column when split at `;`; the file seems to use `,`\nhint: leave out `--delimiter`, or give the right one");
+    folder.refuses(&[&train("t.csv", "y")[..], &["--delimiter", "semicolon"]].concat(), "error: t.csv: has one column when split at `;`; the file seems to use `,`\nhint: leave out `--delimiter`, or give the right one");
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_directory() {
 fn an_output_that_cannot_be_written() {
     let folder = Folder::new("output");
     folder.write("t.csv", rows(100));
-    folder.refuses(&[&train("t.csv", "y")[..], &["-o", "no/such/folder/m.scorewise"]].concat(), "error: no/such/folder/m.scorewise: there is no folder `no/such/folder` to write it in\nhint: make it first: mkdir -p 'no/such/folder'");
+    folder.refuses(&[&train("t.csv", "y")[..], &["-o", "no/such/folder/m.scorewise"]].concat(), "error: no/such/folder/m.scorewise: the folder `no/such/folder` does not exist\nhint: create it first: mkdir -p 'no/such/folder'");
 }
 
 #[test]
@@ -250,9 +250,9 @@ fn settings_that_make_no_sense() {
     );
     with(
         &["--split", "sideways"],
-        "error: --split: `sideways` is no way to split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`",
+        "error: --split: `sideways` is not a kind of split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`",
     );
-    with(&["--positive", "7"], "error: --positive: `7` is no class of `y`\nhint: the classes are `0`, `1`");
+    with(&["--positive", "7"], "error: --positive: `7` is not a class of `y`\nhint: the classes are `0`, `1`");
     with(
         &["--score", "f11"],
         "error: `f11` is not a score, a cell or a function\n  f11\n  ^^^\nhint: did you mean `f1`?",

@@ -95,13 +95,13 @@ fn no_command_writes_over_a_file_that_it_reads() {
         }
         for name in [read, &link, &hard, &format!("./{read}")] {
             let message =
-                format!("error: {name}: is read by this command, and would be written over\nhint: name another file");
+                format!("error: {name}: is an input of this command and would be overwritten\nhint: name another file");
             refused(&folder, &[&command[..], &[name]].concat(), &message);
             refused(&folder, &[&command[..], &[name, "--overwrite"]].concat(), &message);
         }
     }
     // The table may also be the link, and come through standard input.
-    let message = "error: t.csv: is read by this command, and would be written over\nhint: name another file";
+    let message = "error: t.csv: is an input of this command and would be overwritten\nhint: name another file";
     refused(&folder, &["predict", m, "link-to-t.csv", "-o", "t.csv", "--overwrite"], message);
     let before = contents(&folder);
     let arguments = ["predict", m, "-", "-o", "t.csv", "--overwrite"];
@@ -117,17 +117,17 @@ fn a_file_of_another_kind_is_kept_unless_told_otherwise() {
     // A picture that is not ours.
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on";
     let cases: Vec<(Vec<&str>, &str)> = vec![
-        ([&TRAIN[..], &["--report", "none", "-o"]].concat(), "a model of scorewise"),
-        ([&TRAIN[..], &["--report"]].concat(), "a report of scorewise"),
+        ([&TRAIN[..], &["--report", "none", "-o"]].concat(), "a scorewise model"),
+        ([&TRAIN[..], &["--report"]].concat(), "a scorewise report"),
         (vec!["predict", m, "t.csv", "-o"], "a table of predictions"),
-        (vec!["export", m, "--onnx"], "an ONNX file of scorewise"),
-        (vec!["report", "r.json", "-o"], "a report of scorewise"),
-        (vec!["score", "p.csv", "--replicates", "20", "--report"], "a report of scorewise"),
+        (vec!["export", m, "--onnx"], "an ONNX file written by scorewise"),
+        (vec!["report", "r.json", "-o"], "a scorewise report"),
+        (vec!["score", "p.csv", "--replicates", "20", "--report"], "a scorewise report"),
     ];
     for (command, kind) in &cases {
         // Files of other kinds, of which the command reads none.
         let own = match *kind {
-            "a model of scorewise" => "m.scorewise",
+            "a scorewise model" => "m.scorewise",
             "a table of predictions" => "p.csv",
             _ => "r.json",
         };
@@ -137,7 +137,7 @@ fn a_file_of_another_kind_is_kept_unless_told_otherwise() {
             fs::write(folder.0.join("notes"), "three weeks of notes\n").unwrap();
             fs::write(folder.0.join("photo.png"), png).unwrap();
             let hint = "name another file, or add `--overwrite` to replace this one";
-            let message = format!("error: {name}: is there already and is not {kind}\nhint: {hint}");
+            let message = format!("error: {name}: already exists and is not {kind}\nhint: {hint}");
             refused(&folder, &[&command[..], &[name]].concat(), &message);
         }
         folder.run(&[&command[..], &["notes", "--overwrite"]].concat());
@@ -169,7 +169,7 @@ fn figures_take_no_other_pictures_place_and_none_is_drawn_then() {
     for (name, bytes) in [("roc.png", &b"\x89PNG\r\n\x1a\nmine"[..]), ("roc.svg", b"<svg xmlns=\"mine\"/>")] {
         fs::write(folder.0.join("figures").join(name), bytes).unwrap();
         let message = format!(
-            "error: figures/{name}: is there already and is not a figure of scorewise\nhint: name another file, or add `--overwrite` to replace this one"
+            "error: figures/{name}: already exists and is not a scorewise figure\nhint: name another file, or add `--overwrite` to replace this one"
         );
         refused(&folder, &plots, &message);
         folder.run(&[&plots[..], &["--overwrite"]].concat());
@@ -181,7 +181,7 @@ fn figures_take_no_other_pictures_place_and_none_is_drawn_then() {
 fn two_outputs_of_one_command_are_two_files() {
     let folder = prepared("files-twice");
     let message =
-        |name: &str| format!("error: {name}: is the place of two outputs of this command\nhint: name two files");
+        |name: &str| format!("error: {name}: is named for two outputs of this command\nhint: name two different files");
     refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "x"]].concat(), &message("x"));
     refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "./x", "--overwrite"]].concat(), &message("./x"));
     let model = [&TRAIN[..], &["-o", "m.scorewise", "--report", "m.scorewise", "--overwrite"]].concat();
@@ -220,19 +220,19 @@ fn reproduce_keeps_files_that_are_not_its_own_and_says_so_before_the_work() {
     let hint = "name another file, or add `--overwrite` to replace this one";
     for (name, kind) in [
         ("table.md", "a file of tables of `scorewise reproduce`"),
-        ("figure-1.svg", "a figure of scorewise"),
-        ("figure-2.png", "a figure of scorewise"),
+        ("figure-1.svg", "a scorewise figure"),
+        ("figure-2.png", "a scorewise figure"),
     ] {
         fs::write(folder.0.join("out").join(name), "my own").unwrap();
         let output = folder.command(&arguments).output().unwrap();
-        let message = format!("error: out/{name}: is there already and is not {kind}\nhint: {hint}");
+        let message = format!("error: out/{name}: already exists and is not {kind}\nhint: {hint}");
         is_refusal(&output, &message, &arguments);
         assert_eq!(fs::read(folder.0.join("out").join(name)).unwrap(), b"my own");
         fs::remove_file(folder.0.join("out").join(name)).unwrap();
     }
     let arguments = ["reproduce", "adult", "--out", "out", "--report", "out/trainings.csv", "--overwrite"];
     let output = folder.command(&arguments).output().unwrap();
-    let message = "error: out/trainings.csv: is the place of two outputs of this command\nhint: name two files";
+    let message = "error: out/trainings.csv: is named for two outputs of this command\nhint: name two different files";
     is_refusal(&output, message, &arguments);
 }
 
@@ -364,7 +364,7 @@ fn a_full_disk_is_told_with_the_name_of_the_file() {
     let folder = prepared("files-full");
     let before = names(&folder);
     let full = "cannot be written: No space left on device (os error 28)";
-    let hint = "make room, or name a file on another disk";
+    let hint = "free some space, or name a file on another disk";
     for arguments in [
         &[&TRAIN[..], &["-o", "/dev/full", "--report", "none"]].concat()[..],
         &["predict", "m.scorewise", "t.csv", "-o", "/dev/full"],

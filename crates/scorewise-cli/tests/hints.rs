@@ -54,9 +54,9 @@ fn a_column_of_text_as_the_forecast_hints_at_no_option_that_the_command_lacks() 
 fn a_forecast_that_is_no_column_names_the_columns() {
     let folder = folder("column");
     let said = refusal(&folder, "score p.csv --probability probabilty");
-    assert_eq!(said, "error: p.csv: no column `probabilty`; did you mean `probability`?");
+    assert_eq!(said, "error: p.csv: has no column `probabilty`\nhint: did you mean `probability`?");
     let said = refusal(&folder, "score p.csv --probability g");
-    assert!(said.starts_with("error: p.csv: no column `g`") && !said.contains("--"), "{said}");
+    assert!(said.starts_with("error: p.csv: has no column `g`") && !said.contains("--"), "{said}");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn a_split_by_a_column_that_is_not_there_names_it_and_the_nearest() {
     let said = refusal(&folder, "train t.csv --target y --split group:sation");
     assert_eq!(said, "error: --split: `t.csv` has no column `sation`\nhint: did you mean `station`?");
     let said = refusal(&folder, "train t.csv --target y --split group:nope --lags 2 --lead 1");
-    assert_eq!(said, "error: --split: `t.csv` has no column `nope`\nhint: there are `x`, `station`, `y`");
+    assert_eq!(said, "error: --split: `t.csv` has no column `nope`\nhint: the columns are `x`, `station`, `y`");
     let said = refusal(&folder, "train t.csv --target y --split time:sation");
     assert_eq!(said, "error: --split: `t.csv` has no column `sation`\nhint: did you mean `station`?");
     let said = refusal(&folder, "train t.csv --target y --split group:sation --folds 3");

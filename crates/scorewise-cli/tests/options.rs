@@ -173,9 +173,9 @@ fn numbers_of_networks_and_repeats_are_bounded() {
     refused(
         &folder,
         &train("y", &["--folds", "3", "--repeats", "1000000"]),
-        &["--repeats: 1000000 repeats, and at most 1000 can be"],
+        &["--repeats: 1000000 repeats are too many; at most 1000 are allowed"],
     );
-    let parts = ["--folds: 1000000000 folds, and 600 rows have a target"];
+    let parts = ["--folds: 1000000000 folds, but only 600 rows have a target"];
     refused(&folder, &train("y", &["--folds", "1000000000", "--split", "time"]), &parts);
 }
 
@@ -214,7 +214,7 @@ fn options_that_contradict_each_other_are_refused() {
     two(&["--no-cure", "--warm-start"], &["--no-cure: follows the paper to the letter"]);
     two(&["--multiclass", "simplex"], &["--multiclass: is for more than two classes, and there are two"]);
     two(&["--multiclass", "one-versus-rest"], &["--multiclass: is for more than two classes, and there are two"]);
-    refused(&folder, &train("x > 0.5", &["--positive", "1"]), &["--positive: `1` goes with a column of classes"]);
+    refused(&folder, &train("x > 0.5", &["--positive", "1"]), &["--positive: `1` applies to a column of classes"]);
     predictions(&folder);
     let compare = ["compare", "p.csv", "p.csv", "--tuned"];
     refused(&folder, &[&compare[..], &["--thresholds", "0.3,0.5"]].concat(), &["cannot be used with"]);

@@ -245,10 +245,10 @@ fn unknown_classes_are_told_row_by_row_and_words_for_yes_and_no_match() {
         let output = folder.command(&["predict", "m.scorewise", "other.csv", "-o", "q.csv"]).output().unwrap();
         let notes = String::from_utf8(output.stderr).unwrap();
         assert!(
-            notes.contains("column `event`: 1 row holds `maybe`, which is none of the classes `0`, `1`"),
+            notes.contains("column `event`: 1 row holds `maybe`, which is not one of the classes `0`, `1`"),
             "{notes}"
         );
-        assert_eq!(notes.contains("are taken for the classes"), no != "0.0", "{notes}");
+        assert_eq!(notes.contains("are read as the classes"), no != "0.0", "{notes}");
         let _ = fs::remove_file(folder.0.join("p.csv"));
         folder.write("plain.csv", &plain);
         folder.run(&["predict", "m.scorewise", "plain.csv", "-o", "p.csv"]);
@@ -353,7 +353,7 @@ fn stations_at_the_same_time_need_a_group_or_are_told_of() {
     let arguments = ["--target", "z > 0.7", "--lead", "1", "-o", "m.scorewise"];
     let refused = folder.refusal(&[&["train", "by-station.csv"][..], &arguments].concat());
     let expected = "error: --group: 200 of 400 rows share their time in `time` with the row before, and the file is not sorted by time\n\
-        hint: name the column that tells the series apart, such as a station: `--group COLUMN`";
+        hint: name the column that separates the series, such as a station: `--group COLUMN`";
     assert_eq!(refused, expected);
     let output = folder.command(&[&["train", "sorted.csv"][..], &arguments, &QUICK, &["2"]].concat()).output().unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
@@ -424,13 +424,13 @@ fn predictions_are_the_same_in_every_format_and_other_names_are_refused() {
     for report in ["x.pdf", "x.csv"] {
         let refused = folder.refusal(&["score", "p.csv", "--report", report]);
         assert!(
-            refused.starts_with(&format!("error: {report}: a report of scorewise would be written under the name")),
+            refused.starts_with(&format!("error: {report}: a scorewise report would be written under the extension")),
             "{refused}"
         );
     }
     let refused =
         folder.refusal(&[&["train", "table.csv", "--target", "event", "-o", "m.csv"][..], &QUICK, &["2"]].concat());
-    assert!(refused.starts_with("error: m.csv: a model of scorewise would be written under the name"), "{refused}");
+    assert!(refused.starts_with("error: m.csv: a scorewise model would be written under the extension"), "{refused}");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn predict_reads_what_train_read_however_little_the_table_shows() {
         "note: column `rate`: the per cent sign is dropped, `0.0%` is read as the number 0",
         "note: column `price`: the sign `$` is dropped, `$1,000.50` is read as the number 1000.5",
         "note: column `at` holds times of day without a date",
-        "note: column `zip` is read as text: its cells are digits of one length, some with a leading 0 (`00000`); \
+        "note: column `zip` is read as text: its cells are digits of the same length, some with a leading 0 (`00000`); \
          `--numeric zip` reads them as numbers",
     ] {
         assert!(notes.contains(expected), "{expected}\n{notes}");
@@ -152,7 +152,7 @@ fn numeric_reads_dates_and_codes_as_numbers() {
     assert!(!notes.contains("is read as"), "{notes}");
     let train = ["train", "t.csv", "--target", "y", "--score", "f1"];
     let error = folder.refuses(&[&train[..], &["--numeric", "dya"]].concat());
-    assert!(error.contains("error: t.csv: no column `dya`; did you mean `day`?"), "{error}");
+    assert!(error.contains("error: t.csv: has no column `dya`\nhint: did you mean `day`?"), "{error}");
     let error = folder.refuses(&[&train[..], &["--numeric", "day", "--categorical", "day"]].concat());
     assert!(error.contains("error: --numeric: `day` is also in --categorical"), "{error}");
 }
@@ -170,7 +170,7 @@ fn odd_values_of_the_training_table_are_asked_about_once() {
     };
     folder.write("t.csv", &("x,z,y\n".to_owned() + &(0..300).map(row).collect::<String>()));
     let notes = folder.train(&[]);
-    assert!(notes.contains("does -200 mean missing? `--missing -200` reads it so"), "{notes}");
+    assert!(notes.contains("does -200 mean missing? `--missing -200` reads it as missing"), "{notes}");
     assert!(notes.contains("column `z`: is read as text, although 225 of its 300 cells are numbers"), "{notes}");
     assert!(notes.contains("`--missing broken` reads it as missing"), "{notes}");
     let notes = folder.train(&["--missing", "-200,broken"]);

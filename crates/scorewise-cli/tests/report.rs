@@ -163,7 +163,7 @@ fn what_cannot_be_written_is_said_before_the_work() {
     };
     refused(&["score", "p.csv", "--report", "nowhere/page.html"], "nowhere", 2);
     refused(&["score", "p.csv", "--plots", "file/figures"], "file/figures", 2);
-    refused(&["score", "p.csv", "--report", "p.csv"], "p.csv: is read by this command, and would be written over", 2);
+    refused(&["score", "p.csv", "--report", "p.csv"], "p.csv: is an input of this command and would be overwritten", 2);
     refused(&["score", "p.csv", "--report", "-"], "a page goes into a file", 2);
     refused(&["tune", "p.csv", "--subject-to", "precision > 2", "--plots", "figures"], "no threshold satisfies", 1);
     fs::write(folder.0.join("broken.json"), "{\"scorewise\": \"0.1.0\", \"result\": {}}").unwrap();
@@ -178,10 +178,10 @@ fn what_cannot_be_written_is_said_before_the_work() {
     refused(&["report", "none.json"], "error: none.json: ", 2);
     fs::write(folder.0.join("kept.json"), folder.run(&["score", "p.csv", "--json"])).unwrap();
     fs::write(folder.0.join("kept.html"), "<html>my own</html>").unwrap();
-    refused(&["report", "kept.json"], "kept.html: is there already and is not a report of scorewise", 2);
+    refused(&["report", "kept.json"], "kept.html: already exists and is not a scorewise report", 2);
     refused(
         &["report", "kept.json", "-o", "kept.json"],
-        "kept.json: is read by this command, and would be written over",
+        "kept.json: is an input of this command and would be overwritten",
         2,
     );
     assert_eq!(text(&folder, "kept.html"), "<html>my own</html>");

@@ -115,7 +115,7 @@ fn predictions_stream_through_pipes_and_carry_columns() {
         "{errors}"
     );
     assert!(lines[1].ends_with(",7,NE") && lines[2].ends_with(",8,XX"), "{text}");
-    assert!(errors.contains("column `cbwd`: 1 row with a value not seen in training"), "{errors}");
+    assert!(errors.contains("column `cbwd`: 1 row has a value not seen in training"), "{errors}");
 }
 
 #[test]

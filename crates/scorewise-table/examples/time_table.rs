@@ -1,7 +1,7 @@
-//! Times the reading of a table: `cargo run --release --example time_table -- FILE [whole|stream|encode] [COLUMN…]`.
+//! Measures the time to read a table: `cargo run --release --example time_table -- FILE [whole|stream|encode] [COLUMN…]`.
 //!
-//! `whole` reads it, `stream` reads it chunk by chunk, `encode` reads it, fits an encoder on all rows and encodes them.
-//! Prints seconds, rows, columns and the most memory that was held (Linux), for bench/table_peers.py to compare.
+//! `whole` reads the table at once, `stream` reads it in chunks, `encode` reads it, fits an encoder to all rows and encodes them.
+//! Prints the seconds, rows, columns and peak memory (on Linux), which bench/table_peers.py compares with other libraries.
 
 use std::time::Instant;
 
@@ -12,13 +12,13 @@ use scorewise_table::table::{Reader, Reading, Source, read};
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(file) = arguments.first() else {
-        eprintln!("time_table FILE [whole|stream|encode] [COLUMN…]");
+        eprintln!("usage: time_table FILE [whole|stream|encode] [COLUMN…]");
         std::process::exit(2);
     };
     let source = Source::parse(file);
     let only = (arguments.len() > 2).then(|| arguments[2..].to_vec());
     let reading = Reading { only, ..Reading::default() };
-    let begun = Instant::now();
+    let start = Instant::now();
     let (rows, columns) = match arguments.get(1).map_or("whole", String::as_str) {
         "stream" => {
             let reader = Reader::open(&source, &reading)?;
@@ -27,7 +27,7 @@ fn main() -> Result<()> {
         }
         "encode" => {
             let table = read(&source, &reading)?;
-            println!("read {:.3}", begun.elapsed().as_secs_f64());
+            println!("read {:.3}", start.elapsed().as_secs_f64());
             let rows: Vec<u32> = (0..table.rows() as u32).collect();
             let (encoder, _) = Encoder::fit(&table, &rows, &Choice::default())?;
             encoder.encode(&table)?;
@@ -38,18 +38,18 @@ fn main() -> Result<()> {
             (table.rows(), table.columns.len())
         }
     };
-    let seconds = begun.elapsed().as_secs_f64();
+    let seconds = start.elapsed().as_secs_f64();
     println!("seconds {seconds:.3}");
     println!("rows {rows}");
     println!("columns {columns}");
-    if let Some(kilobytes) = most_memory() {
+    if let Some(kilobytes) = peak_memory() {
         println!("most_kb {kilobytes}");
     }
     Ok(())
 }
 
-/// The most memory this program held, in kB, as Linux tells it.
-fn most_memory() -> Option<u64> {
+/// The peak memory of this process in kB; `None` on systems other than Linux.
+fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches(" kB").parse().ok()

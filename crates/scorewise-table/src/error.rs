@@ -1,60 +1,60 @@
-//! What can be wrong with what a caller gives: the place at the front, the cure at the end.
+//! Errors in the input: each message begins with the location of the problem and ends with a hint on how to fix it.
 
 use std::fmt;
 
-use crate::setting::{self, Hint, Setting, Words, visible};
+use crate::setting::{self, HintLine, Setting, Words, visible};
 
-/// A fault in a caller's input. Problems and hints mention settings through [`Setting`]: a front end that shows an error to its users
-/// calls [`Error::render`].
+/// An error in a table, a file or a setting. Problems and hints mention settings through [`Setting`]; a front end calls
+/// [`Error::render`] to write those settings the way its users know them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A fault that the numbers found.
+    /// An error from the numerical core, the crate `scorewise`.
     Numbers(#[from] scorewise::Error),
-    /// Something in a file or table that cannot be used.
+    /// A file or a table that cannot be used.
     Data {
-        /// Where.
+        /// The file, row and column in question.
         place: Box<Place>,
-        /// What is there and what should be.
+        /// What was found and what was expected.
         problem: String,
-        /// What to do; may be empty.
+        /// How to fix it; empty when there is no advice.
         hint: String,
     },
     /// A setting that cannot be used.
     Setting {
-        /// Its bare name, words joined by hyphens: `weight-decay`.
+        /// Its plain name, words joined by hyphens: `weight-decay`.
         setting: String,
         /// What is wrong with it.
         problem: String,
-        /// What to do; may be empty.
+        /// How to fix it; empty when there is no advice.
         hint: String,
     },
 }
 
-/// What the functions of this crate return.
+/// The result type of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Where in a file a fault lies: `flares.csv:812, column `bz``.
+/// A location in a file, displayed as `flares.csv:812, column `bz``.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The file as the user named it.
+    /// The file, as the user wrote its name.
     pub file: String,
-    /// The line, from 1, where the file has lines.
+    /// The line, counted from 1; `None` for formats without lines.
     pub line: Option<u64>,
-    /// The row, from 1, where it has none.
+    /// The row, counted from 1, in a format without lines.
     pub row: Option<u64>,
     /// The column's name.
     pub column: Option<String>,
 }
 
 impl Place {
-    /// A whole file.
+    /// The whole file.
     #[must_use]
     pub fn file(file: &str) -> Self {
         Place { file: file.into(), ..Place::default() }
     }
 
-    /// The same in this column.
+    /// This location, with the column added.
     #[must_use]
     pub fn column(self, column: &str) -> Self {
         Place { column: Some(column.into()), ..self }
@@ -78,30 +78,30 @@ impl fmt::Display for Place {
 }
 
 impl Error {
-    /// A fault of the data at a place.
+    /// An error in the data at the given location.
     pub fn data(place: Place, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Data { place: Box::new(place), problem: problem.into(), hint: hint.into() }
     }
 
-    /// A fault of a setting, which is given by its bare name: `weight-decay`.
+    /// An error in a setting, which is given by its plain name: `weight-decay`.
     pub fn setting(setting: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Setting { setting: setting.into(), problem: problem.into(), hint: hint.into() }
     }
 
-    /// The sentence as a front end writes it.
+    /// The message with settings written by `words`, as the front end calls them.
     #[must_use]
     pub fn render(&self, words: Words<'_>) -> String {
         setting::render(&format!("{self:#}"), words)
     }
 }
 
-/// Settings by their bare names; `{:#}` keeps the marks around them, for [`render`](setting::render).
+/// Writes settings by their plain names; `{:#}` keeps the markers around them, which [`render`](setting::render) needs.
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = match self {
             Error::Numbers(error) => return error.fmt(out),
-            Error::Data { place, problem, hint } => format!("{place}: {problem}{}", Hint(hint)),
-            Error::Setting { setting, problem, hint } => format!("{}: {problem}{}", Setting(setting), Hint(hint)),
+            Error::Data { place, problem, hint } => format!("{place}: {problem}{}", HintLine(hint)),
+            Error::Setting { setting, problem, hint } => format!("{}: {problem}{}", Setting(setting), HintLine(hint)),
         };
         if out.alternate() { out.write_str(&message) } else { out.write_str(&setting::plain(&message)) }
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn place_comes_first_and_cure_last() {
+    fn message_begins_with_the_location_and_ends_with_the_hint() {
         let place = Place { line: Some(812), ..Place::file("flares.csv") }.column("bz");
         let hint = format!("add `{}` to read it as missing", Setting("missing").to("n/a"));
         let error = Error::data(place, "`n/a` is not a number", hint);

@@ -1,4 +1,4 @@
-//! GROUPS: which rows belong together, and which of them stands before which.
+//! Groups of rows (series), and the order of the rows within them, by which lags and leads count.
 
 use std::collections::HashMap;
 
@@ -10,52 +10,52 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Table, Values};
 
-/// No row.
+/// Marks the absence of a row, for example of a row before the first.
 pub const NO_ROW: u32 = u32::MAX;
 
-/// Which rows hold the same value of a column. Rows without a value are a group too.
+/// Rows grouped by the values of a column. Rows without a value form one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
-    /// A place in `names` for each row.
+    /// The group of each row, as an index into `names`.
     pub codes: Vec<u32>,
-    /// The value of each group, in the order in which they first come; `None` for the rows without one.
+    /// The value of each group, in order of first appearance; `None` for the group of rows without a value.
     pub names: Vec<Option<String>>,
 }
 
 impl Groups {
-    /// By the values of a column.
+    /// Groups rows by the values of a column.
     #[must_use]
     pub fn new(column: &Column) -> Self {
         match &column.values {
             Values::Number(values) => {
-                by(values.iter().map(|x| if x.is_nan() { f64::NAN } else { x + 0.0 }.to_bits()), |at| {
+                group_by(values.iter().map(|x| if x.is_nan() { f64::NAN } else { x + 0.0 }.to_bits()), |at| {
                     (!values[at].is_nan()).then(|| number_text(values[at]))
                 })
             }
             Values::Category(Category { codes, levels }) => {
-                by(codes.iter().copied(), |at| levels.get(codes[at] as usize).cloned())
+                group_by(codes.iter().copied(), |at| levels.get(codes[at] as usize).cloned())
             }
-            Values::Boolean(values) => by(values.iter().copied(), |at| values[at].map(|yes| yes.to_string())),
+            Values::Boolean(values) => group_by(values.iter().copied(), |at| values[at].map(|yes| yes.to_string())),
             Values::Time(values) => {
-                by(values.iter().copied(), |at| (values[at] != Values::NO_TIME).then(|| values[at].to_string()))
+                group_by(values.iter().copied(), |at| (values[at] != Values::NO_TIME).then(|| values[at].to_string()))
             }
         }
     }
 }
 
-/// A number as a level or class: `1`, `2.5`.
+/// A number as the name of a level or class: `1`, `2.5`.
 pub(crate) fn number_text(x: f64) -> String {
-    // −0 is 0.
+    // Adding 0 turns −0 into 0.
     format!("{}", x + 0.0)
 }
 
-fn by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl Fn(usize) -> Option<String>) -> Groups {
-    let mut places = HashMap::new();
+fn group_by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl Fn(usize) -> Option<String>) -> Groups {
+    let mut indices = HashMap::new();
     let mut names = Vec::new();
     let codes = keys
         .enumerate()
         .map(|(row, key)| {
-            *places.entry(key).or_insert_with(|| {
+            *indices.entry(key).or_insert_with(|| {
                 names.push(name(row));
                 names.len() as u32 - 1
             })
@@ -64,33 +64,33 @@ fn by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl Fn(usiz
     Groups { codes, names }
 }
 
-/// How the rows of a table follow each other: what lags and leads count by. A model carries it, so that the next table is read alike.
+/// The order of the rows of a table, by which lags and leads count. It is stored in the model, so that other tables are ordered the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowOrder {
     /// Rows with different values of this column belong to different series and are not neighbours.
     pub group: Option<String>,
-    /// The column of times by which rows are ordered, whatever their order in the file; `None` for the order of the file.
+    /// The column of times by which rows are ordered; `None` for the order of the file.
     #[serde(default)]
     pub time: Option<String>,
-    /// Seconds between neighbours, where nearly all rows are equally far apart in time: then a lag of 2 is the row of two steps before, and
-    /// a missing value where the table has no such row.
+    /// Seconds between successive rows of a regular series. A lag of 2 then means the row exactly two steps earlier, and is a missing value
+    /// if the table has no such row. `None` for an irregular series, in which lags count rows.
     #[serde(default)]
     pub step: Option<i64>,
 }
 
-/// A step is regular when at least this share of successive rows is one step apart.
-const REGULAR: f64 = 0.9;
-/// Rows that share a time are refused in a file without any order of time when they are more than this share of all.
-const FEW_TIES: f64 = 0.1;
+/// A series is regular when at least this share of successive rows is one step apart.
+const REGULAR_SHARE: f64 = 0.9;
+/// In a file that is not sorted by time, at most this share of the rows may have the same time as the row before.
+const MAX_TIES: f64 = 0.1;
 
 impl RowOrder {
-    /// The order of the file, within the groups of a column where one is named.
+    /// The order of the file, within the groups of the given column, if any.
     #[must_use]
     pub fn of_file(group: Option<&str>) -> Self {
         RowOrder { group: group.map(str::to_owned), ..RowOrder::default() }
     }
 
-    /// The order of a table: by the named column of times, or the first one; the order of the file when there is none.
+    /// Orders rows by the named column, or by the first column of dates; in the order of the file when there is none.
     pub fn of(table: &Table, group: Option<&str>, named: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let mut order = RowOrder::of_file(group);
         let mut notes = Vec::new();
@@ -107,28 +107,28 @@ impl RowOrder {
         let Some(times) = &sorted.times else { return Ok((order, notes)) };
         let pairs = || (1..times.len()).filter(|at| sorted.first[*at] < *at as u32);
         let ties = pairs().filter(|at| times[*at] == times[at - 1]).count();
-        let in_file = sorted.sorted.is_sorted();
+        let is_file_order = sorted.sorted.is_sorted();
         if ties > 0 {
             let direction = Direction::of(&column.values);
-            if direction == Direction::None && group.is_none() && ties as f64 > FEW_TIES * times.len() as f64 {
+            if direction == Direction::Unsorted && group.is_none() && ties as f64 > MAX_TIES * times.len() as f64 {
                 let problem = format!(
                     "{ties} of {} rows share their time in {} with the row before, and the file is not sorted by time",
                     times.len(),
                     names::quoted(&column.name)
                 );
                 let option = Setting("group").to("COLUMN");
-                let hint = format!("name the column that tells the series apart, such as a station: `{option}`");
+                let hint = format!("name the column that separates the series, such as a station: `{option}`");
                 return Err(Error::setting("group", problem, hint));
             }
             let text = format!(
-                "{ties} rows share their time with the row before: they are taken in the order of the file; `{}` tells series apart",
+                "{ties} rows share their time with the row before and are kept in the order of the file; `{}` separates series",
                 Setting("group").to("COLUMN")
             );
             notes.push(Note::of(&column.name, text));
         } else if let Values::Time(_) = &column.values {
             order.step = regular_step(pairs().map(|at| times[at] - times[at - 1]));
         }
-        if !in_file && group.is_none() {
+        if !is_file_order && group.is_none() {
             notes
                 .push(Note::of(&column.name, "lags and leads follow its times, not the order of the rows in the file"));
         }
@@ -138,7 +138,7 @@ impl RowOrder {
                 let (are, them) = if gaps == 1 { ("is 1 gap", "it") } else { ("are gaps", "them") };
                 let count = if gaps == 1 { String::new() } else { format!(" ({gaps})") };
                 let text =
-                    format!("rows are {step} s apart and there {are}{count}: no lag or lead looks across {them}");
+                    format!("rows are {step} s apart and there {are}{count}: no lag or lead reaches across {them}");
                 notes.push(Note::of(&column.name, text));
             }
         }
@@ -146,32 +146,33 @@ impl RowOrder {
     }
 }
 
-/// The first column of dates. A column of times of day alone, which are read as seconds of one day, puts no rows in order.
+/// The first column of dates. A column of times of day without dates cannot order rows.
 pub(crate) fn time_column(table: &Table) -> Option<&Column> {
     let has_dates = |column: &&Column| matches!(column.values, Values::Time(_)) && !column.values.are_times_of_day();
     table.columns.iter().find(has_dates)
 }
 
-/// The most frequent distance between neighbours, where nearly all are that far apart.
+/// The most frequent distance between successive rows; `None` unless at least [`REGULAR_SHARE`] of them are that far apart.
 fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     let mut counts: HashMap<i64, usize> = HashMap::new();
-    let mut all = 0usize;
+    let mut total = 0usize;
     for distance in distances {
         *counts.entry(distance).or_default() += 1;
-        all += 1;
+        total += 1;
     }
     let (step, count) = counts.into_iter().max_by_key(|(distance, count)| (*count, std::cmp::Reverse(*distance)))?;
-    (step > 0 && count as f64 >= REGULAR * all as f64).then_some(step)
+    (step > 0 && count as f64 >= REGULAR_SHARE * total as f64).then_some(step)
 }
 
-/// How the times of a column run through the file.
+/// The order of the times of a column in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     /// The oldest row comes first.
     Rising,
     /// The newest row comes first.
     Falling,
-    None,
+    /// The rows are not sorted by time.
+    Unsorted,
 }
 
 impl Direction {
@@ -182,17 +183,17 @@ impl Direction {
         } else if keys.is_sorted_by(|before, after| before >= after) {
             Direction::Falling
         } else {
-            Direction::None
+            Direction::Unsorted
         }
     }
 }
 
-/// A time as an integer that keeps the order; numbers may stand for times too.
+/// A sort key for the value of a row in a column of times or numbers.
 pub(crate) fn time_key(values: &Values, row: usize) -> i64 {
     match values {
         Values::Time(times) => times[row],
         Values::Number(numbers) if !numbers[row].is_nan() => {
-            // The bits of floating-point numbers have the order of the numbers, once those of negative ones are inverted.
+            // The bits of floating-point numbers sort like the numbers themselves once those of negative numbers are inverted.
             let bits = (numbers[row] + 0.0).to_bits() as i64;
             if bits < 0 { bits ^ i64::MAX } else { bits }
         }
@@ -200,14 +201,14 @@ pub(crate) fn time_key(values: &Values, row: usize) -> i64 {
     }
 }
 
-/// Which row comes how many rows before which: by time or in the order of the file, within a group.
+/// Finds the rows before and after each row, by time or in the order of the file, within a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbours {
-    /// All rows that have a time, group after group, each in order.
+    /// All rows that have a time, group by group, in order within each group.
     sorted: Vec<u32>,
-    /// Where each row stands in `sorted`; [`NO_ROW`] for a row without a time, which has no neighbours.
-    place: Vec<u32>,
-    /// For each place of `sorted`, the first place of its group.
+    /// The position of each row in `sorted`; [`NO_ROW`] for a row without a time, which has no neighbours.
+    position: Vec<u32>,
+    /// For each position in `sorted`, the first position of its group.
     first: Vec<u32>,
     /// The times in the order of `sorted`.
     times: Option<Vec<i64>>,
@@ -232,61 +233,61 @@ impl Neighbours {
         let key = |row: u32| values.map_or(0, |values| time_key(values, row as usize));
         let has_time = |row: &u32| values.is_none_or(|values| !values.is_missing(*row as usize));
         let mut sorted: Vec<u32> = (0..rows as u32).filter(has_time).collect();
-        // Rows of one time stay in the order of the file; in a file with the newest row first, in the reverse order.
+        // Rows of the same time keep the order of the file, or the reverse order if the newest row comes first.
         if values.is_some_and(|values| Direction::of(values) == Direction::Falling) {
             sorted.reverse();
         }
         sorted.sort_by_key(|row| (group(*row), key(*row)));
-        let mut place = vec![NO_ROW; rows];
+        let mut position = vec![NO_ROW; rows];
         let mut first = Vec::with_capacity(sorted.len());
         for (at, row) in sorted.iter().enumerate() {
-            place[*row as usize] = at as u32;
+            position[*row as usize] = at as u32;
             let is_next = at > 0 && group(sorted[at - 1]) == group(*row);
             first.push(if is_next { first[at - 1] } else { at as u32 });
         }
         let times = values.map(|_| sorted.iter().map(|row| key(*row)).collect());
-        Ok(Neighbours { sorted, place, first, times, step: order.step })
+        Ok(Neighbours { sorted, position, first, times, step: order.step })
     }
 
-    /// How many rows there are.
+    /// The number of rows of the table.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.place.len()
+        self.position.len()
     }
 
     /// The row that comes `steps` rows before a row, or [`NO_ROW`].
     #[must_use]
     pub fn back(&self, row: u32, steps: usize) -> u32 {
-        let place = self.place[row as usize];
-        if place == NO_ROW || steps == 0 {
+        let position = self.position[row as usize];
+        if position == NO_ROW || steps == 0 {
             return if steps == 0 { row } else { NO_ROW };
         }
-        let (place, first) = (place as usize, self.first[place as usize] as usize);
-        let farthest = place.saturating_sub(steps).max(first);
+        let (position, first) = (position as usize, self.first[position as usize] as usize);
+        let farthest = position.saturating_sub(steps).max(first);
         match (&self.times, self.step) {
             (Some(times), Some(step)) => {
-                // With a regular step the row wanted has a time of its own; it lies among the `steps` rows before.
-                let Some(wanted) = i64::try_from(steps).ok().and_then(|steps| step.checked_mul(steps)) else {
+                // In a regular series the time of the row is known, and the row is among the `steps` rows before.
+                let Some(distance) = i64::try_from(steps).ok().and_then(|steps| step.checked_mul(steps)) else {
                     return NO_ROW;
                 };
-                let Some(wanted) = times[place].checked_sub(wanted) else { return NO_ROW };
-                match times[farthest..place].binary_search(&wanted) {
+                let Some(wanted) = times[position].checked_sub(distance) else { return NO_ROW };
+                match times[farthest..position].binary_search(&wanted) {
                     Ok(at) => self.sorted[farthest + at],
                     Err(_) => NO_ROW,
                 }
             }
-            _ if place - first >= steps => self.sorted[farthest],
+            _ if position - first >= steps => self.sorted[farthest],
             _ => NO_ROW,
         }
     }
 
-    /// For each row the one that comes `steps` rows after it, or [`NO_ROW`].
+    /// For each row, the row that comes `steps` rows after it, or [`NO_ROW`].
     #[must_use]
     pub fn ahead(&self, steps: usize) -> Vec<u32> {
         let mut ahead = vec![NO_ROW; self.rows()];
         for row in 0..self.rows() as u32 {
-            if let Some(place) = ahead.get_mut(self.back(row, steps) as usize) {
-                *place = row;
+            if let Some(entry) = ahead.get_mut(self.back(row, steps) as usize) {
+                *entry = row;
             }
         }
         ahead
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_other_groups_in_between_are_passed_over() {
+    fn neighbours_skip_the_rows_of_other_groups() {
         let codes = vec![0, 1, 0, 0, 1, Category::MISSING];
         let table = table(Values::Category(Category { codes, levels: vec!["a".into(), "b".into()] }));
         let neighbours = Neighbours::new(&table, &RowOrder::of_file(Some("station"))).unwrap();
@@ -314,27 +315,27 @@ mod tests {
     }
 
     #[test]
-    fn without_groups_the_row_above_is_the_one_before() {
+    fn without_groups_neighbours_follow_the_file() {
         let neighbours = Neighbours::new(&table(Values::Number(vec![5.0; 4])), &RowOrder::default()).unwrap();
         assert_eq!((neighbours.back(0, 1), neighbours.back(3, 1)), (NO_ROW, 2));
         assert_eq!(neighbours.ahead(3), [3, NO_ROW, NO_ROW, NO_ROW]);
     }
 
     #[test]
-    fn groups_of_numbers_take_both_zeros_as_one_and_missing_as_one() {
+    fn both_zeros_form_one_group_and_so_do_all_missing_values() {
         let groups = Groups::new(&table(Values::Number(vec![0.0, -0.0, f64::NAN, 2.5, -f64::NAN])).columns[0]);
         assert_eq!(groups.codes, [0, 0, 1, 2, 1]);
         assert_eq!(groups.names, [Some("0".into()), None, Some("2.5".into())]);
     }
 
     #[test]
-    fn an_unknown_group_column_is_refused_with_the_nearest_name() {
+    fn an_unknown_group_column_is_refused_with_a_similar_name() {
         let order = RowOrder::of_file(Some("sation"));
         let error = Neighbours::new(&table(Values::Number(vec![])), &order).unwrap_err();
         assert_eq!(error.to_string(), "group: `` has no column `sation`\nhint: did you mean `station`?");
     }
 
-    fn timed(times: &[i64]) -> Table {
+    fn table_of_times(times: &[i64]) -> Table {
         Table {
             columns: vec![Column { name: "time".into(), values: Values::Time(times.to_vec()) }],
             ..Table::default()
@@ -343,62 +344,62 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    fn backs(table: &Table, order: &RowOrder, steps: usize) -> Vec<u32> {
+    fn rows_before(table: &Table, order: &RowOrder, steps: usize) -> Vec<u32> {
         let neighbours = Neighbours::new(table, order).unwrap();
         (0..table.rows() as u32).map(|row| neighbours.back(row, steps)).collect()
     }
 
     #[test]
-    fn time_decides_and_not_the_order_of_the_file() {
-        let newest_first = timed(&[5 * DAY, 4 * DAY, 3 * DAY, 2 * DAY]);
+    fn rows_are_ordered_by_time_and_not_by_the_file() {
+        let newest_first = table_of_times(&[5 * DAY, 4 * DAY, 3 * DAY, 2 * DAY]);
         let (order, notes) = RowOrder::of(&newest_first, None, None).unwrap();
         assert_eq!(order, RowOrder { group: None, time: Some("time".into()), step: Some(DAY) });
         assert_eq!(notes.len(), 1, "{notes:?}");
-        assert_eq!(backs(&newest_first, &order, 1), [1, 2, 3, NO_ROW]);
+        assert_eq!(rows_before(&newest_first, &order, 1), [1, 2, 3, NO_ROW]);
         let neighbours = Neighbours::new(&newest_first, &order).unwrap();
         assert_eq!(neighbours.ahead(1), [NO_ROW, 0, 1, 2]);
     }
 
     #[test]
-    fn a_regular_series_has_missing_rows_where_it_has_a_gap() {
+    fn no_lag_reaches_across_a_gap_of_a_regular_series() {
         // Day 14 is missing.
         let days: Vec<i64> = (1..=30).filter(|day| *day != 14).map(|day| day * DAY).collect();
-        let table = timed(&days);
+        let table = table_of_times(&days);
         let (order, notes) = RowOrder::of(&table, None, None).unwrap();
         assert_eq!(order.step, Some(DAY));
         assert!(notes[0].to_string().contains("1 gap"), "{notes:?}");
-        let (one, two) = (backs(&table, &order, 1), backs(&table, &order, 2));
+        let (one, two) = (rows_before(&table, &order, 1), rows_before(&table, &order, 2));
         // Row 13 is day 15: the day before it is missing, the one before that is row 12.
         assert_eq!((one[13], two[13]), (NO_ROW, 12));
         assert_eq!((one[14], two[14]), (13, NO_ROW));
     }
 
     #[test]
-    fn irregular_times_count_rows() {
-        let table = timed(&[DAY, 2 * DAY, 7 * DAY, 8 * DAY, 30 * DAY, Values::NO_TIME]);
+    fn lags_count_rows_in_an_irregular_series() {
+        let table = table_of_times(&[DAY, 2 * DAY, 7 * DAY, 8 * DAY, 30 * DAY, Values::NO_TIME]);
         let (order, _) = RowOrder::of(&table, None, None).unwrap();
         assert_eq!(order.step, None);
-        assert_eq!(backs(&table, &order, 1), [NO_ROW, 0, 1, 2, 3, NO_ROW]);
+        assert_eq!(rows_before(&table, &order, 1), [NO_ROW, 0, 1, 2, 3, NO_ROW]);
     }
 
     #[test]
-    fn rows_of_one_time_follow_the_direction_of_the_file_or_need_a_group() {
-        let rising = timed(&[DAY, DAY, 2 * DAY, 2 * DAY]);
+    fn rows_of_the_same_time_keep_the_order_of_a_sorted_file_and_otherwise_need_a_group() {
+        let rising = table_of_times(&[DAY, DAY, 2 * DAY, 2 * DAY]);
         let (order, notes) = RowOrder::of(&rising, None, None).unwrap();
         assert!(notes[0].to_string().contains("`group COLUMN`"), "{notes:?}");
-        assert_eq!(backs(&rising, &order, 1), [NO_ROW, 0, 1, 2]);
-        let falling = timed(&[2 * DAY, 2 * DAY, DAY, DAY]);
-        assert_eq!(backs(&falling, &order, 1), [1, 2, 3, NO_ROW]);
-        let mixed = timed(&[2 * DAY, DAY, 2 * DAY, DAY]);
+        assert_eq!(rows_before(&rising, &order, 1), [NO_ROW, 0, 1, 2]);
+        let falling = table_of_times(&[2 * DAY, 2 * DAY, DAY, DAY]);
+        assert_eq!(rows_before(&falling, &order, 1), [1, 2, 3, NO_ROW]);
+        let mixed = table_of_times(&[2 * DAY, DAY, 2 * DAY, DAY]);
         let error = RowOrder::of(&mixed, None, None).unwrap_err().to_string();
         assert!(error.starts_with("group: 2 of 4 rows share their time in `time`"), "{error}");
     }
 
     #[test]
-    fn times_of_day_alone_put_no_rows_in_order() {
-        let table = timed(&[3600, 0, 7200].map(|second| Values::MIDNIGHT + second));
+    fn times_of_day_without_dates_do_not_order_rows() {
+        let table = table_of_times(&[3600, 0, 7200].map(|second| Values::TIME_OF_DAY_ORIGIN + second));
         let (order, _) = RowOrder::of(&table, None, None).unwrap();
         assert_eq!(order, RowOrder::default());
-        assert_eq!(backs(&table, &order, 1), [NO_ROW, 0, 1]);
+        assert_eq!(rows_before(&table, &order, 1), [NO_ROW, 0, 1]);
     }
 }

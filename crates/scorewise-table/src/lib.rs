@@ -23,7 +23,7 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`table`] | read files of several formats into typed columns, chunk by chunk; write them again |
-//! | [`groups`] | the order of rows in time and the series they belong to, for lags and leads |
+//! | [`groups`] | the series that rows belong to and their order in time, for lags and leads |
 //! | [`target`] | the column or condition to predict, and the label of each row |
 //! | [`split`] | training, validation and test rows; cross-validation folds |
 //! | [`encode`] | columns to a matrix of f32, fitted on the training rows |

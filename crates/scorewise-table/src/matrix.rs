@@ -1,13 +1,13 @@
-//! A matrix of features, one row after the other, aligned for vector instructions.
+//! A row-major matrix of f32 features, aligned for vector instructions.
 
 use std::sync::Arc;
 
 use crate::buffer::Buffer;
 
-/// Rows are padded with zeros to a multiple of this many numbers: one cache line, and one register of the widest instructions.
+/// Rows are padded with zeros to a multiple of this many numbers: one cache line, and one register of AVX-512.
 pub const PAD: usize = 16;
 
-/// Rows of features, each padded with zeros to a whole number of registers. A copy shares the numbers.
+/// Rows of features, each padded with zeros to a multiple of [`PAD`]. Clones share the numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix {
     rows: usize,
@@ -17,14 +17,14 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// From rows that stand one after the other; nothing where they are not whole.
+    /// A matrix from row-major values. `None` when `columns` is 0 or does not divide the number of values.
     #[must_use]
     pub fn new(columns: usize, values: &[f32]) -> Option<Self> {
         if columns == 0 || !values.len().is_multiple_of(columns) {
             return None;
         }
         let (rows, stride) = (values.len() / columns, columns.next_multiple_of(PAD));
-        // One row more than there are, of zeros: what a panel takes where the batch has no row left.
+        // One extra row of zeros, with which the trainer fills the last panel of a batch.
         let mut padded = Buffer::zeros((rows + 1) * stride);
         for (row, values) in padded.chunks_exact_mut(stride).zip(values.chunks_exact(columns)) {
             row[..columns].copy_from_slice(values);
@@ -32,25 +32,25 @@ impl Matrix {
         Some(Matrix { rows, columns, stride, values: Arc::new(padded) })
     }
 
-    /// So many rows of zeros; nothing where there is no column or the size is beyond counting.
+    /// A matrix of zeros. `None` when `columns` is 0 or the size overflows.
     #[must_use]
     pub fn zeros(rows: usize, columns: usize) -> Option<Self> {
         let stride = columns.checked_next_multiple_of(PAD).filter(|stride| *stride > 0)?;
-        let values = Buffer::many_zeros(rows.checked_add(1)?.checked_mul(stride)?);
+        let values = Buffer::zeros_in_parallel(rows.checked_add(1)?.checked_mul(stride)?);
         Some(Matrix { rows, columns, stride, values: Arc::new(values) })
     }
 
     /// The features of a row.
     ///
     /// # Panics
-    /// Where there is no such row.
+    /// If there is no such row.
     #[must_use]
     pub fn row(&self, row: usize) -> &[f32] {
         assert!(row < self.rows, "row {row} of {}", self.rows);
         &self.values[row * self.stride..][..self.columns]
     }
 
-    /// All rows with their padding followed by one row of zeros, and the length of a padded row.
+    /// All rows with their padding, followed by one row of zeros, and the length of a padded row.
     #[must_use]
     pub fn padded(&self) -> (&[f32], usize) {
         (&self.values, self.stride)
@@ -68,13 +68,13 @@ impl Matrix {
         (&mut Arc::make_mut(&mut self.values)[..end], self.stride)
     }
 
-    /// How many rows.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many features.
+    /// The number of features in a row.
     #[must_use]
     pub fn columns(&self) -> usize {
         self.columns

@@ -1,53 +1,77 @@
-//! Names that were mistyped, and the names that may have been meant.
+//! Column lookup, and the wording of messages about names that do not exist.
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::setting::visible;
 use crate::table::{Column, Table, nearest};
 
-/// Names listed in a message at the most.
+/// The most names that a message lists.
 pub const LISTED: usize = 12;
 
-/// A column that a setting names; where there is none, a fault that offers the nearest name.
+/// The column that a setting names, or an error that suggests the most similar name.
 pub fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<&'a Column> {
     table.column(name).ok_or_else(|| {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-        Error::setting(
-            setting,
-            format!("`{}` has no column {}", visible(&table.file), quoted(name)),
-            meant(name, &names),
-        )
+        let (problem, hint) = missing_columns(&[name], &names);
+        Error::setting(setting, format!("`{}` {problem}", visible(&table.file)), hint)
     })
 }
 
-/// The columns of a table by name: for many names at once, where looking through the columns for each would take too long.
+/// All columns of a table by name. For many lookups, because [`Table::column`] searches linearly.
 pub fn by_name(table: &Table) -> HashMap<&str, &Column> {
     table.columns.iter().map(|column| (column.name.as_str(), column)).collect()
 }
 
-/// A hint: the nearest of the names, or all of them where none is near.
+/// The error for columns that a file does not have.
+pub(crate) fn missing_columns_error(file: &str, missing: &[&str], available: &[&str]) -> Error {
+    let (problem, hint) = missing_columns(missing, available);
+    Error::data(Place::file(file), problem, hint)
+}
+
+/// Problem and hint for columns that a table does not have: "has no column `x`" and "did you mean `y`?". Every message about a missing
+/// column is worded here.
+pub fn missing_columns(missing: &[&str], available: &[&str]) -> (String, String) {
+    if let [name] = missing {
+        let hint = match nearest(name, available.iter().copied()) {
+            Some(near) => format!("did you mean {}?", quoted(near)),
+            None => format!("the columns are {}", listed(available)),
+        };
+        return (format!("has no column {}", quoted(name)), hint);
+    }
+    let suggestion = |name: &&str| {
+        nearest(name, available.iter().copied()).map(|near| format!("{} for {}", quoted(near), quoted(name)))
+    };
+    let suggestions: Vec<String> = missing.iter().take(LISTED).filter_map(suggestion).collect();
+    let hint = match suggestions.is_empty() {
+        true => format!("the columns are {}", listed(available)),
+        false => format!("did you mean {}?", suggestions.join(", ")),
+    };
+    (format!("has no columns {}", listed(missing)), hint)
+}
+
+/// A hint for a mistyped name: the most similar of the valid names, or a list of them when none is similar.
 pub fn meant(name: &str, names: &[&str]) -> String {
     match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean {}?", quoted(near)),
-        None => format!("there are {}", listed(names)),
+        None => format!("choose one of {}", listed(names)),
     }
 }
 
-/// Names in a row, the first of them where there are many.
+/// The names, quoted and separated by commas; only the first [`LISTED`] when there are more.
 pub fn listed(names: &[&str]) -> String {
-    let mut text = names.iter().take(LISTED).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    let mut list = names.iter().take(LISTED).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
     if names.len() > LISTED {
-        text += &format!(" and {} more", names.len() - LISTED);
+        list += &format!(" and {} more", names.len() - LISTED);
     }
-    text
+    list
 }
 
-/// A name as messages show it: on one line, and not longer than a line.
+/// A name for a message: in backquotes, with control characters escaped, truncated to 60 characters.
 pub fn quoted(name: &str) -> String {
     let short: String = name.chars().take(60).collect();
-    let dots = if short.len() < name.len() { "…" } else { "" };
-    format!("`{}{dots}`", short.escape_debug())
+    let ellipsis = if short.len() < name.len() { "…" } else { "" };
+    format!("`{}{ellipsis}`", short.escape_debug())
 }
 
 #[cfg(test)]
@@ -55,16 +79,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_name_is_offered_and_a_far_one_is_not() {
+    fn only_a_similar_name_is_suggested() {
         let names = ["age", "pm2.5", "hours-per-week"];
         assert_eq!(nearest("hours_per_weak", names), Some("hours-per-week"));
         assert_eq!(nearest("PM25", names), Some("pm2.5"));
         assert_eq!(nearest("fraud", names), None);
-        assert_eq!(meant("fraud", &names), "there are `age`, `pm2.5`, `hours-per-week`");
+        assert_eq!(meant("fraud", &names), "choose one of `age`, `pm2.5`, `hours-per-week`");
     }
 
     #[test]
-    fn long_names_are_cut_and_line_breaks_shown() {
+    fn missing_columns_are_worded_for_one_and_for_several() {
+        let names = ["age", "pm2.5"];
+        let worded = |missing: &[&str]| missing_columns(missing, &names);
+        assert_eq!(worded(&["pm25"]), ("has no column `pm25`".into(), "did you mean `pm2.5`?".into()));
+        assert_eq!(worded(&["fraud"]), ("has no column `fraud`".into(), "the columns are `age`, `pm2.5`".into()));
+        assert_eq!(
+            worded(&["fraud", "pm25"]),
+            ("has no columns `fraud`, `pm25`".into(), "did you mean `pm2.5` for `pm25`?".into())
+        );
+    }
+
+    #[test]
+    fn long_names_are_truncated_and_line_breaks_escaped() {
         assert_eq!(quoted("a\nb"), "`a\\nb`");
         assert_eq!(quoted(&"é".repeat(100)).chars().count(), 63);
     }

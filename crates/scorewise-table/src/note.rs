@@ -1,37 +1,37 @@
-//! NOTE: what was decided for the user without being asked, said so that it can be decided otherwise.
+//! Notes: automatic decisions that the user should know about and can override.
 
 use std::fmt;
 
 use crate::setting::{self, Words};
 
-/// Something that a user should know and that is no fault.
+/// A message to the user that is not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The column it is about.
+    /// The column that it is about; `None` for a note about the whole table.
     pub column: Option<String>,
-    /// What was done, why, and how to have it otherwise; settings are mentioned through [`Setting`](setting::Setting).
+    /// What was done, why, and how to change it. Settings are mentioned through [`Setting`](setting::Setting).
     pub text: String,
 }
 
 impl Note {
-    /// About the whole.
+    /// A note about the whole table.
     pub fn new(text: impl Into<String>) -> Self {
         Note { column: None, text: text.into() }
     }
 
-    /// About a column.
+    /// A note about one column.
     pub fn of(column: &str, text: impl Into<String>) -> Self {
         Note { column: Some(column.into()), text: text.into() }
     }
 
-    /// The note as a front end writes it.
+    /// The note with settings written by `words`, as the front end calls them.
     #[must_use]
     pub fn render(&self, words: Words<'_>) -> String {
         setting::render(&format!("{self:#}"), words)
     }
 }
 
-/// Settings by their bare names; `{:#}` keeps the marks around them, for [`render`](setting::render).
+/// Writes settings by their plain names; `{:#}` keeps the markers around them, which [`render`](setting::render) needs.
 impl fmt::Display for Note {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(column) = &self.column {

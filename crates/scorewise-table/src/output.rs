@@ -1,8 +1,8 @@
-//! OUTPUT: every file that scorewise writes is opened by [`Outputs::create`].
+//! Output files. Every file that scorewise writes is opened by [`Outputs::create`].
 //!
-//! It refuses a file that the same command reads or writes elsewhere, and a file that is not an older output of the same kind: nobody
-//! loses a table or a page of notes by a slip of the keyboard. What it opens is written beside its place and moved there at the end, so
-//! a file is there whole or not at all.
+//! [`Outputs::create`] refuses to overwrite an input of the same command, another output of it, and any existing file that is not an older
+//! output of the same kind, so that a mistyped name cannot destroy a table. The data is written to a temporary file in the same folder,
+//! which is renamed at the end, so an output file is either complete or absent.
 //!
 //! ```
 //! use std::io::Write;
@@ -16,10 +16,10 @@
 //! std::fs::write(&table, "bz,storm\n-3.5,1\n")?;
 //! let mut outputs = Outputs::new().reads_file(&table);
 //! let refused = outputs.create(&table, OutputKind::Predictions).unwrap_err();
-//! assert!(refused.to_string().contains("is read by this command"));
+//! assert!(refused.to_string().contains("is an input of this command"));
 //! let mut file = outputs.create(&folder.join("predictions.csv"), OutputKind::Predictions)?;
 //! file.write_all(b"probability,label\n0.75,1\n")?;
-//! file.finish()?; // before this there is no predictions.csv
+//! file.finish()?; // predictions.csv does not exist before this call
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -33,53 +33,53 @@ use crate::error::{Error, Place, Result};
 use crate::setting::Setting;
 use crate::table::{Reader, Reading, Source};
 
-/// What a file is for. A file of one kind never takes the place of another's.
+/// The kinds of output files. An existing file is only replaced by an output of its own kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputKind {
     /// A model file.
     Model,
-    /// A table of predictions, in any format that tables are read in.
+    /// A table of predictions, in any format that tables can be read from.
     Predictions,
     /// A model as an ONNX file.
     Onnx,
-    /// A report, one HTML page.
+    /// A report as an HTML page.
     Page,
-    /// The data of a report, JSON.
+    /// The data of a report as JSON.
     Results,
     /// A figure as SVG.
     Svg,
     /// A figure as PNG.
     Png,
-    /// The tables of `scorewise reproduce`, Markdown.
+    /// The tables of `scorewise reproduce` as Markdown.
     Tables,
-    /// The list of trainings of `scorewise reproduce`, CSV.
+    /// The list of training runs of `scorewise reproduce` as CSV.
     Trainings,
 }
 
-/// As much of a file as is looked at to tell its kind.
-const HEAD: u64 = 16 << 10;
+/// The number of leading bytes from which the kind of an existing file is recognised.
+const HEAD_BYTES: u64 = 16 << 10;
 
 impl OutputKind {
-    /// As a message calls it.
+    /// The kind as messages name it.
     fn name(self) -> &'static str {
         match self {
-            OutputKind::Model => "a model of scorewise",
+            OutputKind::Model => "a scorewise model",
             OutputKind::Predictions => "a table of predictions",
-            OutputKind::Onnx => "an ONNX file of scorewise",
-            OutputKind::Page => "a report of scorewise",
-            OutputKind::Results => "a result of scorewise",
-            OutputKind::Svg | OutputKind::Png => "a figure of scorewise",
-            OutputKind::Tables => "a file of tables of `scorewise reproduce`",
-            OutputKind::Trainings => "a list of trainings of `scorewise reproduce`",
+            OutputKind::Onnx => "an ONNX file written by scorewise",
+            OutputKind::Page => "a scorewise report",
+            OutputKind::Results => "a scorewise result",
+            OutputKind::Svg | OutputKind::Png => "a scorewise figure",
+            OutputKind::Tables => "a table file of `scorewise reproduce`",
+            OutputKind::Trainings => "a list of training runs of `scorewise reproduce`",
         }
     }
 
-    /// The kind that the ending of a file's name stands for; `None` for an ending that is not ours.
-    fn of_ending(path: &Path) -> Option<Self> {
+    /// The kind that the file extension stands for; `None` for an extension that scorewise does not use.
+    fn of_extension(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_lowercase();
-        let (_, ending) = name.trim_end_matches(".gz").rsplit_once('.')?;
-        Some(match ending {
+        let (_, extension) = name.trim_end_matches(".gz").rsplit_once('.')?;
+        Some(match extension {
             "scorewise" => OutputKind::Model,
             "csv" | "tsv" | "parquet" | "pq" | "arrow" | "feather" => OutputKind::Predictions,
             "onnx" => OutputKind::Onnx,
@@ -91,8 +91,8 @@ impl OutputKind {
         })
     }
 
-    /// An ending that a file of this kind may have, for hints.
-    fn ending(self) -> &'static str {
+    /// The extensions that a file of this kind may have, for hints.
+    fn extensions(self) -> &'static str {
         match self {
             OutputKind::Model => ".scorewise",
             OutputKind::Predictions => ".csv, .tsv, .csv.gz, .parquet or .arrow",
@@ -106,17 +106,18 @@ impl OutputKind {
         }
     }
 
-    /// Whether the name promises another kind of file. A page is always named as one, since whoever opens it asks the name.
+    /// Whether the extension belongs to another kind of file. A page with any extension but `.html` counts as misnamed, since browsers
+    /// recognise pages by their extension.
     fn is_misnamed(self, path: &Path) -> bool {
-        match OutputKind::of_ending(path) {
+        match OutputKind::of_extension(path) {
             Some(OutputKind::Predictions) => !matches!(self, OutputKind::Predictions | OutputKind::Trainings),
             Some(kind) => kind != self,
             None => self == OutputKind::Page && path.extension().is_some(),
         }
     }
 
-    /// Whether an output of this kind may take this place: there is nothing, an empty file, a pipe or a device, or an older output of
-    /// this kind.
+    /// Whether an output of this kind may be written to this path: the path is free, or it is an empty file, a pipe, a device or an older
+    /// output of this kind.
     #[must_use]
     pub fn may_replace(self, path: &Path) -> bool {
         match fs::metadata(path) {
@@ -126,23 +127,23 @@ impl OutputKind {
         }
     }
 
-    /// Whether this file, which has some bytes, is an output of this kind. A file that cannot be read is not.
+    /// Whether this non-empty file is an output of this kind; `false` for a file that cannot be read.
     fn is_kind_of(self, path: &Path) -> bool {
         let mut head = Vec::new();
-        if File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).is_err() {
+        if File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head)).is_err() {
             return false;
         }
-        let contains = |mark: &str, within: usize| {
-            head[..head.len().min(within)].windows(mark.len()).any(|window| window == mark.as_bytes())
+        let contains = |signature: &str, within: usize| {
+            head[..head.len().min(within)].windows(signature.len()).any(|window| window == signature.as_bytes())
         };
         match self {
             OutputKind::Model => {
-                // Eight bytes of length come first. The description is among the first keys of the metadata, which come first.
+                // A safetensors file begins with eight bytes of length and then the metadata; the key `scorewise` is among its first.
                 head.get(8..).is_some_and(|header| header.starts_with(b"{\"__metadata__\":{"))
                     && contains("\"scorewise\":\"{", 256)
             }
             OutputKind::Predictions => is_predictions(path),
-            // Fields 1 and 2 of the protocol buffer: the version of the format, and a name of nine letters.
+            // Fields 1 and 2 of the protocol buffer: the version of the format, and the producer's name of nine letters.
             OutputKind::Onnx => head.first() == Some(&8) && contains("\x12\x09scorewise", 32),
             OutputKind::Page => contains("<meta name=\"generator\" content=\"scorewise", head.len()),
             OutputKind::Results => head.starts_with(b"{\"scorewise\":\""),
@@ -154,32 +155,32 @@ impl OutputKind {
     }
 }
 
-/// Whether a file is a table with the columns that every table of predictions has.
+/// Whether a file is a table with the columns that all tables of predictions have.
 fn is_predictions(path: &Path) -> bool {
     let Ok(reader) = Reader::open(&Source::File(path.into()), &Reading::default()) else { return false };
-    let has = |is_it: fn(&str) -> bool| reader.fields().iter().any(|field| is_it(&field.name));
+    let has = |matches: fn(&str) -> bool| reader.fields().iter().any(|field| matches(&field.name));
     has(|name| name == "probability" || name.starts_with("probability of "))
         && has(|name| name == "decision" || name == "label")
 }
 
-/// The files of one command: what it reads, which no output may take the place of, and what it writes, each to a place of its own.
+/// The files that one command reads and writes. No output may overwrite an input or another output.
 #[derive(Debug, Default)]
 pub struct Outputs {
     inputs: Vec<Identity>,
     outputs: Vec<Identity>,
     overwrites: bool,
-    /// How a caller says that files of another kind may be replaced, for hints.
+    /// The name of the setting that allows files of another kind to be replaced, for hints.
     option: Option<&'static str>,
 }
 
 impl Outputs {
-    /// Of a command that reads nothing.
+    /// The outputs of a command without input files.
     #[must_use]
     pub fn new() -> Self {
         Outputs::default()
     }
 
-    /// The command reads this table.
+    /// Adds a table that the command reads.
     #[must_use]
     pub fn reads(mut self, source: &Source) -> Self {
         match source {
@@ -192,20 +193,20 @@ impl Outputs {
         }
     }
 
-    /// The command reads this file.
+    /// Adds a file that the command reads.
     #[must_use]
     pub fn reads_file(mut self, path: &Path) -> Self {
         self.inputs.extend(Identity::of_file(path));
         self
     }
 
-    /// Whether files of another kind may be replaced, and the bare name of the setting that says so. What the command reads stays all the same.
+    /// Whether files of another kind may be replaced, and the plain name of the setting that allows it. Inputs are never replaced.
     #[must_use]
     pub fn overwrites(self, option: &'static str, overwrites: bool) -> Self {
         Outputs { overwrites, option: Some(option), ..self }
     }
 
-    /// Opens an output. All that can be wrong with its place is found out here, before any work is done for it.
+    /// Opens an output. Every problem with its path is reported here, before any work is done for it.
     pub fn create(&mut self, path: &Path, kind: OutputKind) -> Result<SafeFile> {
         self.check(path, kind)?;
         let file = SafeFile::create(path)?;
@@ -213,22 +214,25 @@ impl Outputs {
         Ok(file)
     }
 
-    /// Writes a whole file: all of it, or the old one stays as it was.
+    /// Writes a whole file. If that fails, an existing file is left unchanged.
     pub fn write(&mut self, path: &Path, kind: OutputKind, bytes: &[u8]) -> Result<()> {
         let mut file = self.create(path, kind)?;
-        file.writer.as_mut().map_or(Ok(()), |writer| writer.write_all(bytes)).map_err(|error| fault(path, &error))?;
+        file.writer
+            .as_mut()
+            .map_or(Ok(()), |writer| writer.write_all(bytes))
+            .map_err(|error| write_error(path, &error))?;
         file.finish()
     }
 
-    /// Whether an output of this kind may go to this place; it is not opened yet.
+    /// Checks whether an output of this kind may be written to this path, without opening it.
     pub fn check(&self, path: &Path, kind: OutputKind) -> Result<()> {
         let refused = |problem: String, hint: String| Err(Error::data(place(path), problem, hint));
         let wanted = Identity::of_output(path);
         if self.inputs.iter().any(|input| input.is_same(&wanted)) {
-            return refused("is read by this command, and would be written over".into(), "name another file".into());
+            return refused("is an input of this command and would be overwritten".into(), "name another file".into());
         }
         if self.outputs.iter().any(|output| output.is_same(&wanted)) {
-            return refused("is the place of two outputs of this command".into(), "name two files".into());
+            return refused("is named for two outputs of this command".into(), "name two different files".into());
         }
         if self.overwrites || fs::metadata(path).is_ok_and(|old| old.is_dir()) {
             return Ok(());
@@ -237,38 +241,38 @@ impl Outputs {
             if !kind.is_misnamed(path) {
                 return Ok(());
             }
-            let problem = format!("{} would be written under the name of another kind of file", kind.name());
-            return refused(problem, format!("name a file that ends in {}", kind.ending()));
+            let problem = format!("{} would be written under the extension of another kind of file", kind.name());
+            return refused(problem, format!("name a file that ends in {}", kind.extensions()));
         }
         let hint = match self.option {
             Some(option) => format!("name another file, or add `{}` to replace this one", Setting(option)),
             None => "name another file, or remove this one first".into(),
         };
-        refused(format!("is there already and is not {}", kind.name()), hint)
+        refused(format!("already exists and is not {}", kind.name()), hint)
     }
 
-    /// Keeps this place for an output that is opened by other means.
+    /// Registers a path that is written without [`Outputs::create`], so that no other output can use it.
     pub fn reserve(&mut self, path: &Path) {
         self.outputs.push(Identity::of_output(path));
     }
 }
 
-/// What tells whether two paths are one file, links included.
+/// Identifies a file, so that two paths to the same file compare as equal even through links.
 #[derive(Debug, PartialEq)]
 enum Identity {
-    /// A file that is there: its device and its number there.
+    /// An existing file: its device and inode numbers.
     #[cfg(unix)]
     File(u64, u64),
-    /// A place where nothing is yet, or a file of a system without such numbers: the folder without links, and the name.
+    /// A file that does not exist yet, or any file on systems without inodes: the folder with links resolved, and the file name.
     Path(PathBuf),
-    /// A pipe or a device, which nothing is lost by writing to.
+    /// A pipe or a device; writing to it cannot destroy data.
     Stream,
 }
 
 impl Identity {
     fn of_file(path: &Path) -> Option<Self> {
-        let about = fs::metadata(path).ok()?;
-        Some(Identity::of(&about).unwrap_or_else(|| Identity::Path(fs::canonicalize(path).unwrap_or(path.into()))))
+        let metadata = fs::metadata(path).ok()?;
+        Some(Identity::of(&metadata).unwrap_or_else(|| Identity::Path(fs::canonicalize(path).unwrap_or(path.into()))))
     }
 
     fn of_output(path: &Path) -> Self {
@@ -282,7 +286,7 @@ impl Identity {
         })
     }
 
-    /// A file that the shell put there: `< table.csv`.
+    /// The file that the shell redirected to standard input: `< table.csv`.
     fn of_standard_input() -> Option<Self> {
         #[cfg(unix)]
         {
@@ -295,14 +299,14 @@ impl Identity {
     }
 
     #[cfg(unix)]
-    fn of(about: &Metadata) -> Option<Self> {
+    fn of(metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
-        Some(if about.is_file() { Identity::File(about.dev(), about.ino()) } else { Identity::Stream })
+        Some(if metadata.is_file() { Identity::File(metadata.dev(), metadata.ino()) } else { Identity::Stream })
     }
 
     #[cfg(not(unix))]
-    fn of(about: &Metadata) -> Option<Self> {
-        (!about.is_file()).then_some(Identity::Stream)
+    fn of(metadata: &Metadata) -> Option<Self> {
+        (!metadata.is_file()).then_some(Identity::Stream)
     }
 
     fn is_same(&self, other: &Identity) -> bool {
@@ -310,14 +314,14 @@ impl Identity {
     }
 }
 
-/// A file in the making, of [`Outputs::create`]. Until [`finish`](SafeFile::finish) what was there before stays; dropped before that, it
-/// leaves no trace.
+/// A file being written, opened by [`Outputs::create`]. An existing file is replaced by [`finish`](SafeFile::finish); if the new file is
+/// dropped before that, the existing one is left unchanged.
 #[derive(Debug)]
 pub struct SafeFile {
     path: PathBuf,
     writer: Option<BufWriter<File>>,
-    /// Where it is written and where it goes; `None` for a pipe or a device, which is written to as it is.
-    moves: Option<(PathBuf, PathBuf)>,
+    /// The path of the temporary file and the final path; `None` for a pipe or a device, which is written to directly.
+    rename: Option<(PathBuf, PathBuf)>,
 }
 
 impl SafeFile {
@@ -335,67 +339,74 @@ impl SafeFile {
             ));
         }
         if old.as_ref().is_some_and(|old| !old.is_file()) {
-            let device = OpenOptions::new().write(true).open(path).map_err(|error| fault(path, &error))?;
-            return Ok(SafeFile { path: path.into(), writer: Some(BufWriter::new(device)), moves: None });
+            let device = OpenOptions::new().write(true).open(path).map_err(|error| write_error(path, &error))?;
+            return Ok(SafeFile { path: path.into(), writer: Some(BufWriter::new(device)), rename: None });
         }
-        // A link stays a link: what it points to is replaced.
-        let to = if old.is_some() { fs::canonicalize(path).map_err(|error| fault(path, &error))? } else { path.into() };
-        let (beside, file) = beside(&to).map_err(|error| fault(path, &error))?;
-        let made = SafeFile { path: path.into(), writer: Some(BufWriter::new(file)), moves: Some((beside, to)) };
-        if let (Some(old), Some((beside, _))) = (old, &made.moves) {
-            // Who may read the old file may read the new one, as far as that can be kept.
-            let _ = fs::set_permissions(beside, old.permissions());
+        // A symbolic link is kept, and the file that it points to is replaced.
+        let to = if old.is_some() {
+            fs::canonicalize(path).map_err(|error| write_error(path, &error))?
+        } else {
+            path.into()
+        };
+        let (temporary, file) = temporary_file(&to).map_err(|error| write_error(path, &error))?;
+        let created = SafeFile { path: path.into(), writer: Some(BufWriter::new(file)), rename: Some((temporary, to)) };
+        if let (Some(old), Some((temporary, _))) = (old, &created.rename) {
+            // The new file keeps the permissions of the old one where the file system allows it.
+            let _ = fs::set_permissions(temporary, old.permissions());
         }
-        Ok(made)
+        Ok(created)
     }
 
-    /// Puts the file in its place.
+    /// Completes the file and moves it to its path.
     pub fn finish(mut self) -> Result<()> {
-        self.close().map_err(|error| fault(&self.path, &error))
+        self.close().map_err(|error| write_error(&self.path, &error))
     }
 
     fn close(&mut self) -> io::Result<()> {
         let Some(writer) = self.writer.take() else { return Ok(()) };
         let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-        if let Some((from, to)) = &self.moves {
+        if let Some((from, to)) = &self.rename {
             file.sync_all()?;
             drop(file);
             let mut partial = partial();
             fs::rename(from, to)?;
             partial.retain(|path| path != from);
             drop(partial);
-            self.moves = None;
+            self.rename = None;
         }
         Ok(())
     }
 }
 
-/// An error of writing names the file, whatever passes it on.
+/// Write errors contain the file name, so that they are clear when another library reports them.
 impl Write for SafeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.writer.as_mut().map_or(Ok(0), |writer| writer.write(bytes)).map_err(|error| named(&self.path, &error))
+        self.writer
+            .as_mut()
+            .map_or(Ok(0), |writer| writer.write(bytes))
+            .map_err(|error| named_error(&self.path, &error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.writer.as_mut().map_or(Ok(()), BufWriter::flush).map_err(|error| named(&self.path, &error))
+        self.writer.as_mut().map_or(Ok(()), BufWriter::flush).map_err(|error| named_error(&self.path, &error))
     }
 }
 
 impl Drop for SafeFile {
     fn drop(&mut self) {
-        // Nothing more is to be written: what is still in the buffer goes with the file.
+        // The file is discarded, so the buffer is dropped without being flushed.
         if let Some(writer) = self.writer.take() {
             drop(writer.into_parts());
         }
-        if let Some((beside, _)) = &self.moves {
+        if let Some((temporary, _)) = &self.rename {
             let mut partial = partial();
-            let _ = fs::remove_file(beside);
-            partial.retain(|path| path != beside);
+            let _ = fs::remove_file(temporary);
+            partial.retain(|path| path != temporary);
         }
     }
 }
 
-/// A folder for outputs. One that was made for them goes again where none was written.
+/// A folder for outputs. A folder that was created for them is removed again if it stays empty.
 #[derive(Debug)]
 pub struct SafeFolder {
     path: PathBuf,
@@ -403,7 +414,7 @@ pub struct SafeFolder {
 }
 
 impl SafeFolder {
-    /// Makes it where it is not there.
+    /// Creates the folder if it does not exist.
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut partial = partial();
         let is_new = !path.exists();
@@ -414,7 +425,7 @@ impl SafeFolder {
         Ok(SafeFolder { path: path.into(), is_new })
     }
 
-    /// Where it is.
+    /// The path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -425,43 +436,43 @@ impl Drop for SafeFolder {
     fn drop(&mut self) {
         if self.is_new {
             let mut partial = partial();
-            // It stays where there is something in it.
+            // Removal fails if the folder is not empty, as intended.
             let _ = fs::remove_dir(&self.path);
             partial.retain(|path| *path != self.path);
         }
     }
 }
 
-/// Files that are being written and folders that are new, for whoever must end the program at once.
+/// Temporary files and newly created folders, to be removed if the program has to exit early.
 static PARTIAL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn partial() -> MutexGuard<'static, Vec<PathBuf>> {
     PARTIAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all files that are being written, and new folders that are empty, and then ends the program with this code. From the removal
-/// on no thread can begin another file or put one in its place.
+/// Removes all unfinished files and empty new folders, then exits with this code. No other thread can create or finish a file in between,
+/// because the list of partial files stays locked.
 pub fn remove_partial_files_and_exit(code: i32) -> ! {
     let partial = partial();
-    // Files before the folders that they are in, which were made first.
+    // Files are removed before their folders, which were created first.
     for path in partial.iter().rev() {
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
     }
     std::process::exit(code)
 }
 
-/// A new file in the same folder, so that moving it is one step.
-fn beside(path: &Path) -> io::Result<(PathBuf, File)> {
+/// Creates a temporary file in the same folder, so that moving it to its path is one atomic rename.
+fn temporary_file(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut partial = partial();
     for attempt in 0..1000 {
-        let beside = path.with_file_name(format!(".{name}.{}.{attempt}.partial", std::process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&beside) {
+        let temporary = path.with_file_name(format!(".{name}.{}.{attempt}.partial", std::process::id()));
+        match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
             Ok(file) => {
-                partial.push(beside.clone());
-                return Ok((beside, file));
+                partial.push(temporary.clone());
+                return Ok((temporary, file));
             }
         }
     }
@@ -472,27 +483,25 @@ fn place(path: &Path) -> Place {
     Place::file(&path.display().to_string())
 }
 
-/// The same error with the sentence of [`fault`].
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), fault(path, error).to_string())
+/// The same kind of error with the message of [`write_error`].
+fn named_error(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), write_error(path, error).to_string())
 }
 
-/// What went wrong, in the words of a user.
-fn fault(path: &Path, error: &io::Error) -> Error {
+/// The error for a file that cannot be written, with its cause in plain words.
+fn write_error(path: &Path, error: &io::Error) -> Error {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = folder.display();
     let (problem, hint) = match error.kind() {
         ErrorKind::NotFound => {
-            (format!("there is no folder `{name}` to write it in"), format!("make it first: mkdir -p '{name}'"))
+            (format!("the folder `{name}` does not exist"), format!("create it first: mkdir -p '{name}'"))
         }
-        ErrorKind::NotADirectory => {
-            (format!("`{name}` is a file, not a folder to write in"), "name another folder".into())
-        }
+        ErrorKind::NotADirectory => (format!("`{name}` is a file, not a folder"), "name another folder".into()),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            (format!("the folder `{name}` may not be written to"), "name a file in a folder of your own".into())
+            (format!("no permission to write to the folder `{name}`"), "name a file in another folder".into())
         }
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            (format!("cannot be written: {error}"), "make room, or name a file on another disk".into())
+            (format!("cannot be written: {error}"), "free some space, or name a file on another disk".into())
         }
         _ => (format!("cannot be written: {error}"), String::new()),
     };

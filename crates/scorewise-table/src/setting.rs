@@ -1,8 +1,8 @@
-//! SETTING: how messages name settings, so that each front end can write them as its users do.
+//! Mentions of settings in messages, which each front end writes the way its users know them.
 //!
-//! A library knows a setting by its name, `weight-decay`. The command calls it `--weight-decay`, Python `weight_decay`. Messages are
-//! plain texts, so a mention of a setting is put between private-use characters of Unicode that no other text holds, and a front end
-//! replaces each mention by its own words:
+//! This crate knows a setting by its plain name, `weight-decay`. The command line calls it `--weight-decay`, Python `weight_decay`.
+//! Messages are plain strings, so each mention of a setting is enclosed in private-use Unicode characters that no other string
+//! contains, and the front end replaces every mention:
 //!
 //! ```
 //! use scorewise_table::Error;
@@ -19,11 +19,12 @@
 //! assert_eq!(error.render(&option), "--weight-decay: must be 0 or above\nhint: leave it out, or write `--split random`");
 //! ```
 //!
-//! A front end need not have every setting. A hint that names one that it lacks is not shown; [`first_of`] gives the hint that is shown instead.
+//! A front end may not have every setting. A hint that mentions a setting it lacks is not shown; [`first_of`] lists alternative hints.
 
 use std::borrow::Cow;
 use std::fmt;
 
+// Markers: a mention is OPEN name [VALUE value] CLOSE; the hints of a message are HINT hint [OR hint]… END.
 const OPEN: char = '\u{e0f0}';
 const VALUE: char = '\u{e0f1}';
 const CLOSE: char = '\u{e0f2}';
@@ -31,22 +32,22 @@ const HINT: char = '\u{e0f3}';
 const OR: char = '\u{e0f4}';
 const END: char = '\u{e0f5}';
 
-/// A mention of a setting by its name, words joined by hyphens: `weight-decay`.
+/// A mention of a setting by its plain name, words joined by hyphens: `weight-decay`.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a>(pub &'a str);
 
-/// A mention of a setting with a value that it could have.
+/// A mention of a setting together with a value for it.
 #[derive(Clone, Debug)]
 pub struct Given<'a> {
     name: &'a str,
     value: String,
 }
 
-/// How a front end writes a setting, with a value where one is mentioned; `None` when it has no such setting.
+/// How a front end writes a setting, given its name and the value mentioned, if any. Returns `None` when it has no such setting.
 pub type Words<'a> = &'a dyn Fn(&str, Option<&str>) -> Option<String>;
 
 impl<'a> Setting<'a> {
-    /// The same with a value, which may come from the user.
+    /// The mention with a value. The value may come from the user: hidden characters in it are escaped.
     #[must_use]
     pub fn to(self, value: &str) -> Given<'a> {
         Given { name: self.0, value: visible(value).into_owned() }
@@ -65,83 +66,85 @@ impl fmt::Display for Given<'_> {
     }
 }
 
-/// A hint for [`Error`](crate::Error): the first of these that names no setting which the front end lacks.
+/// Combines alternative hints for an [`Error`](crate::Error): the first one whose settings the front end has is shown.
 #[must_use]
 pub fn first_of(hints: &[String]) -> String {
     hints.join(&OR.to_string())
 }
 
-/// A hint on a line of its own, as part of a message; nothing when it is empty.
-pub(crate) struct Hint<'a>(pub &'a str);
+/// A hint on a line of its own at the end of a message; displays nothing when it is empty.
+pub(crate) struct HintLine<'a>(pub &'a str);
 
-impl fmt::Display for Hint<'_> {
+impl fmt::Display for HintLine<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() { Ok(()) } else { write!(out, "{HINT}{}{END}", self.0) }
     }
 }
 
-/// A message with every mention of a setting as a front end writes it, and without hints that name a setting which it lacks.
+/// The message with every mention of a setting written by `words`, without the hints that mention a setting `words` does not know.
 #[must_use]
 pub fn render(message: &str, words: Words<'_>) -> String {
     let (mut rendered, mut rest) = (String::with_capacity(message.len()), message);
     while let Some((before, after)) = rest.split_once(HINT) {
-        rendered += &mentions(before, words).0;
+        rendered += &render_mentions(before, words).0;
         let (hints, after) = after.split_once(END).unwrap_or((after, ""));
-        if let Some((hint, _)) = hints.split(OR).map(|hint| mentions(hint, words)).find(|(_, all)| *all) {
+        if let Some((hint, _)) =
+            hints.split(OR).map(|hint| render_mentions(hint, words)).find(|(_, all_known)| *all_known)
+        {
             rendered += "\nhint: ";
             rendered += &hint;
         }
         rest = after;
     }
-    rendered + &mentions(rest, words).0
+    rendered + &render_mentions(rest, words).0
 }
 
-/// A text with its mentions as a front end writes them, and whether it has all of these settings.
-fn mentions(text: &str, words: Words<'_>) -> (String, bool) {
-    let (mut rendered, mut rest, mut all) = (String::with_capacity(text.len()), text, true);
+/// The text with its mentions written by `words`, and whether `words` knows all of these settings.
+fn render_mentions(text: &str, words: Words<'_>) -> (String, bool) {
+    let (mut rendered, mut rest, mut all_known) = (String::with_capacity(text.len()), text, true);
     while let Some((before, after)) = rest.split_once(OPEN) {
         rendered += before;
-        let Some((mention, after)) = after.split_once(CLOSE) else { return (rendered + after, all) };
+        let Some((mention, after)) = after.split_once(CLOSE) else { return (rendered + after, all_known) };
         let (name, value) = mention.split_once(VALUE).map_or((mention, None), |(name, value)| (name, Some(value)));
         let written = words(name, value);
-        all &= written.is_some();
-        rendered += &written.or_else(|| bare(name, value)).unwrap_or_default();
+        all_known &= written.is_some();
+        rendered += &written.or_else(|| plain_name(name, value)).unwrap_or_default();
         rest = after;
     }
-    (rendered + rest, all)
+    (rendered + rest, all_known)
 }
 
-/// The message for those who call the library itself: settings by their bare names.
+/// The message for callers of this crate, with settings by their plain names.
 pub(crate) fn plain(message: &str) -> String {
-    render(message, &bare)
+    render(message, &plain_name)
 }
 
-fn bare(name: &str, value: Option<&str>) -> Option<String> {
+fn plain_name(name: &str, value: Option<&str>) -> Option<String> {
     Some(match value {
         Some(value) => format!("{name} {value}"),
         None => name.into(),
     })
 }
 
-/// A text of the user's without characters that no one can see, the marks of mentions among them. Quotes stay as they are.
+/// The user's text with control characters and the markers of mentions escaped. Quotes are not escaped.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return text.into();
     }
-    let mut shown = String::with_capacity(text.len());
-    for sign in text.chars() {
-        if is_hidden(sign) {
-            shown.extend(sign.escape_unicode());
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hidden(character) {
+            escaped.extend(character.escape_unicode());
         } else {
-            shown.push(sign);
+            escaped.push(character);
         }
     }
-    shown.into()
+    escaped.into()
 }
 
-/// Whether a character is a control character or a mark of a mention.
-pub(crate) fn is_hidden(sign: char) -> bool {
-    sign.is_control() || matches!(sign, OPEN..=END)
+/// Whether a character is a control character or a marker of a mention.
+pub(crate) fn is_hidden(character: char) -> bool {
+    character.is_control() || matches!(character, OPEN..=END)
 }
 
 #[cfg(test)]
@@ -149,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_values_of_users_hold_no_marks() {
+    fn markers_in_user_text_are_escaped() {
         let name = format!("a{}b", Setting("drop"));
         assert!(!crate::names::quoted(&name).contains(is_hidden));
         assert!(!crate::Place::file(&name).column(&name).to_string().contains(is_hidden));
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_do_not_belong_together_do_no_harm() {
+    fn unbalanced_markers_do_not_panic() {
         for text in [
             "\u{e0f0}",
             "a\u{e0f2}",

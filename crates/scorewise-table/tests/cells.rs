@@ -1,92 +1,60 @@
-//! What cells mean: every record is a row, words for missing values, numbers and dates as people write them, and what is noted
-//! about them; and the causes for which a file cannot be read.
+//! How cells are read: empty lines, missing values, formatted numbers, dates, and the notes about them; and errors for files that cannot be
+//! read.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
+
+mod table_files;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use scorewise_table::Note;
-use scorewise_table::table::{Category, Kind, Reader, Reading, Source, Table, Values, Writing, read, warnings};
+use scorewise_table::table::{Kind, Reader, Reading, Table, Values, Writing, read, warnings};
 
-/// A folder that is gone with the test.
-struct Folder(PathBuf);
+use self::table_files::{ScratchFolder, gzip, strings};
 
-impl Folder {
-    fn new() -> Self {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("scorewise-cells-{}-{count}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
-    }
-
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> Source {
-        fs::write(self.0.join(name), bytes).unwrap();
-        Source::File(self.0.join(name))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// What a reading of a text gives.
+/// The result of reading a text.
 struct Found {
     table: Table,
     notes: Vec<String>,
-    late: Vec<String>,
+    late_notes: Vec<String>,
     writing: Writing,
 }
 
-/// A note as the command writes it.
-fn shown(note: &Note) -> String {
+/// A note as the command line shows it.
+fn rendered(note: &Note) -> String {
     note.render(&|name, value| Some(value.map_or(format!("--{name}"), |value| format!("--{name} {value}"))))
 }
 
-fn found(content: impl AsRef<[u8]>, reading: &Reading) -> Result<Found, String> {
-    let folder = Folder::new();
-    let whole = || {
+fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<Found, String> {
+    let folder = ScratchFolder::new();
+    let read = || {
         let mut reader = Reader::open(&folder.file("t.csv", content), reading)?;
         let table = reader.whole()?;
-        let notes = reader.notes().iter().map(shown).collect();
-        let late = reader.late_notes().iter().map(shown).collect();
+        let notes = reader.notes().iter().map(rendered).collect();
+        let late_notes = reader.late_notes().iter().map(rendered).collect();
         let writing = reader.writing().clone();
-        Ok::<_, scorewise_table::Error>(Found { table, notes, late, writing })
+        Ok::<_, scorewise_table::Error>(Found { table, notes, late_notes, writing })
     };
-    whole().map_err(|error| error.to_string().replace(&format!("{}/", folder.0.display()), ""))
+    read().map_err(|error| folder.without_path(&error.to_string()))
 }
 
-fn plain() -> Reading {
+fn defaults() -> Reading {
     Reading::default()
 }
 
-fn ok(content: impl AsRef<[u8]>) -> Found {
-    found(content, &plain()).unwrap()
+fn read_default(content: impl AsRef<[u8]>) -> Found {
+    read_text(content, &defaults()).unwrap()
 }
 
-fn message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
-    found(content, reading).err().unwrap()
+fn error_message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
+    read_text(content, reading).err().unwrap()
 }
 
 /// Numbers, with `None` for missing ones.
 fn numbers(table: &Table, name: &str) -> Vec<Option<f64>> {
     match &table.need(name).unwrap().values {
         Values::Number(values) => values.iter().map(|value| (!value.is_nan()).then_some(*value)).collect(),
-        other => panic!("{name} holds {:?}", other.kind()),
-    }
-}
-
-fn texts(table: &Table, name: &str) -> Vec<Option<String>> {
-    match &table.need(name).unwrap().values {
-        Values::Category(Category { codes, levels }) => {
-            codes.iter().map(|code| levels.get(*code as usize).cloned()).collect()
-        }
         other => panic!("{name} holds {:?}", other.kind()),
     }
 }
@@ -99,10 +67,10 @@ fn times(table: &Table, name: &str) -> Vec<i64> {
 }
 
 fn kind(content: &str, name: &str) -> Kind {
-    ok(content).table.need(name).unwrap().values.kind()
+    read_default(content).table.need(name).unwrap().values.kind()
 }
 
-/// A table of one column `x` besides `row`, parted by tabs so that commas are free.
+/// A table with the columns `row` and `x`, separated by tabs so that cells may contain commas.
 fn column<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let rows = cells.into_iter().enumerate().map(|(row, cell)| format!("{row}\t{cell}\n"));
     std::iter::once("row\tx\n".to_owned()).chain(rows).collect()
@@ -111,81 +79,81 @@ fn column<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
 // Rows
 
 #[test]
-fn every_record_is_a_row_whatever_is_in_it() {
+fn records_of_empty_cells_are_rows() {
     for content in ["a,b\n1,x\n,\n2,y\n \"\", \n3,z\n", "a,b\r\n1,x\r\n,\r\n2,y\r\n,\r\n3,z\r\n"] {
         let content = content.replace(" \"\", ", "\"\",");
-        let Found { table, late, .. } = ok(content);
+        let Found { table, late_notes, .. } = read_default(content);
         assert_eq!(numbers(&table, "a"), [Some(1.0), None, Some(2.0), None, Some(3.0)]);
-        assert_eq!(texts(&table, "b")[3..], [None, Some("z".into())]);
-        assert_eq!(late, [""; 0]);
+        assert_eq!(strings(&table, "b")[3..], [None, Some("z".into())]);
+        assert_eq!(late_notes, [""; 0]);
     }
-    let Found { table, .. } = ok("a;b\n1;2,5\n;\n;\n");
-    assert_eq!(numbers(&table, "b"), [Some(2.5), None, None], "also at the end");
+    let Found { table, .. } = read_default("a;b\n1;2,5\n;\n;\n");
+    assert_eq!(numbers(&table, "b"), [Some(2.5), None, None], "delimiters at the end of the file are rows too");
 }
 
 #[test]
-fn an_empty_line_in_the_middle_is_a_row_and_is_noted() {
+fn an_empty_line_between_rows_is_a_row_and_is_noted() {
     for end in ["\n", "\r\n", "\r"] {
         let content = format!("{end}{end}a,b{end}1,x{end}{end}2,y{end}  \t{end}\"\"{end}3,z{end}{end} {end}");
-        let Found { table, late, .. } = ok(content);
+        let Found { table, late_notes, .. } = read_default(content);
         assert_eq!(numbers(&table, "a"), [Some(1.0), None, Some(2.0), None, None, Some(3.0)], "{end:?}");
         let lines: Vec<_> = (0..6).map(|row| table.place(row).line.unwrap()).collect();
         assert_eq!(lines, [4, 5, 6, 7, 8, 9], "{end:?}");
-        assert_eq!(late.len(), 1, "{late:?}");
+        assert_eq!(late_notes.len(), 1, "{late_notes:?}");
         assert!(
-            late[0].starts_with("3 lines are empty, the first is line 5: they are read as rows of missing"),
-            "{late:?}"
+            late_notes[0].starts_with("3 lines are empty, the first is line 5: they are read as rows of missing"),
+            "{late_notes:?}"
         );
     }
-    let Found { late, .. } = ok("a,b\n1,2\n\n3,4\n");
-    assert!(late[0].starts_with("line 3 is empty"), "{late:?}");
+    let Found { late_notes, .. } = read_default("a,b\n1,2\n\n3,4\n");
+    assert!(late_notes[0].starts_with("line 3 is empty"), "{late_notes:?}");
 }
 
 #[test]
 fn in_one_column_an_empty_line_is_a_missing_value() {
-    let Found { table, late, .. } = ok("x\n\n1\n\n\"\"\n \n2\n\n\n");
+    let Found { table, late_notes, .. } = read_default("x\n\n1\n\n\"\"\n \n2\n\n\n");
     assert_eq!(numbers(&table, "x"), [None, Some(1.0), None, None, None, Some(2.0)]);
-    assert_eq!(late, [""; 0]);
-    let Found { table, .. } = ok("x\n1\n\"\"\n");
-    assert_eq!(numbers(&table, "x"), [Some(1.0), None], "a quoted empty cell at the end is written there");
+    assert_eq!(late_notes, [""; 0]);
+    let Found { table, .. } = read_default("x\n1\n\"\"\n");
+    assert_eq!(numbers(&table, "x"), [Some(1.0), None], "a quoted empty cell at the end is a row");
 }
 
 #[test]
-fn empty_lines_across_blocks_keep_every_row_in_its_place() {
+fn empty_lines_across_blocks_are_counted_as_rows() {
     // Each block of 2 MiB ends somewhere in a run of empty lines.
     let mut content = String::from("a,b\n");
     for row in 0..60 {
         content += &format!("{row},x\n{}", "\n".repeat(100_000));
     }
     content += "60,x\n\n\n";
-    let Found { table, late, .. } = ok(&content);
+    let Found { table, late_notes, .. } = read_default(&content);
     assert_eq!(table.rows(), 60 * 100_001 + 1);
     let a = numbers(&table, "a");
     assert!((0..=60).all(|row| a[row * 100_001] == Some(row as f64)));
     assert_eq!(a.iter().flatten().count(), 61);
     assert_eq!(table.place(60 * 100_001).line, Some(60 * 100_001 + 2));
-    assert!(late[0].starts_with("6000000 lines are empty, the first is line 3"), "{late:?}");
+    assert!(late_notes[0].starts_with("6000000 lines are empty, the first is line 3"), "{late_notes:?}");
 }
 
 #[test]
-fn a_small_file_of_empty_lines_cannot_fill_the_memory() {
+fn a_small_file_of_empty_lines_cannot_exhaust_the_memory() {
     let header: Vec<String> = (0..1000).map(|column| format!("c{column}")).collect();
     let content = format!("{0}\n{1}\n{2}{1}\n", header.join(","), ["1"; 1000].join(","), "\n".repeat(100_000));
-    let error = message(content, &plain());
+    let error = error_message(content, &defaults());
     assert!(
-        error.contains("too many empty lines for a table of 1000 columns\nhint: take the empty lines out"),
+        error.contains("too many empty lines for a table of 1000 columns\nhint: remove the empty lines"),
         "{error}"
     );
 }
 
 #[test]
-fn parquet_and_text_of_the_same_rows_have_the_same_rows() {
+fn parquet_and_text_give_the_same_rows() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch};
-    let folder = Folder::new();
+    let folder = ScratchFolder::new();
     let a: ArrayRef = Arc::new(Float64Array::from(vec![Some(1.0), None, Some(3.0), None, None]));
     let bytes = parquet_of(&RecordBatch::try_from_iter([("a", a.clone()), ("b", a)]).unwrap());
-    let columnar = read(&folder.file("t.parquet", bytes), &plain()).unwrap();
-    let text = ok("a,b\n1,1\n,\n3,3\n,\n,\n").table;
+    let columnar = read(&folder.file("t.parquet", bytes), &defaults()).unwrap();
+    let text = read_default("a,b\n1,1\n,\n3,3\n,\n,\n").table;
     assert_eq!(numbers(&columnar, "a"), numbers(&text, "a"));
 }
 
@@ -195,45 +163,45 @@ const WORDS: [&str; 16] =
     ["N/A", "n/a", "null", "NULL", "None", "none", "-", "--", ".", "#N/A", "NaT", "<NA>", "na", "nil", "\\N", "n.a."];
 
 #[test]
-fn words_for_missing_values_are_missing_among_numbers_dates_and_booleans() {
+fn words_for_missing_values_are_missing_in_columns_of_numbers_dates_and_booleans() {
     for word in WORDS {
-        // A tenth of the cells, which was enough to make a column of texts.
-        let of = |cell: fn(usize) -> String| -> String {
+        // A fifth of the cells: enough to make a column of text if they were not recognised as missing.
+        let with_word = |cell: fn(usize) -> String| -> String {
             let cells = (0..50).map(|row| if row % 5 == 0 { word.to_owned() } else { cell(row) });
             let cells: Vec<String> = cells.collect();
             column(cells.iter().map(String::as_str))
         };
-        let found = ok(of(|row| format!("{row}.5")));
+        let found = read_default(with_word(|row| format!("{row}.5")));
         assert_eq!(numbers(&found.table, "x")[..2], [None, Some(1.5)], "{word}");
-        let found = ok(of(|row| format!("2010-01-{:02}", row % 28 + 1)));
+        let found = read_default(with_word(|row| format!("2010-01-{:02}", row % 28 + 1)));
         assert_eq!(times(&found.table, "x")[0], Values::NO_TIME, "{word}");
-        let found = ok(of(|row| ["yes", "no"][row % 2].into()));
+        let found = read_default(with_word(|row| ["yes", "no"][row % 2].into()));
         assert!(matches!(&found.table.columns[1].values, Values::Boolean(values) if values[0].is_none()), "{word}");
     }
 }
 
 #[test]
-fn words_that_may_be_classes_stay_levels_in_a_column_of_text() {
+fn words_for_missing_values_are_levels_in_a_column_of_text() {
     for word in WORDS {
-        let found = ok(column(["red", word, "blue", "red"]));
+        let found = read_default(column(["red", word, "blue", "red"]));
         let always = ["#N/A", "NaT", "<NA>"].contains(&word);
-        assert_eq!(texts(&found.table, "x")[1], (!always).then(|| word.to_owned()), "{word}");
+        assert_eq!(strings(&found.table, "x")[1], (!always).then(|| word.to_owned()), "{word}");
     }
-    // Nothing but such words: classes, and a note that says what to do if they are not.
-    let found = ok(column(["None", "null", "?", "None"]));
-    assert_eq!(texts(&found.table, "x")[..3], [Some("None".into()), Some("null".into()), None]);
+    // A column of such words only holds classes; a note says what to do if it does not.
+    let found = read_default(column(["None", "null", "?", "None"]));
+    assert_eq!(strings(&found.table, "x")[..3], [Some("None".into()), Some("null".into()), None]);
     assert!(found.notes.iter().any(|note| note.contains("`--missing None`")), "{:?}", found.notes);
 }
 
 #[test]
-fn texts_of_parquet_follow_the_same_rules() {
+fn strings_in_parquet_follow_the_same_rules() {
     use arrow_array::{ArrayRef, RecordBatch, StringArray};
-    let folder = Folder::new();
+    let folder = ScratchFolder::new();
     let x: ArrayRef = Arc::new(StringArray::from(vec!["1,234", "N/A", "-", "3.5", "<NA>"]));
     let source = folder.file("t.parquet", parquet_of(&RecordBatch::try_from_iter([("x", x)]).unwrap()));
-    let table = read(&source, &plain()).unwrap();
-    assert_eq!(texts(&table, "x")[1..], [Some("N/A".into()), Some("-".into()), Some("3.5".into()), None]);
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..plain() };
+    let table = read(&source, &defaults()).unwrap();
+    assert_eq!(strings(&table, "x")[1..], [Some("N/A".into()), Some("-".into()), Some("3.5".into()), None]);
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..defaults() };
     let table = read(&source, &forced).unwrap();
     assert_eq!(numbers(&table, "x"), [Some(1234.0), None, None, Some(3.5), None]);
 }
@@ -241,35 +209,40 @@ fn texts_of_parquet_follow_the_same_rules() {
 // Numbers
 
 #[test]
-fn thousands_in_groups_are_numbers() {
-    let found = ok(column(["1,234", "1,234,567.8", "950", "-12,000"]));
+fn numbers_with_thousands_separators_are_numbers() {
+    let found = read_default(column(["1,234", "1,234,567.8", "950", "-12,000"]));
     assert_eq!(numbers(&found.table, "x"), [Some(1234.0), Some(1_234_567.8), Some(950.0), Some(-12_000.0)]);
-    assert!(found.notes.iter().any(|note| note.contains("commas group thousands, `1,234` is read as the number 1234")));
-    let found = ok("row,x\n1,\"1,234\"\n2,\"12,500.25\"\n");
+    assert!(
+        found.notes.iter().any(|note| note.contains("commas separate thousands, `1,234` is read as the number 1234"))
+    );
+    let found = read_default("row,x\n1,\"1,234\"\n2,\"12,500.25\"\n");
     assert_eq!(numbers(&found.table, "x"), [Some(1234.0), Some(12_500.25)], "in quotes");
-    let found = ok("row;x\n1;1.234,5\n2;3,25\n3;1.234.567\n");
+    let found = read_default("row;x\n1;1.234,5\n2;3,25\n3;1.234.567\n");
     assert_eq!(numbers(&found.table, "x"), [Some(1234.5), Some(3.25), Some(1_234_567.0)], "a decimal comma");
-    // A few large numbers among small ones, and beyond the sample.
+    // A single number with a separator, after the sample from which kinds are recognised.
     let many: String = (0..600_000).map(|row| format!("{row}\t{}\n", row % 1000)).collect();
-    let found = ok(format!("row\tx\n{many}600000\t1,000\n"));
+    let found = read_default(format!("row\tx\n{many}600000\t1,000\n"));
     assert_eq!(numbers(&found.table, "x")[600_000], Some(1000.0));
-    // Not every comma is a group.
+    // A comma is a thousands separator only before three digits.
     assert_eq!(kind(&column(["1,2", "3,41", "5,6;7"].repeat(3)), "x"), Kind::Category);
 }
 
 #[test]
-fn a_decimal_comma_is_told_from_thousands_by_the_numbers_that_show_it() {
-    let x = |content: &str| numbers(&ok(content).table, "x");
+fn a_decimal_comma_is_distinguished_from_a_thousands_separator() {
+    let x = |content: &str| numbers(&read_default(content).table, "x");
     assert_eq!(x(&column(["1,234", "3,5"])), [Some(1.234), Some(3.5)]);
     assert_eq!(x(&column(["1,234", "3.5"])), [Some(1234.0), Some(3.5)]);
-    // No number tells: in a file of semicolons it is a decimal comma, elsewhere a group.
+    // Ambiguous numbers: a decimal comma in files separated by semicolons, otherwise a thousands separator.
     assert_eq!(x("row;x\n1;1,234\n2;5,678\n"), [Some(1.234), Some(5.678)]);
     assert_eq!(x(&column(["1,234", "5,678"])), [Some(1234.0), Some(5678.0)]);
-    // As in the table before, where that one told.
-    let before = ok(column(["1,234", "3,5"])).writing;
-    assert_eq!(before.decimal_comma, Some(true));
-    let alike = Reading { writing: Some(before), ..plain() };
-    assert_eq!(numbers(&found(column(["1,234", "5,678"]), &alike).unwrap().table, "x"), [Some(1.234), Some(5.678)]);
+    // The earlier table decides if its numbers were not ambiguous.
+    let earlier = read_default(column(["1,234", "3,5"])).writing;
+    assert_eq!(earlier.decimal_comma, Some(true));
+    let like_earlier = Reading { writing: Some(earlier), ..defaults() };
+    assert_eq!(
+        numbers(&read_text(column(["1,234", "5,678"]), &like_earlier).unwrap().table, "x"),
+        [Some(1.234), Some(5.678)]
+    );
 }
 
 #[test]
@@ -280,16 +253,16 @@ fn per_cent_and_currency_signs_are_dropped_and_noted() {
         (["€3.1", "12€", "€-0.5", "7 €"], "the sign `€` is dropped, `€3.1` is read as the number 3.1"),
         (["£3.1", "£12", "-£0.5", "£7.00"], "the sign `£` is dropped, `£3.1` is read as the number 3.1"),
     ] {
-        let found = ok(column(cells));
+        let found = read_default(column(cells));
         assert_eq!(numbers(&found.table, "x"), [Some(3.1), Some(12.0), Some(-0.5), Some(7.0)], "{cells:?}");
-        assert!(found.notes.iter().any(|said| said.contains(note)), "{:?}", found.notes);
+        assert!(found.notes.iter().any(|other| other.contains(note)), "{:?}", found.notes);
     }
-    // Two currencies are no numbers of one kind.
+    // A column of two currencies is a category.
     assert_eq!(kind(&column(["$3", "€3", "$4", "€5"]), "x"), Kind::Category);
-    // One cell with a sign among plain numbers is a slip.
+    // A single cell with a sign among plain numbers is an error.
     let mut cells = vec!["1.5"; 20];
     cells.push("3.1%");
-    let error = message(column(cells), &plain());
+    let error = error_message(column(cells), &defaults());
     assert!(
         error.contains("t.csv:22, column `x`: `3.1%` has the sign `%`, which the column's other numbers do not"),
         "{error}"
@@ -297,32 +270,34 @@ fn per_cent_and_currency_signs_are_dropped_and_noted() {
 }
 
 #[test]
-fn a_column_is_read_with_the_signs_of_the_table_before() {
+fn a_column_is_read_with_the_signs_of_the_earlier_table() {
     let number = BTreeMap::from([("x".to_owned(), Kind::Number)]);
-    let like = |content: String| Reading { writing: Some(ok(content).writing), kinds: number.clone(), ..plain() };
-    let cells = |content: String, reading: &Reading| found(content, reading).map(|found| numbers(&found.table, "x"));
+    let like =
+        |content: String| Reading { writing: Some(read_default(content).writing), kinds: number.clone(), ..defaults() };
+    let cells =
+        |content: String, reading: &Reading| read_text(content, reading).map(|found| numbers(&found.table, "x"));
     let percent = like(column(["3.1%", "4.5%"]));
     assert_eq!(cells(column(["3.1", "4.5"]), &percent).unwrap(), [Some(3.1), Some(4.5)]);
     assert_eq!(cells(column(["3.1%", "N/A"]), &percent).unwrap(), [Some(3.1), None]);
     let error = cells(column(["$3.1", "$4.5"]), &percent).unwrap_err();
     assert!(error.contains("t.csv:2, column `x`: `$3.1` has the sign `$`"), "{error}");
-    // What was 0.031 is not 3.1 %.
+    // If the earlier table had 0.031, then 3.1 % would be misread.
     let error = cells(column(["3.1%", "4.5%"]), &like(column(["0.031", "0.045"]))).unwrap_err();
     assert!(error.contains("t.csv:2, column `x`: `3.1%` has the sign `%`"), "{error}");
 }
 
 #[test]
-fn codes_with_leading_zeros_are_text() {
-    let found = ok(column(["02139", "10001", "94103", "NA", "00501"]));
-    assert_eq!(texts(&found.table, "x")[..2], [Some("02139".into()), Some("10001".into())]);
-    let note = "column `x` is read as text: its cells are digits of one length, some with a leading 0 (`02139`); \
+fn codes_with_leading_zeros_are_categories() {
+    let found = read_default(column(["02139", "10001", "94103", "NA", "00501"]));
+    assert_eq!(strings(&found.table, "x")[..2], [Some("02139".into()), Some("10001".into())]);
+    let note = "column `x` is read as text: its cells are digits of the same length, some with a leading 0 (`02139`); \
                 `--numeric x` reads them as numbers";
-    assert!(found.notes.iter().any(|said| said == note), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
     for cells in [["0", "10", "200"], ["0.5", "0.7", "1.5"], ["007", "8", "12"], ["10", "20", "30"], ["0", "1", "0"]] {
         assert_eq!(kind(&column(cells), "x"), Kind::Number, "{cells:?}");
     }
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..plain() };
-    let found = self::found(column(["02139", "10001"]), &forced).unwrap();
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..defaults() };
+    let found = read_text(column(["02139", "10001"]), &forced).unwrap();
     assert_eq!(numbers(&found.table, "x"), [Some(2139.0), Some(10_001.0)]);
     assert_eq!(found.notes.iter().filter(|note| note.contains("text")).count(), 0);
 }
@@ -330,121 +305,126 @@ fn codes_with_leading_zeros_are_text() {
 // Dates
 
 #[test]
-fn english_months_make_dates() {
-    let found = ok(column(["Jan 05 2020", "5 Jan 2020", "January 5, 2020", "05-Jan-2020", "Jan 5, 2020 18:00"]));
+fn dates_with_english_month_names_are_read() {
+    let found =
+        read_default(column(["Jan 05 2020", "5 Jan 2020", "January 5, 2020", "05-Jan-2020", "Jan 5, 2020 18:00"]));
     // 2020-01-05 is 18266 days after 1970-01-01.
     let day = 18266 * 86400;
     assert_eq!(times(&found.table, "x"), [day, day, day, day, day + 64_800]);
 }
 
 #[test]
-fn times_of_day_are_times_without_a_date() {
-    let found = ok(column(["14:30", "14:30:05", "n/a", "0:05"]));
-    let midnight = Values::MIDNIGHT;
+fn times_of_day_are_read_without_a_date() {
+    let found = read_default(column(["14:30", "14:30:05", "n/a", "0:05"]));
+    let midnight = Values::TIME_OF_DAY_ORIGIN;
     assert_eq!(times(&found.table, "x"), [midnight + 52_200, midnight + 52_205, Values::NO_TIME, midnight + 300]);
     assert_eq!(found.table.columns[1].values.text(1), "14:30:05");
     assert!(found.table.columns[1].values.are_times_of_day() && !found.table.columns[0].values.are_times_of_day());
-    // A date is none, whichever it is.
-    assert!(!ok(column(["1970-01-01 14:30", "1970-01-01"])).table.columns[1].values.are_times_of_day());
-    // Among dates a time of day is a slip.
+    // No date counts as a time of day.
+    assert!(!read_default(column(["1970-01-01 14:30", "1970-01-01"])).table.columns[1].values.are_times_of_day());
+    // A single time of day among dates is an error.
     let mut cells = vec!["2010-01-31 14:30"; 20];
     cells.push("14:30");
-    let error = message(column(cells), &plain());
-    assert!(error.contains("t.csv:22, column `x`: `14:30` has no date, as the column's other cells have"), "{error}");
+    let error = error_message(column(cells), &defaults());
+    assert!(
+        error.contains("t.csv:22, column `x`: `14:30` has no date, but the column's other cells have one"),
+        "{error}"
+    );
 }
 
 #[test]
-fn eight_digits_are_dates_where_all_and_many_are() {
+fn a_column_of_many_dates_of_eight_digits_is_a_column_of_dates() {
     let days: Vec<String> = (1..=28).map(|day| format!("202001{day:02}")).collect();
-    let of = |cells: &[String]| column(cells.iter().map(String::as_str));
-    let found = ok(of(&days));
+    let column_of = |cells: &[String]| column(cells.iter().map(String::as_str));
+    let found = read_default(column_of(&days));
     assert_eq!(times(&found.table, "x")[4], 18266 * 86400);
     let note = "column `x` is read as dates (`20200101`); `--numeric x` reads them as numbers";
-    assert!(found.notes.iter().any(|said| said == note), "{:?}", found.notes);
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..plain() };
-    assert_eq!(numbers(&self::found(of(&days), &forced).unwrap().table, "x")[0], Some(20_200_101.0));
-    assert_eq!(kind(&of(&days[..9]), "x"), Kind::Number, "nine different ones");
-    assert_eq!(kind(&of(&vec![days[0].clone(); 50]), "x"), Kind::Number, "one of them");
+    assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..defaults() };
+    assert_eq!(numbers(&read_text(column_of(&days), &forced).unwrap().table, "x")[0], Some(20_200_101.0));
+    assert_eq!(kind(&column_of(&days[..9]), "x"), Kind::Number, "only nine different dates");
+    assert_eq!(kind(&column_of(&vec![days[0].clone(); 50]), "x"), Kind::Number, "only one different date");
     let counted: Vec<String> = (20_200_101..20_200_160).map(|number| number.to_string()).collect();
-    assert_eq!(kind(&of(&counted), "x"), Kind::Number, "numbers that are no dates among them");
+    assert_eq!(kind(&column_of(&counted), "x"), Kind::Number, "some of them are not dates");
 }
 
 #[test]
-fn the_order_of_day_and_month_is_noted_where_no_cell_shows_it() {
-    let found = ok(column(["03/04/2010", "05/06/2010"]));
+fn an_ambiguous_order_of_day_and_month_is_noted() {
+    let found = read_default(column(["03/04/2010", "05/06/2010"]));
     // 2010-04-03 is 14702 days after 1970-01-01.
     assert_eq!(times(&found.table, "x")[0], 14702 * 86400);
-    let note = "column `x`: no date shows whether the day or the month comes first (`03/04/2010`); the day is taken to come \
+    let note = "column `x`: no date shows whether the day or the month comes first (`03/04/2010`); the day is assumed to come \
                 first, `--month-first` reads it the other way";
-    assert!(found.notes.iter().any(|said| said == note), "{:?}", found.notes);
-    let given = Reading { month_first: Some(true), ..plain() };
-    let month_first = self::found(column(["03/04/2010", "05/06/2010"]), &given).unwrap();
+    assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
+    let given = Reading { month_first: Some(true), ..defaults() };
+    let month_first = read_text(column(["03/04/2010", "05/06/2010"]), &given).unwrap();
     assert_eq!(times(&month_first.table, "x")[0], 14672 * 86400);
     for cells in [["31/01/2010", "03/04/2010"], ["01/31/2010", "03/04/2010"], ["03/03/2010", "2010-01-31"]] {
-        let notes = ok(column(cells)).notes;
+        let notes = read_default(column(cells)).notes;
         assert!(!notes.iter().any(|note| note.contains("comes first")), "{notes:?}");
     }
     let mut cells = vec!["31/01/2010"; 20];
     cells.push("01/31/2010");
-    let error = message(column(cells), &plain());
+    let error = error_message(column(cells), &defaults());
     let problem =
-        "t.csv:22, column `x`: `01/31/2010` has the month first, where the column's other dates have the day first";
+        "t.csv:22, column `x`: `01/31/2010` has the month first, but the column's other dates have the day first";
     assert!(error.contains(problem), "{error}");
 }
 
 #[test]
-fn dates_are_read_in_the_order_of_the_table_before() {
+fn ambiguous_dates_are_read_in_the_order_of_the_earlier_table() {
     let time = BTreeMap::from([("x".to_owned(), Kind::Time)]);
     for (before, day) in [("01/31/2010", 14672), ("31/01/2010", 14702)] {
-        let writing = Some(ok(column([before, "03/04/2010"])).writing);
-        let alike = Reading { writing, kinds: time.clone(), ..plain() };
-        let ambiguous = found(column(["03/04/2010", "N/A"]), &alike).unwrap();
+        let writing = Some(read_default(column([before, "03/04/2010"])).writing);
+        let like_earlier = Reading { writing, kinds: time.clone(), ..defaults() };
+        let ambiguous = read_text(column(["03/04/2010", "N/A"]), &like_earlier).unwrap();
         assert_eq!(times(&ambiguous.table, "x"), [day * 86400, Values::NO_TIME], "{before}");
-        // A table that shows its own order has it.
-        let shown = found(column(["03/04/2010", "31/01/2010"]), &alike).unwrap();
-        assert_eq!(times(&shown.table, "x")[0], 14702 * 86400);
+        // A table whose own dates show the order is read in that order.
+        let unambiguous = read_text(column(["03/04/2010", "31/01/2010"]), &like_earlier).unwrap();
+        assert_eq!(times(&unambiguous.table, "x")[0], 14702 * 86400);
     }
 }
 
-// What seems odd in a whole table
+// Warnings about a whole table
 
 #[test]
-fn a_column_that_is_mostly_numbers_and_read_as_text_is_noted() {
+fn a_column_of_text_that_is_mostly_numbers_is_noted() {
     let mut cells: Vec<String> = (0..60).map(|row| format!("{row}.5")).collect();
     cells.extend(["bad", "bad", "bad", "worse"].map(String::from).into_iter().cycle().take(20));
     let content = column(cells.iter().map(String::as_str));
-    let table = ok(&content).table;
-    let told: Vec<String> = warnings(&table, &plain()).iter().map(shown).collect();
-    let expected = "column `x`: is read as text, although 60 of its 80 cells are numbers; the most frequent cell that is none is \
+    let table = read_default(&content).table;
+    let notes: Vec<String> = warnings(&table, &defaults()).iter().map(rendered).collect();
+    let expected = "column `x`: is read as text, although 60 of its 80 cells are numbers; the most frequent other cell is \
                     `bad` (15 times), which is a value; `--missing bad` reads it as missing";
-    assert_eq!(told, [expected]);
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Category)]), ..plain() };
-    assert!(warnings(&table, &forced).is_empty(), "the user says so");
-    for quiet in [column(["red", "blue", "3", "green", "4"]), column(["02139", "10001", "94103"])] {
-        assert!(warnings(&ok(quiet).table, &plain()).is_empty());
+    assert_eq!(notes, [expected]);
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Category)]), ..defaults() };
+    assert!(warnings(&table, &forced).is_empty(), "the user asked for a category");
+    for content in [column(["red", "blue", "3", "green", "4"]), column(["02139", "10001", "94103"])] {
+        assert!(warnings(&read_default(content).table, &defaults()).is_empty());
     }
 }
 
 #[test]
-fn a_value_that_stands_apart_and_repeats_is_asked_about() {
+fn a_repeated_value_far_from_all_others_is_noted() {
     let mut content = String::from("a,b,c\n");
     for row in 0..500 {
         let a = if row % 20 == 0 { "-200".into() } else { format!("{}.{}", row % 45, row % 10) };
         content += &format!("{a},{a},{}\n", row % 7);
     }
-    let told: Vec<String> = warnings(&ok(content).table, &plain()).iter().map(shown).collect();
-    let expected = "columns `a`, `b`: -200 stands apart from all other values and repeats; does -200 mean missing? \
-                    `--missing -200` reads it so";
-    assert_eq!(told, [expected]);
+    let notes: Vec<String> = warnings(&read_default(content).table, &defaults()).iter().map(rendered).collect();
+    let expected = "columns `a`, `b`: -200 is far from all other values and repeats; does -200 mean missing? \
+                    `--missing -200` reads it as missing";
+    assert_eq!(notes, [expected]);
 }
 
-// Files that cannot be read, and why
+// Files that cannot be read
 
-fn encoded(text: &str, width: usize, big: bool, mark: bool) -> Vec<u8> {
-    let marked = format!("{}{text}", if mark { "\u{feff}" } else { "" });
+/// Text in UTF-16 or UTF-32, of `width` bytes.
+fn encoded(text: &str, width: usize, big_endian: bool, byte_order_mark: bool) -> Vec<u8> {
+    let marked = format!("{}{text}", if byte_order_mark { "\u{feff}" } else { "" });
     let bytes = |unit: u32| {
-        let bytes = if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
-        let from = if big { 4 - width } else { 0 };
+        let bytes = if big_endian { unit.to_be_bytes() } else { unit.to_le_bytes() };
+        let from = if big_endian { 4 - width } else { 0 };
         bytes[from..from + width].to_vec()
     };
     match width {
@@ -453,15 +433,8 @@ fn encoded(text: &str, width: usize, big: bool, mark: bool) -> Vec<u8> {
     }
 }
 
-fn packed(content: &[u8]) -> Vec<u8> {
-    use std::io::Write;
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(content).unwrap();
-    encoder.finish().unwrap()
-}
-
 #[test]
-fn texts_in_other_encodings_are_named() {
+fn text_in_other_encodings_is_refused_by_name() {
     let tables = [
         "a,b\n1,2\n".to_owned(),
         "日期,温度\n一月,12.5\n二月,13.5\n".to_owned(),
@@ -475,13 +448,13 @@ fn texts_in_other_encodings_are_named() {
                 "t.csv: is UTF-{name} text without a byte order mark\nhint: save it as UTF-8: `iconv -f utf-{iconv} -t utf-8 \
                  FILE > NEW`"
             );
-            assert_eq!(message(&bytes, &plain()), expected);
-            assert_eq!(message(packed(&bytes), &plain()), expected, "packed");
+            assert_eq!(error_message(&bytes, &defaults()), expected);
+            assert_eq!(error_message(gzip(&bytes), &defaults()), expected, "compressed");
             let bytes = encoded(&text, width, big, true);
             let expected =
                 format!("t.csv: is UTF-{name} text\nhint: save it as UTF-8: `iconv -f utf-{name} -t utf-8 FILE > NEW`");
-            assert_eq!(message(&bytes, &plain()), expected);
-            assert_eq!(message(packed(&bytes), &plain()), expected, "packed");
+            assert_eq!(error_message(&bytes, &defaults()), expected);
+            assert_eq!(error_message(gzip(&bytes), &defaults()), expected, "compressed");
         }
     }
 }
@@ -494,8 +467,8 @@ fn parquet_of(batch: &arrow_array::RecordBatch) -> Vec<u8> {
     bytes
 }
 
-/// A file whose description says that its columns are packed otherwise. The pages stay as they are: nobody looks at them.
-fn described_as(bytes: &[u8], codec: parquet::basic::Compression) -> Vec<u8> {
+/// A Parquet file whose metadata declares another codec. The pages are not changed, because they are not read.
+fn with_declared_codec(bytes: &[u8], codec: parquet::basic::Compression) -> Vec<u8> {
     use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
     let tail = &bytes[bytes.len() - 8..];
     let length = u32::from_le_bytes(tail[..4].try_into().unwrap()) as usize;
@@ -508,37 +481,37 @@ fn described_as(bytes: &[u8], codec: parquet::basic::Compression) -> Vec<u8> {
     let groups = groups.collect();
     let metadata = metadata.into_builder().set_row_groups(groups).build();
     let mut changed = bytes[..bytes.len() - 8 - length].to_vec();
-    let mut description = Vec::new();
-    ParquetMetaDataWriter::new(&mut description, &metadata).finish().unwrap();
-    changed.extend(description);
+    let mut footer = Vec::new();
+    ParquetMetaDataWriter::new(&mut footer, &metadata).finish().unwrap();
+    changed.extend(footer);
     changed
 }
 
 #[test]
-fn parquet_packed_with_what_is_not_built_in_names_the_codec() {
+fn an_unsupported_parquet_codec_is_named() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch};
     use parquet::basic::Compression;
-    let folder = Folder::new();
+    let folder = ScratchFolder::new();
     let x: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
     let bytes = parquet_of(&RecordBatch::try_from_iter([("x", x)]).unwrap());
     for (codec, name) in [(Compression::BROTLI(Default::default()), "Brotli"), (Compression::LZO, "LZO")] {
-        let source = folder.file("t.parquet", described_as(&bytes, codec));
-        let error = read(&source, &plain()).unwrap_err().to_string();
+        let source = folder.file("t.parquet", with_declared_codec(&bytes, codec));
+        let error = read(&source, &defaults()).unwrap_err().to_string();
         let expected = format!(
-            "t.parquet: is packed with {name}, which cannot be read\nhint: write it again, packed with snappy or zstd"
+            "t.parquet: is compressed with {name}, which is not supported\nhint: write it again, compressed with snappy or zstd"
         );
         assert!(error.ends_with(&expected), "{error}");
     }
-    let same = described_as(&bytes, Compression::UNCOMPRESSED);
-    assert_eq!(read(&folder.file("t.parquet", same), &plain()).unwrap().rows(), 2, "the file itself is sound");
+    let same = with_declared_codec(&bytes, Compression::UNCOMPRESSED);
+    assert_eq!(read(&folder.file("t.parquet", same), &defaults()).unwrap().rows(), 2, "the original file can be read");
 }
 
 #[test]
-fn types_that_cannot_be_read_are_named_with_a_cure() {
+fn unsupported_column_types_are_named_with_a_hint() {
     use arrow_array::builder::Decimal256Builder;
     use arrow_array::{ArrayRef, DurationSecondArray, Float64Array, RecordBatch, Time64MicrosecondArray};
     use arrow_buffer::i256;
-    let folder = Folder::new();
+    let folder = ScratchFolder::new();
     let mut money = Decimal256Builder::new().with_precision_and_scale(50, 2).unwrap();
     money.append_value(i256::from_i128(100));
     money.append_value(i256::from_i128(200));
@@ -561,15 +534,15 @@ fn types_that_cannot_be_read_are_named_with_a_cure() {
     ];
     for (name, bytes) in [("t.parquet", parquet_of(&some)), ("t.arrow", arrow(&some))] {
         let source = folder.file(name, bytes);
-        let found: Vec<String> = Reader::open(&source, &plain()).unwrap().notes().iter().map(shown).collect();
+        let found: Vec<String> = Reader::open(&source, &defaults()).unwrap().notes().iter().map(rendered).collect();
         assert_eq!(found, notes, "{name}");
-        let only = Reading { only: Some(vec!["money".into()]), ..plain() };
+        let only = Reading { only: Some(vec!["money".into()]), ..defaults() };
         let error = read(&source, &only).unwrap_err().to_string();
         let expected = "column `money`: is of type decimal256(50, 2), which cannot be read\nhint: write it as float64 or decimal128";
         assert!(error.ends_with(expected), "{error}");
     }
     let none = RecordBatch::try_from_iter([("money", money), ("wait", duration)]).unwrap();
-    let error = read(&folder.file("none.arrow", arrow(&none)), &plain()).unwrap_err().to_string();
+    let error = read(&folder.file("none.arrow", arrow(&none)), &defaults()).unwrap_err().to_string();
     let expected = "none.arrow: has no columns that can be read: `money` is of type decimal256(50, 2)\nhint: write it as float64 or decimal128";
     assert!(error.ends_with(expected), "{error}");
 }

@@ -1,6 +1,6 @@
-//! What encoding promises: the training rows alone teach, every number is finite, no lag looks across a border.
+//! Encoding: fitted on the training rows only, all numbers are finite, and no lag reaches into another set or group.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use scorewise_table::encode::{Choice, Coding, Cycle, Encoder, FARTHEST, Input, Scale, Surprises};
 use scorewise_table::groups::{Neighbours, RowOrder};
@@ -12,7 +12,7 @@ fn number(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Number(values.to_vec()) }
 }
 
-fn texts(name: &str, values: &[&str]) -> Column {
+fn strings(name: &str, values: &[&str]) -> Column {
     let mut category = Category::default();
     for value in values {
         let known = category.levels.iter().position(|level| level == value);
@@ -40,29 +40,29 @@ fn table(columns: Vec<Column>) -> Table {
     Table { file: "test.csv".into(), columns, ..Table::default() }
 }
 
-fn all(table: &Table) -> Vec<u32> {
+fn all_rows(table: &Table) -> Vec<u32> {
     (0..table.rows() as u32).collect()
 }
 
 fn fit(table: &Table) -> Encoder {
-    Encoder::fit(table, &all(table), &Choice::default()).unwrap().0
+    Encoder::fit(table, &all_rows(table), &Choice::default()).unwrap().0
 }
 
 fn list(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_string()).collect()
 }
 
-const NONE: f64 = f64::NAN;
+const MISSING: f64 = f64::NAN;
 
 #[test]
-fn every_kind_of_column_becomes_named_columns_of_the_matrix() {
+fn columns_of_every_kind_are_encoded_and_named() {
     let day = 86_400;
     let table = table(vec![
-        number("age", &[20.0, 40.0, NONE, 60.0]),
-        texts("sex", &["Male", "Female", "Male", "Male"]),
+        number("age", &[20.0, 40.0, MISSING, 60.0]),
+        strings("sex", &["Male", "Female", "Male", "Male"]),
         booleans("member", &[Some(true), Some(false), Some(true), Some(false)]),
         times("when", &[0, 6 * 3600, 100 * day, 200 * day]),
-        texts("job", &["b", "", "a", "a"]),
+        strings("job", &["b", "", "a", "a"]),
     ]);
     let encoder = fit(&table);
     let names = [
@@ -94,16 +94,16 @@ fn every_kind_of_column_becomes_named_columns_of_the_matrix() {
 }
 
 #[test]
-fn what_other_rows_hold_changes_nothing() {
-    let make = |far: f64, text: &str| {
+fn rows_outside_the_training_set_do_not_change_the_encoder() {
+    let sample = |far: f64, text: &str| {
         table(vec![
-            number("x", &[1.0, 2.0, far, 4.0, NONE]),
-            texts("c", &["a", "b", text, "a", "b"]),
+            number("x", &[1.0, 2.0, far, 4.0, MISSING]),
+            strings("c", &["a", "b", text, "a", "b"]),
             times("t", &[0, 7200, far as i64, 3600, 0]),
         ])
     };
     let choice = Choice { lags: 2, standardise_all: true, ..Choice::default() };
-    let (one, other) = (make(3.0, "a"), make(-1e300, "never"));
+    let (one, other) = (sample(3.0, "a"), sample(-1e300, "never"));
     let rows = [0, 1, 3];
     let encoder = Encoder::fit(&one, &rows, &choice).unwrap();
     assert_eq!(encoder, Encoder::fit(&other, &rows, &choice).unwrap());
@@ -111,9 +111,9 @@ fn what_other_rows_hold_changes_nothing() {
 }
 
 #[test]
-fn every_number_is_finite_whatever_the_table_holds() {
+fn encoded_numbers_are_finite_for_extreme_tables() {
     let hostile =
-        [1e308, -1e308, f64::MAX, f64::MIN, 0.0, -0.0, f64::MIN_POSITIVE, f64::from_bits(1), NONE, 1.0, 1e-300];
+        [1e308, -1e308, f64::MAX, f64::MIN, 0.0, -0.0, f64::MIN_POSITIVE, f64::from_bits(1), MISSING, 1.0, 1e-300];
     let mut choice = Choice { lags: 2, keep: list(&["constant", "none"]), ..Choice::default() };
     for standardise_all in [false, true] {
         choice.standardise_all = standardise_all;
@@ -122,9 +122,9 @@ fn every_number_is_finite_whatever_the_table_holds() {
             number("hostile", &hostile),
             number("tiny", &hostile.map(|x| if x.abs() < 1.0 { x } else { f64::from_bits(3) })),
             number("constant", &vec![0.1; many]),
-            number("none", &vec![NONE; many]),
+            number("none", &vec![MISSING; many]),
             number("infinite", &hostile.map(|x| if x == 1.0 { f64::INFINITY } else { x / 1e300 })),
-            texts("c", &["a", "b", "", "a", "c", "a", "b", "a", "c", "", "d"]),
+            strings("c", &["a", "b", "", "a", "c", "a", "b", "a", "c", "", "d"]),
             times("t", &[i64::MAX, i64::MIN + 1, Values::NO_TIME, 0, 1, -1, 5, 6, 7, 8, 9]),
         ]);
         for rows in [vec![0, 1, 2, 3, 4, 5], vec![4, 5, 6, 7, 9, 10], (0..many as u32).collect()] {
@@ -144,7 +144,7 @@ fn every_number_is_finite_whatever_the_table_holds() {
 }
 
 #[test]
-fn numbers_of_any_size_are_standardised_alike() {
+fn numbers_of_any_magnitude_are_standardised() {
     for size in [1.0, 1e-280, 1e300, f64::MAX / 4.0] {
         let table = table(vec![number("x", &[-4.0, 0.0, 4.0].map(|x| x * size))]);
         let matrix = fit(&table).encode(&table).unwrap().matrix;
@@ -154,20 +154,23 @@ fn numbers_of_any_size_are_standardised_alike() {
 }
 
 #[test]
-fn a_value_far_beyond_training_is_cut_and_told() {
-    let taught = table(vec![number("x", &[0.0, 1.0])]);
-    let encoder = fit(&taught);
+fn values_far_from_the_training_rows_are_clipped_and_noted() {
+    let training = table(vec![number("x", &[0.0, 1.0])]);
+    let encoder = fit(&training);
     let encoded = encoder.encode(&table(vec![number("x", &[1e300, -1e300, 0.5])])).unwrap();
     assert_eq!([0, 1, 2].map(|row| encoded.matrix.row(row)[0]), [1e6, -1e6, 0.0]);
     let notes = encoded.surprises.notes(&encoder);
-    assert_eq!(notes[0].to_string(), "column `x`: 2 rows more than 1000000 deviations from the mean: cut to that");
+    assert_eq!(
+        notes[0].to_string(),
+        "column `x`: 2 rows are more than 1000000 deviations from the mean: clipped to that"
+    );
 }
 
 #[test]
-fn unseen_values_go_to_the_rest_or_to_none_and_are_counted() {
-    let taught = table(vec![texts("c", &["a", "a", "b", "b", "c", "d"])]);
-    let new = table(vec![texts("c", &["z", "a", "d", ""])]);
-    let plain = fit(&taught);
+fn unseen_levels_are_encoded_as_the_rest_or_as_zeros_and_noted() {
+    let training = table(vec![strings("c", &["a", "a", "b", "b", "c", "d"])]);
+    let new = table(vec![strings("c", &["z", "a", "d", ""])]);
+    let plain = fit(&training);
     let encoded = plain.encode(&new).unwrap();
     assert_eq!(encoded.matrix.row(0), [0.0; 4]);
     assert_eq!(encoded.matrix.row(3), [0.0; 4]);
@@ -175,11 +178,12 @@ fn unseen_values_go_to_the_rest_or_to_none_and_are_counted() {
     assert_eq!(
         notes,
         [
-            "column `c`: 1 row with a value not seen in training: taken as none of its levels",
-            "column `c`: 1 row without a value, where no training row lacks one: taken as the mean"
+            "column `c`: 1 row has a value not seen in training, encoded as none of its levels",
+            "column `c`: 1 row has no value, unlike all training rows: the mean is used"
         ]
     );
-    let (capped, notes) = Encoder::fit(&taught, &all(&taught), &Choice { levels: 2, ..Choice::default() }).unwrap();
+    let (capped, notes) =
+        Encoder::fit(&training, &all_rows(&training), &Choice { levels: 2, ..Choice::default() }).unwrap();
     assert_eq!(capped.names(), ["c = a", "c = b", "c rest"]);
     assert_eq!(
         notes[0].to_string(),
@@ -190,7 +194,7 @@ fn unseen_values_go_to_the_rest_or_to_none_and_are_counted() {
 }
 
 #[test]
-fn a_hundred_thousand_levels_are_capped() {
+fn only_the_most_frequent_levels_get_a_column() {
     let names: Vec<String> = (0..100_000).map(|n| format!("user {}", n / 2)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut codes: Vec<u32> = Vec::new();
@@ -202,44 +206,44 @@ fn a_hundred_thousand_levels_are_capped() {
         codes.push(levels.len() as u32 - 1);
     }
     let table = table(vec![Column { name: "user".into(), values: Values::Category(Category { codes, levels }) }]);
-    let (encoder, notes) = Encoder::fit(&table, &all(&table), &Choice::default()).unwrap();
+    let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &Choice::default()).unwrap();
     assert_eq!(encoder.width(), 65);
     assert!(notes[0].to_string().starts_with("column `user`: 50000 levels: the 64 most frequent (0.1 % of the rows)"));
 }
 
 #[test]
-fn useless_columns_are_dropped_with_a_note_and_kept_on_demand() {
+fn useless_columns_are_dropped_with_a_note_unless_kept() {
     let rows = 30;
     let ids: Vec<String> = (0..rows).map(|n| format!("id{n}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let shuffled: Vec<f64> = (0..rows).map(|n| f64::from(n * 7 % rows + 100)).collect();
     let table = table(vec![
         number("one", &[5.0; 30]),
-        texts("same", &["x"; 30]),
-        number("nothing", &[NONE; 30]),
-        texts("empty", &[""; 30]),
-        texts("id", &ids),
+        strings("same", &["x"; 30]),
+        number("nothing", &[MISSING; 30]),
+        strings("empty", &[""; 30]),
+        strings("id", &ids),
         number("No", &shuffled),
         times("instant", &[77; 30]),
         number("x", &shuffled.iter().map(|x| x * 3.0).collect::<Vec<_>>()),
     ]);
-    let (encoder, notes) = Encoder::fit(&table, &all(&table), &Choice::default()).unwrap();
+    let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &Choice::default()).unwrap();
     assert_eq!(encoder.names(), ["x"]);
-    let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     let expected = [
         "column `one`: dropped: every training row holds `5`",
         "column `same`: dropped: every training row holds `x`",
         "column `nothing`: dropped: no training row has a value",
         "column `empty`: dropped: no training row has a value",
-        "column `id`: dropped: 30 different values in 30 rows, like a name of each",
-        "column `No`: dropped: its numbers only count the rows",
-        "column `instant`: dropped: the training rows span no cycle of day, week or year",
+        "column `id`: dropped: 30 different values in 30 rows, like an identifier",
+        "column `No`: dropped: it only numbers the rows",
+        "column `instant`: dropped: its times vary too little for a daily, weekly or yearly cycle",
     ];
-    assert_eq!(told, expected.map(|text| format!("{text}; `keep` uses it all the same")));
+    assert_eq!(notes, expected.map(|text| format!("{text}; `keep` uses it anyway")));
     let keep = list(&["one", "same", "nothing", "empty", "id", "No", "instant"]);
     for standardise_all in [false, true] {
         let choice = Choice { keep: keep.clone(), standardise_all, ..Choice::default() };
-        let (encoder, notes) = Encoder::fit(&table, &all(&table), &choice).unwrap();
+        let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
         encoder.check().unwrap();
         assert!(notes.is_empty());
         assert_eq!(encoder.width(), 1 + 1 + 2 + 1 + 30 + 1 + 6 + 1);
@@ -248,33 +252,33 @@ fn useless_columns_are_dropped_with_a_note_and_kept_on_demand() {
 }
 
 #[test]
-fn a_constant_that_is_sometimes_missing_stays() {
-    let table = table(vec![number("x", &[3.0, NONE, 3.0]), texts("c", &["a", "", "a"])]);
+fn a_constant_with_missing_values_is_not_dropped() {
+    let table = table(vec![number("x", &[3.0, MISSING, 3.0]), strings("c", &["a", "", "a"])]);
     assert_eq!(fit(&table).names(), ["x", "x missing", "c = a", "c missing"]);
 }
 
 #[test]
-fn no_column_left_is_a_clear_error() {
+fn a_table_without_usable_columns_is_refused_with_reasons() {
     let table = table(vec![number("one", &[5.0; 3]), number("y", &[0.0, 1.0, 0.0])]);
     let choice = Choice { without: list(&["y"]), ..Choice::default() };
     let error = Encoder::fit(&table, &[0, 1, 2], &choice).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "test.csv: no column is left to learn from\n  column `one`: dropped: every training row holds `5`; `keep` uses it all \
-         the same\nhint: name columns to use with `keep`"
+        "test.csv: no column is left to learn from\n  column `one`: dropped: every training row holds `5`; `keep` uses it \
+         anyway\nhint: name columns to use with `keep`"
     );
 }
 
 #[test]
-fn unknown_and_contradicting_names_are_refused() {
-    let table = table(vec![number("age", &[1.0, 2.0]), texts("size", &["s", "m"]), times("when", &[0, 9999])]);
+fn unknown_columns_and_contradictory_settings_are_refused() {
+    let table = table(vec![number("age", &[1.0, 2.0]), strings("size", &["s", "m"]), times("when", &[0, 9999])]);
     let refused = |choice: Choice| Encoder::fit(&table, &[0, 1], &choice).unwrap_err().to_string();
     let base = Choice::default;
     assert_eq!(
         refused(Choice { drop: list(&["aeg"]), ..base() }),
         "drop: `test.csv` has no column `aeg`\nhint: did you mean `age`?"
     );
-    assert!(refused(Choice { keep: list(&["zebra"]), ..base() }).contains("there are `age`, `size`, `when`"));
+    assert!(refused(Choice { keep: list(&["zebra"]), ..base() }).contains("the columns are `age`, `size`, `when`"));
     assert!(refused(Choice { categorical: list(&["Size"]), ..base() }).contains("did you mean `size`?"));
     assert!(refused(Choice { ordinal: list(&["sise=a<b"]), ..base() }).contains("did you mean `size`?"));
     assert!(refused(Choice { group: Some("x".into()), ..base() }).starts_with("group"));
@@ -283,69 +287,73 @@ fn unknown_and_contradicting_names_are_refused() {
     assert!(refused(Choice { lags: 1_000_000, ..base() }).starts_with("lags"));
     assert!(refused(Choice { drop: list(&["age"]), keep: list(&["age"]), ..base() }).contains("choose one of the two"));
     assert!(
-        refused(Choice { without: list(&["age"]), keep: list(&["age"]), ..base() }).contains("is what is predicted")
+        refused(Choice { without: list(&["age"]), keep: list(&["age"]), ..base() })
+            .contains("is the target or has another use")
     );
     assert!(refused(Choice { categorical: list(&["when"]), ..base() }).contains("`when` holds times"));
     assert_eq!(
         refused(Choice { ordinal: list(&["size=s<l"]), ..base() }),
-        "ordinal: the order of `size` lacks `m`\nhint: put every level into the order"
+        "ordinal: the order of `size` does not contain `m`\nhint: add every level to the order"
     );
     assert!(refused(Choice { ordinal: list(&["size=s<m<s"]), ..base() }).contains("twice"));
-    assert!(refused(Choice { ordinal: list(&["size=s"]), ..base() }).contains("is no order"));
+    assert!(refused(Choice { ordinal: list(&["size=s"]), ..base() }).contains("is not an order"));
 }
 
 #[test]
 fn ordinal_columns_keep_their_order() {
     let table = table(vec![
-        texts("size=cm", &["small", "large", "medium", "", "small"]),
+        strings("size=cm", &["small", "large", "medium", "", "small"]),
         number("grade", &[3.0, 1.0, 2.0, 1.0, 3.0]),
     ]);
     let choice = Choice { ordinal: list(&["size=cm=small<medium<large<huge", "grade=3<2.0<1"]), ..Choice::default() };
-    let (encoder, _) = Encoder::fit(&table, &all(&table), &choice).unwrap();
+    let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     assert_eq!(encoder.names(), ["size=cm", "size=cm missing", "grade"]);
     let matrix = encoder.encode(&table).unwrap().matrix;
-    // Places 0, 2, 1, -, 0: mean 3/4, deviation √(11/16).
-    let place = |x: f64| ((x - 0.75) / (11.0f64 / 16.0).sqrt()) as f32;
-    assert_eq!([0, 1, 2, 3].map(|row| matrix.row(row)[0]), [place(0.0), place(2.0), place(1.0), 0.0]);
+    // Positions 0, 2, 1, missing, 0: mean 3/4, deviation √(11/16).
+    let standardised = |x: f64| ((x - 0.75) / (11.0f64 / 16.0).sqrt()) as f32;
+    assert_eq!(
+        [0, 1, 2, 3].map(|row| matrix.row(row)[0]),
+        [standardised(0.0), standardised(2.0), standardised(1.0), 0.0]
+    );
     assert_eq!(matrix.row(3)[1], 1.0);
     assert!(matrix.row(0)[2] < matrix.row(2)[2] && matrix.row(2)[2] < matrix.row(1)[2]);
-    // Without an order, that of the alphabet.
+    // Without an explicit order, the order is alphabetical.
     let (encoder, _) =
-        Encoder::fit(&table, &all(&table), &Choice { ordinal: list(&["size=cm"]), ..Choice::default() }).unwrap();
+        Encoder::fit(&table, &all_rows(&table), &Choice { ordinal: list(&["size=cm"]), ..Choice::default() }).unwrap();
     let Coding::Ordinal { levels, .. } = &encoder.inputs[0].coding else { panic!("{:?}", encoder.inputs[0]) };
     assert_eq!(*levels, ["large", "medium", "small"]);
 }
 
 #[test]
-fn numbers_as_categories_are_found_again_in_any_kind_of_column() {
-    let taught = table(vec![number("code", &[10.0, 9.0, 10.0, -0.0])]);
+fn categories_of_numbers_match_numbers_and_strings() {
+    let training = table(vec![number("code", &[10.0, 9.0, 10.0, -0.0])]);
     let choice = Choice { categorical: list(&["code"]), ..Choice::default() };
-    let (encoder, _) = Encoder::fit(&taught, &all(&taught), &choice).unwrap();
+    let (encoder, _) = Encoder::fit(&training, &all_rows(&training), &choice).unwrap();
     assert_eq!(encoder.names(), ["code = 0", "code = 10", "code = 9"]);
     let expected = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]];
-    for new in [taught, table(vec![texts("code", &["10", "9", "10", "0"])])] {
+    for new in [training, table(vec![strings("code", &["10", "9", "10", "0"])])] {
         let matrix = encoder.encode(&new).unwrap().matrix;
         assert_eq!([0, 1, 2, 3].map(|row| matrix.row(row).to_vec()), expected.map(|row| row.to_vec()));
     }
 }
 
 #[test]
-fn one_hot_columns_are_standardised_where_the_paper_is_followed() {
-    let table = table(vec![texts("c", &["a", "b", "b", "b"])]);
+fn one_hot_columns_are_standardised_on_request() {
+    let table = table(vec![strings("c", &["a", "b", "b", "b"])]);
     let choice = Choice { standardise_all: true, ..Choice::default() };
-    let (encoder, _) = Encoder::fit(&table, &all(&table), &choice).unwrap();
+    let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     let matrix = encoder.encode(&table).unwrap().matrix;
-    // a is 1 in a quarter of the rows: mean 1/4, deviation √3/4.
+    // The column of `a` is 1 in a quarter of the rows: mean 1/4, deviation √3/4.
     let (low, high) = ((-1.0 / 3.0f64.sqrt()) as f32, 3.0f64.sqrt() as f32);
     assert_eq!(matrix.row(0), [high, -high]);
     assert_eq!(matrix.row(1), [low, -low]);
 }
 
 #[test]
-fn lags_never_cross_groups_sides_or_the_first_row() {
+fn lags_never_reach_into_another_group_or_set_or_before_the_first_row() {
     let values: Vec<f64> = (0..12).map(f64::from).collect();
     let groups = ["a", "b", "a", "b", "a", "b", "a", "b", "a", "b", "a", "b"];
-    let table = table(vec![number("x", &values), texts("g", &groups)]);
+    let table = table(vec![number("x", &values), strings("g", &groups)]);
     let rows = [0, 1, 2, 3, 4, 5, 7];
     let choice = Choice { lags: 3, group: Some("g".into()), ..Choice::default() };
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
@@ -366,7 +374,7 @@ fn lags_never_cross_groups_sides_or_the_first_row() {
 }
 
 #[test]
-fn rows_without_a_side_can_be_seen_from_everywhere() {
+fn lags_of_any_set_may_use_rows_without_a_set() {
     let table = table(vec![number("x", &[1.0, 2.0, 4.0, 8.0])]);
     let (encoder, _) = Encoder::fit(&table, &[0, 1, 2], &Choice { lags: 1, ..Choice::default() }).unwrap();
     let missing = |sides: &[u8]| {
@@ -377,10 +385,10 @@ fn rows_without_a_side_can_be_seen_from_everywhere() {
 }
 
 #[test]
-fn a_hidden_target_may_give_its_rows_before() {
-    let table = table(vec![number("x", &[1.0, 2.0, 4.0, 8.0]), texts("y", &["n", "y", "n", "n"])]);
+fn earlier_values_of_the_target_may_be_inputs() {
+    let table = table(vec![number("x", &[1.0, 2.0, 4.0, 8.0]), strings("y", &["n", "y", "n", "n"])]);
     let choice = Choice { without: list(&["y"]), lags: 2, lag_columns: list(&["y"]), ..Choice::default() };
-    let (encoder, _) = Encoder::fit(&table, &all(&table), &choice).unwrap();
+    let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     let names = [
         "x",
         "y (1 before) = n",
@@ -394,15 +402,15 @@ fn a_hidden_target_may_give_its_rows_before() {
     assert_eq!(encoder.encode(&table).unwrap().matrix.row(2)[1..], [0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
 }
 
-/// Rows `from..to` of a table, the levels of its categories in an order of their own.
-fn piece(whole: &Table, from: usize, to: usize) -> Table {
+/// Rows `from..to` of a table; the levels of categories are renumbered.
+fn chunk(whole: &Table, from: usize, to: usize) -> Table {
     let columns = whole.columns.iter().map(|column| match &column.values {
         Values::Number(values) => number(&column.name, &values[from..to]),
         Values::Time(values) => times(&column.name, &values[from..to]),
         Values::Boolean(values) => booleans(&column.name, &values[from..to]),
         Values::Category(values) => {
             let text = |code: &u32| values.levels.get(*code as usize).map_or("", String::as_str);
-            texts(&column.name, &values.codes[from..to].iter().map(text).collect::<Vec<_>>())
+            strings(&column.name, &values.codes[from..to].iter().map(text).collect::<Vec<_>>())
         }
     });
     table(columns.collect())
@@ -415,28 +423,28 @@ fn mixed(rows: usize) -> Table {
     table(vec![
         number(
             "x",
-            &(0..rows).map(|row| if row % 11 == 0 { NONE } else { step(row, 31, 97) as f64 }).collect::<Vec<_>>(),
+            &(0..rows).map(|row| if row % 11 == 0 { MISSING } else { step(row, 31, 97) as f64 }).collect::<Vec<_>>(),
         ),
-        texts("c", &(0..rows).map(|row| letters[step(row, 3, 5)]).collect::<Vec<_>>()),
+        strings("c", &(0..rows).map(|row| letters[step(row, 3, 5)]).collect::<Vec<_>>()),
         booleans("b", &(0..rows).map(|row| [None, Some(true), Some(false)][step(row, 5, 3)]).collect::<Vec<_>>()),
         times("t", &(0..rows).map(|row| row as i64 * 3607).collect::<Vec<_>>()),
-        texts("station", &(0..rows).map(|row| station[step(row, 2, 3)]).collect::<Vec<_>>()),
+        strings("station", &(0..rows).map(|row| station[step(row, 2, 3)]).collect::<Vec<_>>()),
     ])
 }
 
 #[test]
-fn pieces_are_encoded_as_the_whole_where_no_lag_looks_back() {
+fn without_lags_chunks_are_encoded_like_the_whole_table() {
     let rows = 3000;
     let whole = mixed(rows);
-    let (encoder, _) = Encoder::fit(&whole, &all(&whole), &Choice::default()).unwrap();
+    let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &Choice::default()).unwrap();
     let expected = encoder.encode(&whole).unwrap();
     for size in [1, 3, 700, 5000] {
         let mut surprises = Surprises::default();
         for from in (0..rows).step_by(size) {
             let to = (from + size).min(rows);
-            let encoded = encoder.encode(&piece(&whole, from, to)).unwrap();
+            let encoded = encoder.encode(&chunk(&whole, from, to)).unwrap();
             for row in from..to {
-                assert_eq!(encoded.matrix.row(row - from), expected.matrix.row(row), "row {row}, pieces of {size}");
+                assert_eq!(encoded.matrix.row(row - from), expected.matrix.row(row), "row {row}, chunks of {size}");
             }
             surprises.add(&encoded.surprises);
         }
@@ -445,27 +453,27 @@ fn pieces_are_encoded_as_the_whole_where_no_lag_looks_back() {
 }
 
 #[test]
-fn the_number_of_threads_changes_no_bit() {
+fn the_number_of_threads_does_not_change_the_encoding() {
     let whole = mixed(5000);
     let choice = Choice { lags: 2, standardise_all: true, ..Choice::default() };
-    let with = |threads| {
+    let encode_with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let (encoder, _) = Encoder::fit(&whole, &all(&whole), &choice).unwrap();
+            let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &choice).unwrap();
             (encoder.encode(&whole).unwrap(), encoder)
         })
     };
-    assert_eq!(with(1), with(3));
+    assert_eq!(encode_with(1), encode_with(3));
 }
 
 #[test]
-fn an_encoder_goes_through_its_file_unchanged() {
+fn encoders_are_unchanged_after_a_json_round_trip() {
     let whole = mixed(400);
     for choice in [
         Choice { lags: 2, standardise_all: true, ..Choice::default() },
         Choice { levels: 2, ordinal: list(&["c"]), ..Choice::default() },
     ] {
-        let (encoder, _) = Encoder::fit(&whole, &all(&whole), &choice).unwrap();
+        let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &choice).unwrap();
         let text = serde_json::to_string(&encoder).unwrap();
         assert_eq!(serde_json::from_str::<Encoder>(&text).unwrap(), encoder);
     }
@@ -482,8 +490,8 @@ fn an_encoder_goes_through_its_file_unchanged() {
 }
 
 #[test]
-fn a_foreign_encoder_is_checked() {
-    let with = |kind, lag, coding| Encoder {
+fn invalid_encoders_are_refused() {
+    let encoder = |kind, lag, coding| Encoder {
         inputs: vec![Input { column: "x".into(), kind, lag, coding }],
         order: RowOrder::default(),
     };
@@ -494,46 +502,46 @@ fn a_foreign_encoder_is_checked() {
         indicator: false,
         scales,
     };
-    with(Kind::Number, 0, plain(0.0, 1.0)).check().unwrap();
+    encoder(Kind::Number, 0, plain(0.0, 1.0)).check().unwrap();
     let bad = [
-        (with(Kind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: a mean of NaN"),
-        (with(Kind::Number, 0, plain(0.0, 0.0)), "input `x`: a deviation of 0"),
-        (with(Kind::Number, 0, plain(0.0, f64::INFINITY)), "input `x`: a deviation of inf"),
-        (with(Kind::Number, 0, plain(0.0, -1.0)), "input `x`: a deviation of -1"),
-        (with(Kind::Number, 99_999, plain(0.0, 1.0)), "input `x`: looks 99999 rows back, at most 10000 can be"),
-        (with(Kind::Time, 0, plain(0.0, 1.0)), "input `x`: its coding does not fit what the column holds"),
-        (with(Kind::Category, 0, levels(&[], vec![])), "input `x`: gives no column"),
-        (with(Kind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` stands there twice"),
+        (encoder(Kind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN"),
+        (encoder(Kind::Number, 0, plain(0.0, 0.0)), "input `x`: the deviation is 0"),
+        (encoder(Kind::Number, 0, plain(0.0, f64::INFINITY)), "input `x`: the deviation is inf"),
+        (encoder(Kind::Number, 0, plain(0.0, -1.0)), "input `x`: the deviation is -1"),
+        (encoder(Kind::Number, 99_999, plain(0.0, 1.0)), "input `x`: looks 99999 rows back; at most 10000 are allowed"),
+        (encoder(Kind::Time, 0, plain(0.0, 1.0)), "input `x`: its encoding does not fit the kind of the column"),
+        (encoder(Kind::Category, 0, levels(&[], vec![])), "input `x`: produces no column"),
+        (encoder(Kind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
         (
-            with(Kind::Category, 0, levels(&["a", "b"], vec![Scale { mean: 0.0, deviation: 1.0 }])),
+            encoder(Kind::Category, 0, levels(&["a", "b"], vec![Scale { mean: 0.0, deviation: 1.0 }])),
             "input `x`: has 1 scales for 2 columns",
         ),
         (
-            with(Kind::Time, 0, Coding::Time { cycles: vec![Cycle::Day, Cycle::Day], indicator: false }),
-            "input `x`: a cycle stands there twice",
+            encoder(Kind::Time, 0, Coding::Time { cycles: vec![Cycle::Day, Cycle::Day], indicator: false }),
+            "input `x`: a cycle is listed twice",
         ),
         (Encoder { inputs: vec![], order: RowOrder::default() }, "the encoder has no inputs"),
     ];
     for (encoder, message) in bad {
         assert_eq!(encoder.check().unwrap_err(), message);
     }
-    let mut twice = with(Kind::Number, 0, plain(0.0, 1.0));
+    let mut twice = encoder(Kind::Number, 0, plain(0.0, 1.0));
     twice.inputs.push(twice.inputs[0].clone());
-    assert_eq!(twice.check().unwrap_err(), "input `x` stands there twice");
+    assert_eq!(twice.check().unwrap_err(), "input `x` is listed twice");
 }
 
 #[test]
-fn missing_columns_are_named_all_at_once() {
-    let taught =
-        table(vec![number("age", &[1.0, 2.0]), number("hours-per-week", &[1.0, 2.0]), texts("sex", &["f", "m"])]);
-    let encoder = fit(&taught);
-    let error = encoder.encode(&table(vec![number("hours_per_week", &[1.0]), texts("sex", &["f"])])).unwrap_err();
+fn all_missing_columns_are_named_in_one_error() {
+    let training =
+        table(vec![number("age", &[1.0, 2.0]), number("hours-per-week", &[1.0, 2.0]), strings("sex", &["f", "m"])]);
+    let encoder = fit(&training);
+    let error = encoder.encode(&table(vec![number("hours_per_week", &[1.0]), strings("sex", &["f"])])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "test.csv: lacks the columns `age`, `hours-per-week`\nhint: did you mean `hours_per_week` for `hours-per-week`?"
+        "test.csv: has no columns `age`, `hours-per-week`\nhint: did you mean `hours_per_week` for `hours-per-week`?"
     );
     let error = encoder.encode(&table(vec![number("q", &[1.0])])).unwrap_err();
-    assert!(error.to_string().ends_with("hint: give a table with the columns the model was trained on"));
+    assert!(error.to_string().ends_with("hint: the columns are `q`"));
     let lagged = Encoder::fit(
         &mixed(50),
         &[0, 1, 2, 3],
@@ -542,46 +550,46 @@ fn missing_columns_are_named_all_at_once() {
     let mut without = mixed(50);
     without.columns.pop();
     let error = lagged.unwrap().0.encode(&without).unwrap_err();
-    assert!(error.to_string().starts_with("test.csv: lacks the column `station`"));
+    assert!(error.to_string().starts_with("test.csv: has no column `station`"));
 }
 
 #[test]
-fn a_column_of_another_kind_is_refused_at_its_first_value_unless_it_holds_nothing() {
-    let taught = table(vec![number("age", &[1.0, 2.0]), times("t", &[0, 7200])]);
-    let encoder = fit(&taught);
-    let error = encoder.encode(&table(vec![texts("age", &["", "old"]), times("t", &[0, 0])])).unwrap_err();
+fn a_column_of_another_kind_is_refused_at_its_first_value_unless_it_is_empty() {
+    let training = table(vec![number("age", &[1.0, 2.0]), times("t", &[0, 7200])]);
+    let encoder = fit(&training);
+    let error = encoder.encode(&table(vec![strings("age", &["", "old"]), times("t", &[0, 0])])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "test.csv, row 2, column `age`: `old` is no number: the column holds texts, the model expects numbers\n\
+        "test.csv, row 2, column `age`: `old` is not a number: the column holds text, the model expects numbers\n\
          hint: give a table like the one the model was trained on"
     );
-    let encoded = encoder.encode(&table(vec![texts("age", &["", ""]), number("t", &[NONE, NONE])])).unwrap();
+    let encoded = encoder.encode(&table(vec![strings("age", &["", ""]), number("t", &[MISSING, MISSING])])).unwrap();
     assert_eq!(encoded.matrix.row(1), [0.0, 0.0, 0.0]);
     assert_eq!(encoded.surprises.notes(&encoder).len(), 2);
-    // No rows are no fault: the last piece of a stream may be empty.
+    // An empty table is not an error: the last chunk of a stream may be empty.
     let empty = table(vec![number("age", &[]), times("t", &[])]);
     assert_eq!(encoder.encode(&empty).unwrap().matrix.rows(), 0);
 }
 
 #[test]
-fn the_columns_a_model_needs_are_known() {
+fn an_encoder_lists_the_columns_that_it_needs() {
     let choice = Choice { lags: 1, group: Some("station".into()), drop: list(&["b", "t"]), ..Choice::default() };
     let whole = mixed(100);
-    let (encoder, _) = Encoder::fit(&whole, &all(&whole), &choice).unwrap();
+    let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &choice).unwrap();
     let expected = [("x", Some(Kind::Number)), ("c", Some(Kind::Category)), ("station", None)];
     assert_eq!(encoder.columns(), expected);
     assert_eq!(encoder.lags(), 1);
 }
 
 #[test]
-fn adult_is_encoded_whole() {
+fn numbers_of_adult_are_standardised() {
     let table = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default()).unwrap();
     let (target, _) = Target::parse("income", &table, None, 0).unwrap();
     assert_eq!(target.classes(), ["<=50K", ">50K"]);
     let (labels, _) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default()).unwrap()).unwrap();
     assert_eq!(labels.counts(), [32_561 - 7_841, 7_841]);
     let choice = Choice { without: list(&["income"]), ..Choice::default() };
-    let (encoder, notes) = Encoder::fit(&table, &all(&table), &choice).unwrap();
+    let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     assert!(notes.is_empty(), "{notes:?}");
     // Six numbers; workclass, occupation and native-country also have a column for `?`.
     assert_eq!(encoder.width(), 6 + (8 + 1) + 16 + 7 + (14 + 1) + 6 + 5 + 2 + (41 + 1));
@@ -598,21 +606,18 @@ fn adult_is_encoded_whole() {
 }
 
 #[test]
-fn pollution_is_a_forecast_with_rows_before() {
+fn pollution_is_encoded_with_lags_and_a_lead() {
     let table = read(&Source::BuiltIn(BuiltIn::Pollution), &Reading::default()).unwrap();
     let (target, _) = Target::parse("pm2.5 > 400", &table, None, 1).unwrap();
     let neighbours = Neighbours::new(&table, &RowOrder::default()).unwrap();
     let (labels, notes) = target.labels(&table, &neighbours).unwrap();
     assert_eq!((labels.rows().len(), labels.counts()[1]), (43_824 - 2_067, 545));
-    assert_eq!(notes[0].to_string(), "column `pm2.5`: 2066 rows are left out: nothing is known of their target");
+    assert_eq!(notes[0].to_string(), "column `pm2.5`: 2066 rows are left out: their target values are missing");
     let shares = Shares { test: 0.2, validation: 1.0 / 3.0 };
     let (parts, _) = Split::Time(None).parts(&table, &labels, &shares, 0).unwrap();
     let choice = Choice { lags: 2, lag_columns: list(&["pm2.5"]), ..Choice::default() };
     let (encoder, notes) = Encoder::fit(&table, &parts.training, &choice).unwrap();
-    assert_eq!(
-        notes[0].to_string(),
-        "column `No`: dropped: its numbers only count the rows; `keep` uses it all the same"
-    );
+    assert_eq!(notes[0].to_string(), "column `No`: dropped: it only numbers the rows; `keep` uses it anyway");
     let names = encoder.names();
     let place = |name: &str| names.iter().position(|other| other == name).unwrap();
     let (now, before, missing) = (place("pm2.5"), place("pm2.5 (2 before)"), place("pm2.5 (2 before) missing"));

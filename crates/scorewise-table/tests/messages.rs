@@ -1,6 +1,6 @@
-//! Messages name settings in a way that each front end can write as its users do.
+//! Messages mention settings in a form that each front end writes the way its users know them.
 
-#![allow(clippy::unwrap_used)] // a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn option(name: &str, value: Option<&str>) -> Option<String> {
 }
 
 #[test]
-fn each_front_end_writes_settings_its_own_way_and_leaves_names_of_columns_alone() {
+fn each_front_end_writes_settings_its_own_way_and_does_not_change_column_names() {
     let hint = format!("give `{}`, or write `{}`", Setting("lag-columns"), Setting("split").to("time"));
     let error = Error::data(Place::file("t--drop.csv").column("a--keep"), "odd", hint);
     assert_eq!(
@@ -38,43 +38,46 @@ fn each_front_end_writes_settings_its_own_way_and_leaves_names_of_columns_alone(
 }
 
 #[test]
-fn a_note_within_a_note_keeps_its_settings() {
+fn settings_in_nested_notes_are_rendered() {
     let inner = Note::of("x", format!("`{}` chooses the other", Setting("positive")));
     let outer = Note::new(format!("fold 2: {inner:#}"));
     assert_eq!(outer.render(&option), "fold 2: column `x`: `--positive` chooses the other");
 }
 
 #[test]
-fn a_hint_names_no_setting_that_the_front_end_lacks() {
+fn hints_about_settings_that_a_front_end_lacks_are_not_shown() {
     let missing = format!("add `{}` to read it as missing", Setting("missing").to("a"));
     let error = |hint: &str| Error::data(Place::file("t.csv"), "`a` is not a number", hint);
-    let lacks = |name: &str, value: Option<&str>| option(name, value).filter(|_| name != "missing");
-    let both = first_of(&[missing.clone(), "name another column".into()]);
+    let without_missing = |name: &str, value: Option<&str>| option(name, value).filter(|_| name != "missing");
+    let alternatives = first_of(&[missing.clone(), "name another column".into()]);
     assert_eq!(
-        error(&both).render(&option),
+        error(&alternatives).render(&option),
         "t.csv: `a` is not a number\nhint: add `--missing a` to read it as missing"
     );
-    assert_eq!(error(&both).to_string(), "t.csv: `a` is not a number\nhint: add `missing a` to read it as missing");
-    assert_eq!(error(&both).render(&lacks), "t.csv: `a` is not a number\nhint: name another column");
-    assert_eq!(error(&missing).render(&lacks), "t.csv: `a` is not a number");
-    // What the error is about keeps its name.
-    assert_eq!(Error::setting("missing", "is odd", "").render(&lacks), "missing: is odd");
+    assert_eq!(
+        error(&alternatives).to_string(),
+        "t.csv: `a` is not a number\nhint: add `missing a` to read it as missing"
+    );
+    assert_eq!(error(&alternatives).render(&without_missing), "t.csv: `a` is not a number\nhint: name another column");
+    assert_eq!(error(&missing).render(&without_missing), "t.csv: `a` is not a number");
+    // The setting that the error is about keeps its plain name.
+    assert_eq!(Error::setting("missing", "is odd", "").render(&without_missing), "missing: is odd");
 }
 
 #[test]
-fn text_of_the_user_is_never_taken_for_a_setting() {
-    let disguised = Setting("drop").to("x").to_string();
-    let error = Error::data(Place::file(&disguised).column(&disguised), "odd", "");
+fn user_text_is_never_rendered_as_a_setting() {
+    let with_markers = Setting("drop").to("x").to_string();
+    let error = Error::data(Place::file(&with_markers).column(&with_markers), "odd", "");
     assert!(!error.render(&option).contains("--"), "{}", error.render(&option));
-    let given = Setting("target").to(&disguised).to_string();
+    let given = Setting("target").to(&with_markers).to_string();
     assert_eq!(render(&given, &option).matches("--").count(), 1);
-    assert!(!Note::of(&disguised, "odd").render(&option).contains("--"));
+    assert!(!Note::of(&with_markers, "odd").render(&option).contains("--"));
 }
 
-/// Libraries do not know how a front end writes a setting, so none of their texts holds `--name`; and a front end gives an error the
-/// bare name, never `"--name"`.
+/// Libraries do not know how a front end writes a setting, so none of their strings contains `--name`; and a front end passes the plain
+/// name to an error, never `"--name"`.
 #[test]
-fn no_text_of_a_library_names_an_option_of_the_command() {
+fn library_messages_do_not_contain_command_line_options() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut found = Vec::new();
     for (folder, is_library) in [
@@ -87,7 +90,7 @@ fn no_text_of_a_library_names_an_option_of_the_command() {
     ] {
         for path in sources(&crates.join(folder).join("src")) {
             let source = fs::read_to_string(&path).unwrap();
-            for (line, text) in texts(source.split("#[cfg(test)]").next().unwrap()) {
+            for (line, text) in string_literals(source.split("#[cfg(test)]").next().unwrap()) {
                 let named = options(&text);
                 if if is_library {
                     named.iter().any(|at| !is_allowed(&text, *at))
@@ -101,12 +104,12 @@ fn no_text_of_a_library_names_an_option_of_the_command() {
     }
     assert!(
         found.is_empty(),
-        "mention settings through `Setting`, give `Error::setting` the bare name:\n{}",
+        "mention settings through `Setting`, and pass the plain name to `Error::setting`:\n{}",
         found.join("\n")
     );
 }
 
-/// What may stand in a library: properties of style sheets, whole lines of the command, and the page that tells how the command makes pages.
+/// Exceptions in libraries: CSS properties, complete command lines, and the instructions on the report page.
 fn is_allowed(text: &str, at: usize) -> bool {
     let before = &text[..at];
     ["var(", "style=\"", "style=\\\""].iter().any(|end| before.ends_with(end))
@@ -114,12 +117,12 @@ fn is_allowed(text: &str, at: usize) -> bool {
 }
 
 fn is_name(text: &str) -> bool {
-    text[2..].chars().all(|sign| sign.is_ascii_lowercase() || sign == '-')
+    text[2..].chars().all(|character| character.is_ascii_lowercase() || character == '-')
 }
 
-/// Where `--name` begins.
+/// The positions of all options `--name`.
 fn options(text: &str) -> Vec<usize> {
-    let name = |at: &usize| text[at + 2..].starts_with(|sign: char| sign.is_ascii_lowercase());
+    let name = |at: &usize| text[at + 2..].starts_with(|character: char| character.is_ascii_lowercase());
     text.match_indices("--").map(|(at, _)| at).filter(name).collect()
 }
 
@@ -137,10 +140,10 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The string literals of a source file, each with its line; comments have none.
-fn texts(source: &str) -> Vec<(usize, String)> {
+/// The string literals of a source file outside comments, each with its line.
+fn string_literals(source: &str) -> Vec<(usize, String)> {
     let (mut found, mut rest, mut line) = (Vec::new(), source, 1);
-    while let Some(sign) = rest.chars().next() {
+    while let Some(character) = rest.chars().next() {
         let raw = ["r\"", "r#\"", "r##\""].iter().position(|begin| rest.starts_with(begin));
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
@@ -154,7 +157,7 @@ fn texts(source: &str) -> Vec<(usize, String)> {
             3
         } else if rest.starts_with("'\\\"'") {
             4
-        } else if sign == '"' {
+        } else if character == '"' {
             let mut end = 1;
             while !rest[end..].starts_with('"') {
                 end += if rest[end..].starts_with('\\') { 2 } else { rest[end..].chars().next().unwrap().len_utf8() };
@@ -162,7 +165,7 @@ fn texts(source: &str) -> Vec<(usize, String)> {
             found.push((line, rest[1..end].to_string()));
             end + 1
         } else {
-            sign.len_utf8()
+            character.len_utf8()
         };
         line += rest[..length].matches('\n').count();
         rest = &rest[length..];
@@ -171,8 +174,8 @@ fn texts(source: &str) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn texts_are_found_and_comments_are_not() {
+fn string_literals_are_found_and_comments_are_not() {
     let source = "// \"--a\"\nlet a = \"--b \\\" c\"; '\"'; b\"x\" // \"y\"\nr#\"--d \"q\"#";
     let expected = [(2, "--b \\\" c"), (2, "x"), (3, "--d \"q")];
-    assert_eq!(texts(source), expected.map(|(line, text)| (line, text.to_string())));
+    assert_eq!(string_literals(source), expected.map(|(line, text)| (line, text.to_string())));
 }

@@ -1,6 +1,6 @@
-//! What splits promise: every labelled row in one part, shares kept, no group or time in two, the same seed the same parts.
+//! Splits: every labelled row is in one set, shares are kept, no group or time is in two sets, and the same seed gives the same sets.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::collections::HashSet;
 
@@ -12,18 +12,18 @@ use scorewise_table::target::{Labels, Target};
 const PAPER: Shares = Shares { test: 0.2, validation: 1.0 / 3.0 };
 const FOLDS: Folds = Folds { folds: 5, repeats: 2, validation: 0.25 };
 
-/// Rows with a group each; every seventh row has no label, and classes come by a rule that looks like chance.
+/// A table with a column of groups, and pseudo-random labels; every seventh row has no label.
 fn sample(rows: usize, groups: u32, classes: u32) -> (Table, Labels) {
-    let chance = |row: usize| (scorewise::stream(1, scorewise::Purpose::Split, row as u64) >> 40) as u32;
-    let codes: Vec<u32> = (0..rows).map(|row| chance(row) % groups).collect();
+    let random = |row: usize| (scorewise::stream(1, scorewise::Purpose::Split, row as u64) >> 40) as u32;
+    let codes: Vec<u32> = (0..rows).map(|row| random(row) % groups).collect();
     let levels = (0..groups).map(|group| format!("g{group}")).collect();
     let group = Column { name: "patient".into(), values: Values::Category(Category { codes, levels }) };
-    let values = (0..rows).map(|row| f64::from(chance(row + rows) % 1000)).collect();
+    let values = (0..rows).map(|row| f64::from(random(row + rows) % 1000)).collect();
     let x = Column { name: "x".into(), values: Values::Number(values) };
     let class = |row: usize| match row % 7 {
         3 => Labels::MISSING,
         // The last class is the rarest.
-        _ => (0..classes - 1).find(|class| chance(row * 3 + *class as usize) % 4 != 0).unwrap_or(classes - 1),
+        _ => (0..classes - 1).find(|class| random(row * 3 + *class as usize) % 4 != 0).unwrap_or(classes - 1),
     };
     let names = (0..classes).map(|class| format!("class {class}")).collect();
     let labels = Labels { classes: (0..rows).map(class).collect(), names, ahead: None };
@@ -38,7 +38,7 @@ fn lists(parts: &Parts) -> [&Vec<u32>; 3] {
     [&parts.training, &parts.validation, &parts.test]
 }
 
-/// Disjoint, sorted, on the side they say, and together the rows that have a label.
+/// Asserts that the sets are disjoint, sorted, consistent with `sides`, and together contain all labelled rows.
 fn assert_partition(parts: &Parts, labels: &Labels) {
     let mut together: Vec<u32> = Vec::new();
     for (side, rows) in (0u8..).zip(lists(parts)) {
@@ -55,7 +55,7 @@ fn count(rows: &[u32], labels: &Labels, class: u32) -> usize {
 }
 
 #[test]
-fn random_parts_cover_all_and_keep_the_shares_of_every_class_within_a_row() {
+fn random_sets_contain_all_rows_and_their_shares_of_every_class() {
     for (rows, classes) in [(40, 2), (1000, 2), (1000, 4), (30_001, 3)] {
         let (table, labels) = sample(rows, 5, classes);
         let labelled = labels.rows().len() as f64;
@@ -77,7 +77,7 @@ fn random_parts_cover_all_and_keep_the_shares_of_every_class_within_a_row() {
 }
 
 #[test]
-fn adult_has_the_papers_sizes() {
+fn the_sets_of_adult_have_the_sizes_of_the_paper() {
     let classes = (0..30_162).map(|row| u32::from(row % 4 == 0)).collect();
     let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
     let (table, _) = sample(30_162, 5, 2);
@@ -86,12 +86,12 @@ fn adult_has_the_papers_sizes() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_parts_and_another_seed_others() {
+fn the_same_seed_gives_the_same_sets_and_another_seed_different_ones() {
     let (table, labels) = sample(500, 40, 2);
     for split in ["random", "group:patient"] {
-        let with = |seed| parts(split, &table, &labels, &PAPER, seed);
-        assert_eq!(with(3), with(3));
-        assert_ne!(with(3), with(4));
+        let sets = |seed| parts(split, &table, &labels, &PAPER, seed);
+        assert_eq!(sets(3), sets(3));
+        assert_ne!(sets(3), sets(4));
         let folds = |seed| Split::parse(split).unwrap().folds(&table, &labels, &FOLDS, seed).unwrap().0;
         assert_eq!(folds(3), folds(3));
         assert_ne!(folds(3), folds(4));
@@ -100,7 +100,7 @@ fn the_same_seed_gives_the_same_parts_and_another_seed_others() {
 }
 
 #[test]
-fn a_rare_class_is_in_every_part() {
+fn a_class_of_three_rows_is_in_every_set() {
     let classes = (0..200).map(|row| u32::from(row < 3)).collect();
     let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
     let (table, _) = sample(200, 5, 2);
@@ -111,7 +111,7 @@ fn a_rare_class_is_in_every_part() {
 }
 
 #[test]
-fn a_share_of_zero_is_an_empty_part() {
+fn a_share_of_zero_gives_an_empty_set() {
     let (table, labels) = sample(300, 30, 2);
     for split in ["random", "time", "group:patient"] {
         let parts = parts(split, &table, &labels, &Shares { test: 0.0, validation: 0.5 }, 1);
@@ -121,7 +121,7 @@ fn a_share_of_zero_is_an_empty_part() {
 }
 
 #[test]
-fn groups_are_never_shared_and_shares_come_near() {
+fn groups_are_never_divided_and_shares_are_nearly_kept() {
     let (table, labels) = sample(3000, 150, 2);
     let Values::Category(groups) = &table.columns[0].values else { panic!() };
     let labelled = labels.rows().len() as f64;
@@ -140,22 +140,24 @@ fn groups_are_never_shared_and_shares_come_near() {
 }
 
 #[test]
-fn by_time_the_last_rows_are_the_test() {
+fn in_a_split_by_time_the_last_rows_are_the_test_set() {
     let (mut table, labels) = sample(700, 5, 2);
     let (parts, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
     assert_partition(&parts, &labels);
     assert_eq!(parts.test.len(), 120);
     assert!(parts.training.last() < parts.validation.first() && parts.validation.last() < parts.test.first());
     assert!(parts.sides.is_sorted());
-    assert_eq!(notes[0].to_string(), "split by time, in the order of the rows");
-    // Turned around by a column of times: the first rows of the file are the test.
+    assert_eq!(notes[0].to_string(), "the split by time follows the order of the rows in the file");
+    // With a column of descending times, the first rows of the file are the test set.
     let values = Values::Time((0..700).map(|row| 1_000_000 - row).collect());
     table.columns.push(Column { name: "when".into(), values });
-    let (turned, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
-    assert_partition(&turned, &labels);
-    assert!(turned.test.last() < turned.validation.first() && turned.validation.last() < turned.training.first());
-    assert_eq!(notes[0].to_string(), "column `when`: split by its times, by which the rows are not sorted");
-    // By a column of numbers, of which several rows hold the same: none is cut in two.
+    let (reversed, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
+    assert_partition(&reversed, &labels);
+    assert!(
+        reversed.test.last() < reversed.validation.first() && reversed.validation.last() < reversed.training.first()
+    );
+    assert_eq!(notes[0].to_string(), "column `when`: rows are split by its times; the file is not sorted by them");
+    // By a column of numbers with repeated values: rows of the same value stay in the same set.
     let (by_number, _) = Split::parse("time:x").unwrap().parts(&table, &labels, &PAPER, 0).unwrap();
     assert_partition(&by_number, &labels);
     let Values::Number(x) = &table.columns[1].values else { panic!() };
@@ -179,7 +181,7 @@ fn rows_without_a_time_are_left_out() {
 }
 
 #[test]
-fn with_a_lead_no_label_lies_across_a_border() {
+fn with_a_lead_no_label_comes_from_another_set() {
     let values = Values::Number((0..100).map(|row| f64::from(row * 37 % 50)).collect());
     let table = Table { columns: vec![Column { name: "x".into(), values }], ..Table::default() };
     let (target, _) = Target::parse("x > 25", &table, None, 3).unwrap();
@@ -189,16 +191,16 @@ fn with_a_lead_no_label_lies_across_a_border() {
     for rows in lists(&parts) {
         assert!(rows.iter().all(|row| parts.sides[ahead[*row as usize] as usize] == parts.sides[*row as usize]));
     }
-    // Three rows at each of the two borders; the last three of the table have no label at all.
+    // Three rows before each of the two borders are left out; the last three rows of the table have no label.
     assert_eq!(lists(&parts).map(Vec::len).iter().sum::<usize>(), 100 - 3 - 2 * 3);
-    assert_eq!(notes[1].to_string(), "6 rows are left out: their target lies in the next part");
+    assert_eq!(notes[1].to_string(), "6 rows are left out: their target lies in the next set");
     assert!(
         lists(&Split::Random.parts(&table, &labels, &PAPER, 0).unwrap().0).map(Vec::len).iter().sum::<usize>() == 97
     );
 }
 
 #[test]
-fn a_part_without_one_of_the_classes_is_refused_with_the_cure() {
+fn a_set_without_one_of_two_classes_is_refused_with_a_hint() {
     let (table, mut labels) = sample(100, 50, 2);
     labels.classes = (0..100).map(|row| u32::from(row < 10)).collect();
     let refused = |split: &str, labels: &Labels| {
@@ -206,32 +208,32 @@ fn a_part_without_one_of_the_classes_is_refused_with_the_cure() {
     };
     assert_eq!(
         refused("time", &labels),
-        "split: the validation part has no positives\n\
+        "split: the validation set has no positives\n\
          hint: give more rows, another share with `validation`, or `split random`"
     );
     labels.classes = (0..100).map(|row| u32::from(row == 0)).collect();
     assert_eq!(
         refused("random", &labels),
-        "split: the validation part has no positives\nhint: give more rows, or another share with `validation`"
+        "split: the validation set has no positives\nhint: give more rows, or another share with `validation`"
     );
-    assert!(refused("group:patient", &labels).contains("part has no positives"));
+    assert!(refused("group:patient", &labels).contains("set has no positives"));
     labels.classes = (0..100).map(|row| if row < 3 { row % 2 } else { Labels::MISSING }).collect();
     assert!(refused("time", &labels).contains("split: the"));
 }
 
 #[test]
-fn a_rare_class_of_many_may_be_missing_in_the_test_and_is_told() {
+fn one_of_many_classes_may_be_absent_from_the_test_set_with_a_note() {
     let (table, _) = sample(100, 5, 2);
     let classes = (0..100).map(|row| if row == 0 { 2 } else { row % 2 }).collect();
     let labels = Labels { classes, names: vec!["a".into(), "b".into(), "c".into()], ahead: None };
     let (parts, notes) = Split::Random.parts(&table, &labels, &PAPER, 0).unwrap();
     assert!(parts.training.contains(&0));
-    let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["the validation part has no rows of class `c`", "the test part has no rows of class `c`"]);
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    assert_eq!(notes, ["the validation set has no rows of class `c`", "the test set has no rows of class `c`"]);
 }
 
 #[test]
-fn every_row_is_tested_once_a_repeat() {
+fn every_row_is_tested_once_in_every_repeat() {
     let (table, labels) = sample(1000, 60, 3);
     let Values::Category(groups) = &table.columns[0].values else { panic!() };
     for split in [Split::Random, Split::Group("patient".into())] {
@@ -264,7 +266,7 @@ fn every_row_is_tested_once_a_repeat() {
 }
 
 #[test]
-fn folds_by_time_learn_from_what_came_before() {
+fn folds_by_time_are_trained_on_earlier_rows() {
     let (table, labels) = sample(1200, 5, 2);
     let folds = Folds { repeats: 1, ..FOLDS };
     let (found, _) = Split::Time(None).folds(&table, &labels, &folds, 0).unwrap();
@@ -273,8 +275,8 @@ fn folds_by_time_learn_from_what_came_before() {
     for (number, parts) in found.iter().enumerate() {
         assert!(parts.training.last() < parts.validation.first() && parts.validation.last() < parts.test.first());
         assert!(parts.sides.is_sorted());
-        let learnt = parts.training.len() + parts.validation.len();
-        assert!(learnt.abs_diff(labelled.len() * (number + 1) / 6) <= 1, "{learnt}");
+        let trained = parts.training.len() + parts.validation.len();
+        assert!(trained.abs_diff(labelled.len() * (number + 1) / 6) <= 1, "{trained}");
         assert!(parts.test.len().abs_diff(labelled.len() / 6) <= 1);
     }
     let tested: Vec<u32> = found.iter().flat_map(|parts| parts.test.iter().copied()).collect();
@@ -282,11 +284,11 @@ fn folds_by_time_learn_from_what_came_before() {
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_refused() {
+fn invalid_settings_are_refused() {
     for text in ["randm", "", "random:x", "group", "group:", "time:"] {
         let error = Split::parse(text).unwrap_err().to_string();
         let expected = format!(
-            "split: `{text}` is no way to split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`"
+            "split: `{text}` is not a kind of split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`"
         );
         assert_eq!(error, expected);
     }
@@ -299,7 +301,7 @@ fn settings_that_cannot_be_used_are_refused() {
     }
     assert_eq!(
         refused(Split::Group("patient".into()), PAPER),
-        "split: `patient` has 2 groups for 3 parts\nhint: name a column with more different values, or write `split random`"
+        "split: `patient` has 2 groups, too few for 3 sets\nhint: name a column with more different values, or write `split random`"
     );
     assert!(refused(Split::Group("pateint".into()), PAPER).contains("did you mean `patient`?"));
     assert!(refused(Split::Time(Some("patient".into())), PAPER).contains("holds neither times nor numbers"));

@@ -1,53 +1,30 @@
-//! Tables from files of every format: what is recognised, what is refused and with which words.
+//! Reading tables from files of all formats: what is recognised, what is refused, and with which messages.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
+
+mod table_files;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use scorewise_table::Error;
-use scorewise_table::table::{BuiltIn, Category, Kind, Lines, Reader, Reading, Source, Table, Values, nearest, read};
+use scorewise_table::table::{BuiltIn, Kind, Lines, Reader, Reading, Source, Table, Values, nearest, read};
 
-/// A folder that is gone with the test.
-struct Folder(PathBuf);
+use self::table_files::{ScratchFolder, gzip, strings};
 
-impl Folder {
-    fn new() -> Self {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("scorewise-table-{}-{count}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        Folder(folder)
-    }
-
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> Source {
-        fs::write(self.0.join(name), bytes).unwrap();
-        Source::File(self.0.join(name))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-fn text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<Table, Error> {
-    let folder = Folder::new();
+fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<Table, Error> {
+    let folder = ScratchFolder::new();
     read(&folder.file("t.csv", content), reading)
 }
 
-/// The message without the folder.
-fn message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
-    let folder = Folder::new();
-    let error = read(&folder.file("t.csv", content), reading).unwrap_err().to_string();
-    error.replace(&format!("{}/", folder.0.display()), "")
+/// The error message without the path of the folder.
+fn error_message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
+    let folder = ScratchFolder::new();
+    let error = read(&folder.file("t.csv", content), reading).unwrap_err();
+    folder.without_path(&error.to_string())
 }
 
-fn plain() -> Reading {
+fn defaults() -> Reading {
     Reading::default()
 }
 
@@ -58,22 +35,13 @@ fn numbers(table: &Table, name: &str) -> Vec<f64> {
     }
 }
 
-fn texts(table: &Table, name: &str) -> Vec<Option<String>> {
-    match &table.need(name).unwrap().values {
-        Values::Category(Category { codes, levels }) => {
-            codes.iter().map(|code| levels.get(*code as usize).cloned()).collect()
-        }
-        other => panic!("{name} holds {:?}", other.kind()),
-    }
-}
-
 fn kinds(table: &Table) -> Vec<(&str, Kind)> {
     table.columns.iter().map(|column| (column.name.as_str(), column.values.kind())).collect()
 }
 
 #[test]
-fn adult_has_the_rows_levels_and_gaps_of_its_description() {
-    let adult = read(&Source::parse("adult"), &plain()).unwrap();
+fn adult_has_the_documented_rows_levels_and_missing_values() {
+    let adult = read(&Source::parse("adult"), &defaults()).unwrap();
     assert_eq!(adult.rows(), 32561);
     let Values::Category(income) = &adult.need("income").unwrap().values else { panic!() };
     assert_eq!(income.levels, ["<=50K", ">50K"]);
@@ -91,8 +59,8 @@ fn adult_has_the_rows_levels_and_gaps_of_its_description() {
 }
 
 #[test]
-fn adult_test_loses_its_first_line_and_final_dots() {
-    let test = read(&Source::parse("adult-test"), &plain()).unwrap();
+fn adult_test_is_read_without_its_first_line_and_the_dots_after_labels() {
+    let test = read(&Source::parse("adult-test"), &defaults()).unwrap();
     assert_eq!(test.rows(), 16281);
     let Values::Category(income) = &test.need("income").unwrap().values else { panic!() };
     assert_eq!(income.levels, ["<=50K", ">50K"]);
@@ -101,8 +69,8 @@ fn adult_test_loses_its_first_line_and_final_dots() {
 }
 
 #[test]
-fn pollution_has_the_rows_and_gaps_of_its_description() {
-    let pollution = read(&Source::BuiltIn(BuiltIn::Pollution), &plain()).unwrap();
+fn pollution_has_the_documented_rows_and_missing_values() {
+    let pollution = read(&Source::BuiltIn(BuiltIn::Pollution), &defaults()).unwrap();
     assert_eq!((pollution.rows(), pollution.columns.len()), (43824, 13));
     let dust = numbers(&pollution, "pm2.5");
     assert_eq!(dust.iter().filter(|value| value.is_nan()).count(), 2067);
@@ -112,7 +80,7 @@ fn pollution_has_the_rows_and_gaps_of_its_description() {
 }
 
 #[test]
-fn built_in_names_win_and_a_path_names_the_file() {
+fn names_of_built_in_tables_take_precedence_over_files() {
     assert_eq!(Source::parse("adult"), Source::BuiltIn(BuiltIn::Adult));
     assert_eq!(Source::parse("./adult"), Source::File("./adult".into()));
     assert_eq!(Source::parse("-"), Source::Stdin);
@@ -120,7 +88,7 @@ fn built_in_names_win_and_a_path_names_the_file() {
 
 #[test]
 fn every_delimiter_and_line_end_gives_the_same_table() {
-    let expected = text("a,b\n1,x\n2.5,y\n", &plain()).unwrap().columns;
+    let expected = read_text("a,b\n1,x\n2.5,y\n", &defaults()).unwrap().columns;
     for content in [
         "a;b\n1;x\n2.5;y\n",
         "a;b\n1;x\n2,5;y\n",
@@ -135,19 +103,19 @@ fn every_delimiter_and_line_end_gives_the_same_table() {
         "a;b;;\n1;x;;\n2,5;y;;\n",
         "a,b\n1,x,\n2.5,y,\n",
     ] {
-        assert_eq!(text(content, &plain()).unwrap().columns, expected, "{content:?}");
+        assert_eq!(read_text(content, &defaults()).unwrap().columns, expected, "{content:?}");
     }
 }
 
 #[test]
-fn air_quality_style_needs_no_editing() {
+fn a_file_like_uci_air_quality_is_read_without_editing() {
     let content = "Date;Time;CO(GT);NOx(GT);;\r\n10/03/2004;18.00.00;2,6;166;;\r\n10/03/2004;19.00.00;-200;-200,0;;\r\n\
                    31/03/2004;20.00.00;2,2;131;;\r\n;;;;;\r\n;;;;;\r\n";
-    let table = text(content, &Reading { missing: vec!["-200".into()], ..plain() }).unwrap();
+    let table = read_text(content, &Reading { missing: vec!["-200".into()], ..defaults() }).unwrap();
     let expected =
         [("Date", Kind::Time), ("Time", Kind::Category), ("CO(GT)", Kind::Number), ("NOx(GT)", Kind::Number)];
     assert_eq!(kinds(&table), expected);
-    // The lines of delimiters at the end are rows like any other.
+    // Lines of delimiters at the end of the file are rows too.
     assert_eq!(table.rows(), 5);
     let carbon = numbers(&table, "CO(GT)");
     assert_eq!((carbon[0], carbon[1].is_nan(), carbon[2]), (2.6, true, 2.2));
@@ -159,17 +127,18 @@ fn air_quality_style_needs_no_editing() {
 }
 
 #[test]
-fn none_is_a_class_and_markers_are_missing() {
-    let table = text("class,x,b\nNone,1,yes\n?,NA,No\nnull,NaN,TRUE\n,nan,\n", &plain()).unwrap();
-    let class = texts(&table, "class");
+fn none_and_null_are_classes_and_other_markers_are_missing() {
+    let table = read_text("class,x,b\nNone,1,yes\n?,NA,No\nnull,NaN,TRUE\n,nan,\n", &defaults()).unwrap();
+    let class = strings(&table, "class");
     assert_eq!(class, [Some("None".into()), None, Some("null".into()), None]);
     assert_eq!(numbers(&table, "x").iter().filter(|value| value.is_nan()).count(), 3);
     assert_eq!(table.need("b").unwrap().values, Values::Boolean(vec![Some(true), Some(false), Some(true), None]));
 }
 
 #[test]
-fn months_come_first_where_a_day_shows_it() {
-    let table = text("t,u\n01/02/2010,01/02/2010 00:00:10\n01/31/2010,2010-02-01T00:00:10\n", &plain()).unwrap();
+fn the_month_comes_first_if_a_date_shows_it() {
+    let table =
+        read_text("t,u\n01/02/2010,01/02/2010 00:00:10\n01/31/2010,2010-02-01T00:00:10\n", &defaults()).unwrap();
     // 2010-01-01 is 14610 days after 1970-01-01.
     let days = |day: i64| (14609 + day) * 86400;
     assert_eq!(table.need("t").unwrap().values, Values::Time(vec![days(2), days(31)]));
@@ -177,45 +146,46 @@ fn months_come_first_where_a_day_shows_it() {
 }
 
 #[test]
-fn quoted_cells_may_hold_anything_and_lines_stay_right() {
+fn quoted_cells_may_contain_delimiters_and_line_breaks() {
     let content = "a,b\n\"x, y\n\"\"z\"\"\",1\nplain,2\n";
-    let table = text(content, &plain()).unwrap();
-    assert_eq!(texts(&table, "a"), [Some("x, y\n\"z\"".into()), Some("plain".into())]);
+    let table = read_text(content, &defaults()).unwrap();
+    assert_eq!(strings(&table, "a"), [Some("x, y\n\"z\"".into()), Some("plain".into())]);
     assert_eq!((table.place(0).line, table.place(1).line), (Some(2), Some(4)));
 }
 
 #[test]
-fn names_given_mean_no_header() {
-    let reading = Reading { columns: Some(vec!["a".into(), "b".into()]), ..plain() };
-    let table = text("1,x\n2,y\n", &reading).unwrap();
+fn a_file_whose_columns_are_named_by_the_user_has_no_header() {
+    let reading = Reading { columns: Some(vec!["a".into(), "b".into()]), ..defaults() };
+    let table = read_text("1,x\n2,y\n", &reading).unwrap();
     assert_eq!((table.rows(), numbers(&table, "a")[0]), (2, 1.0));
     assert_eq!(table.place(0).line, Some(1));
-    let short = message("1,x,3\n", &reading);
-    let hint = "put cells that hold the delimiter in quotes, or take the row out";
-    assert_eq!(short, format!("t.csv:1: 3 cells where `columns` has 2\nhint: {hint}"));
+    let error = error_message("1,x,3\n", &reading);
+    let hint = "put cells that contain the delimiter in quotes, or remove the row";
+    assert_eq!(error, format!("t.csv:1: 3 cells, but `columns` has 2\nhint: {hint}"));
 }
 
 #[test]
 fn a_header_that_looks_like_a_row_is_noted() {
-    let folder = Folder::new();
-    let reader = Reader::open(&folder.file("t.csv", "1,x,3\n2,y,4\n3,z,5\n"), &plain()).unwrap();
+    let folder = ScratchFolder::new();
+    let reader = Reader::open(&folder.file("t.csv", "1,x,3\n2,y,4\n3,z,5\n"), &defaults()).unwrap();
     assert!(reader.notes().iter().any(|note| note.to_string().contains("`columns`")), "{:?}", reader.notes());
-    let reader = Reader::open(&folder.file("t.csv", "a,b,c\n2,y,4\n3,z,5\n"), &plain()).unwrap();
+    let reader = Reader::open(&folder.file("t.csv", "a,b,c\n2,y,4\n3,z,5\n"), &defaults()).unwrap();
     assert_eq!(reader.notes(), []);
 }
 
 #[test]
-fn forced_kinds_and_chosen_columns_hold() {
+fn requested_kinds_and_columns_are_used() {
     let kinds_of = BTreeMap::from([("zip".to_string(), Kind::Category), ("flag".to_string(), Kind::Boolean)]);
     let only = Some(vec!["flag".to_string(), "zip".to_string()]);
-    let table = text("zip,flag,rest\n01234,1,x\n99999,0,y\n", &Reading { kinds: kinds_of, only, ..plain() }).unwrap();
+    let table =
+        read_text("zip,flag,rest\n01234,1,x\n99999,0,y\n", &Reading { kinds: kinds_of, only, ..defaults() }).unwrap();
     assert_eq!(kinds(&table), [("zip", Kind::Category), ("flag", Kind::Boolean)]);
-    assert_eq!(texts(&table, "zip")[0], Some("01234".into()));
+    assert_eq!(strings(&table, "zip")[0], Some("01234".into()));
     assert_eq!(table.need("flag").unwrap().values, Values::Boolean(vec![Some(true), Some(false)]));
 }
 
 #[test]
-fn what_is_wrong_is_said_with_place_and_cure() {
+fn errors_name_the_location_and_a_hint() {
     let many = |cell: &str| format!("a,bz\n{}x,{cell}\n", "x,1\n".repeat(20));
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (
@@ -233,18 +203,15 @@ fn what_is_wrong_is_said_with_place_and_cure() {
             "t.csv:22, column `bz`: `1e999` is not finite\nhint: add `missing 1e999` to read it as missing, or \
              `categorical bz` to read the column as text",
         ),
-        (
-            "a,b,c\n1,2,3\n1,2\n".into(),
-            "t.csv:3: 2 cells where the header has 3\nhint: complete the row or take it out",
-        ),
+        ("a,b,c\n1,2,3\n1,2\n".into(), "t.csv:3: 2 cells, but the header has 3\nhint: complete the row or remove it"),
         (
             "a,b,a\n1,2,3\n".into(),
             "t.csv: columns 1 and 3 are both called `a`\nhint: rename one; or name all with `columns` if the file has \
              no header",
         ),
-        ("".into(), "t.csv: is empty\nhint: a table has a header and at least one row"),
-        ("\n\n".into(), "t.csv: is empty\nhint: a table has a header and at least one row"),
-        ("a,b\n".into(), "t.csv: a header and no rows\nhint: a table has at least one row"),
+        ("".into(), "t.csv: is empty\nhint: a table needs a header and at least one row"),
+        ("\n\n".into(), "t.csv: is empty\nhint: a table needs a header and at least one row"),
+        ("a,b\n".into(), "t.csv: has a header but no rows\nhint: a table needs at least one row"),
         (
             b"a,b\nx,\xe9t\xe9\n".to_vec(),
             "t.csv:2, column `b`: `\u{fffd}t\u{fffd}` is not UTF-8\nhint: save the file as UTF-8: \
@@ -257,7 +224,7 @@ fn what_is_wrong_is_said_with_place_and_cure() {
         ),
         (
             "a,b\n1,\"x\n2,y\n".into(),
-            "t.csv:2: a quote opens a cell here and never closes\nhint: close it, or take the quote away",
+            "t.csv:2: a quoted cell begins here and is never closed\nhint: close the quote, or remove it",
         ),
         (
             b"PK\x03\x04rest".to_vec(),
@@ -269,46 +236,49 @@ fn what_is_wrong_is_said_with_place_and_cure() {
         ),
     ];
     for (content, expected) in cases {
-        assert_eq!(message(&content, &plain()), expected);
+        assert_eq!(error_message(&content, &defaults()), expected);
     }
-    assert_eq!(numbers(&text(many("1e308"), &plain()).unwrap(), "bz")[20], 1e308);
-    let inf = Reading { missing: vec!["inf".into()], ..plain() };
-    assert!(numbers(&text(many("inf"), &inf).unwrap(), "bz")[20].is_nan());
+    assert_eq!(numbers(&read_text(many("1e308"), &defaults()).unwrap(), "bz")[20], 1e308);
+    let inf = Reading { missing: vec!["inf".into()], ..defaults() };
+    assert!(numbers(&read_text(many("inf"), &inf).unwrap(), "bz")[20].is_nan());
 }
 
 #[test]
-fn a_wrong_delimiter_is_seen_through() {
-    let wrong = Reading { delimiter: Some(';'), ..plain() };
-    let expected = "t.csv: one column when split at `;`; the file seems to use `,`\nhint: leave out `delimiter`, or give the right one";
-    assert_eq!(message("a,b\n1,2\n", &wrong), expected);
-    let not_one = Reading { delimiter: Some('é'), ..plain() };
-    assert!(message("a,b\n1,2\n", &not_one).starts_with("delimiter: `é` cannot stand between cells"));
+fn a_wrong_delimiter_is_reported() {
+    let wrong = Reading { delimiter: Some(';'), ..defaults() };
+    let expected = "t.csv: has one column when split at `;`; the file seems to use `,`\nhint: leave out `delimiter`, or give the right one";
+    assert_eq!(error_message("a,b\n1,2\n", &wrong), expected);
+    let not_ascii = Reading { delimiter: Some('é'), ..defaults() };
+    assert!(error_message("a,b\n1,2\n", &not_ascii).starts_with("delimiter: `é` cannot be a delimiter"));
 }
 
 #[test]
-fn a_column_that_is_not_there_brings_the_nearest() {
-    let pollution = read(&Source::parse("pollution"), &plain()).unwrap();
-    assert_eq!(pollution.need("pm25").unwrap_err().to_string(), "pollution: no column `pm25`; did you mean `pm2.5`?");
-    let unlike = text("a,b\n1,2\n", &Reading { only: Some(vec!["target".into()]), ..plain() }).unwrap_err();
-    assert!(unlike.to_string().ends_with("no column `target`\nhint: the columns are `a`, `b`"), "{unlike}");
+fn a_missing_column_is_reported_with_a_similar_name() {
+    let pollution = read(&Source::parse("pollution"), &defaults()).unwrap();
+    assert_eq!(
+        pollution.need("pm25").unwrap_err().to_string(),
+        "pollution: has no column `pm25`\nhint: did you mean `pm2.5`?"
+    );
+    let error = read_text("a,b\n1,2\n", &Reading { only: Some(vec!["target".into()]), ..defaults() }).unwrap_err();
+    assert!(error.to_string().ends_with("t.csv: has no column `target`\nhint: the columns are `a`, `b`"), "{error}");
     assert_eq!(nearest("incom", ["age", "income"]), Some("income"));
 }
 
 #[test]
-fn what_is_no_file_is_said() {
-    let folder = Folder::new();
-    let missing = read(&Source::File(folder.0.join("nothing.csv")), &plain()).unwrap_err().to_string();
+fn missing_files_directories_and_wrong_formats_are_reported() {
+    let folder = ScratchFolder::new();
+    let missing = read(&Source::File(folder.path().join("nothing.csv")), &defaults()).unwrap_err().to_string();
     assert!(missing.contains("nothing.csv: no such file\nhint: check the name and the folder; "), "{missing}");
-    let typo = read(&Source::parse("polution"), &plain()).unwrap_err().to_string();
+    let typo = read(&Source::parse("polution"), &defaults()).unwrap_err().to_string();
     assert_eq!(typo, "polution: no such file\nhint: did you mean the built-in table `pollution`?");
-    let directory = read(&Source::File(folder.0.clone()), &plain()).unwrap_err().to_string();
+    let directory = read(&Source::File(folder.path().into()), &defaults()).unwrap_err().to_string();
     assert!(directory.ends_with("is a directory\nhint: name one of the files in it"), "{directory}");
-    let no_parquet = read(&folder.file("t.parquet", "a,b\n1,2\n"), &plain()).unwrap_err().to_string();
-    assert!(no_parquet.contains("is no Parquet file"), "{no_parquet}");
+    let not_parquet = read(&folder.file("t.parquet", "a,b\n1,2\n"), &defaults()).unwrap_err().to_string();
+    assert!(not_parquet.contains("is not a Parquet file"), "{not_parquet}");
 }
 
-/// Long enough for several blocks, with texts, gaps and quotes.
-fn long() -> String {
+/// A table of several blocks, with strings, missing values and quotes.
+fn long_table() -> String {
     let mut content = String::from("number,text,yes,time\n");
     for row in 0..200_000u64 {
         let mixed = row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
@@ -321,19 +291,19 @@ fn long() -> String {
 }
 
 #[test]
-fn threads_change_nothing() {
-    let folder = Folder::new();
-    let source = folder.file("t.csv", long());
-    let with = |threads: usize| {
+fn the_number_of_threads_does_not_change_the_table() {
+    let folder = ScratchFolder::new();
+    let source = folder.file("t.csv", long_table());
+    let read_with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
-            let chunks: Vec<Table> = Reader::open(&source, &plain()).unwrap().map(Result::unwrap).collect();
-            (chunks, read(&source, &plain()).unwrap())
+            let chunks: Vec<Table> = Reader::open(&source, &defaults()).unwrap().map(Result::unwrap).collect();
+            (chunks, read(&source, &defaults()).unwrap())
         })
     };
-    let (one, three) = (with(1), with(3));
+    let (one, three) = (read_with(1), read_with(3));
     assert!(one.0.len() > 3);
-    // NaN is not equal to itself, and there is none.
+    // The tables can be compared because they contain no NaN, which is not equal to itself.
     assert_eq!(one, three);
     let whole = &one.1;
     assert_eq!(whole.rows(), 200_000);
@@ -347,33 +317,27 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn the_first_fault_of_the_file_is_told_and_nothing_follows() {
-    let folder = Folder::new();
-    let content = long().replace("\n120000.", "\nx.").replace("\n180000.", "\ny.");
+fn the_first_error_of_the_file_is_reported_and_ends_the_iterator() {
+    let folder = ScratchFolder::new();
+    let content = long_table().replace("\n120000.", "\nx.").replace("\n180000.", "\ny.");
     let source = folder.file("t.csv", content);
-    let mut chunks = Reader::open(&source, &plain()).unwrap();
+    let mut chunks = Reader::open(&source, &defaults()).unwrap();
     let error = chunks.find_map(Result::err).unwrap().to_string();
     assert!(error.contains("t.csv:120005, column `number`: `x."), "{error}");
     assert!(chunks.next().is_none());
 }
 
-fn packed(content: &[u8]) -> Vec<u8> {
-    use std::io::Write;
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(content).unwrap();
-    encoder.finish().unwrap()
-}
-
 #[test]
-fn gzip_is_known_by_its_bytes_and_damage_is_told() {
-    let folder = Folder::new();
-    let content = long();
-    let plain_table = read(&folder.file("plain", &content), &plain()).unwrap();
-    let bytes = packed(content.as_bytes());
-    let Table { columns, lines, .. } = read(&folder.file("packed", &bytes), &plain()).unwrap();
+fn gzip_is_recognised_by_its_bytes_and_damage_is_reported() {
+    let folder = ScratchFolder::new();
+    let content = long_table();
+    let plain_table = read(&folder.file("plain", &content), &defaults()).unwrap();
+    let bytes = gzip(content.as_bytes());
+    let Table { columns, lines, .. } = read(&folder.file("compressed", &bytes), &defaults()).unwrap();
     assert_eq!((columns, lines), (plain_table.columns, plain_table.lines));
-    let cut = read(&folder.file("cut.csv.gz", &bytes[..bytes.len() / 2]), &plain()).unwrap_err().to_string();
-    assert!(cut.contains("cut.csv.gz: the packed data are damaged"), "{cut}");
+    let truncated =
+        read(&folder.file("truncated.csv.gz", &bytes[..bytes.len() / 2]), &defaults()).unwrap_err().to_string();
+    assert!(truncated.contains("truncated.csv.gz: the compressed data is damaged"), "{truncated}");
 }
 
 mod columnar {
@@ -445,16 +409,16 @@ mod columnar {
         assert_eq!(kinds(table), expected);
         assert_eq!(table.rows(), rows);
         let row = rows - 1;
-        let is = |name: &str, expected: f64| {
+        let check_last = |name: &str, expected: f64| {
             let value = numbers(table, name)[row];
             assert!(value == expected || value.is_nan() && expected.is_nan(), "{name}: {value}");
         };
-        is("count", if row % 7 == 3 { f64::NAN } else { row as f64 });
-        is("half", row as f64 / 2.0);
-        is("gaps", if row.is_multiple_of(5) { f64::NAN } else { row as f64 });
-        is("money", row as f64 / 4.0);
-        assert_eq!(texts(table, "label")[..4], [Some("low".into()), Some("high".into()), None, Some("low".into())]);
-        assert_eq!(texts(table, "code")[row], Some(["low", "high"][row % 2].into()));
+        check_last("count", if row % 7 == 3 { f64::NAN } else { row as f64 });
+        check_last("half", row as f64 / 2.0);
+        check_last("gaps", if row.is_multiple_of(5) { f64::NAN } else { row as f64 });
+        check_last("money", row as f64 / 4.0);
+        assert_eq!(strings(table, "label")[..4], [Some("low".into()), Some("high".into()), None, Some("low".into())]);
+        assert_eq!(strings(table, "code")[row], Some(["low", "high"][row % 2].into()));
         let Values::Boolean(flag) = &table.need("flag").unwrap().values else { panic!() };
         assert_eq!(flag[..4], [Some(true), None, Some(true), Some(false)]);
         assert_eq!(table.need("day").unwrap().values, Values::Time((0..rows as i64).map(|row| row * 86400).collect()));
@@ -470,11 +434,11 @@ mod columnar {
     }
 
     #[test]
-    fn parquet_of_every_packing_gives_the_same_table() {
-        let folder = Folder::new();
+    fn parquet_files_of_all_codecs_and_encodings_give_the_same_table() {
+        let folder = ScratchFolder::new();
         let batch = batch(10_000);
         let build = || WriterProperties::builder().set_max_row_group_row_count(Some(3000));
-        let ways = [
+        let variants = [
             build().set_compression(Compression::SNAPPY),
             build().set_compression(Compression::ZSTD(Default::default())),
             build().set_compression(Compression::LZ4_RAW),
@@ -486,48 +450,48 @@ mod columnar {
                 .set_column_encoding("label".into(), Encoding::DELTA_LENGTH_BYTE_ARRAY),
             build().set_dictionary_enabled(false).set_column_encoding("label".into(), Encoding::DELTA_BYTE_ARRAY),
         ];
-        for (way, properties) in ways.into_iter().enumerate() {
-            let source = folder.file(&format!("{way}.parquet"), parquet(&batch, properties.build()));
-            let reader = Reader::open(&source, &plain()).unwrap();
+        for (variant, properties) in variants.into_iter().enumerate() {
+            let source = folder.file(&format!("{variant}.parquet"), parquet(&batch, properties.build()));
+            let reader = Reader::open(&source, &defaults()).unwrap();
             assert_eq!(
                 reader.notes().iter().map(ToString::to_string).collect::<Vec<_>>(),
-                ["column `list` is left out: its type list cannot be read; write one value a row"]
+                ["column `list` is left out: its type list cannot be read; write one value in each row"]
             );
-            check(&read(&source, &plain()).unwrap(), 10_000);
+            check(&read(&source, &defaults()).unwrap(), 10_000);
         }
     }
 
     #[test]
-    fn parquet_rows_are_named_and_kinds_can_be_forced() {
-        let folder = Folder::new();
+    fn errors_in_parquet_name_the_row_and_kinds_can_be_requested() {
+        let folder = ScratchFolder::new();
         let mut values = vec![1.0; 5000];
         values[4321] = f64::INFINITY;
         let batch = RecordBatch::try_from_iter([("x", Arc::new(Float64Array::from(values)) as ArrayRef)]).unwrap();
         let properties = WriterProperties::builder().set_max_row_group_row_count(Some(1000)).build();
         let source = folder.file("t.parquet", parquet(&batch, properties));
-        let error = read(&source, &plain()).unwrap_err().to_string();
+        let error = read(&source, &defaults()).unwrap_err().to_string();
         assert!(
             error.contains("t.parquet, row 4322, column `x`: `inf` is not finite\nhint: add `missing inf`"),
             "{error}"
         );
-        let missing = read(&source, &Reading { missing: vec!["inf".into()], ..plain() }).unwrap();
+        let missing = read(&source, &Reading { missing: vec!["inf".into()], ..defaults() }).unwrap();
         assert!(missing.columns[0].values.is_missing(4321));
         let source = folder.file("all.parquet", parquet(&self::batch(100), WriterProperties::new()));
         let forced = BTreeMap::from([("count".to_string(), Kind::Category), ("flag".to_string(), Kind::Number)]);
-        let table = read(&source, &Reading { kinds: forced, ..plain() }).unwrap();
-        assert_eq!(texts(&table, "count")[2..5], [Some("2".into()), None, Some("4".into())]);
+        let table = read(&source, &Reading { kinds: forced, ..defaults() }).unwrap();
+        assert_eq!(strings(&table, "count")[2..5], [Some("2".into()), None, Some("4".into())]);
         assert_eq!(numbers(&table, "flag")[..1], [1.0]);
-        let only = Reading { only: Some(vec!["list".into()]), ..plain() };
+        let only = Reading { only: Some(vec!["list".into()]), ..defaults() };
         let error = read(&source, &only).unwrap_err().to_string();
         assert!(
-            error.contains("column `list`: is of type list, which cannot be read\nhint: write one value a row"),
+            error.contains("column `list`: is of type list, which cannot be read\nhint: write one value in each row"),
             "{error}"
         );
     }
 
-    fn arrow(batch: &RecordBatch, stream: bool, packing: Option<CompressionType>) -> Vec<u8> {
+    fn arrow(batch: &RecordBatch, stream: bool, codec: Option<CompressionType>) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let options = IpcWriteOptions::default().try_with_compression(packing).unwrap();
+        let options = IpcWriteOptions::default().try_with_compression(codec).unwrap();
         let halves =
             [batch.slice(0, batch.num_rows() / 2), batch.slice(batch.num_rows() / 2, batch.num_rows().div_ceil(2))];
         if stream {
@@ -543,15 +507,15 @@ mod columnar {
     }
 
     #[test]
-    fn arrow_files_and_streams_of_every_packing_give_the_same_table() {
-        let folder = Folder::new();
+    fn arrow_files_and_streams_of_all_codecs_give_the_same_table() {
+        let folder = ScratchFolder::new();
         for rows in [100, 300_000] {
             let batch = batch(rows);
             for stream in [false, true] {
-                for packing in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
-                    let source = folder.file("t.arrow", arrow(&batch, stream, packing));
-                    check(&read(&source, &plain()).unwrap(), rows as usize);
-                    let largest = Reader::open(&source, &plain()).unwrap().map(|chunk| chunk.unwrap().rows()).max();
+                for codec in [None, Some(CompressionType::LZ4_FRAME), Some(CompressionType::ZSTD)] {
+                    let source = folder.file("t.arrow", arrow(&batch, stream, codec));
+                    check(&read(&source, &defaults()).unwrap(), rows as usize);
+                    let largest = Reader::open(&source, &defaults()).unwrap().map(|chunk| chunk.unwrap().rows()).max();
                     assert!(largest.unwrap() <= 1 << 17);
                 }
             }
@@ -559,17 +523,17 @@ mod columnar {
     }
 
     #[test]
-    fn a_cut_file_is_refused_with_its_name() {
-        let folder = Folder::new();
+    fn a_truncated_file_is_refused_with_its_name() {
+        let folder = ScratchFolder::new();
         let batch = batch(1000);
         for (name, bytes) in [
             ("t.parquet", parquet(&batch, WriterProperties::new())),
             ("t.arrow", arrow(&batch, false, None)),
             ("s.arrow", arrow(&batch, true, None)),
         ] {
-            let error = read(&folder.file(name, &bytes[..bytes.len() * 2 / 3]), &plain()).unwrap_err().to_string();
+            let error = read(&folder.file(name, &bytes[..bytes.len() * 2 / 3]), &defaults()).unwrap_err().to_string();
             assert!(error.contains(&format!("{name}: cannot be read as")), "{error}");
-            assert!(error.ends_with("hint: it may be damaged or cut; write or fetch it again"), "{error}");
+            assert!(error.ends_with("hint: it may be damaged or truncated; write or download it again"), "{error}");
         }
     }
 }

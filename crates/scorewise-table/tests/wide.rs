@@ -1,15 +1,17 @@
-//! Tables of fifty thousand columns. Work that grows with the square of the number of columns would take minutes here.
+//! Tables of fifty thousand columns. Work proportional to the square of the number of columns would take minutes here.
 
-// The helpers of these tests are tests too.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // a panic fails the test
+
+mod table_files;
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use scorewise_table::encode::{Choice, Encoder};
 use scorewise_table::table::{Column, Reading, Source, Table, Values, read};
+
+use self::table_files::ScratchFolder;
 
 const COLUMNS: usize = 50_000;
 const ROWS: usize = 3;
@@ -29,10 +31,6 @@ fn batch() -> RecordBatch {
     RecordBatch::try_from_iter((0..COLUMNS).map(column)).unwrap()
 }
 
-fn path(ending: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("scorewise-wide-{}.{ending}", std::process::id()))
-}
-
 fn table() -> Table {
     let column = |column| Column {
         name: name(column),
@@ -41,22 +39,23 @@ fn table() -> Table {
     Table { file: "wide.csv".into(), columns: (0..COLUMNS).map(column).collect(), ..Table::default() }
 }
 
-/// Every second column, by name.
-fn half() -> Vec<String> {
+/// The names of every second column.
+fn even_columns() -> Vec<String> {
     (0..COLUMNS).step_by(2).map(name).collect()
 }
 
 fn check(source: &Source) {
     let all = read(source, &Reading::default()).unwrap();
     assert_eq!(all.columns, table().columns);
-    let some = read(source, &Reading { only: Some(half()), ..Reading::default() }).unwrap();
+    let some = read(source, &Reading { only: Some(even_columns()), ..Reading::default() }).unwrap();
     assert_eq!(some.columns.len(), COLUMNS / 2);
     assert!(some.columns.iter().zip(all.columns.iter().step_by(2)).all(|(one, other)| one == other));
 }
 
 #[test]
-fn a_wide_table_is_read_from_every_format() {
-    let files = ["csv", "parquet", "arrow"].map(path);
+fn a_wide_table_can_be_read_from_every_format() {
+    let folder = ScratchFolder::new();
+    let files = ["csv", "parquet", "arrow"].map(|extension| folder.path().join(format!("wide.{extension}")));
     let [text, parquet, arrow] = &files;
     let lines = (0..ROWS).map(|row| (0..COLUMNS).map(|column| value(column, row).to_string()).collect::<Vec<_>>());
     let lines = std::iter::once((0..COLUMNS).map(name).collect()).chain(lines);
@@ -70,21 +69,21 @@ fn a_wide_table_is_read_from_every_format() {
     let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batch.schema()).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
-    for file in &files {
-        check(&Source::File(file.clone()));
-        std::fs::remove_file(file).unwrap();
+    for file in files {
+        check(&Source::File(file));
     }
 }
 
 #[test]
-fn a_wide_table_is_encoded_with_any_number_of_names_in_the_settings() {
+fn a_wide_table_can_be_encoded_with_thousands_of_names_in_the_settings() {
     let table = table();
     let rows: Vec<u32> = (0..ROWS as u32).collect();
-    let choice = Choice { drop: half(), ..Choice::default() };
+    let choice = Choice { drop: even_columns(), ..Choice::default() };
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
     assert_eq!(encoder.inputs.len(), COLUMNS / 2);
     let lagged: Vec<String> = (0..COLUMNS).skip(1).step_by(2).map(name).collect();
-    let choice = Choice { drop: half(), keep: lagged.clone(), lags: 1, lag_columns: lagged, ..Choice::default() };
+    let choice =
+        Choice { drop: even_columns(), keep: lagged.clone(), lags: 1, lag_columns: lagged, ..Choice::default() };
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
     assert_eq!(encoder.inputs.len(), COLUMNS);
     let columns: HashSet<&str> = encoder.columns().into_iter().map(|(name, _)| name).collect();
@@ -92,7 +91,7 @@ fn a_wide_table_is_encoded_with_any_number_of_names_in_the_settings() {
     for _ in 0..2 {
         assert_eq!(encoder.encode(&table).unwrap().matrix.rows(), ROWS);
     }
-    // A table that lacks all of them: the first are named, with those that may have been meant.
+    // A table that has none of the columns: the first ones are named, with similar names.
     let mut renamed = table.clone();
     renamed.columns.iter_mut().for_each(|column| column.name = column.name.replace(' ', "_"));
     let message = encoder.encode(&renamed).unwrap_err().to_string();

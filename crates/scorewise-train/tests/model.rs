@@ -404,7 +404,7 @@ fn a_model_takes_the_place_of_an_older_model_and_of_no_other_file() {
     }
     fs::write(&path, "notes").unwrap();
     let message = model.save(&path).unwrap_err().to_string();
-    let problem = "is there already and is not a model of scorewise\nhint: name another file, or remove this one first";
+    let problem = "already exists and is not a scorewise model\nhint: name another file, or remove this one first";
     assert_eq!(message, format!("{}: {problem}", path.display()));
     assert_eq!(fs::read(&path).unwrap(), b"notes");
 }
@@ -418,12 +418,12 @@ fn a_place_that_cannot_be_written_to_is_named_with_the_cure() {
         format!("{shown}: is a folder, not a file to write to\nhint: name a file in it: `{shown}/model.scorewise`");
     assert_eq!(refused(&folder.0), expected);
     let expected = format!(
-        "{shown}/no/m: there is no folder `{shown}/no` to write it in\nhint: make it first: mkdir -p '{shown}/no'"
+        "{shown}/no/m: the folder `{shown}/no` does not exist\nhint: create it first: mkdir -p '{shown}/no'"
     );
     assert_eq!(refused(&folder.file("no/m")), expected);
     fs::write(folder.file("file"), bytes(0.5)).unwrap();
     let expected =
-        format!("{shown}/file/m: `{shown}/file` is a file, not a folder to write in\nhint: name another folder");
+        format!("{shown}/file/m: `{shown}/file` is a file, not a folder\nhint: name another folder");
     assert_eq!(refused(&folder.file("file/m")), expected);
     let mut rights = fs::metadata(folder.file("file")).unwrap().permissions();
     rights.set_readonly(true);

@@ -1,4 +1,4 @@
-//! What a user may decide about the columns.
+//! Settings for the encoding of columns.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,30 +9,30 @@ use crate::names::{self, listed, quoted};
 use crate::setting::Setting;
 use crate::table::{Column, Table};
 
-/// How the columns are to be used; what is not said is decided by the training rows.
+/// Which columns become inputs and how they are encoded. Everything not set here is decided by the training rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Columns that have another use and are no inputs: the target (unless it lies ahead), weights.
+    /// Columns that are not inputs because they have another use: the target (unless it lies ahead) and the sample weights.
     pub without: Vec<String>,
     /// Columns to leave out.
     pub drop: Vec<String>,
-    /// Columns to use although they look useless: one value only, or a different one in each row.
+    /// Columns to use although they look useless: constant columns and identifiers of rows.
     pub keep: Vec<String>,
-    /// Columns whose levels have an order: `size=small<medium<large`, or just `size` for the alphabet's.
+    /// Columns whose levels have an order: `size=small<medium<large`, or just `size` for alphabetical order.
     pub ordinal: Vec<String>,
-    /// Columns whose numbers are names of levels.
+    /// Columns of numbers to encode as categories.
     pub categorical: Vec<String>,
-    /// So many rows before are inputs too.
+    /// The number of earlier rows whose values are inputs too.
     pub lags: usize,
-    /// Of these columns; where none is named, of all inputs but times. A column of `without` that is named gives its rows before
-    /// and not its own.
+    /// The columns that `lags` applies to; when empty, all inputs except times. A column that is also in `without` is used at the earlier
+    /// rows only.
     pub lag_columns: Vec<String>,
-    /// Rows of different groups are no neighbours. The column itself is no input, unless `keep` names it.
+    /// The column of series: lags do not reach from one series into another. It is not an input itself unless `keep` names it.
     pub group: Option<String>,
-    /// Levels of a category that get a column of their own, at the most: 64 keeps a layer of weights small where a column holds
-    /// thousands of names, and is more than days, states or trades need.
+    /// The most levels of a category that get a column of their own. The default of 64 keeps the first layer small when a column has
+    /// thousands of levels, and is enough for weekdays, states or occupations.
     pub levels: usize,
-    /// Whether the columns of levels are standardised too, as the paper does.
+    /// Whether one-hot columns are standardised too, as in the paper.
     pub standardise_all: bool,
 }
 
@@ -53,27 +53,27 @@ impl Default for Choice {
     }
 }
 
-/// Rows that a lag may look back at the most; more would be a mistake, or a table of nothing but lags.
-pub(super) const MOST_LAGS: usize = 10_000;
+/// The most rows that a lag may look back; a larger number is most likely a mistake.
+pub(super) const MAX_LAGS: usize = 10_000;
 
-/// A choice whose names are columns of the table and do not contradict each other.
-pub(super) struct Resolved<'a> {
+/// Settings whose names were checked: they are columns of the table and do not contradict each other.
+pub(super) struct ResolvedChoice<'a> {
     pub choice: &'a Choice,
-    /// Column and order of its levels, lowest first.
+    /// Ordinal columns, with the order of their levels, lowest first, if it was given.
     ordinal: HashMap<&'a str, Option<Vec<String>>>,
-    /// Columns that give no inputs of their own row.
+    /// Columns that are not inputs at the row itself.
     excluded: HashSet<&'a str>,
-    /// Columns that are asked for by name.
+    /// Columns that are used even if they look useless.
     kept: HashSet<&'a str>,
     categorical: HashSet<&'a str>,
     lagged: HashSet<&'a str>,
 }
 
-fn set(names: &[String]) -> HashSet<&str> {
+fn name_set(names: &[String]) -> HashSet<&str> {
     names.iter().map(String::as_str).collect()
 }
 
-impl<'a> Resolved<'a> {
+impl<'a> ResolvedChoice<'a> {
     pub fn new(choice: &'a Choice, table: &'a Table) -> Result<Self> {
         let lists = [
             ("drop", &choice.drop),
@@ -84,54 +84,59 @@ impl<'a> Resolved<'a> {
         ];
         let columns = names::by_name(table);
         for (setting, names) in lists {
-            if let Some(absent) = names.iter().find(|name| !columns.contains_key(name.as_str())) {
-                names::column(table, setting, absent)?;
+            if let Some(missing) = names.iter().find(|name| !columns.contains_key(name.as_str())) {
+                names::column(table, setting, missing)?;
             }
         }
         if let Some(group) = &choice.group {
             names::column(table, "group", group)?;
         }
-        let ordinal = choice.ordinal.iter().map(|text| order(text, &columns, table)).collect::<Result<Vec<_>>>()?;
-        if choice.lags > MOST_LAGS {
-            return Err(Error::setting("lags", format!("{} rows, and at most {MOST_LAGS} can be", choice.lags), ""));
+        let ordinal =
+            choice.ordinal.iter().map(|text| parse_ordinal(text, &columns, table)).collect::<Result<Vec<_>>>()?;
+        if choice.lags > MAX_LAGS {
+            return Err(Error::setting(
+                "lags",
+                format!("{} rows are too many; at most {MAX_LAGS} are allowed", choice.lags),
+                "",
+            ));
         }
         if choice.levels == 0 {
-            return Err(Error::setting("levels", "0 leaves no level of a category", "give 1 or more"));
+            return Err(Error::setting("levels", "0 would leave no level of a category", "give 1 or more"));
         }
         if choice.lags == 0 && !choice.lag_columns.is_empty() {
             return Err(Error::setting(
                 "lag-columns",
-                "no rows before are asked for",
+                "columns are named, but the number of lags is 0",
                 format!("give `{}` too", Setting("lags")),
             ));
         }
         let ordered: Vec<String> = ordinal.iter().map(|(name, _)| (*name).into()).collect();
-        free_of_contradictions(choice, &ordered)?;
-        let (kept, lagged) = (set(&choice.keep), set(&choice.lag_columns));
+        check_contradictions(choice, &ordered)?;
+        let (kept, lagged) = (name_set(&choice.keep), name_set(&choice.lag_columns));
         let group = choice.group.as_deref().filter(|group| !kept.contains(group));
         let excluded = choice.drop.iter().chain(&choice.without).map(String::as_str).chain(group).collect();
-        Ok(Resolved {
+        Ok(ResolvedChoice {
             choice,
-            // Of two orders of one column the first counts.
+            // If a column is listed twice, its first order is used.
             ordinal: ordinal.into_iter().rev().collect(),
             excluded,
             kept: &kept | &lagged,
-            categorical: set(&choice.categorical),
+            categorical: name_set(&choice.categorical),
             lagged,
         })
     }
 
-    /// Whether a column gives inputs of its own row.
+    /// Whether a column is an input at the row itself.
     pub fn is_input(&self, name: &str) -> bool {
         !self.excluded.contains(name)
     }
 
-    /// Whether lags of a column are asked for by name.
+    /// Whether the settings name the column for lags.
     pub fn is_lagged(&self, name: &str) -> bool {
         self.lagged.contains(name)
     }
 
-    /// Whether a column is asked for by name, so that it stays although it looks useless.
+    /// Whether the settings name the column to be used even if it looks useless.
     pub fn is_kept(&self, name: &str) -> bool {
         self.kept.contains(name)
     }
@@ -140,13 +145,13 @@ impl<'a> Resolved<'a> {
         self.categorical.contains(name)
     }
 
-    /// The order of a column's levels, where it was said to have one.
+    /// The order of the levels of an ordinal column, or `Some(None)` for alphabetical order; `None` for a column that is not ordinal.
     pub fn order_of(&self, name: &str) -> Option<Option<&[String]>> {
         self.ordinal.get(name).map(|order| order.as_deref())
     }
 }
 
-fn free_of_contradictions(choice: &Choice, ordinal: &[String]) -> Result<()> {
+fn check_contradictions(choice: &Choice, ordinal: &[String]) -> Result<()> {
     let pairs: [(&str, &[String], &str, &[String]); 5] = [
         ("drop", &choice.drop, "keep", &choice.keep),
         ("drop", &choice.drop, "lag-columns", &choice.lag_columns),
@@ -155,21 +160,22 @@ fn free_of_contradictions(choice: &Choice, ordinal: &[String]) -> Result<()> {
         ("ordinal", ordinal, "categorical", &choice.categorical),
     ];
     for (one, names, other, others) in pairs {
-        let others = set(others);
+        let others = name_set(others);
         if let Some(name) = names.iter().find(|name| others.contains(name.as_str())) {
-            let problem = format!("{} names {} too", Setting(other), quoted(name));
+            let problem = format!("{} also names {}", Setting(other), quoted(name));
             return Err(Error::setting(one, problem, "choose one of the two"));
         }
     }
     if let Some(name) = choice.keep.iter().find(|name| choice.without.contains(name)) {
-        let problem = format!("{} is what is predicted, or has another use", quoted(name));
+        let problem = format!("{} is the target or has another use", quoted(name));
         return Err(Error::setting("keep", problem, "an input must be known when the prediction is made"));
     }
     Ok(())
 }
 
-/// `size=small<medium<large`, or a column's whole name. A name may hold = itself: the longest one that is a column counts.
-fn order<'a>(
+/// Parses `size=small<medium<large`, or just the name of a column. A name may contain `=` itself, so the longest one that is a column is
+/// used.
+fn parse_ordinal<'a>(
     text: &str,
     columns: &HashMap<&'a str, &'a Column>,
     table: &'a Table,
@@ -184,18 +190,18 @@ fn order<'a>(
     };
     let levels: Vec<String> = order.split('<').map(|level| level.trim().to_string()).collect();
     if let Some((at, level)) = levels.iter().enumerate().find(|(at, level)| levels[..*at].contains(level)) {
-        let problem = format!("{} stands twice in the order, the second time as level {}", quoted(level), at + 1);
+        let problem = format!("{} appears twice in the order, the second time as level {}", quoted(level), at + 1);
         return Err(Error::setting("ordinal", problem, "write each level once, the lowest first"));
     }
     if levels.len() < 2 || levels.iter().any(String::is_empty) {
-        let problem = format!("{} is no order of levels", quoted(order));
+        let problem = format!("{} is not an order of levels", quoted(order));
         return Err(Error::setting("ordinal", problem, "write it as `size=small<medium<large`"));
     }
     Ok((&column.name, Some(levels)))
 }
 
-/// Refuses values that an explicit order lacks.
-pub(super) fn outside_the_order(column: &str, missing: &[&str]) -> Error {
-    let problem = format!("the order of {} lacks {}", quoted(column), listed(missing));
-    Error::setting("ordinal", problem, "put every level into the order")
+/// The error for values of an ordinal column that its order does not contain.
+pub(super) fn levels_not_in_order(column: &str, missing: &[&str]) -> Error {
+    let problem = format!("the order of {} does not contain {}", quoted(column), listed(missing));
+    Error::setting("ordinal", problem, "add every level to the order")
 }

@@ -1,4 +1,4 @@
-//! ENCODE: from columns to a matrix of f32, with what the training rows have taught.
+//! Encodes columns as a matrix of f32, with means, deviations and levels from the training rows.
 //!
 //! ```
 //! use scorewise_table::encode::{Choice, Encoder};
@@ -9,7 +9,7 @@
 //! let colour = Column { name: "colour".into(), values: Values::Category(Category { codes: vec![0, 1, 0, 1], levels }) };
 //! let table = Table { file: "people.csv".into(), columns: vec![age, colour], ..Table::default() };
 //!
-//! // The first three rows teach; the last is encoded with what they taught: its age, missing, is their mean.
+//! // Fitted on the first three rows; the missing age of the last row is replaced by their mean.
 //! let (encoder, notes) = Encoder::fit(&table, &[0, 1, 2], &Choice::default())?;
 //! assert_eq!(encoder.names(), ["age", "colour = blue", "colour = red"]);
 //! let encoded = encoder.encode(&table)?;
@@ -17,7 +17,7 @@
 //! assert_eq!(encoded.matrix.row(3), [0.0, 1.0, 0.0]);
 //! assert_eq!(
 //!     encoded.surprises.notes(&encoder)[0].to_string(),
-//!     "column `age`: 1 row without a value, where no training row lacks one: taken as the mean"
+//!     "column `age`: 1 row has no value, unlike all training rows: the mean is used"
 //! );
 //! assert!(notes.is_empty());
 //! # Ok::<(), scorewise_table::Error>(())
@@ -25,7 +25,7 @@
 
 mod choice;
 mod statistics;
-mod judge;
+mod decide;
 mod fit;
 mod view;
 mod write;
@@ -41,72 +41,72 @@ use serde::{Deserialize, Serialize};
 use crate::groups::RowOrder;
 use crate::table::Kind;
 
-/// How columns become numbers: fitted on the training rows alone, carried in the model file.
+/// Encodes the columns of a table as numbers. It is fitted on the training rows alone and stored in the model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
-    /// One after the other; each gives one or more columns of the matrix.
+    /// The inputs, in the order of the matrix; each gives one or more columns.
     pub inputs: Vec<Input>,
-    /// How rows follow each other, which lags count by.
+    /// The order of rows by which lags count.
     #[serde(flatten)]
     pub order: RowOrder,
 }
 
-/// One column of the table, at this row or some rows before it.
+/// A column of the table, at the row itself or some rows earlier.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// The column's name.
     pub column: String,
-    /// What the column held when the encoder was fitted.
+    /// The kind of the column when the encoder was fitted.
     pub kind: Kind,
-    /// 0 for this row, 1 for the row before, …; a row before the first is a missing value.
+    /// 0 for the row itself, 1 for the row before, and so on. The value of a row before the first is missing.
     pub lag: usize,
-    /// How its values become numbers.
+    /// How its values are encoded.
     #[serde(flatten)]
     pub coding: Coding,
 }
 
-/// How values become numbers.
+/// How the values of a column are encoded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "coding", rename_all = "lowercase")]
 pub enum Coding {
-    /// (x − mean)/deviation, and 0 where x is missing, with a further column that says so where the training rows had missing values.
+    /// (x − mean)/deviation, or 0 if x is missing.
     Number {
-        /// Of the training rows.
+        /// The mean of the training rows.
         mean: f64,
-        /// Of the training rows; 1 where they are all alike.
+        /// The standard deviation of the training rows; 1 if they all have the same value.
         deviation: f64,
-        /// Whether a column says that the value is missing.
+        /// Whether a further column is 1 for missing values and 0 otherwise.
         indicator: bool,
     },
-    /// A column for each level, one for all the rarer ones where some were left out, one for missing values where there were any.
-    /// A value that is none of them goes with the rarer ones, or gives zeros.
+    /// One column for each level, which is 1 for rows with that level and 0 otherwise. A value that is not one of the levels counts as one of
+    /// the rest, or gives zeros if there is no column for the rest.
     OneHot {
-        /// In alphabetical order.
+        /// The levels that have a column, in alphabetical order.
         levels: Vec<String>,
-        /// Whether there is a column for all other levels.
+        /// Whether a further column is 1 for all other levels.
         rest: bool,
-        /// Whether there is a column for missing values.
+        /// Whether a further column is 1 for missing values.
         indicator: bool,
-        /// One for each of these columns where they are standardised too, else none.
+        /// The scale of each of these columns if they are standardised, otherwise empty.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         scales: Vec<Scale>,
     },
-    /// The place of a level in a given order, standardised as a number is.
+    /// The position of the level in the order, counted from 0 and standardised like a number.
     Ordinal {
-        /// Lowest first.
+        /// The levels in order, lowest first.
         levels: Vec<String>,
-        /// Of the places in the training rows.
+        /// The mean position of the training rows.
         mean: f64,
-        /// Of the places in the training rows; 1 where they are all alike.
+        /// The standard deviation of the positions of the training rows; 1 if they are all equal.
         deviation: f64,
-        /// Whether a column says that the value is missing or not in the list.
+        /// Whether a further column is 1 for values that are missing or not among the levels.
         indicator: bool,
     },
-    /// Sine and cosine of hour in the day, day in the week, day in the year, as far as the training rows vary in them.
+    /// Sine and cosine of the time of day, the day of the week and the day of the year.
     Time {
-        /// Which of them.
+        /// The cycles in which the training rows vary.
         cycles: Vec<Cycle>,
-        /// Whether a column says that the value is missing.
+        /// Whether a further column is 1 for missing values and 0 otherwise.
         indicator: bool,
     },
 }
@@ -114,9 +114,9 @@ pub enum Coding {
 /// How a number is standardised: (x − mean)/deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scale {
-    /// Of the training rows.
+    /// The mean of the training rows.
     pub mean: f64,
-    /// Of the training rows; 1 where they are all alike.
+    /// The standard deviation of the training rows; 1 if they all have the same value.
     pub deviation: f64,
 }
 
@@ -124,28 +124,29 @@ pub struct Scale {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cycle {
-    /// The time in the day.
+    /// The time of day.
     Day,
-    /// The day in the week.
+    /// The day of the week.
     Week,
-    /// The day in the year.
+    /// The day of the year.
     Year,
 }
 
 impl Encoder {
-    /// How many columns the matrix has.
+    /// The number of columns of the matrix.
     #[must_use]
     pub fn width(&self) -> usize {
         self.inputs.iter().map(Input::width).sum()
     }
 
-    /// What each column of the matrix means: `age`, `sex = Male`, `pm2.5 missing`, `pm2.5 (1 before)`, `time day sin`.
+    /// The names of the columns of the matrix: `age`, `sex = Male`, `pm2.5 missing`, `pm2.5 (1 before)`, `time day sin`.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.inputs.iter().flat_map(Input::names).collect()
     }
 
-    /// The columns that a table must have, with what they held at the fit: each once; those that order the rows for lags come last.
+    /// The columns that a table must have, each once, with their kinds when the encoder was fitted. The columns that order the rows for lags
+    /// come last and have no kind.
     #[must_use]
     pub fn columns(&self) -> Vec<(&str, Option<Kind>)> {
         let (mut columns, mut seen) = (Vec::new(), HashSet::new());
@@ -159,7 +160,7 @@ impl Encoder {
         columns
     }
 
-    /// How many rows back the farthest input looks.
+    /// The largest lag of all inputs.
     #[must_use]
     pub fn lags(&self) -> usize {
         self.inputs.iter().map(|input| input.lag).max().unwrap_or(0)
@@ -167,7 +168,7 @@ impl Encoder {
 }
 
 impl Input {
-    /// How many columns of the matrix it gives.
+    /// The number of columns of the matrix that this input gives.
     #[must_use]
     pub fn width(&self) -> usize {
         match &self.coding {
@@ -179,7 +180,7 @@ impl Input {
         }
     }
 
-    /// What these columns mean.
+    /// The names of these columns.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let base = match self.lag {
@@ -203,7 +204,7 @@ impl Input {
 }
 
 impl Cycle {
-    /// As in the names of columns.
+    /// The name of the cycle in the names of columns.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

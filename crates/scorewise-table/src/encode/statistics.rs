@@ -1,80 +1,82 @@
-//! Mean and deviation of the training rows, safe for every finite number.
+//! Mean and standard deviation of the training rows without overflow, and the phases of calendar cycles.
 
 use super::{Cycle, Scale};
 use crate::table::Values;
 
-/// Below this a deviation is taken as none: its inverse would overflow.
-pub(super) const SMALLEST: f64 = 1e-300;
+/// Deviations below this are treated as 0, because their inverse would overflow.
+pub(super) const MIN_DEVIATION: f64 = 1e-300;
 
-/// What the training rows of a column of numbers have in common.
+/// A summary of the training rows of a column of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Numbers {
+pub(super) struct NumberSummary {
     pub count: usize,
     pub missing: usize,
-    pub low: f64,
-    pub high: f64,
+    pub min: f64,
+    pub max: f64,
     pub scale: Scale,
 }
 
-/// Of numbers, of which those that are not finite are missing.
-pub(super) fn numbers(values: impl Iterator<Item = f64> + Clone) -> Numbers {
-    let (mut count, mut missing, mut low, mut high) = (0, 0, f64::INFINITY, f64::NEG_INFINITY);
+/// Summarises numbers. Numbers that are not finite count as missing.
+pub(super) fn summarise(values: impl Iterator<Item = f64> + Clone) -> NumberSummary {
+    let (mut count, mut missing, mut min, mut max) = (0, 0, f64::INFINITY, f64::NEG_INFINITY);
     for x in values.clone() {
         if x.is_finite() {
-            (count, low, high) = (count + 1, low.min(x), high.max(x));
+            (count, min, max) = (count + 1, min.min(x), max.max(x));
         } else {
             missing += 1;
         }
     }
-    let mut scale = Scale { mean: if count > 0 { low } else { 0.0 }, deviation: 1.0 };
-    if low < high {
-        // In units of the largest number neither the sum nor a square can overflow or vanish; a power of two rounds nothing.
-        let unit = 2f64.powi(low.abs().max(high.abs()).log2().floor().clamp(-1020.0, 1020.0) as i32);
+    let mut scale = Scale { mean: if count > 0 { min } else { 0.0 }, deviation: 1.0 };
+    if min < max {
+        // In units of the largest number neither the sum nor a square can overflow or underflow. The unit is a power of two, so dividing
+        // by it is exact.
+        let unit = 2f64.powi(min.abs().max(max.abs()).log2().floor().clamp(-1020.0, 1020.0) as i32);
         let finite = values.filter(|x| x.is_finite()).map(|x| x / unit);
         let mean = finite.clone().sum::<f64>() / count as f64;
-        // Squares about the mean, less what the mean's own rounding adds.
+        // Squared distances from the mean, corrected for the rounding error of the mean.
         let (squares, sum) = finite.fold((0.0, 0.0), |(squares, sum), x| {
-            let away = x - mean;
-            (squares + away * away, sum + away)
+            let distance = x - mean;
+            (squares + distance * distance, sum + distance)
         });
         let variance = (squares - sum * sum / count as f64) / count as f64;
         let deviation = (variance.max(0.0).sqrt() * unit).min(f64::MAX);
-        scale.mean = (mean * unit).clamp(low, high);
-        scale.deviation = if deviation >= SMALLEST { deviation } else { 1.0 };
+        scale.mean = (mean * unit).clamp(min, max);
+        scale.deviation = if deviation >= MIN_DEVIATION { deviation } else { 1.0 };
     }
-    Numbers { count, missing, low, high, scale }
+    NumberSummary { count, missing, min, max, scale }
 }
 
-/// Of a column that is 1 in so many of the rows and 0 in the others.
-pub(super) fn share(ones: usize, rows: usize) -> Scale {
+/// Mean and standard deviation of a column that is 1 in `ones` of the rows and 0 in the others.
+pub(super) fn indicator_scale(ones: usize, rows: usize) -> Scale {
     let mean = ones as f64 / rows.max(1) as f64;
     let deviation = (mean * (1.0 - mean)).sqrt();
     Scale { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
 }
 
-/// Whether whole numbers are all different and lie as close as the rows of the table do: a row's number, in whatever order.
-pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, numbers: &Numbers, table_rows: usize) -> bool {
-    if numbers.count == 0 || numbers.high - numbers.low >= table_rows as f64 {
+/// Whether the values are row numbers in any order: distinct integers in a range that is no longer than the table.
+pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &NumberSummary, table_rows: usize) -> bool {
+    if summary.count == 0 || summary.max - summary.min >= table_rows as f64 {
         return false;
     }
     let mut seen = vec![false; table_rows];
     values.filter(|x| x.is_finite()).all(|x| {
-        let place = x - numbers.low;
-        x.fract() == 0.0 && place.fract() == 0.0 && !std::mem::replace(&mut seen[place as usize], true)
+        let offset = x - summary.min;
+        x.fract() == 0.0 && offset.fract() == 0.0 && !std::mem::replace(&mut seen[offset as usize], true)
     })
 }
 
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
-/// The cycles in which times vary: at least two hours of the day, more than a week, more than two months.
+/// The cycles in which times vary: the day if there are at least two different hours, the week if the times span more than a week, the
+/// year if they span more than two months.
 pub(super) fn cycles(times: impl Iterator<Item = i64>) -> Vec<Cycle> {
     let (mut low, mut high, mut hours) = (i64::MAX, i64::MIN, 0u32);
     for time in times.filter(|time| *time != Values::NO_TIME) {
         (low, high) = (low.min(time), high.max(time));
         hours |= 1 << (time.rem_euclid(DAY) / HOUR);
     }
-    // Distances as u64: the first and the last second that i64 knows are farther apart than i64 holds.
+    // The distance between two i64 may overflow i64, but not u64.
     let span = if low > high { 0 } else { high.abs_diff(low) };
     let varies = [
         (Cycle::Day, hours.count_ones() > 1),
@@ -84,17 +86,18 @@ pub(super) fn cycles(times: impl Iterator<Item = i64>) -> Vec<Cycle> {
     varies.into_iter().filter(|(_, varies)| *varies).map(|(cycle, _)| cycle).collect()
 }
 
-/// Sine and cosine of where in the cycle a time lies.
+/// Sine and cosine of the phase of a time in its cycle.
 pub(super) fn phase(cycle: Cycle, time: i64) -> (f64, f64) {
-    // The year is the calendar's mean, 365.2425 days: at most two days from the calendar's own, and without its jumps.
+    // The year has the mean length of the Gregorian calendar, 365.2425 days. It differs from calendar years by at most two days and does
+    // not jump at leap years.
     let (begin, length) = match cycle {
         Cycle::Day => (0, DAY),
-        // 1970 began on a Thursday, weeks begin on Mondays.
+        // 1970 began on a Thursday, and weeks begin on Monday.
         Cycle::Week => (-3 * DAY, 7 * DAY),
         Cycle::Year => (0, 31_556_952),
     };
-    let turn = (time.rem_euclid(length) - begin) as f64 / length as f64;
-    (std::f64::consts::TAU * turn).sin_cos()
+    let fraction = (time.rem_euclid(length) - begin) as f64 / length as f64;
+    (std::f64::consts::TAU * fraction).sin_cos()
 }
 
 #[cfg(test)]
@@ -103,33 +106,33 @@ mod tests {
 
     #[test]
     fn mean_and_deviation_of_a_few_numbers() {
-        let found = numbers([1.0, f64::NAN, 2.0, 6.0].into_iter());
-        assert_eq!((found.count, found.missing, found.low, found.high), (3, 1, 1.0, 6.0));
-        assert_eq!(found.scale.mean, 9.0 / 3.0);
-        assert!((found.scale.deviation - (14.0f64 / 3.0).sqrt()).abs() < 1e-15);
+        let summary = summarise([1.0, f64::NAN, 2.0, 6.0].into_iter());
+        assert_eq!((summary.count, summary.missing, summary.min, summary.max), (3, 1, 1.0, 6.0));
+        assert_eq!(summary.scale.mean, 9.0 / 3.0);
+        assert!((summary.scale.deviation - (14.0f64 / 3.0).sqrt()).abs() < 1e-15);
     }
 
     #[test]
-    fn huge_and_tiny_numbers_neither_overflow_nor_vanish() {
+    fn huge_and_tiny_numbers_neither_overflow_nor_underflow() {
         for size in [1e308, f64::MAX, 1e-290] {
-            let found = numbers([-size, size, size, -size].into_iter());
-            assert_eq!((found.scale.mean, found.scale.deviation), (0.0, size), "{size:e}");
+            let summary = summarise([-size, size, size, -size].into_iter());
+            assert_eq!((summary.scale.mean, summary.scale.deviation), (0.0, size), "{size:e}");
         }
-        let far = numbers([1e15, 1e15 + 2.0].into_iter());
+        let far = summarise([1e15, 1e15 + 2.0].into_iter());
         assert_eq!((far.scale.mean, far.scale.deviation), (1e15 + 1.0, 1.0));
     }
 
     #[test]
     fn constant_and_empty_columns_have_deviation_1() {
-        assert_eq!(numbers([0.1; 7].into_iter()).scale, Scale { mean: 0.1, deviation: 1.0 });
-        assert_eq!(numbers([f64::NAN; 2].into_iter()).scale, Scale { mean: 0.0, deviation: 1.0 });
-        assert_eq!(numbers([f64::from_bits(1), 0.0].into_iter()).scale.deviation, 1.0);
+        assert_eq!(summarise([0.1; 7].into_iter()).scale, Scale { mean: 0.1, deviation: 1.0 });
+        assert_eq!(summarise([f64::NAN; 2].into_iter()).scale, Scale { mean: 0.0, deviation: 1.0 });
+        assert_eq!(summarise([f64::from_bits(1), 0.0].into_iter()).scale.deviation, 1.0);
     }
 
     #[test]
-    fn row_numbers_are_whole_different_and_close() {
+    fn row_numbers_are_distinct_integers_in_a_short_range() {
         let are =
-            |values: &[f64], rows| are_row_numbers(values.iter().copied(), &numbers(values.iter().copied()), rows);
+            |values: &[f64], rows| are_row_numbers(values.iter().copied(), &summarise(values.iter().copied()), rows);
         assert!(are(&[7.0, 5.0, 6.0], 3));
         assert!(are(&[5.0, 7.0], 3));
         assert!(!are(&[5.0, 6.0, 6.0], 3));
@@ -139,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_are_those_the_times_vary_in() {
+    fn only_cycles_in_which_the_times_vary_are_used() {
         assert_eq!(cycles([0, HOUR].into_iter()), [Cycle::Day]);
         assert_eq!(cycles([0, 8 * DAY].into_iter()), [Cycle::Week]);
         assert_eq!(cycles([0, 90 * DAY + HOUR, Values::NO_TIME].into_iter()), [Cycle::Day, Cycle::Week, Cycle::Year]);
@@ -148,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_is_where_the_clock_stands() {
+    fn the_phase_follows_the_clock_and_the_calendar() {
         let near = |(sin, cos): (f64, f64), a: f64, b: f64| (sin - a).abs() < 1e-12 && (cos - b).abs() < 1e-12;
         assert!(near(phase(Cycle::Day, 6 * HOUR), 1.0, 0.0));
         // 1970-01-05 was a Monday.

@@ -1,8 +1,8 @@
-//! By group: no group is in two parts, and the parts come as near to their shares of every class as whole groups allow.
+//! Split by group: every group is in one set, and the sets are as close to their shares of every class as whole groups allow.
 
 use scorewise::Purpose;
 
-use super::deal::{random, shuffle};
+use super::shuffle::{random, shuffle};
 use super::{NO_SIDE, Shares, TEST, TRAINING, VALIDATION};
 use crate::error::{Error, Result};
 use crate::groups::Groups;
@@ -11,24 +11,25 @@ use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
-pub(super) fn sides(table: &Table, labels: &Labels, column: &str, shares: &Shares, seed: u64) -> Result<Vec<u8>> {
+/// The set of each row.
+pub(super) fn assign(table: &Table, labels: &Labels, column: &str, shares: &Shares, seed: u64) -> Result<Vec<u8>> {
     let groups = Groups::new(names::column(table, "split", column)?);
-    let members = Members::new(&groups, labels, &labels.rows());
+    let counts = GroupCounts::new(&groups, labels, &labels.rows());
     let shares = shares.of_all();
-    let asked = shares.iter().filter(|share| **share > 0.0).count();
-    members.enough_for(asked, column)?;
-    let of_group = members.assign(&shares, labels.names.len(), seed);
+    let sets = shares.iter().filter(|share| **share > 0.0).count();
+    counts.check_enough_groups(sets, column)?;
+    let of_group = counts.assign(&shares, labels.names.len(), seed);
     let side = [TRAINING, VALIDATION, TEST];
-    Ok(groups.codes.iter().map(|group| of_group[*group as usize].map_or(NO_SIDE, |part| side[part])).collect())
+    Ok(groups.codes.iter().map(|group| of_group[*group as usize].map_or(NO_SIDE, |set| side[set])).collect())
 }
 
-/// How many rows of each class a group has.
-pub(super) struct Members {
-    /// Class and count, for the classes that the group has.
+/// The number of rows of each class in each group.
+pub(super) struct GroupCounts {
+    /// For each group, the classes that it has, with their counts.
     counts: Vec<Vec<(u32, u32)>>,
 }
 
-impl Members {
+impl GroupCounts {
     pub fn new(groups: &Groups, labels: &Labels, rows: &[u32]) -> Self {
         let mut counts: Vec<Vec<(u32, u32)>> = vec![Vec::new(); groups.names.len()];
         for row in rows {
@@ -39,22 +40,22 @@ impl Members {
                 None => counts.push((class, 1)),
             }
         }
-        Members { counts }
+        GroupCounts { counts }
     }
 
-    /// Refuses fewer groups than parts.
-    pub fn enough_for(&self, parts: usize, column: &str) -> Result<()> {
+    /// Returns an error if there are fewer groups than sets.
+    pub fn check_enough_groups(&self, sets: usize, column: &str) -> Result<()> {
         let groups = self.counts.iter().filter(|counts| !counts.is_empty()).count();
-        if groups >= parts {
+        if groups >= sets {
             return Ok(());
         }
-        let problem = format!("{} has {groups} groups for {parts} parts", quoted(column));
+        let problem = format!("{} has {groups} groups, too few for {sets} sets", quoted(column));
         let hint = format!("name a column with more different values, or write `{}`", Setting("split").to("random"));
         Err(Error::setting("split", problem, hint))
     }
 
-    /// The part of each group; none for groups without rows. Large groups first, each to the part that it brings nearest to what
-    /// was asked for, class by class; groups of one size come in an order drawn by lot.
+    /// The set of each group, as an index into `shares`; `None` for groups without rows. Groups are assigned greedily, large ones first,
+    /// each to the set that it brings closest to its share of every class. Groups of the same size come in random order.
     pub fn assign(&self, shares: &[f64], classes: usize, seed: u64) -> Vec<Option<usize>> {
         let mut totals = vec![0.0; classes];
         self.counts.iter().flatten().for_each(|(class, count)| totals[*class as usize] += f64::from(*count));
@@ -63,25 +64,25 @@ impl Members {
         let size = |group: &usize| self.counts[*group].iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
         order.sort_by_key(|group| std::cmp::Reverse(size(group)));
 
-        let mut held = vec![0.0; shares.len() * classes];
+        let mut assigned = vec![0.0; shares.len() * classes];
         let mut of_group = vec![None; self.counts.len()];
         for group in order {
-            // How much farther from what was asked for, as squares of shares of each class.
-            let cost = |part: usize| -> f64 {
-                let farther = |(class, count): &(u32, u32)| {
+            // The increase in squared distance from the requested shares, summed over classes and relative to the class totals.
+            let cost = |set: usize| -> f64 {
+                let increase = |(class, count): &(u32, u32)| {
                     let (total, count) = (totals[*class as usize], f64::from(*count));
-                    let over = held[part * classes + *class as usize] - shares[part] * total;
-                    count * (2.0 * over + count) / (total * total)
+                    let excess = assigned[set * classes + *class as usize] - shares[set] * total;
+                    count * (2.0 * excess + count) / (total * total)
                 };
-                self.counts[group].iter().map(farther).sum()
+                self.counts[group].iter().map(increase).sum()
             };
-            let parts = (0..shares.len()).filter(|part| shares[*part] > 0.0);
-            let best = parts.map(|part| (part, cost(part))).min_by(|a, b| a.1.total_cmp(&b.1));
-            let Some((part, _)) = best else { continue };
-            of_group[group] = Some(part);
+            let sets = (0..shares.len()).filter(|set| shares[*set] > 0.0);
+            let best = sets.map(|set| (set, cost(set))).min_by(|a, b| a.1.total_cmp(&b.1));
+            let Some((set, _)) = best else { continue };
+            of_group[group] = Some(set);
             self.counts[group]
                 .iter()
-                .for_each(|(class, count)| held[part * classes + *class as usize] += f64::from(*count));
+                .for_each(|(class, count)| assigned[set * classes + *class as usize] += f64::from(*count));
         }
         of_group
     }

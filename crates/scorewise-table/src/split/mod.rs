@@ -1,4 +1,6 @@
-//! SPLIT: which rows are learnt from, which decide when to stop, and which are only looked at in the end.
+//! Splits the rows of a table into a training, a validation and a test set, and into cross-validation folds.
+//!
+//! Networks are trained on the training set, stopped early by the validation set, and evaluated on the test set.
 //!
 //! ```
 //! use scorewise_table::split::{Shares, Split};
@@ -16,17 +18,16 @@
 //! # Ok::<(), scorewise_table::Error>(())
 //! ```
 
-mod deal;
+mod shuffle;
 mod random;
 mod time;
 mod group;
 mod folds;
-mod hands;
+mod members;
 
-pub use deal::{random, shuffle};
 pub use folds::Folds;
-pub use hands::Hand;
-pub use hands::deal as deal_hands;
+pub use members::{Hand, deal_hands};
+pub use shuffle::{random, shuffle};
 
 use serde::{Deserialize, Serialize};
 
@@ -37,44 +38,44 @@ use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
-/// How rows are divided.
+/// How rows are assigned to the sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
-    /// At random, with the same share of each class in every part.
+    /// At random, with the same share of each class in every set.
     #[default]
     Random,
-    /// By time: the last rows are the test, the ones before them validation. By this column, or by the first one of times, or in the
-    /// order of the file where there is none.
+    /// By time: the last rows are the test set, the rows before them the validation set. The order is that of the given column; without
+    /// one, that of the first column of dates, or that of the file.
     Time(Option<String>),
-    /// By the values of a column, none of which is found in two parts.
+    /// By the values of a column: all rows with the same value are in the same set.
     Group(String),
 }
 
-/// How large the parts are to be.
+/// The sizes of the test and validation sets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shares {
-    /// Of all rows.
+    /// The share of all rows that forms the test set.
     pub test: f64,
-    /// Of the rows that the test leaves.
+    /// The share of the remaining rows that forms the validation set.
     pub validation: f64,
 }
 
-/// The rows of each part, in ascending order.
+/// The rows of each set, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// To learn from.
+    /// The rows to train on.
     pub training: Vec<u32>,
-    /// To stop by.
+    /// The rows that decide when training stops.
     pub validation: Vec<u32>,
-    /// To judge by.
+    /// The rows to evaluate on.
     pub test: Vec<u32>,
-    /// The side of the borders on which each row of the table lies, whether it is in a part or left out: 0 for training,
-    /// 1 for validation, 2 for test, 3 for rows not used, [`NO_SIDE`] for a row that belongs nowhere and may be seen from everywhere.
+    /// The set of each row of the table, also of rows without a label: 0 for training, 1 for validation, 2 for test, 3 for unused rows.
+    /// Lags do not reach from one set into another. [`NO_SIDE`] marks a row that belongs to no set and may be used by lags of any set.
     pub sides: Vec<u8>,
 }
 
-/// The side of a row that belongs nowhere.
+/// Marks a row that belongs to no set.
 pub const NO_SIDE: u8 = u8::MAX;
 const TRAINING: u8 = 0;
 const VALIDATION: u8 = 1;
@@ -82,7 +83,7 @@ const TEST: u8 = 2;
 const UNUSED: u8 = 3;
 
 impl Split {
-    /// From `random`, `time`, `time:COLUMN` or `group:COLUMN`.
+    /// Parses `random`, `time`, `time:COLUMN` or `group:COLUMN`.
     pub fn parse(text: &str) -> Result<Self> {
         let (word, column) = match text.split_once(':') {
             Some((word, column)) => (word.trim(), Some(column.trim()).filter(|column| !column.is_empty())),
@@ -94,12 +95,12 @@ impl Split {
             ("group", Some(column), _) => Ok(Split::Group(column.into())),
             _ => {
                 let hint = "write `random`, `time`, `time:COLUMN` or `group:COLUMN`";
-                Err(Error::setting("split", format!("{} is no way to split", quoted(text)), hint))
+                Err(Error::setting("split", format!("{} is not a kind of split", quoted(text)), hint))
             }
         }
     }
 
-    /// That the table has the column it names.
+    /// Checks that the table has the column that this split names.
     pub fn check_column(&self, table: &Table) -> Result<()> {
         match self {
             Split::Time(Some(name)) | Split::Group(name) => names::column(table, "split", name).map(|_| ()),
@@ -107,23 +108,23 @@ impl Split {
         }
     }
 
-    /// Divides the rows that have a label. The same seed gives the same parts.
+    /// Assigns the rows that have a label to the sets. The same seed gives the same sets.
     pub fn parts(&self, table: &Table, labels: &Labels, shares: &Shares, seed: u64) -> Result<(Parts, Vec<Note>)> {
         shares.check()?;
-        assert_eq!(labels.classes.len(), table.rows(), "one label a row");
+        assert_eq!(labels.classes.len(), table.rows(), "one label for each row");
         let (sides, mut notes) = match self {
-            Split::Random => (random::sides(labels, shares, seed), Vec::new()),
-            Split::Time(column) => time::sides(table, labels, column.as_deref(), shares)?,
-            Split::Group(column) => (group::sides(table, labels, column, shares, seed)?, Vec::new()),
+            Split::Random => (random::assign(labels, shares, seed), Vec::new()),
+            Split::Time(column) => time::assign(table, labels, column.as_deref(), shares)?,
+            Split::Group(column) => (group::assign(table, labels, column, shares, seed)?, Vec::new()),
         };
-        let (parts, told) = self.gather(sides, labels);
-        notes.extend(told);
+        let (parts, left_out) = self.gather(sides, labels);
+        notes.extend(left_out);
         notes.extend(self.check(&parts, labels, shares.validation > 0.0, shares.test > 0.0)?);
         Ok((parts, notes))
     }
 
-    /// The rows of the training and validation parts dealt anew to each of so many networks, with the same share of each class in every
-    /// hand. Only at random: rows of one time, or of one group, would be found on both sides, and then nothing is dealt.
+    /// Splits the training and validation rows anew for each network of an ensemble, with the same share of each class in every split.
+    /// Returns an empty vector unless the split is random: rows of the same time or group would be in both sets.
     #[must_use]
     pub fn hands(&self, parts: &Parts, labels: &Labels, networks: usize, seed: u64) -> Vec<Hand> {
         if *self != Split::Random {
@@ -132,20 +133,20 @@ impl Split {
         let pool = [&parts.training[..], &parts.validation].concat();
         let mut strata = vec![Vec::new(); labels.names.len()];
         pool.iter().for_each(|row| strata[labels.classes[*row as usize] as usize].push(*row));
-        let hands = (pool.len() as f64 / parts.validation.len().max(1) as f64).round() as usize;
-        deal_hands(&strata, hands.max(2), networks, seed)
+        let blocks = (pool.len() as f64 / parts.validation.len().max(1) as f64).round() as usize;
+        deal_hands(&strata, blocks.max(2), networks, seed)
     }
 
-    /// The labelled rows of each side. By time, a row whose label lies across a border is left out: the part that it would be in
-    /// must know nothing of the one that follows.
+    /// The labelled rows of each set, and a note on rows left out. In a split by time, a row whose label comes from the next set is left
+    /// out, because a set must not contain information from the one after it.
     fn gather(&self, sides: Vec<u8>, labels: &Labels) -> (Parts, Option<Note>) {
         let mut parts = Parts { sides, ..Parts::default() };
-        let mut across = 0;
+        let mut crossing = 0;
         for row in labels.rows() {
             let side = parts.sides[row as usize];
-            let answer = labels.ahead.as_ref().and_then(|ahead| parts.sides.get(ahead[row as usize] as usize));
-            if matches!(self, Split::Time(_)) && answer.is_some_and(|answer| *answer != side) {
-                across += usize::from(side != UNUSED);
+            let side_of_label = labels.ahead.as_ref().and_then(|ahead| parts.sides.get(ahead[row as usize] as usize));
+            if matches!(self, Split::Time(_)) && side_of_label.is_some_and(|other| *other != side) {
+                crossing += usize::from(side != UNUSED);
                 continue;
             }
             match side {
@@ -155,17 +156,19 @@ impl Split {
                 _ => {}
             }
         }
-        let (are, its) = if across == 1 { ("row is", "its") } else { ("rows are", "their") };
-        let note = format!("{across} {are} left out: {its} target lies in the next part");
-        (parts, (across > 0).then(|| Note::new(note)))
+        let (are, its) = if crossing == 1 { ("row is", "its") } else { ("rows are", "their") };
+        let note = format!("{crossing} {are} left out: {its} target lies in the next set");
+        (parts, (crossing > 0).then(|| Note::new(note)))
     }
 
-    /// Every part that was asked for must hold every class. Of more than two classes, a rare one may be missing where nothing is
-    /// learnt, and that is told.
+    /// Checks that every requested set contains every class. With more than two classes, a class may be absent from the validation and test
+    /// sets, which only gives a note.
     fn check(&self, parts: &Parts, labels: &Labels, validation: bool, test: bool) -> Result<Vec<Note>> {
         let mut notes = Vec::new();
-        let asked = [("training", &parts.training, true), ("validation", &parts.validation, validation)];
-        for (part, rows, _) in asked.into_iter().chain([("test", &parts.test, test)]).filter(|(_, _, asked)| *asked) {
+        let requested = [("training", &parts.training, true), ("validation", &parts.validation, validation)];
+        let requested =
+            requested.into_iter().chain([("test", &parts.test, test)]).filter(|(_, _, requested)| *requested);
+        for (set, rows, _) in requested {
             let mut seen = vec![false; labels.names.len()];
             rows.iter().for_each(|row| seen[labels.classes[*row as usize] as usize] = true);
             for (class, _) in seen.iter().enumerate().filter(|(_, seen)| !**seen) {
@@ -175,19 +178,19 @@ impl Split {
                     (2, _) => "positives".to_string(),
                     _ => format!("rows of class {}", quoted(&labels.names[class])),
                 };
-                if labels.names.len() > 2 && part != "training" && !rows.is_empty() {
-                    notes.push(Note::new(format!("the {part} part has no {what}")));
+                if labels.names.len() > 2 && set != "training" && !rows.is_empty() {
+                    notes.push(Note::new(format!("the {set} set has no {what}")));
                     continue;
                 }
-                let problem = format!("the {part} part has no {what}");
-                return Err(Error::setting("split", problem, self.cure(part)));
+                let problem = format!("the {set} set has no {what}");
+                return Err(Error::setting("split", problem, self.hint(set)));
             }
         }
         Ok(notes)
     }
 
-    fn cure(&self, part: &str) -> String {
-        let share = Setting(if part == "test" { "test" } else { "validation" });
+    fn hint(&self, set: &str) -> String {
+        let share = Setting(if set == "test" { "test" } else { "validation" });
         match self {
             Split::Random => format!("give more rows, or another share with `{share}`"),
             _ => format!("give more rows, another share with `{share}`, or `{}`", Setting("split").to("random")),
@@ -199,20 +202,24 @@ impl Shares {
     fn check(&self) -> Result<()> {
         for (setting, share) in [("test", self.test), ("validation", self.validation)] {
             if !(0.0..1.0).contains(&share) {
-                return Err(Error::setting(setting, format!("{share} is no share"), "give a number from 0 to below 1"));
+                return Err(Error::setting(
+                    setting,
+                    format!("{share} is not a share"),
+                    "give a number from 0 to below 1",
+                ));
             }
         }
         Ok(())
     }
 
-    /// Training, validation and test as shares of the whole.
+    /// Training, validation and test sets as shares of all rows.
     fn of_all(&self) -> [f64; 3] {
-        let left = 1.0 - self.test;
-        [left * (1.0 - self.validation), left * self.validation, self.test]
+        let remaining = 1.0 - self.test;
+        [remaining * (1.0 - self.validation), remaining * self.validation, self.test]
     }
 }
 
-/// So many rows of all, rounded up: the part of a table is never a row short. (Not where only rounding lies above a whole number.)
+/// A share of the rows, rounded up so that a set is never a row short. The tolerance of 1e-9 keeps floating-point noise from adding a row.
 fn rows_of(share: f64, rows: usize) -> usize {
     (share * rows as f64 - 1e-9 * rows as f64).ceil().max(0.0) as usize
 }

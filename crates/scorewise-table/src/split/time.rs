@@ -1,4 +1,4 @@
-//! By time: what is learnt lies before what it is judged by.
+//! Split by time: the training rows come before the validation rows, and these before the test rows.
 
 use super::{NO_SIDE, Shares, TEST, TRAINING, VALIDATION, rows_of};
 use crate::error::{Error, Result};
@@ -9,30 +9,31 @@ use crate::setting::Setting;
 use crate::table::{Column, Table, Values};
 use crate::target::Labels;
 
-pub(super) fn sides(
+/// The set of each row.
+pub(super) fn assign(
     table: &Table,
     labels: &Labels,
     column: Option<&str>,
     shares: &Shares,
 ) -> Result<(Vec<u8>, Vec<Note>)> {
-    let (order, notes) = Order::new(table, column)?;
+    let (order, notes) = TimeOrder::new(table, column)?;
     let mut sides = vec![NO_SIDE; table.rows()];
-    let test = order.cut(order.rows.len(), labels, shares.test);
+    let test = order.begin_of_share(order.rows.len(), labels, shares.test);
     order.rows[test..].iter().for_each(|row| sides[*row as usize] = TEST);
-    let validation = order.cut(test, labels, shares.validation);
+    let validation = order.begin_of_share(test, labels, shares.validation);
     order.rows[validation..test].iter().for_each(|row| sides[*row as usize] = VALIDATION);
     order.rows[..validation].iter().for_each(|row| sides[*row as usize] = TRAINING);
     Ok((sides, notes))
 }
 
-/// The rows in the order of time; those without a time are not among them.
-pub(super) struct Order<'a> {
+/// The rows that have a time, in the order of time.
+pub(super) struct TimeOrder<'a> {
     pub rows: Vec<u32>,
     column: Option<&'a Column>,
 }
 
-impl<'a> Order<'a> {
-    /// By the named column, or the first one of times with a date; in the order of the file where there is none.
+impl<'a> TimeOrder<'a> {
+    /// Orders rows by the named column, or by the first column of dates; in the order of the file when there is none.
     pub fn new(table: &'a Table, name: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let column = match name {
             Some(name) => Some(names::column(table, "split", name)?),
@@ -40,7 +41,10 @@ impl<'a> Order<'a> {
         };
         let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
         let Some(column) = column else {
-            return Ok((Order { rows, column }, vec![Note::new("split by time, in the order of the rows")]));
+            return Ok((
+                TimeOrder { rows, column },
+                vec![Note::new("the split by time follows the order of the rows in the file")],
+            ));
         };
         let mut notes = Vec::new();
         match &column.values {
@@ -53,53 +57,58 @@ impl<'a> Order<'a> {
                 return Err(Error::setting("split", problem, hint));
             }
         }
-        let timed = rows.partition_point(|row| column.values.is_missing(*row as usize));
-        if timed > 0 {
-            let (are, a) = if timed == 1 { ("row is", "it has") } else { ("rows are", "they have") };
-            notes.push(Note::of(&column.name, format!("{timed} {are} left out: {a} no time")));
-            rows.drain(..timed);
+        let untimed = rows.partition_point(|row| column.values.is_missing(*row as usize));
+        if untimed > 0 {
+            let (are, they_have) = if untimed == 1 { ("row is", "it has") } else { ("rows are", "they have") };
+            notes.push(Note::of(&column.name, format!("{untimed} {are} left out: {they_have} no time")));
+            rows.drain(..untimed);
         }
-        Ok((Order { rows, column: Some(column) }, notes))
+        Ok((TimeOrder { rows, column: Some(column) }, notes))
     }
 
-    /// Where a share of the labelled rows before `end` begins. Rows of one time stay together, where that leaves any before.
-    pub fn cut(&self, end: usize, labels: &Labels, share: f64) -> usize {
+    /// The position where the last `share` of the labelled rows before `end` begins. Rows of the same time stay together unless no earlier
+    /// row would be left.
+    pub fn begin_of_share(&self, end: usize, labels: &Labels, share: f64) -> usize {
         let is_labelled = |row: &u32| labels.classes[*row as usize] != Labels::MISSING;
         let labelled = self.rows[..end].iter().filter(|row| is_labelled(row)).count();
-        self.step_back(self.back(end, labels, rows_of(share, labelled)), end)
+        self.first_of_same_time(self.begin_of_last(end, labels, rows_of(share, labelled)), end)
     }
 
-    /// Where the last so many labelled rows before `end` begin.
-    pub fn back(&self, end: usize, labels: &Labels, count: usize) -> usize {
-        let (mut begin, mut left) = (end, count);
-        while left > 0 && begin > 0 {
+    /// The position where the last `count` labelled rows before `end` begin.
+    pub fn begin_of_last(&self, end: usize, labels: &Labels, count: usize) -> usize {
+        let (mut begin, mut remaining) = (end, count);
+        while remaining > 0 && begin > 0 {
             begin -= 1;
-            left -= usize::from(labels.classes[self.rows[begin] as usize] != Labels::MISSING);
+            remaining -= usize::from(labels.classes[self.rows[begin] as usize] != Labels::MISSING);
         }
         begin
     }
 
-    /// To the first row of the same time.
-    pub fn step_back(&self, begin: usize, end: usize) -> usize {
-        let same = |a: u32, b: u32| match self.column.map(|column| &column.values) {
+    /// Moves a position back to the first row of the same time, unless that is the first row of all.
+    pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
+        let same_time = |a: u32, b: u32| match self.column.map(|column| &column.values) {
             Some(Values::Time(times)) => times[a as usize] == times[b as usize],
             Some(Values::Number(values)) => values[a as usize] == values[b as usize],
             _ => false,
         };
         let mut first = begin;
-        while begin < end && first > 0 && same(self.rows[first - 1], self.rows[first]) {
+        while begin < end && first > 0 && same_time(self.rows[first - 1], self.rows[first]) {
             first -= 1;
         }
         if first == 0 { begin } else { first }
     }
 }
 
-/// Sorts rows by a key, missing ones first, and says so where they were not in that order.
+/// Sorts rows by a key, missing times first, and adds a note that says whether they were sorted already.
 fn sort(rows: &mut [u32], column: &Column, notes: &mut Vec<Note>, key: impl Fn(usize) -> i64) {
     let is_sorted = rows.is_sorted_by_key(|row| key(*row as usize));
-    let text = if is_sorted { "split by its times" } else { "split by its times, by which the rows are not sorted" };
+    let text = if is_sorted {
+        "rows are split by its times"
+    } else {
+        "rows are split by its times; the file is not sorted by them"
+    };
     if !is_sorted {
-        // A stable sort: rows of one time stay in the order of the file.
+        // The sort is stable, so rows of the same time keep the order of the file.
         rows.sort_by_key(|row| key(*row as usize));
     }
     notes.push(Note::of(&column.name, text));

@@ -1,7 +1,7 @@
-//! Arrow IPC, message by message: a stream from front to back, a file (`.arrow`, `.feather`) by the index at its end.
+//! Reads Arrow IPC message by message: a stream from start to end, a file (`.arrow`, `.feather`) by the index at its end.
 //!
-//! The decoder makes room by a message's word, so each is looked at first: its parts must lie within the file, its buffers
-//! within its body, and what is packed must not say that it unpacks to more than can be.
+//! The decoder allocates as much memory as a message declares, so each message is checked first: it must lie within the file, its buffers
+//! within its body, and the declared sizes of compressed buffers must be plausible.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,98 +13,99 @@ use arrow_ipc::reader::{read_dictionary, read_footer_length, read_record_batch};
 use arrow_ipc::{Message, MetadataVersion, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 
-use super::blob::Blob;
-use super::columns::{Chosen, Stack, damaged};
-use super::guard::guarded;
-use super::{Choose, Field, Reading, Table};
+use super::byte_source::ByteSource;
+use super::catch_panic::catch_panic;
+use super::selected_columns::{SelectedColumn, SelectedColumns, damaged};
+use super::{ChooseColumns, Field, Reading, Table};
 use crate::error::Result;
 
-/// The buffers of a message may unpack to so much, however small it is.
-const UNPACKED: u64 = 64 << 20;
-/// A larger one's to so many times its size.
-const TIMES: u64 = 1024;
+/// The buffers of any message may decompress to this many bytes …
+const MAX_DECOMPRESSED: u64 = 64 << 20;
+/// … or to this many times the size of the message, if that is more.
+const MAX_RATIO: u64 = 1024;
 
 type Decoded<T> = std::result::Result<T, ArrowError>;
 
-/// An Arrow file or stream that is being read.
-pub(super) struct Arrow {
-    stack: Stack,
+/// Reads an Arrow file or stream.
+pub(super) struct ArrowReader {
+    columns: SelectedColumns,
     messages: Messages,
     schema: SchemaRef,
     projection: Vec<usize>,
     dictionaries: HashMap<i64, ArrayRef>,
-    /// A batch and how many of its rows were handed out.
+    /// The current batch, and the number of its rows that were returned.
     batch: Option<(RecordBatch, usize)>,
 }
 
-/// The messages that are still to come.
+/// The remaining messages of a file or stream.
 struct Messages {
-    blob: Blob,
-    left: Left,
+    source: ByteSource,
+    remaining: Remaining,
 }
 
-enum Left {
-    /// Those of a stream from here on.
+enum Remaining {
+    /// A stream: all messages from this position on.
     From(u64),
-    /// Those of an index, dictionaries first: where each begins.
+    /// A file: the positions of the messages in its index, dictionaries first.
     At(VecDeque<u64>),
 }
 
-/// A message: its description and its body.
-struct Parts {
-    about: bytes::Bytes,
+/// An encoded message.
+struct EncodedMessage {
+    metadata: bytes::Bytes,
     body: Buffer,
 }
 
-impl Arrow {
+impl ArrowReader {
     pub(super) fn open(
         file: &str,
-        blob: &Blob,
-        stream: bool,
+        source: &ByteSource,
+        is_stream: bool,
         reading: &mut Reading,
-        choose: &Choose<'_>,
+        choose: &ChooseColumns<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        let opened = guarded(|| -> Decoded<_> {
-            if !stream {
-                return Messages::indexed(blob.clone());
+        let opened = catch_panic(|| -> Decoded<_> {
+            if !is_stream {
+                return Messages::indexed(source.clone());
             }
-            let mut messages = Messages { blob: blob.clone(), left: Left::From(0) };
-            let first = messages.next()?.ok_or_else(|| fault("it has no schema"))?;
-            let schema = first.message()?.header_as_schema().ok_or_else(|| fault("it does not begin with a schema"))?;
-            Ok((messages, checked(schema)?))
+            let mut messages = Messages { source: source.clone(), remaining: Remaining::From(0) };
+            let first = messages.next()?.ok_or_else(|| ipc_error("it has no schema"))?;
+            let schema =
+                first.message()?.header_as_schema().ok_or_else(|| ipc_error("it does not begin with a schema"))?;
+            Ok((messages, checked_schema(schema)?))
         });
         let (messages, schema) = opened
-            .unwrap_or_else(|| Err(fault("its schema makes no sense")))
-            .map_err(|error| damaged(file, "Arrow", &plain(&error)))?;
-        let columns: Vec<_> =
+            .unwrap_or_else(|| Err(ipc_error("its schema is invalid")))
+            .map_err(|error| damaged(file, "Arrow", &message_of(&error)))?;
+        let declared: Vec<_> =
             schema.fields().iter().map(|field| (field.name().clone(), field.data_type().clone(), true)).collect();
-        let stack = Stack::new(file, "Arrow", &columns, reading, choose, notes)?;
-        let projection = stack.chosen().iter().map(|Chosen { at, .. }| *at).collect();
-        Ok(Arrow { stack, messages, schema, projection, dictionaries: HashMap::new(), batch: None })
+        let columns = SelectedColumns::new(file, "Arrow", &declared, reading, choose, notes)?;
+        let projection = columns.columns().iter().map(|SelectedColumn { index, .. }| *index).collect();
+        Ok(ArrowReader { columns, messages, schema, projection, dictionaries: HashMap::new(), batch: None })
     }
 
     pub(super) fn fields(&self) -> Vec<Field> {
-        self.stack.fields()
+        self.columns.fields()
     }
 
-    /// The next batch that has rows.
+    /// Decodes the next batch that is not empty.
     fn next_batch(&mut self) -> Decoded<Option<RecordBatch>> {
-        while let Some(parts) = self.messages.next()? {
-            let message = parts.message()?;
+        while let Some(encoded) = self.messages.next()? {
+            let message = encoded.message()?;
             let version = message.version();
             if let Some(batch) = message.header_as_dictionary_batch() {
-                let data = batch.data().ok_or_else(|| fault("a dictionary is empty"))?;
-                check(&data, &parts.body)?;
-                read_dictionary(&parts.body, batch, &self.schema, &mut self.dictionaries, &version)?;
+                let data = batch.data().ok_or_else(|| ipc_error("a dictionary is empty"))?;
+                check_sizes(&data, &encoded.body)?;
+                read_dictionary(&encoded.body, batch, &self.schema, &mut self.dictionaries, &version)?;
             } else if let Some(batch) = message.header_as_record_batch() {
-                check(&batch, &parts.body)?;
-                let batch = self.decode(&parts.body, batch, version)?;
+                check_sizes(&batch, &encoded.body)?;
+                let batch = self.decode(&encoded.body, batch, version)?;
                 if batch.num_rows() > 0 {
                     return Ok(Some(batch));
                 }
             } else {
-                return Err(fault("a message is neither a batch nor a dictionary"));
+                return Err(ipc_error("a message is neither a batch nor a dictionary"));
             }
         }
         Ok(None)
@@ -116,41 +117,41 @@ impl Arrow {
         batch: arrow_ipc::RecordBatch<'_>,
         version: MetadataVersion,
     ) -> Decoded<RecordBatch> {
-        // The decoder looks for each column in the list of those that are wanted: without a list where all are wanted.
+        // The decoder searches this list for every column, so no list is given if all columns are read.
         let are_all = self.projection.len() == self.schema.fields().len();
         let projection = Some(self.projection.as_slice()).filter(|_| !are_all);
         read_record_batch(body, batch, self.schema.clone(), &self.dictionaries, projection, &version)
     }
 }
 
-impl Iterator for Arrow {
+impl Iterator for ArrowReader {
     type Item = Result<Table>;
 
     fn next(&mut self) -> Option<Result<Table>> {
-        let columns = self.projection.len();
+        let width = self.projection.len();
         if self.batch.is_none() {
-            self.batch = match guarded(|| self.next_batch()) {
+            self.batch = match catch_panic(|| self.next_batch()) {
                 Some(Ok(batch)) => batch.map(|batch| (batch, 0)),
-                Some(Err(error)) => return self.stack.table(vec![Err(plain(&error)); columns]),
-                None => return self.stack.table(vec![Err("a batch makes no sense".into()); columns]),
+                Some(Err(error)) => return self.columns.table(vec![Err(message_of(&error)); width]),
+                None => return self.columns.table(vec![Err("a batch is invalid".into()); width]),
             };
         }
-        let Some((batch, from)) = self.batch.take() else { return self.stack.table(vec![Ok(None); columns]) };
-        let rows = self.stack.rows_at_once().min(batch.num_rows() - from);
+        let Some((batch, from)) = self.batch.take() else { return self.columns.table(vec![Ok(None); width]) };
+        let rows = self.columns.batch_rows().min(batch.num_rows() - from);
         let arrays = batch.columns().iter().map(|array| Ok(Some(array.slice(from, rows)))).collect();
         if from + rows < batch.num_rows() {
             self.batch = Some((batch, from + rows));
         }
-        self.stack.table(arrays)
+        self.columns.table(arrays)
     }
 }
 
-fn fault(problem: &str) -> ArrowError {
+fn ipc_error(problem: &str) -> ArrowError {
     ArrowError::IpcError(problem.into())
 }
 
-/// The problem without the name of the library's error.
-fn plain(error: &ArrowError) -> String {
+/// The message of an error without the name of its variant.
+fn message_of(error: &ArrowError) -> String {
     match error {
         ArrowError::IpcError(problem) | ArrowError::ParseError(problem) | ArrowError::InvalidArgumentError(problem) => {
             problem.clone()
@@ -159,48 +160,48 @@ fn plain(error: &ArrowError) -> String {
     }
 }
 
-fn checked(schema: arrow_ipc::Schema<'_>) -> Decoded<SchemaRef> {
+fn checked_schema(schema: arrow_ipc::Schema<'_>) -> Decoded<SchemaRef> {
     if !schema.endianness().equals_to_target_endianness() {
-        return Err(fault("it was written on a machine with the other order of bytes"));
+        return Err(ipc_error("it was written with another byte order"));
     }
     Ok(Arc::new(try_fb_to_schema(schema)?))
 }
 
 impl Messages {
-    /// Those of a file, and its schema. After the index stand its length and a sign.
-    fn indexed(blob: Blob) -> Decoded<(Self, SchemaRef)> {
-        let cut = || fault("it is cut");
-        let tail = blob.len().checked_sub(10).ok_or_else(cut)?;
-        let tail_bytes = bytes_of(&blob, tail, 10)?;
-        let length = read_footer_length(tail_bytes[..].try_into().map_err(|_| cut())?)? as u64;
-        let index = bytes_of(&blob, tail.checked_sub(length).ok_or_else(cut)?, length)?;
-        let index = root_as_footer(&index).map_err(|_| fault("its index makes no sense"))?;
-        let schema = checked(index.schema().ok_or_else(|| fault("it has no schema"))?)?;
+    /// The messages of a file, and its schema. A file ends with its index, the length of the index and a magic number.
+    fn indexed(source: ByteSource) -> Decoded<(Self, SchemaRef)> {
+        let truncated = || ipc_error("it is truncated");
+        let tail = source.len().checked_sub(10).ok_or_else(truncated)?;
+        let tail_bytes = bytes_of(&source, tail, 10)?;
+        let length = read_footer_length(tail_bytes[..].try_into().map_err(|_| truncated())?)? as u64;
+        let index = bytes_of(&source, tail.checked_sub(length).ok_or_else(truncated)?, length)?;
+        let index = root_as_footer(&index).map_err(|_| ipc_error("its index is invalid"))?;
+        let schema = checked_schema(index.schema().ok_or_else(|| ipc_error("it has no schema"))?)?;
         let blocks = index.dictionaries().into_iter().flatten().chain(index.recordBatches().into_iter().flatten());
-        let places =
-            blocks.map(|block| u64::try_from(block.offset()).map_err(|_| fault("a message lies before the start")));
-        Ok((Messages { left: Left::At(places.collect::<Decoded<_>>()?), blob }, schema))
+        let positions = blocks
+            .map(|block| u64::try_from(block.offset()).map_err(|_| ipc_error("the position of a message is negative")));
+        Ok((Messages { remaining: Remaining::At(positions.collect::<Decoded<_>>()?), source }, schema))
     }
 
-    fn next(&mut self) -> Decoded<Option<Parts>> {
-        let at = match &mut self.left {
-            Left::From(at) => *at,
-            Left::At(places) => match places.pop_front() {
-                Some(at) => at,
+    fn next(&mut self) -> Decoded<Option<EncodedMessage>> {
+        let start = match &mut self.remaining {
+            Remaining::From(position) => *position,
+            Remaining::At(positions) => match positions.pop_front() {
+                Some(position) => position,
                 None => return Ok(None),
             },
         };
-        let number = |at: u64| -> Decoded<u32> {
-            let bytes = bytes_of(&self.blob, at, 4)?;
+        let number = |position: u64| -> Decoded<u32> {
+            let bytes = bytes_of(&self.source, position, 4)?;
             Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
         };
-        // A stream may end without a sign.
-        if at == self.blob.len() {
+        // A stream may end without an end-of-stream marker.
+        if start == self.source.len() {
             return Ok(None);
         }
-        let mut begin = at.saturating_add(4);
-        let mut length = number(at)?;
-        // Messages begin with this since 2019; before, with their length.
+        let mut begin = start.saturating_add(4);
+        let mut length = number(start)?;
+        // Since 2019 messages begin with this continuation marker; before, they began with their length.
         if length == u32::MAX {
             length = number(begin)?;
             begin += 4;
@@ -208,50 +209,50 @@ impl Messages {
         if length == 0 {
             return Ok(None);
         }
-        let about = bytes_of(&self.blob, begin, u64::from(length))?;
-        let message = root_as_message(&about).map_err(|_| fault("a message makes no sense"))?;
-        let body = u64::try_from(message.bodyLength()).map_err(|_| fault("a message has a negative size"))?;
-        let after = begin + u64::from(length);
-        let body = Buffer::from(bytes_of(&self.blob, after, body)?);
-        if let Left::From(at) = &mut self.left {
-            *at = after + body.len() as u64;
+        let metadata = bytes_of(&self.source, begin, u64::from(length))?;
+        let message = root_as_message(&metadata).map_err(|_| ipc_error("a message is invalid"))?;
+        let body = u64::try_from(message.bodyLength()).map_err(|_| ipc_error("a message has a negative size"))?;
+        let body_start = begin + u64::from(length);
+        let body = Buffer::from(bytes_of(&self.source, body_start, body)?);
+        if let Remaining::From(position) = &mut self.remaining {
+            *position = body_start + body.len() as u64;
         }
-        Ok(Some(Parts { about, body }))
+        Ok(Some(EncodedMessage { metadata, body }))
     }
 }
 
-fn bytes_of(blob: &Blob, start: u64, length: u64) -> Decoded<bytes::Bytes> {
-    blob.bytes(start, length).map_err(|error| fault(&error.to_string()))
+fn bytes_of(source: &ByteSource, start: u64, length: u64) -> Decoded<bytes::Bytes> {
+    source.bytes(start, length).map_err(|error| ipc_error(&error.to_string()))
 }
 
-impl Parts {
+impl EncodedMessage {
     fn message(&self) -> Decoded<Message<'_>> {
-        root_as_message(&self.about).map_err(|_| fault("a message makes no sense"))
+        root_as_message(&self.metadata).map_err(|_| ipc_error("a message is invalid"))
     }
 }
 
-/// Looks at what a batch says of itself.
-fn check(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> Decoded<()> {
-    let packed = batch.compression().is_some();
+/// Checks the sizes that a batch declares.
+fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> Decoded<()> {
+    let is_compressed = batch.compression().is_some();
     let mut total = 0u64;
     for buffer in batch.buffers().into_iter().flatten() {
         let range = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
         let bytes = range
             .and_then(|(offset, length)| body.get(offset..offset.checked_add(length)?))
-            .ok_or_else(|| fault("a buffer lies beyond its message"))?;
-        let unpacked = match bytes.first_chunk::<8>() {
-            Some(length) if packed => u64::try_from(i64::from_le_bytes(*length)).unwrap_or(bytes.len() as u64),
+            .ok_or_else(|| ipc_error("a buffer extends beyond its message"))?;
+        let decompressed = match bytes.first_chunk::<8>() {
+            Some(length) if is_compressed => u64::try_from(i64::from_le_bytes(*length)).unwrap_or(bytes.len() as u64),
             _ => bytes.len() as u64,
         };
-        total = total.saturating_add(unpacked);
+        total = total.saturating_add(decompressed);
     }
-    if total > UNPACKED.max((body.len() as u64).saturating_mul(TIMES)) {
-        return Err(fault("a message says that it unpacks to more than can be"));
+    if total > MAX_DECOMPRESSED.max((body.len() as u64).saturating_mul(MAX_RATIO)) {
+        return Err(ipc_error("a message declares an implausible decompressed size"));
     }
-    // Every type but that of nothing takes at least a bit a row.
-    let most = total.saturating_mul(8).saturating_add(1024);
-    if u64::try_from(batch.length()).map_or(true, |rows| rows > most) {
-        return Err(fault("a batch has more rows than bits"));
+    // Every type except null takes at least one bit for each row.
+    let max_rows = total.saturating_mul(8).saturating_add(1024);
+    if u64::try_from(batch.length()).map_or(true, |rows| rows > max_rows) {
+        return Err(ipc_error("a batch has more rows than bits"));
     }
     Ok(())
 }

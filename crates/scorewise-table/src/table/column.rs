@@ -1,21 +1,21 @@
-//! Typed columns. A missing value is NaN, [`Category::MISSING`], `None` or [`Values::NO_TIME`], by kind.
+//! Typed columns. A missing value is NaN, [`Category::MISSING`], `None` or [`Values::NO_TIME`], depending on the kind.
 
 use serde::{Deserialize, Serialize};
 
-use super::reading::no_column;
 use crate::error::{Place, Result};
+use crate::names::missing_columns_error;
 
-/// What a column holds.
+/// The kind of values that a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Numbers.
     Number,
-    /// One of a list of texts.
+    /// Strings, as levels of a category.
     Category,
-    /// Yes or no.
+    /// Booleans.
     Boolean,
-    /// A date, or a date with a time of day.
+    /// Dates, with or without a time of day.
     Time,
 }
 
@@ -24,64 +24,64 @@ pub enum Kind {
 pub enum Values {
     /// Finite numbers; NaN is missing.
     Number(Vec<f64>),
-    /// One of a list of texts.
+    /// Strings, as levels of a category.
     Category(Category),
-    /// Yes or no; `None` is missing.
+    /// Booleans; `None` is missing.
     Boolean(Vec<Option<bool>>),
     /// Seconds since 1970-01-01 00:00, without a time zone; [`Values::NO_TIME`] is missing.
     Time(Vec<i64>),
 }
 
-/// Texts as places in a list of levels.
+/// Dictionary-encoded strings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Category {
-    /// A place in `levels` for each row; [`Category::MISSING`] is missing.
+    /// For each row, an index into `levels`; [`Category::MISSING`] is missing.
     pub codes: Vec<u32>,
-    /// The different texts, in the order in which they first came.
+    /// The distinct strings, in order of first appearance.
     pub levels: Vec<String>,
 }
 
-/// A column: its name and its values.
+/// A named column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// As in the header.
+    /// The name in the header.
     pub name: String,
-    /// One value a row.
+    /// One value for each row.
     pub values: Values,
 }
 
-/// Which line of a text file each row stood on.
+/// The line or row number in the file of each row of a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Lines {
-    /// The file has rows and no lines.
+    /// A format without lines, read from its first row.
     #[default]
     None,
-    /// Rows before this table's first, in a file without lines.
+    /// A format without lines: the number of rows before the first row of this table.
     After(u64),
-    /// One row a line, beginning here.
+    /// One row on each line, beginning on this line.
     From(u64),
     /// The line of each row.
     Each(Vec<u64>),
-    /// The number of each row, from 1, in a file without lines.
+    /// A format without lines: the number of each row, counted from 1.
     EachRow(Vec<u64>),
 }
 
 /// Columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The file, as the user named it, for messages.
+    /// The file, as the user wrote its name, for messages.
     pub file: String,
     /// The columns.
     pub columns: Vec<Column>,
-    /// Where the rows stood.
+    /// The lines of the rows in the file.
     pub lines: Lines,
 }
 
 const DAY: i64 = 86_400;
 
-/// Whether a time is one of a day without a date.
+/// Whether a value is a time of day without a date.
 pub(super) fn is_time_of_day(time: i64) -> bool {
-    (Values::MIDNIGHT..Values::MIDNIGHT + DAY).contains(&time)
+    (Values::TIME_OF_DAY_ORIGIN..Values::TIME_OF_DAY_ORIGIN + DAY).contains(&time)
 }
 
 impl Category {
@@ -92,11 +92,11 @@ impl Category {
 impl Values {
     /// A missing time.
     pub const NO_TIME: i64 = i64::MIN;
-    /// Midnight of times of day without a date: they are kept as times of a day that no table has, 1,000,000 days before 1970, so
-    /// that they are told from times with a date. It is a whole number of days, so the time in the day is the usual one.
-    pub const MIDNIGHT: i64 = -1_000_000 * DAY;
+    /// Times of day without a date are stored as seconds after this midnight, 1,000,000 days before 1970. No table contains that date, so
+    /// they cannot be confused with times that have a date.
+    pub const TIME_OF_DAY_ORIGIN: i64 = -1_000_000 * DAY;
 
-    /// No values, of this kind.
+    /// An empty list of values of this kind.
     #[must_use]
     pub fn empty(kind: Kind) -> Self {
         match kind {
@@ -107,7 +107,7 @@ impl Values {
         }
     }
 
-    /// How many.
+    /// The number of values.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -118,13 +118,13 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What they are.
+    /// The kind of the values.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
@@ -135,7 +135,7 @@ impl Values {
         }
     }
 
-    /// The value of a row as it would be written; nothing where it is missing.
+    /// The value of a row as it is written to CSV; an empty string if it is missing.
     #[must_use]
     pub fn text(&self, row: usize) -> String {
         if self.is_missing(row) {
@@ -153,6 +153,7 @@ impl Values {
         }
     }
 
+    /// The values of the given rows, in the order given.
     fn taken(&self, rows: &[usize]) -> Values {
         match self {
             Values::Number(values) => Values::Number(rows.iter().map(|row| values[*row]).collect()),
@@ -165,7 +166,7 @@ impl Values {
         }
     }
 
-    /// Whether these are times of day without a date ([`Values::MIDNIGHT`]): they do not order rows.
+    /// Whether these are times of day without a date ([`Values::TIME_OF_DAY_ORIGIN`]), which cannot order rows.
     #[must_use]
     pub fn are_times_of_day(&self) -> bool {
         let Values::Time(values) = self else { return false };
@@ -186,43 +187,45 @@ impl Values {
 }
 
 impl Table {
-    /// How many rows.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }
 
-    /// A column by its name.
+    /// The column with this name; `None` if there is none.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// A column by its name, or the fault that names the nearest.
+    /// The column with this name, or an error that suggests a similar name.
     pub fn need(&self, name: &str) -> Result<&Column> {
-        let names = self.columns.iter().map(|column| column.name.as_str());
-        self.column(name).ok_or_else(|| no_column(&self.file, name, names))
+        self.column(name).ok_or_else(|| {
+            let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+            missing_columns_error(&self.file, &[name], &names)
+        })
     }
 
-    /// Some of the rows, in the order given.
+    /// A table of the given rows, in the order given.
     ///
     /// # Panics
-    /// Where there is no such row.
+    /// If the table does not have one of the rows.
     #[must_use]
     pub fn taken(&self, rows: &[usize]) -> Table {
         let column = |column: &Column| Column { name: column.name.clone(), values: column.values.taken(rows) };
-        let place = |row: &usize| {
+        let number = |row: &usize| {
             let place = self.place(*row);
             place.line.or(place.row).unwrap_or(0)
         };
         let lines = match self.lines {
-            Lines::None | Lines::After(_) | Lines::EachRow(_) => Lines::EachRow(rows.iter().map(place).collect()),
-            Lines::From(_) | Lines::Each(_) => Lines::Each(rows.iter().map(place).collect()),
+            Lines::None | Lines::After(_) | Lines::EachRow(_) => Lines::EachRow(rows.iter().map(number).collect()),
+            Lines::From(_) | Lines::Each(_) => Lines::Each(rows.iter().map(number).collect()),
         };
         Table { file: self.file.clone(), columns: self.columns.iter().map(column).collect(), lines }
     }
 
-    /// Where a row stands in its file.
+    /// The location of a row in its file.
     #[must_use]
     pub fn place(&self, row: usize) -> Place {
         let (line, number) = match &self.lines {

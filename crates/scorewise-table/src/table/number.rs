@@ -1,19 +1,19 @@
-//! Numbers as cells write them: what `f64::from_str` takes, with a decimal point or a decimal comma; and as people write
-//! them, with groups of thousands and a sign of what they count.
+//! Parses numbers: plain ones as `f64::from_str` does, with a decimal point or a decimal comma, and formatted ones with thousands
+//! separators, per cent or currency signs.
 //!
 //! ```text
 //! mark .   1,234   1,234,567.8   $3.10   -€3   £1,200   3.1%   5 €
 //! mark ,   1.234   1.234.567,8   €3,10   3,1 %
 //! ```
 
-/// Powers of ten that f64 holds exactly.
+/// The powers of ten that f64 represents exactly.
 const TENS: [f64; 23] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
     1e21, 1e22,
 ];
 
-/// The number a cell holds, bit for bit that of `f64::from_str`; infinite where the cell says so or lies beyond f64.
-/// `None` where it is no number, which `NaN` is not.
+/// Parses a plain number with this decimal mark, with the same result as `f64::from_str` to the bit. The result may be infinite. `None` if
+/// the cell is not a number; `NaN` counts as not a number.
 #[inline]
 pub(super) fn parse(cell: &[u8], mark: u8) -> Option<f64> {
     let (negative, rest) = match cell {
@@ -28,7 +28,7 @@ pub(super) fn parse(cell: &[u8], mark: u8) -> Option<f64> {
         at += 1;
     }
     let mut count = at;
-    let mut places = 0;
+    let mut decimals = 0;
     if rest.get(at) == Some(&mark) {
         at += 1;
         let begin = at;
@@ -36,21 +36,21 @@ pub(super) fn parse(cell: &[u8], mark: u8) -> Option<f64> {
             digits = digits.wrapping_mul(10).wrapping_add(u64::from(digit));
             at += 1;
         }
-        places = at - begin;
-        count += places;
+        decimals = at - begin;
+        count += decimals;
     }
-    // Up to 19 digits do not overflow u64. Digits up to 2^53 and a power of ten up to 10^22 are exact in f64, so one
-    // division rounds once, and rightly (Clinger 1990, How to read floating point numbers accurately).
+    // Up to 19 digits do not overflow u64. Integers up to 2^53 and powers of ten up to 10^22 are exact in f64, so the division rounds
+    // once and correctly (Clinger 1990, How to read floating point numbers accurately).
     if at == rest.len() && (1..=19).contains(&count) && digits <= 1 << 53 {
-        let value = digits as f64 / TENS[places];
+        let value = digits as f64 / TENS[decimals];
         return Some(if negative { -value } else { value });
     }
-    by_the_library(cell, mark)
+    parse_with_std(cell, mark)
 }
 
-/// Long and unusual ones: exponents, many digits, infinities.
+/// Parses the rarer forms: exponents, many digits, infinities.
 #[cold]
-fn by_the_library(cell: &[u8], mark: u8) -> Option<f64> {
+fn parse_with_std(cell: &[u8], mark: u8) -> Option<f64> {
     let text = std::str::from_utf8(cell).ok()?;
     let value = if mark == b'.' {
         text.parse::<f64>()
@@ -62,24 +62,23 @@ fn by_the_library(cell: &[u8], mark: u8) -> Option<f64> {
     value.ok().filter(|value| !value.is_nan())
 }
 
-/// Signs that may stand beside a number: per cent after it, a currency before or after it.
+/// The signs that a number may have: per cent after it, a currency before or after it.
 pub(super) const SIGNS: [char; 6] = ['%', '$', '€', '£', '¥', '₹'];
 
-/// A number that is not written plainly.
+/// A number with thousands separators or a sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Written {
-    /// Without its sign: `3.1%` is 3.1.
+pub(super) struct FormattedNumber {
+    /// The number without its sign: `3.1%` is 3.1.
     pub(super) value: f64,
-    /// Whether its thousands are grouped.
+    /// Whether it has thousands separators.
     pub(super) is_grouped: bool,
     pub(super) sign: Option<char>,
 }
 
-/// The number in a cell that has grouped thousands, a sign of [`SIGNS`], or both. `None` where it is no such number; a plain
-/// number is one without either.
+/// Parses a number that may have thousands separators, a sign of [`SIGNS`], or both. `None` if the cell is not such a number.
 #[cold]
-pub(super) fn written(cell: &[u8], mark: u8) -> Option<Written> {
-    // Most texts end here, before anything is taken apart.
+pub(super) fn parse_formatted(cell: &[u8], mark: u8) -> Option<FormattedNumber> {
+    // Most strings that are not numbers are rejected here, before the more expensive checks.
     let may_begin =
         |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'$' | 0xc2 | 0xe2) || byte == mark;
     let may_hold = |byte: &u8| !byte.is_ascii_alphabetic() && *byte != b':';
@@ -109,10 +108,10 @@ pub(super) fn written(cell: &[u8], mark: u8) -> Option<Written> {
     let plain = parse(digits, mark).filter(|value| value.is_finite());
     let value = plain.or_else(|| ungrouped(rest, mark))?;
     let value = if minus == Some(true) { -value } else { value };
-    Some(Written { value, is_grouped: plain.is_none(), sign })
+    Some(FormattedNumber { value, is_grouped: plain.is_none(), sign })
 }
 
-/// The number whose thousands stand in groups of three digits: `1,234,567.8`.
+/// Parses a number with thousands separators: `1,234,567.8`.
 fn ungrouped(text: &str, mark: u8) -> Option<f64> {
     let are_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let (whole, decimals) = match text.split_once(char::from(mark)) {
@@ -133,9 +132,9 @@ mod tests {
     use rand_core::{Rng, SeedableRng};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    use super::{parse, written};
+    use super::{parse, parse_formatted};
 
-    fn same(text: &str) {
+    fn assert_same_as_std(text: &str) {
         let expected = text.parse::<f64>().ok().filter(|value| !value.is_nan());
         assert_eq!(parse(text.as_bytes(), b'.').map(f64::to_bits), expected.map(f64::to_bits), "{text}");
         let comma = text.replacen('.', ",", 1);
@@ -143,37 +142,41 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "dice of a test")]
-    fn equals_the_library_on_random_values() {
+    #[expect(clippy::disallowed_methods, reason = "the seed of a test")]
+    fn random_numbers_are_parsed_as_by_the_standard_library() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         for _ in 0..200_000 {
             let bits = random.next_u64();
-            same(&format!("{}", f64::from_bits(bits)));
-            same(&format!("{:e}", f64::from_bits(bits)));
+            assert_same_as_std(&format!("{}", f64::from_bits(bits)));
+            assert_same_as_std(&format!("{:e}", f64::from_bits(bits)));
             let places = (bits % 20) as usize;
             let value = (bits >> 11) as f64 / 10f64.powi((bits % 23) as i32 - 3);
-            same(&format!("{value:.places$}"));
-            same(&format!("-{}.{}", bits >> (bits % 60), random.next_u64() >> (bits % 64)));
+            assert_same_as_std(&format!("{value:.places$}"));
+            assert_same_as_std(&format!("-{}.{}", bits >> (bits % 60), random.next_u64() >> (bits % 64)));
         }
     }
 
     #[test]
-    fn groups_and_signs_are_read_as_people_write_them() {
-        let is = |text: &str, mark: u8, value: f64, is_grouped: bool, sign: Option<char>| {
-            assert_eq!(written(text.as_bytes(), mark), Some(super::Written { value, is_grouped, sign }), "{text}");
+    fn thousands_separators_and_signs_are_parsed() {
+        let check = |text: &str, mark: u8, value: f64, is_grouped: bool, sign: Option<char>| {
+            assert_eq!(
+                parse_formatted(text.as_bytes(), mark),
+                Some(super::FormattedNumber { value, is_grouped, sign }),
+                "{text}"
+            );
         };
-        is("1,234", b'.', 1234.0, true, None);
-        is("-1,234,567.8", b'.', -1_234_567.8, true, None);
-        is("1.234", b',', 1234.0, true, None);
-        is("+1.234.567,8", b',', 1_234_567.8, true, None);
-        is("3.1%", b'.', 3.1, false, Some('%'));
-        is("3,1 %", b',', 3.1, false, Some('%'));
-        is("$3.10", b'.', 3.1, false, Some('$'));
-        is("-$1,200.50", b'.', -1200.5, true, Some('$'));
-        is("€ -3", b'.', -3.0, false, Some('€'));
-        is("£3", b'.', 3.0, false, Some('£'));
-        is("3,10 €", b',', 3.1, false, Some('€'));
-        is("$.5", b'.', 0.5, false, Some('$'));
+        check("1,234", b'.', 1234.0, true, None);
+        check("-1,234,567.8", b'.', -1_234_567.8, true, None);
+        check("1.234", b',', 1234.0, true, None);
+        check("+1.234.567,8", b',', 1_234_567.8, true, None);
+        check("3.1%", b'.', 3.1, false, Some('%'));
+        check("3,1 %", b',', 3.1, false, Some('%'));
+        check("$3.10", b'.', 3.1, false, Some('$'));
+        check("-$1,200.50", b'.', -1200.5, true, Some('$'));
+        check("€ -3", b'.', -3.0, false, Some('€'));
+        check("£3", b'.', 3.0, false, Some('£'));
+        check("3,10 €", b',', 3.1, false, Some('€'));
+        check("$.5", b'.', 0.5, false, Some('$'));
         for text in [
             "",
             "-",
@@ -201,7 +204,7 @@ mod tests {
             "1.234,5",
         ] {
             assert_eq!(
-                written(text.as_bytes(), b'.').filter(|found| found.is_grouped || found.sign.is_some()),
+                parse_formatted(text.as_bytes(), b'.').filter(|found| found.is_grouped || found.sign.is_some()),
                 None,
                 "{text}"
             );
@@ -209,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_the_library_on_odd_texts() {
+    fn unusual_numbers_are_parsed_as_by_the_standard_library() {
         for text in [
             "",
             "-",
@@ -245,7 +248,7 @@ mod tests {
             "é",
             "1.7976931348623157e308",
         ] {
-            same(text);
+            assert_same_as_std(text);
         }
         assert_eq!(parse(b"1e999", b'.'), Some(f64::INFINITY));
         assert_eq!(parse(b"1.5", b','), None);

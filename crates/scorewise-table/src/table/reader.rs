@@ -1,16 +1,15 @@
-//! A table in chunks, from whatever source.
+//! Reads a table in chunks from any source and format.
 
-use super::arrow::Arrow;
-use super::parquet::Parquet;
+use super::arrow::ArrowReader;
+use super::parquet::ParquetReader;
 use super::source::{self, Opened};
-use super::text::Text;
+use super::text::TextReader;
 use super::{Field, Reading, Source, Table, Writing};
 use crate::error::Result;
 use crate::note::Note;
 
-/// A table that is being read: an iterator over chunks of bounded size, in the order of the file. Every chunk has the same
-/// columns of the same kinds, wherever the chunks are cut; the cuts do not depend on the number of threads. Levels of
-/// categories are those of the chunk. Nothing follows an error.
+/// Reads a table: an iterator over chunks of bounded size, in the order of the file. All chunks have the same columns of the same kinds, and
+/// their sizes do not depend on the number of threads. The levels of a category are those of the chunk. The iterator ends after an error.
 pub struct Reader {
     chunks: Option<Chunks>,
     fields: Vec<Field>,
@@ -23,11 +22,12 @@ pub struct Reader {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EmptyLines {
     pub(super) count: u64,
-    /// The line of the first.
+    /// The number of the first empty line.
     pub(super) first: u64,
 }
 
 impl EmptyLines {
+    /// Adds the empty lines of later chunks.
     pub(super) fn add(&mut self, further: EmptyLines) {
         if self.count == 0 {
             self.first = further.first;
@@ -40,51 +40,51 @@ impl EmptyLines {
         match count {
             0 => None,
             1 => Some(format!(
-                "line {first} is empty: it is read as a row of missing values, so that rows keep their places; take it out if it \
-                 is no row"
+                "line {first} is empty: it is read as a row of missing values, so that the distances between rows are kept; \
+                 remove it if it is not a row"
             )),
             _ => Some(format!(
-                "{count} lines are empty, the first is line {first}: they are read as rows of missing values, so that rows keep \
-                 their places; take them out if they are no rows"
+                "{count} lines are empty, the first is line {first}: they are read as rows of missing values, so that the \
+                 distances between rows are kept; remove them if they are not rows"
             )),
         }
     }
 }
 
-/// Decides what is read of a table from the names of its columns.
-pub type Choose<'a> = dyn Fn(&[&str], &mut Reading) -> Result<()> + 'a;
+/// Changes the settings of the reader after the names of the columns are known, for example to select columns.
+pub type ChooseColumns<'a> = dyn Fn(&[&str], &mut Reading) -> Result<()> + 'a;
 
 enum Chunks {
-    Text(Box<Text>),
-    Parquet(Parquet),
-    Arrow(Box<Arrow>),
+    Text(Box<TextReader>),
+    Parquet(ParquetReader),
+    Arrow(Box<ArrowReader>),
 }
 
 impl Reader {
-    /// Opens a table and recognises what it holds.
+    /// Opens a table and recognises its format and columns.
     pub fn open(source: &Source, reading: &Reading) -> Result<Self> {
         Reader::open_with(source, reading, &|_, _| Ok(()))
     }
 
-    /// Opens a table whose columns decide what is read of it: `choose` sees the names of all columns, and may change which are read and as
-    /// what. A pipe can be opened only once, so the names cannot be looked at beforehand.
-    pub fn open_with(source: &Source, reading: &Reading, choose: &Choose<'_>) -> Result<Self> {
+    /// Opens a table. `choose` gets the names of all columns and may change which of them are read and as which kind. A pipe can be opened
+    /// only once, so the names are not available before.
+    pub fn open_with(source: &Source, reading: &Reading, choose: &ChooseColumns<'_>) -> Result<Self> {
         let mut reading = reading.clone();
         let mut notes = Vec::new();
         let file = source.name();
         match source::open(source, &mut reading)? {
             Opened::Text { text, line } => {
-                let text = Text::open(&file, text, line, &mut reading, choose, &mut notes)?;
+                let text = TextReader::open(&file, text, line, &mut reading, choose, &mut notes)?;
                 let (fields, writing) = (text.fields(), text.writing().clone());
                 Ok(Reader::new(Chunks::Text(Box::new(text)), fields, notes, writing))
             }
-            Opened::Parquet(blob) => {
-                let parquet = Parquet::open(&file, &blob, &mut reading, choose, &mut notes)?;
+            Opened::Parquet(bytes) => {
+                let parquet = ParquetReader::open(&file, &bytes, &mut reading, choose, &mut notes)?;
                 let fields = parquet.fields();
                 Ok(Reader::new(Chunks::Parquet(parquet), fields, notes, reading.writing.unwrap_or_default()))
             }
-            Opened::Arrow { blob, stream } => {
-                let arrow = Arrow::open(&file, &blob, stream, &mut reading, choose, &mut notes)?;
+            Opened::Arrow { bytes, is_stream } => {
+                let arrow = ArrowReader::open(&file, &bytes, is_stream, &mut reading, choose, &mut notes)?;
                 let fields = arrow.fields();
                 Ok(Reader::new(Chunks::Arrow(Box::new(arrow)), fields, notes, reading.writing.unwrap_or_default()))
             }
@@ -101,19 +101,19 @@ impl Reader {
         &self.fields
     }
 
-    /// What was recognised and what seems odd, for the user to read.
+    /// Notes for the user on what was recognised and what looks unusual.
     #[must_use]
     pub fn notes(&self) -> Vec<Note> {
         self.notes.iter().map(Note::new).collect()
     }
 
-    /// What was seen in the chunks handed out so far: after the last one, all there is to say of the whole file.
+    /// Notes on the chunks read so far; complete after the last chunk.
     #[must_use]
     pub fn late_notes(&self) -> Vec<Note> {
         self.empty_lines.note().into_iter().map(Note::new).collect()
     }
 
-    /// How the table is written, so that another one can be read alike.
+    /// How numbers and dates are written in this table, so that another table can be read in the same way.
     #[must_use]
     pub fn writing(&self) -> &Writing {
         &self.writing

@@ -1,173 +1,149 @@
-//! How a table is to be read: what the user says of it, and what counts as missing.
+//! Settings for reading a table, and the markers of missing values.
 
 use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Kind, number};
-use crate::error::{Error, Place, Result};
+use crate::error::Result;
+use crate::names::missing_columns_error;
 
-/// What the user says of a table. Everything left out is recognised from the table itself.
+/// Settings for reading a table. Everything not set is recognised from the table itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reading {
-    /// What stands between cells; recognised among comma, semicolon, tab and pipe where not given.
+    /// The delimiter between cells; `None` to recognise comma, semicolon, tab or pipe.
     pub delimiter: Option<char>,
-    /// Whether numbers have a decimal comma; recognised where not given.
+    /// Whether numbers have a decimal comma; `None` to recognise it.
     pub decimal_comma: Option<bool>,
-    /// The columns' names. Where they are given, the file has no header: its first line is a row.
+    /// The names of the columns of a file without a header, whose first line is then a row.
     pub columns: Option<Vec<String>>,
-    /// Whether dates with the year last have the month first, `01/31/2010`; recognised where not given.
+    /// Whether dates with the year last have the month first, `01/31/2010`; `None` to recognise it.
     pub month_first: Option<bool>,
-    /// Texts that mean a missing value, beyond those that always do (see [the table](crate::table#missing-values)). One that is
-    /// a number also matches other ways to write it: `-200` is also `-200.0`.
+    /// Further strings that mean a missing value, besides [the default ones](crate::table#missing-values). A number matches in all
+    /// notations: `-200` also matches `-200.0`.
     pub missing: Vec<String>,
-    /// Kinds of columns that are not to be recognised.
-    /// (A name that is no column changes nothing: a model knows columns that another table need not have.)
+    /// The kinds of columns whose kind is not recognised automatically. Names that are not columns are ignored, because a model knows columns
+    /// that another table may not have.
     pub kinds: BTreeMap<String, Kind>,
-    /// Read just these columns, in the order of the file.
+    /// The columns to read, in the order of the file; `None` for all columns.
     pub only: Option<Vec<String>>,
-    /// How another table was written that this one is to be read like: for `predict`, the table of the training.
-    /// It decides where this table's own cells do not.
+    /// How numbers and dates were written in an earlier table (for `predict`, the training table). It decides where the cells of this table
+    /// are ambiguous.
     pub writing: Option<Writing>,
 }
 
-/// How a table was written, as far as a cell alone does not show it. [`Reader::writing`](super::Reader::writing) tells it.
+/// How numbers and dates are written in a table, as far as a single cell does not show it. Returned by
+/// [`Reader::writing`](super::Reader::writing).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Writing {
-    /// Whether numbers have a decimal comma; `None` where no number has decimals.
+    /// Whether numbers have a decimal comma; `None` if no number has decimals.
     pub decimal_comma: Option<bool>,
-    /// The columns in which there is something to tell.
+    /// The columns with conventions of their own, by name.
     pub columns: BTreeMap<String, Style>,
 }
 
-/// How the cells of a column are written, as far as a cell alone does not show it.
+/// How the cells of a column are written, as far as a single cell does not show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Style {
-    /// Whether the month comes before the day; `None` where no date has the year last.
+    /// Whether the month comes before the day; `None` if no date has the year last.
     pub month_first: Option<bool>,
-    /// The sign beside numbers, `%` or that of a currency. Numbers without it mean the same: `3.1%` and `3.1` are both 3.1.
+    /// The per cent or currency sign of the numbers. Numbers without it are read alike: `3.1%` and `3.1` are both 3.1.
     pub sign: Option<char>,
     /// Whether the cells are times of day without a date.
     pub is_clock: bool,
 }
 
-/// A column as it will be read.
+/// Name and kind of a column that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// As in the header.
+    /// The name in the header.
     pub name: String,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: Kind,
 }
 
-/// The texts and numbers that stand for a missing value.
+/// The strings and numbers that mean a missing value.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Markers {
-    texts: Vec<Vec<u8>>,
+pub(super) struct MissingMarkers {
+    strings: Vec<Vec<u8>>,
     numbers: Vec<f64>,
 }
 
-impl Markers {
+impl MissingMarkers {
     pub(super) fn new(missing: &[String]) -> Self {
-        let texts: Vec<Vec<u8>> = missing.iter().map(|text| text.trim().as_bytes().to_vec()).collect();
-        let numbers = texts.iter().filter_map(|text| number::parse(text, b'.').or_else(|| number::parse(text, b',')));
-        Markers { numbers: numbers.collect(), texts }
+        let strings: Vec<Vec<u8>> = missing.iter().map(|marker| marker.trim().as_bytes().to_vec()).collect();
+        let number = |marker: &Vec<u8>| number::parse(marker, b'.').or_else(|| number::parse(marker, b','));
+        MissingMarkers { numbers: strings.iter().filter_map(number).collect(), strings }
     }
 
-    /// Whether a number stands for a missing value.
+    /// Whether a number means a missing value.
     #[inline]
-    pub(super) fn is_number(&self, value: f64) -> bool {
+    pub(super) fn contains_number(&self, value: f64) -> bool {
         !self.numbers.is_empty() && self.numbers.contains(&value)
     }
 
-    /// Whether a text that need not be a number stands for a missing value.
+    /// Whether a cell means a missing value, compared as a string.
     #[inline]
-    pub(super) fn is_text(&self, cell: &[u8]) -> bool {
-        // `NA` in capitals alone: Na may be sodium. `None` and `null` may be classes: see `is_word`.
+    pub(super) fn contains_string(&self, cell: &[u8]) -> bool {
+        // `NA` only in capitals, since `Na` may be sodium. `None` and `null` may be classes: see `is_word`.
         cell.is_empty()
             || cell == b"?"
             || cell == b"NA"
             || (cell.len() == 3 && (cell.eq_ignore_ascii_case(b"nan") || cell == b"NaT"))
             || (cell.len() == 4 && (cell.eq_ignore_ascii_case(b"<na>") || cell.eq_ignore_ascii_case(b"#n/a")))
-            || self.texts.iter().any(|text| text == cell)
+            || self.strings.iter().any(|marker| marker == cell)
     }
 
-    /// Whether a cell means a missing value among numbers, dates and booleans, where it can be nothing else. In a column of
-    /// texts it may be a class.
+    /// Whether a cell is a word that means a missing value in a column of numbers, dates or booleans. In a column of strings it may be a
+    /// class.
     pub(super) fn is_word(cell: &[u8]) -> bool {
         const WORDS: [&[u8]; 11] =
             [b"-", b"--", b".", b"na", b"n/a", b"n.a.", b"nat", b"null", b"none", b"nil", b"\\N"];
         cell.len() <= 4 && WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
     }
 
-    /// Whether a cell of any kind stands for a missing value, however a number in it is written.
-    pub(super) fn holds(&self, cell: &[u8], mark: u8) -> bool {
-        self.is_text(cell)
-            || !self.numbers.is_empty() && number::parse(cell, mark).is_some_and(|value| self.is_number(value))
+    /// Whether a cell means a missing value, compared as a string and as a number.
+    pub(super) fn contains(&self, cell: &[u8], mark: u8) -> bool {
+        self.contains_string(cell)
+            || !self.numbers.is_empty() && number::parse(cell, mark).is_some_and(|value| self.contains_number(value))
     }
 }
 
-/// The candidate nearest to a name that nobody has, if any is near.
+/// The candidate most similar to a mistyped name; `None` if none is similar enough.
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let plain =
+    let normalised =
         |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect() };
-    let wanted = plain(name);
-    let likeness = |candidate: &str| {
-        let candidate_plain = plain(candidate);
-        let begins = !wanted.is_empty() && candidate_plain.starts_with(&wanted);
-        // Letters that changed places in a short name are near too.
-        let away = strsim::damerau_levenshtein(&wanted, &candidate_plain);
-        let is_slip = 3 * away <= wanted.chars().count().max(candidate_plain.chars().count());
-        let least = if begins { 0.9 } else { 0.8 * f64::from(u8::from(is_slip)) };
-        strsim::jaro_winkler(&wanted, &candidate_plain).max(least)
+    let wanted = normalised(name);
+    let similarity = |candidate: &str| {
+        let candidate_text = normalised(candidate);
+        let is_prefix = !wanted.is_empty() && candidate_text.starts_with(&wanted);
+        // Jaro–Winkler rates swapped letters in a short name too low, so the edit distance counts as well.
+        let distance = strsim::damerau_levenshtein(&wanted, &candidate_text);
+        let is_typo = 3 * distance <= wanted.chars().count().max(candidate_text.chars().count());
+        let minimum = if is_prefix { 0.9 } else { 0.8 * f64::from(u8::from(is_typo)) };
+        strsim::jaro_winkler(&wanted, &candidate_text).max(minimum)
     };
-    // `max_by` keeps the last of equals; a strict comparison keeps the first, as the file has them.
+    // Of equally similar candidates the first one is kept; `max_by` would keep the last.
     let mut best: Option<(&str, f64)> = None;
     for candidate in candidates {
-        let likeness = likeness(candidate);
-        if likeness >= 0.8 && best.is_none_or(|(_, so_far)| likeness > so_far) {
-            best = Some((candidate, likeness));
+        let similarity = similarity(candidate);
+        if similarity >= 0.8 && best.is_none_or(|(_, highest)| similarity > highest) {
+            best = Some((candidate, similarity));
         }
     }
     best.map(|(candidate, _)| candidate)
 }
 
-/// The fault of a column that is asked for and not there.
-pub(super) fn no_column<'a>(file: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Error {
-    let name = name.escape_debug();
-    match nearest(&name.to_string(), names.clone()) {
-        Some(near) => Error::data(
-            Place::file(file),
-            format!("no column `{name}`; did you mean `{}`?", near.escape_debug()),
-            String::new(),
-        ),
-        None => {
-            const SHOWN: usize = 20;
-            let total = names.clone().count();
-            let mut list =
-                names.take(SHOWN).map(|name| format!("`{}`", name.escape_debug())).collect::<Vec<_>>().join(", ");
-            if total > SHOWN {
-                list += &format!(" and {} more", total - SHOWN);
-            }
-            Error::data(Place::file(file), format!("no column `{name}`"), format!("the columns are {list}"))
-        }
-    }
-}
-
-/// Checks that all columns the user speaks of are there.
+/// Checks that the file has all columns that are to be read.
 pub(super) fn check_names(file: &str, reading: &Reading, names: &[&str]) -> Result<()> {
-    let Some(spoken) = &reading.only else { return Ok(()) };
-    let known: HashSet<&str> = names.iter().copied().collect();
-    for name in spoken {
-        if !known.contains(name.as_str()) {
-            return Err(no_column(file, name, names.iter().copied()));
-        }
-    }
-    Ok(())
+    let Some(only) = &reading.only else { return Ok(()) };
+    let available: HashSet<&str> = names.iter().copied().collect();
+    let missing: Vec<&str> = only.iter().map(String::as_str).filter(|name| !available.contains(name)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(missing_columns_error(file, &missing, names)) }
 }
 
 #[cfg(test)]
@@ -175,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nearest_name_forgives_case_marks_and_slips() {
+    fn similar_names_are_found_despite_case_punctuation_and_typos() {
         let names = ["No", "pm2.5", "DEWP", "education-num", "hours-per-week"];
         assert_eq!(nearest("pm25", names), Some("pm2.5"));
         assert_eq!(nearest("dewp", names), Some("DEWP"));
@@ -185,18 +161,18 @@ mod tests {
     }
 
     #[test]
-    fn markers_match_as_text_and_as_number() {
-        let markers = Markers::new(&["-200".into(), "n/a".into()]);
+    fn missing_markers_match_as_strings_and_as_numbers() {
+        let markers = MissingMarkers::new(&["-200".into(), "n/a".into()]);
         for cell in ["", "?", "NA", "NaN", "nan", "n/a", "-200", "-200.0", "-2e2"] {
-            assert!(markers.holds(cell.as_bytes(), b'.'), "{cell}");
+            assert!(markers.contains(cell.as_bytes(), b'.'), "{cell}");
         }
-        assert!(markers.holds(b"-200,0", b','));
+        assert!(markers.contains(b"-200,0", b','));
         for cell in ["<NA>", "#N/A", "NaT"] {
-            assert!(markers.holds(cell.as_bytes(), b'.') && !Markers::is_word(b"x"), "{cell}");
+            assert!(markers.contains(cell.as_bytes(), b'.') && !MissingMarkers::is_word(b"x"), "{cell}");
         }
         for cell in ["None", "null", "NULL", "Na", "na", "-", "--", ".", "N/A", "nil", "\\N", "n.a."] {
-            assert!(!markers.holds(cell.as_bytes(), b'.') && Markers::is_word(cell.as_bytes()), "{cell}");
+            assert!(!markers.contains(cell.as_bytes(), b'.') && MissingMarkers::is_word(cell.as_bytes()), "{cell}");
         }
-        assert!(!markers.holds(b"200", b'.') && !Markers::is_word(b"200") && !Markers::is_word(b""));
+        assert!(!markers.contains(b"200", b'.') && !MissingMarkers::is_word(b"200") && !MissingMarkers::is_word(b""));
     }
 }

@@ -1,4 +1,4 @@
-//! Where a table comes from: a file, standard input, or one of the tables that come along.
+//! Sources of tables: a file, standard input, or one of the built-in tables.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -7,29 +7,29 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 
 use super::Reading;
-use super::blob::Blob;
+use super::byte_source::ByteSource;
 use crate::error::{Error, Place, Result};
 
-/// Where a table comes from.
+/// The source of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A file.
     File(PathBuf),
     /// Standard input.
     Stdin,
-    /// A table that comes along.
+    /// A built-in table.
     BuiltIn(BuiltIn),
 }
 
-/// The tables that come along, as UCI distributes them (data/README.md tells their origin and licence).
+/// The built-in tables, as UCI distributes them. Origin and licence are described in `data/README.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuiltIn {
-    /// 32561 people of the 1994 census: is the income above 50 000 dollars?
+    /// Adult: 32561 people of the 1994 US census, to predict an income above 50 000 dollars.
     Adult,
-    /// 16281 further people, kept for testing. The file's first line, which is no row, and the final dots of its labels
-    /// are left out.
+    /// The test set of Adult: 16281 further people. The first line of the file, which is not a row, and the dots after its labels are
+    /// removed.
     AdultTest,
-    /// 43824 hours of weather and fine dust in Beijing.
+    /// Beijing PM2.5: 43824 hours of weather and particulate matter.
     Pollution,
 }
 
@@ -52,7 +52,7 @@ const ADULT_COLUMNS: [&str; 15] = [
 ];
 
 impl Source {
-    /// From what a user writes: `-`, the name of a built-in table, or a path. `./adult` is the file of that name.
+    /// Parses `-` for standard input, the name of a built-in table, or a path. `./adult` is a file in the current folder.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         match BuiltIn::ALL.into_iter().find(|table| table.name() == text) {
@@ -62,7 +62,7 @@ impl Source {
         }
     }
 
-    /// The name that messages use.
+    /// The name of the source in messages.
     #[must_use]
     pub fn name(&self) -> String {
         match self {
@@ -74,10 +74,10 @@ impl Source {
 }
 
 impl BuiltIn {
-    /// All of them.
+    /// All built-in tables.
     pub const ALL: [BuiltIn; 3] = [BuiltIn::Adult, BuiltIn::AdultTest, BuiltIn::Pollution];
 
-    /// As a user writes it.
+    /// The name that selects this table.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl BuiltIn {
         }
     }
 
-    fn packed(self) -> &'static [u8] {
+    fn compressed(self) -> &'static [u8] {
         match self {
             BuiltIn::Adult => include_bytes!("../../data/adult.data.gz"),
             BuiltIn::AdultTest => include_bytes!("../../data/adult.test.gz"),
@@ -95,10 +95,10 @@ impl BuiltIn {
         }
     }
 
-    /// The text and the line it begins on.
+    /// The text of the file and the line that it begins on.
     fn text(self) -> io::Result<(Vec<u8>, u64)> {
         let mut text = Vec::new();
-        MultiGzDecoder::new(self.packed()).read_to_end(&mut text)?;
+        MultiGzDecoder::new(self.compressed()).read_to_end(&mut text)?;
         if self != BuiltIn::AdultTest {
             return Ok((text, 1));
         }
@@ -108,17 +108,17 @@ impl BuiltIn {
     }
 }
 
-/// What a source turned out to hold.
+/// An opened source, by format.
 pub(super) enum Opened {
-    /// Text and the line it begins on.
+    /// Text, and the line that it begins on.
     Text { text: Box<dyn Read + Send>, line: u64 },
     /// A Parquet file.
-    Parquet(Blob),
+    Parquet(ByteSource),
     /// An Arrow IPC file (`.arrow`, `.feather`) or stream.
-    Arrow { blob: Blob, stream: bool },
+    Arrow { bytes: ByteSource, is_stream: bool },
 }
 
-/// Opens a source and looks at its first bytes: they, not the file's name, say what it holds.
+/// Opens a source and recognises its format by its first bytes, not by the name of the file.
 pub(super) fn open(source: &Source, reading: &mut Reading) -> Result<Opened> {
     let name = source.name();
     match source {
@@ -131,19 +131,19 @@ pub(super) fn open(source: &Source, reading: &mut Reading) -> Result<Opened> {
         }
         Source::Stdin => {
             let mut stdin = io::stdin();
-            let start = begin(&mut stdin).map_err(|error| unreadable(&name, &error))?;
+            let start = first_bytes(&mut stdin).map_err(|error| unreadable(&name, &error))?;
             let whole = Cursor::new(start.clone()).chain(stdin);
             let in_memory = |mut whole: io::Chain<Cursor<Vec<u8>>, io::Stdin>| {
                 let mut bytes = Vec::new();
                 whole.read_to_end(&mut bytes).map_err(|error| unreadable(&name, &error))?;
-                Ok::<_, Error>(Blob::memory(bytes))
+                Ok::<_, Error>(ByteSource::memory(bytes))
             };
             match recognise(&name, &start)? {
                 Format::Text => Ok(Opened::Text { text: Box::new(whole), line: 1 }),
-                Format::Gzip => Ok(Opened::Text { text: Box::new(unpacked(whole)), line: 1 }),
+                Format::Gzip => Ok(Opened::Text { text: Box::new(decompressed(whole)), line: 1 }),
                 Format::Parquet => Ok(Opened::Parquet(in_memory(whole)?)),
-                Format::ArrowFile => Ok(Opened::Arrow { blob: in_memory(whole)?, stream: false }),
-                Format::ArrowStream => Ok(Opened::Arrow { blob: in_memory(whole)?, stream: true }),
+                Format::ArrowFile => Ok(Opened::Arrow { bytes: in_memory(whole)?, is_stream: false }),
+                Format::ArrowStream => Ok(Opened::Arrow { bytes: in_memory(whole)?, is_stream: true }),
             }
         }
         Source::File(path) => open_file(path, &name),
@@ -152,42 +152,42 @@ pub(super) fn open(source: &Source, reading: &mut Reading) -> Result<Opened> {
 
 fn open_file(path: &Path, name: &str) -> Result<Opened> {
     let mut file = File::open(path).map_err(|error| unreadable(name, &error))?;
-    let about = file.metadata().map_err(|error| unreadable(name, &error))?;
-    if about.is_dir() {
+    let metadata = file.metadata().map_err(|error| unreadable(name, &error))?;
+    if metadata.is_dir() {
         return Err(Error::data(Place::file(name), "is a directory", "name one of the files in it"));
     }
-    let start = begin(&mut file).map_err(|error| unreadable(name, &error))?;
+    let start = first_bytes(&mut file).map_err(|error| unreadable(name, &error))?;
     let format = recognise(name, &start)?;
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let promised = match extension.as_str() {
+    let expected = match extension.as_str() {
         "parquet" | "pq" => "Parquet",
         "arrow" | "feather" | "ipc" => "Arrow",
         _ => "",
     };
-    if format == Format::Text && !promised.is_empty() {
+    if format == Format::Text && !expected.is_empty() {
         return Err(Error::data(
             Place::file(name),
-            format!("is no {promised} file"),
-            "it may be damaged or cut; name it .csv if it is text",
+            format!("is not a {expected} file"),
+            "it may be damaged or truncated; name it .csv if it is text",
         ));
     }
-    // Seeking fails on pipes: what was read is put in front again.
+    // A pipe cannot be rewound, so the bytes already read are put in front again.
     let whole = Cursor::new(start).chain(file.try_clone().map_err(|error| unreadable(name, &error))?);
     Ok(match format {
         Format::Text => Opened::Text { text: Box::new(whole), line: 1 },
-        Format::Gzip => Opened::Text { text: Box::new(unpacked(whole)), line: 1 },
-        Format::Parquet => Opened::Parquet(Blob::file(file, about.len())),
-        Format::ArrowFile => Opened::Arrow { blob: Blob::file(file, about.len()), stream: false },
-        Format::ArrowStream => Opened::Arrow { blob: Blob::file(file, about.len()), stream: true },
+        Format::Gzip => Opened::Text { text: Box::new(decompressed(whole)), line: 1 },
+        Format::Parquet => Opened::Parquet(ByteSource::file(file, metadata.len())),
+        Format::ArrowFile => Opened::Arrow { bytes: ByteSource::file(file, metadata.len()), is_stream: false },
+        Format::ArrowStream => Opened::Arrow { bytes: ByteSource::file(file, metadata.len()), is_stream: true },
     })
 }
 
-fn unpacked<R: Read>(packed: R) -> MultiGzDecoder<io::BufReader<R>> {
-    MultiGzDecoder::new(io::BufReader::with_capacity(64 << 10, packed))
+fn decompressed<R: Read>(compressed: R) -> MultiGzDecoder<io::BufReader<R>> {
+    MultiGzDecoder::new(io::BufReader::with_capacity(64 << 10, compressed))
 }
 
-/// The first eight bytes, fewer where there are no more.
-fn begin(source: &mut impl Read) -> io::Result<Vec<u8>> {
+/// The first eight bytes, or fewer if the source is shorter.
+fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     source.take(8).read_to_end(&mut start)?;
     Ok(start)
@@ -202,10 +202,11 @@ enum Format {
     ArrowStream,
 }
 
+/// The format that a file has by its first bytes.
 fn recognise(name: &str, start: &[u8]) -> Result<Format> {
     let refused = |problem: &str, hint: &str| Err(Error::data(Place::file(name), problem, hint));
     match start {
-        [] => refused("is empty", "a table has a header and at least one row"),
+        [] => refused("is empty", "a table needs a header and at least one row"),
         [0x1f, 0x8b, ..] => Ok(Format::Gzip),
         [b'P', b'A', b'R', b'1', ..] => Ok(Format::Parquet),
         [b'P', b'A', b'R', b'E', ..] => refused("is an encrypted Parquet file", "write it without encryption"),
@@ -213,15 +214,17 @@ fn recognise(name: &str, start: &[u8]) -> Result<Format> {
         [b'F', b'E', b'A', b'1', ..] => refused("is a Feather file of version 1", "write it as version 2"),
         [0xff, 0xff, 0xff, 0xff, ..] => Ok(Format::ArrowStream),
         [b'P', b'K', 3, 4, ..] => refused("is a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => refused("is packed with zstd", "unpack it, or pack it with gzip"),
-        [b'B', b'Z', b'h', ..] => refused("is packed with bzip2", "unpack it, or pack it with gzip"),
-        [0xfd, b'7', b'z', b'X', b'Z', ..] => refused("is packed with xz", "unpack it, or pack it with gzip"),
-        _ => recognise_mark(name, start).map(|()| Format::Text),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => refused("is compressed with zstd", "decompress it, or compress it with gzip"),
+        [b'B', b'Z', b'h', ..] => refused("is compressed with bzip2", "decompress it, or compress it with gzip"),
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => {
+            refused("is compressed with xz", "decompress it, or compress it with gzip")
+        }
+        _ => check_byte_order_mark(name, start).map(|()| Format::Text),
     }
 }
 
 /// Refuses text with the byte order mark of UTF-16 or UTF-32.
-fn recognise_mark(name: &str, start: &[u8]) -> Result<()> {
+fn check_byte_order_mark(name: &str, start: &[u8]) -> Result<()> {
     match start {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Err(not_utf8(name, "UTF-32 text", "utf-32")),
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Err(not_utf8(name, "UTF-16 text", "utf-16")),
@@ -229,17 +232,17 @@ fn recognise_mark(name: &str, start: &[u8]) -> Result<()> {
     }
 }
 
-/// The fault of a text in another encoding, by its name and by the name that `iconv` has for it.
+/// The error for text in another encoding, with the name that `iconv` uses for it.
 fn not_utf8(name: &str, encoding: &str, iconv: &str) -> Error {
     let hint = format!("save it as UTF-8: `iconv -f {iconv} -t utf-8 FILE > NEW`");
     Error::data(Place::file(name), format!("is {encoding}"), hint)
 }
 
-/// Refuses text in UTF-16 or UTF-32 by its first bytes, with a byte order mark (in packed text, which [`open`] does not see) or
-/// without: in a table most characters are digits, delimiters and line ends, whose other bytes are 0.
+/// Refuses text in UTF-16 or UTF-32, recognised by its first bytes: by a byte order mark (in compressed text, which [`open`] does not see)
+/// or by zero bytes. Most characters of a table are digits, delimiters and line ends, whose high bytes are 0.
 pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     let start = &text[..text.len().min(4096)];
-    recognise_mark(name, start)?;
+    check_byte_order_mark(name, start)?;
     if !start.contains(&0) {
         return Ok(());
     }
@@ -251,10 +254,10 @@ pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
         return Err(not_utf8(name, "UTF-32 text without a byte order mark", "utf-32be"));
     }
     let pairs = start.chunks_exact(2);
-    let zeros = |place: usize| pairs.clone().filter(|pair| pair[place] == 0).count();
-    // Every character of a table in Latin letters; a fifth of them where the texts are in another script.
+    let zeros = |byte: usize| pairs.clone().filter(|pair| pair[byte] == 0).count();
+    // All characters of a table in Latin letters have a zero byte; in other scripts at least a fifth of them do.
     let many = (pairs.len() / 5).max(1);
-    // Some characters of other scripts have a 0 in the other place.
+    // Some characters of other scripts have their zero in the other byte.
     match (zeros(0), zeros(1)) {
         (few, most) if most >= many && most > 4 * few => {
             Err(not_utf8(name, "UTF-16 text without a byte order mark", "utf-16le"))
@@ -266,7 +269,7 @@ pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     }
 }
 
-/// The fault of a file that the system does not give.
+/// The error for a file that cannot be read.
 pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
     let place = Place::file(name);
     match error.kind() {
@@ -281,10 +284,12 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
             );
             Error::data(place, "no such file", hint)
         }
-        io::ErrorKind::PermissionDenied => Error::data(place, "may not be read", "ask for permission to read it"),
+        io::ErrorKind::PermissionDenied => {
+            Error::data(place, "cannot be read: permission denied", "ask for permission to read it")
+        }
         io::ErrorKind::IsADirectory => Error::data(place, "is a directory", "name one of the files in it"),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-            Error::data(place, format!("the packed data are damaged: {error}"), "fetch or write the file again")
+            Error::data(place, format!("the compressed data is damaged: {error}"), "download or write the file again")
         }
         _ => Error::data(place, format!("cannot be read: {error}"), ""),
     }

@@ -1,4 +1,4 @@
-//! Dates and times of day as cells write them.
+//! Parses dates and times of day.
 //!
 //! ```text
 //! 2010-01-31   2010/01/31   2010.1.31   31.01.2010   31/1/2010   31-01-2010
@@ -6,16 +6,16 @@
 //! 2010-01-31T18:00   2010-01-31 18:00:05.250Z   31.01.2010 6:05   2010-01-31T18:00:05+01:00   1/31/2010 6:00 PM
 //! ```
 //!
-//! Names of months are English, whole or their first three letters. Eight digits are a date from 1900 to 2099.
-//! A time with an offset is moved to UTC; one without is taken as it stands.
+//! Names of months are English, in full or their first three letters. Eight digits are a date from 1900 to 2099.
+//! A time with an offset is converted to UTC; a time without one is not changed.
 
 use chrono::NaiveDate;
 
 const DAY: i64 = 86_400;
 
-/// Which comes first where the year comes last.
+/// Whether the day or the month comes first in dates with the year last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum DateOrder {
     /// 31/01/2010
     #[default]
     DayFirst,
@@ -23,98 +23,100 @@ pub(super) enum Order {
     MonthFirst,
 }
 
-/// Seconds since 1970-01-01 00:00, or `None` where the cell is no date.
-pub(super) fn parse(cell: &[u8], order: Order) -> Option<i64> {
-    let (parts, rest) = date(cell).or_else(|| unusual(cell))?;
+/// Parses a date, with or without a time of day, as seconds since 1970-01-01 00:00. `None` if the cell is not a date.
+pub(super) fn parse(cell: &[u8], order: DateOrder) -> Option<i64> {
+    let (parts, rest) = numeric_date(cell).or_else(|| other_date(cell))?;
     let (year, month, day) = match (parts, order) {
-        (Parts::YearFirst(year, month, day), _) => (year, month, day),
-        (Parts::YearLast(day, month, year), Order::DayFirst)
-        | (Parts::YearLast(month, day, year), Order::MonthFirst) => (year, month, day),
+        (DateParts::YearFirst(year, month, day), _) => (year, month, day),
+        (DateParts::YearLast(day, month, year), DateOrder::DayFirst)
+        | (DateParts::YearLast(month, day, year), DateOrder::MonthFirst) => (year, month, day),
     };
     let midnight = NaiveDate::from_ymd_opt(year, month, day)?.and_hms_opt(0, 0, 0)?.and_utc().timestamp();
     match rest {
         [] => Some(midnight),
-        [b'T' | b't' | b' ', rest @ ..] => Some(midnight + of_day(rest)?),
+        [b'T' | b't' | b' ', rest @ ..] => Some(midnight + seconds_of_day(rest)?),
         _ => None,
     }
 }
 
-/// Seconds since midnight, or `None` where the cell is no time of day: `14:30`, `14:30:05`, `2:30 PM`.
-pub(super) fn clock(cell: &[u8]) -> Option<i64> {
-    of_day(cell).map(|second| second.rem_euclid(DAY))
+/// Parses a time of day without a date (`14:30`, `14:30:05`, `2:30 PM`) as seconds since midnight. `None` if the cell is something else.
+pub(super) fn time_of_day(cell: &[u8]) -> Option<i64> {
+    seconds_of_day(cell).map(|second| second.rem_euclid(DAY))
 }
 
-/// Whether a cell is a date in some order.
+/// Whether a cell is a date, with the day or the month first.
 pub(super) fn is_date(cell: &[u8]) -> bool {
-    parse(cell, Order::DayFirst).is_some() || date(cell).is_some() && parse(cell, Order::MonthFirst).is_some()
+    parse(cell, DateOrder::DayFirst).is_some()
+        || numeric_date(cell).is_some() && parse(cell, DateOrder::MonthFirst).is_some()
 }
 
-/// Whether a cell is eight digits that make a date.
-pub(super) fn is_compact(cell: &[u8]) -> bool {
-    cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) && parse(cell, Order::DayFirst).is_some()
+/// Whether a cell is a date of eight digits, such as `20100131`.
+pub(super) fn is_compact_date(cell: &[u8]) -> bool {
+    cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) && parse(cell, DateOrder::DayFirst).is_some()
 }
 
-/// Whether a cell is another date with the day first than with the month first.
+/// Whether a cell is a date whose meaning depends on the order of day and month.
 pub(super) fn is_ambiguous(cell: &[u8]) -> bool {
-    matches!(date(cell), Some((Parts::YearLast(first, second, _), _)) if first <= 12 && second <= 12 && first != second)
+    matches!(numeric_date(cell), Some((DateParts::YearLast(first, second, _), _)) if first <= 12 && second <= 12 && first != second)
 }
 
-/// The order that a cell shows, where it shows one: a 31 is no month.
-pub(super) fn shows(cell: &[u8]) -> Option<Order> {
-    match date(cell)?.0 {
-        Parts::YearLast(first, second, _) if first > 12 && second <= 12 => Some(Order::DayFirst),
-        Parts::YearLast(first, second, _) if first <= 12 && second > 12 => Some(Order::MonthFirst),
+/// The order of day and month, if the cell shows it: 31 cannot be a month. `None` if both orders are possible.
+pub(super) fn unambiguous_order(cell: &[u8]) -> Option<DateOrder> {
+    match numeric_date(cell)?.0 {
+        DateParts::YearLast(first, second, _) if first > 12 && second <= 12 => Some(DateOrder::DayFirst),
+        DateParts::YearLast(first, second, _) if first <= 12 && second > 12 => Some(DateOrder::MonthFirst),
         _ => None,
     }
 }
 
-enum Parts {
+enum DateParts {
     YearFirst(i32, u32, u32),
     YearLast(u32, u32, i32),
 }
 
-/// Three numbers with the same sign between them, one of them of four digits, and what follows.
-fn date(cell: &[u8]) -> Option<(Parts, &[u8])> {
+/// Parses three numbers with the same separator, the first or last of four digits. Returns the date and the rest of the cell.
+fn numeric_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
     let (first, first_digits, rest) = digits(cell)?;
-    let (sign, rest) = rest.split_first()?;
-    if !matches!(sign, b'-' | b'/' | b'.') {
+    let (separator, rest) = rest.split_first()?;
+    if !matches!(separator, b'-' | b'/' | b'.') {
         return None;
     }
     let (second, second_digits, rest) = digits(rest)?;
-    let rest = rest.strip_prefix(&[*sign])?;
+    let rest = rest.strip_prefix(&[*separator])?;
     let (third, third_digits, rest) = digits(rest)?;
     match (first_digits, second_digits, third_digits) {
-        (4, 1..=2, 1..=2) => Some((Parts::YearFirst(first as i32, second, third), rest)),
-        (1..=2, 1..=2, 4) => Some((Parts::YearLast(first, second, third as i32), rest)),
+        (4, 1..=2, 1..=2) => Some((DateParts::YearFirst(first as i32, second, third), rest)),
+        (1..=2, 1..=2, 4) => Some((DateParts::YearLast(first, second, third as i32), rest)),
         _ => None,
     }
 }
 
-/// Dates with the name of a month, and dates of eight digits.
-fn unusual(cell: &[u8]) -> Option<(Parts, &[u8])> {
-    let blanks = |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'-' | b',' | b'.' | b'/')).count();
+/// Parses a date with the name of a month, or of eight digits. Returns the date and the rest of the cell.
+fn other_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
+    let separators =
+        |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'-' | b',' | b'.' | b'/')).count();
     if cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) {
         let number = |part: &[u8]| digits(part).map(|(value, ..)| value);
         let (year, month, day) = (number(&cell[..4])?, number(&cell[4..6])?, number(&cell[6..])?);
-        return (1900..2100).contains(&year).then(|| (Parts::YearFirst(year as i32, month, day), &cell[8..]));
+        return (1900..2100).contains(&year).then(|| (DateParts::YearFirst(year as i32, month, day), &cell[8..]));
     }
-    // 31 Jan 2010 and Jan 31 2010: what is left after one of them is the year.
+    // Either `31 Jan` or `Jan 31`; the year follows.
     let (month, day, rest) = if cell.first()?.is_ascii_digit() {
         let (day, day_digits, rest) = digits(cell)?;
-        let (month, rest) = month(&rest[blanks(rest)..])?;
+        let (month, rest) = month(&rest[separators(rest)..])?;
         (month, (day_digits <= 2).then_some(day)?, rest)
     } else {
         let (month, rest) = month(cell)?;
-        let (day, day_digits, rest) = digits(&rest[blanks(rest)..])?;
+        let (day, day_digits, rest) = digits(&rest[separators(rest)..])?;
         (month, (day_digits <= 2).then_some(day)?, rest)
     };
-    let between = blanks(rest);
+    let between = separators(rest);
     let (year, year_digits, rest) = digits(&rest[between..])?;
     ((between > 0 || cell[0].is_ascii_digit()) && year_digits == 4)
-        .then_some((Parts::YearFirst(year as i32, month, day), rest))
+        .then_some((DateParts::YearFirst(year as i32, month, day), rest))
 }
 
-/// A month by its name, and what follows.
+/// Parses the name of a month. Returns its number and the rest of the text.
 fn month(text: &[u8]) -> Option<(u32, &[u8])> {
     const MONTHS: [&str; 12] = [
         "january",
@@ -130,7 +132,7 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
         "november",
         "december",
     ];
-    // Most texts are no months: their first three letters tell.
+    // Most strings are rejected by their first three letters.
     let first = text.first_chunk::<3>()?;
     let at = MONTHS.iter().position(|month| first.eq_ignore_ascii_case(&month.as_bytes()[..3]))?;
     let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -139,8 +141,8 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
     (length == 3 || is_whole).then_some((at as u32 + 1, &text[length..]))
 }
 
-/// Seconds of `18:00`, `18:00:05`, `18:00:05.25`, `6:00 PM`, each with or without an offset. Parts of a second are dropped.
-fn of_day(text: &[u8]) -> Option<i64> {
+/// Parses `18:00`, `18:00:05`, `18:00:05.25` or `6:00 PM`, each with or without an offset, as seconds. Fractions of a second are dropped.
+fn seconds_of_day(text: &[u8]) -> Option<i64> {
     let (hour, hour_digits, rest) = digits(text)?;
     let (minute, minute_digits, mut rest) = digits(rest.strip_prefix(b":")?)?;
     let mut second = 0;
@@ -155,11 +157,11 @@ fn of_day(text: &[u8]) -> Option<i64> {
             rest = &tail[fraction..];
         }
     }
-    let half = rest.strip_prefix(b" ").unwrap_or(rest);
-    let hour = match half.split_at_checked(2) {
-        Some((half, after)) if half.eq_ignore_ascii_case(b"am") || half.eq_ignore_ascii_case(b"pm") => {
+    let suffix = rest.strip_prefix(b" ").unwrap_or(rest);
+    let hour = match suffix.split_at_checked(2) {
+        Some((am_pm, after)) if am_pm.eq_ignore_ascii_case(b"am") || am_pm.eq_ignore_ascii_case(b"pm") => {
             rest = after;
-            let afternoon = u32::from(half.eq_ignore_ascii_case(b"pm"));
+            let afternoon = u32::from(am_pm.eq_ignore_ascii_case(b"pm"));
             (1..=12).contains(&hour).then_some(hour % 12 + 12 * afternoon)?
         }
         _ => hour,
@@ -170,7 +172,7 @@ fn of_day(text: &[u8]) -> Option<i64> {
     Some(i64::from(hour * 3600 + minute * 60 + second) - offset(rest)?)
 }
 
-/// Seconds of `Z`, `+01:00`, `+0100`, `+01`.
+/// Parses an offset from UTC (nothing, `Z`, `+01:00`, `+0100`, `+01`) as seconds.
 fn offset(text: &[u8]) -> Option<i64> {
     let text = text.strip_prefix(b" ").unwrap_or(text);
     let (sign, rest) = match text {
@@ -192,7 +194,7 @@ fn offset(text: &[u8]) -> Option<i64> {
     (hour <= 23 && minute <= 59).then(|| sign * i64::from(hour * 3600 + minute * 60))
 }
 
-/// A number of one to four digits, how many, and what follows.
+/// Parses a number of one to four digits. Returns it, the number of digits, and the rest of the text.
 fn digits(text: &[u8]) -> Option<(u32, usize, &[u8])> {
     let count = text.iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();
     let value = text[..count].iter().fold(0, |value, byte| value * 10 + u32::from(byte - b'0'));
@@ -204,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_way_to_write_a_time_gives_the_same_second() {
+    fn all_notations_of_a_time_are_parsed_alike() {
         // 2010-01-31 18:05:00 is 14640 days and 65100 seconds after 1970-01-01.
         let expected = 14640 * 86400 + 65100;
         for text in [
@@ -222,10 +224,10 @@ mod tests {
             "Jan 31 2010 6:05 PM",
             "2010-01-31 6:05:00pm",
         ] {
-            assert_eq!(parse(text.as_bytes(), Order::DayFirst), Some(expected), "{text}");
+            assert_eq!(parse(text.as_bytes(), DateOrder::DayFirst), Some(expected), "{text}");
         }
-        assert_eq!(parse(b"01/31/2010 18:05", Order::MonthFirst), Some(expected));
-        assert_eq!(parse(b"1969-12-31", Order::DayFirst), Some(-86400));
+        assert_eq!(parse(b"01/31/2010 18:05", DateOrder::MonthFirst), Some(expected));
+        assert_eq!(parse(b"1969-12-31", DateOrder::DayFirst), Some(-86400));
         for text in [
             "20100131",
             "Jan 31 2010",
@@ -235,12 +237,12 @@ mod tests {
             "Jan. 31, 2010",
             "january 31,2010",
         ] {
-            assert_eq!(parse(text.as_bytes(), Order::MonthFirst), Some(14640 * 86400), "{text}");
+            assert_eq!(parse(text.as_bytes(), DateOrder::MonthFirst), Some(14640 * 86400), "{text}");
         }
     }
 
     #[test]
-    fn a_time_of_day_needs_no_date() {
+    fn times_of_day_are_parsed_without_a_date() {
         for (text, second) in [
             ("14:30", 52_200),
             ("14:30:05", 52_205),
@@ -249,15 +251,15 @@ mod tests {
             ("12:00 AM", 0),
             ("12:00 pm", 43_200),
         ] {
-            assert_eq!(clock(text.as_bytes()), Some(second), "{text}");
+            assert_eq!(time_of_day(text.as_bytes()), Some(second), "{text}");
         }
         for text in ["", "14", "24:00", "14:60", "14:3", "13:00 PM", "0:10 AM", "14:30x", "2:1", "125:30"] {
-            assert_eq!(clock(text.as_bytes()), None, "{text}");
+            assert_eq!(time_of_day(text.as_bytes()), None, "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn strings_that_are_not_dates_are_rejected() {
         for text in [
             "",
             "2010",
@@ -286,16 +288,16 @@ mod tests {
             "192.168.0.1",
             "12345-01-01",
         ] {
-            assert_eq!(parse(text.as_bytes(), Order::DayFirst), None, "{text}");
+            assert_eq!(parse(text.as_bytes(), DateOrder::DayFirst), None, "{text}");
         }
     }
 
     #[test]
-    fn a_day_above_twelve_shows_the_order() {
-        assert_eq!(shows(b"31/01/2010"), Some(Order::DayFirst));
-        assert_eq!(shows(b"01/31/2010"), Some(Order::MonthFirst));
-        assert_eq!(shows(b"03/04/2010"), None);
-        assert_eq!(shows(b"2010-01-31"), None);
+    fn a_day_above_twelve_decides_the_order() {
+        assert_eq!(unambiguous_order(b"31/01/2010"), Some(DateOrder::DayFirst));
+        assert_eq!(unambiguous_order(b"01/31/2010"), Some(DateOrder::MonthFirst));
+        assert_eq!(unambiguous_order(b"03/04/2010"), None);
+        assert_eq!(unambiguous_order(b"2010-01-31"), None);
         assert!(is_ambiguous(b"03/04/2010") && !is_ambiguous(b"03/03/2010") && !is_ambiguous(b"31/01/2010"));
     }
 }

@@ -1,33 +1,34 @@
-//! What seems odd in a whole table: values that may mean "missing", and numbers that were read as text.
+//! Warnings about a whole table: values that may mean "missing", and numbers that were read as text.
 
-use super::reading::Markers;
-use super::{Category, Kind, Reading, Table, Values, number, shown};
+use super::reading::MissingMarkers;
+use super::{Category, Kind, Reading, Table, Values, cell_excerpt, number};
 use crate::note::Note;
 use crate::setting::Setting;
 
-/// Fewer different values than this are codes or grades, where any distance is usual.
-const DIFFERENT: usize = 10;
-/// Columns that one note names.
-const NAMED: usize = 3;
+/// A column with fewer different values than this holds codes or grades, whose distances mean nothing.
+const MIN_DISTINCT: usize = 10;
+/// The most columns that a note names.
+const MAX_NAMED: usize = 3;
 
-/// Notes about columns that may not hold what they seem to: for the table of a training, of which all rows are known.
+/// Warnings about columns of a training table that may be misread.
 ///
-/// - A value that stands apart from all others and repeats, such as -200 or 999, may mean that the value is missing. It is the
-///   smallest or the largest, is not 0, is in at least 1 % of the rows and three times, and there are ten other values or more.
-///   It lies either farther from them than they do from each other; or it is the only negative number, or nothing but nines, and
-///   lies ten times farther from them than they do from their neighbours.
-/// - A column of text in which half of the cells or more are numbers has cells that keep it from being read as numbers.
+/// - A value far from all others that repeats, such as -200 or 999, may mean that the value is missing. It is the smallest or the largest
+///   value, is not 0, occurs at least three times and in at least 1 % of the rows, and there are at least ten other values. In addition, its
+///   distance from the others exceeds their range; or it is the only negative number or consists of nines, and its distance exceeds ten
+///   times the mean distance between neighbouring values.
+/// - A column of text in which at least half of the cells are numbers probably contains a few cells that prevent it from being read as
+///   numbers.
 #[must_use]
 pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
     let mut notes = Vec::new();
-    let mut apart: Vec<(f64, Vec<&str>)> = Vec::new();
+    let mut outliers: Vec<(f64, Vec<&str>)> = Vec::new();
     for column in &table.columns {
         match &column.values {
             Values::Number(values) => {
-                if let Some(value) = standing_apart(values) {
-                    match apart.iter_mut().find(|(other, _)| *other == value) {
+                if let Some(value) = repeated_outlier(values) {
+                    match outliers.iter_mut().find(|(other, _)| *other == value) {
                         Some((_, columns)) => columns.push(&column.name),
-                        None => apart.push((value, vec![&column.name])),
+                        None => outliers.push((value, vec![&column.name])),
                     }
                 }
             }
@@ -37,17 +38,17 @@ pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
             _ => {}
         }
     }
-    notes.extend(apart.iter().map(|(value, columns)| {
+    notes.extend(outliers.iter().map(|(value, columns)| {
         let named: Vec<String> =
-            columns.iter().take(NAMED).map(|name| format!("`{}`", shown(name.as_bytes()))).collect();
-        let more = match columns.len().saturating_sub(NAMED) {
+            columns.iter().take(MAX_NAMED).map(|name| format!("`{}`", cell_excerpt(name.as_bytes()))).collect();
+        let more = match columns.len().saturating_sub(MAX_NAMED) {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
         let column = if columns.len() == 1 { "column" } else { "columns" };
         Note::new(format!(
-            "{column} {}{more}: {value} stands apart from all other values and repeats; does {value} mean missing? \
-             `{}` reads it so",
+            "{column} {}{more}: {value} is far from all other values and repeats; does {value} mean missing? \
+             `{}` reads it as missing",
             named.join(", "),
             Setting("missing").to(&value.to_string())
         ))
@@ -55,21 +56,22 @@ pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
     notes
 }
 
-/// The value that stands apart from all others and repeats, if there is one.
-fn standing_apart(values: &[f64]) -> Option<f64> {
+/// The value that is far from all others and repeats, if there is one.
+fn repeated_outlier(values: &[f64]) -> Option<f64> {
     let present = || values.iter().copied().filter(|value| !value.is_nan());
     let (low, high) = present().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
-    // Most columns end here: their smallest and largest values are rare.
+    // In most columns the smallest and largest values are rare, so that there is no candidate.
     let count = |value: f64| present().filter(|other| *other == value).count();
     let rows = present().count();
     let repeats = |value: f64| value != 0.0 && value.is_finite() && count(value) >= (rows / 100).max(3);
     let candidates: Vec<f64> = [low, high].into_iter().filter(|value| repeats(*value)).collect();
     candidates
         .into_iter()
-        .find(|candidate| is_apart(*candidate, present().filter(|other| other != candidate).collect()))
+        .find(|candidate| is_outlier(*candidate, present().filter(|other| other != candidate).collect()))
 }
 
-fn is_apart(candidate: f64, mut others: Vec<f64>) -> bool {
+/// Whether a candidate, the smallest or largest value, is far from all other values.
+fn is_outlier(candidate: f64, mut others: Vec<f64>) -> bool {
     others.sort_unstable_by(f64::total_cmp);
     let inner = (others.get(others.len() / 100), others.get(others.len().saturating_sub(1 + others.len() / 100)));
     let (Some(first), Some(last), (Some(low), Some(high))) =
@@ -78,28 +80,28 @@ fn is_apart(candidate: f64, mut others: Vec<f64>) -> bool {
         return false;
     };
     others.dedup();
-    if others.len() < DIFFERENT {
+    if others.len() < MIN_DISTINCT {
         return false;
     }
     let gap = if candidate < first { first - candidate } else { candidate - last };
     if gap > last - first {
         return true;
     }
-    // The mean distance of neighbours, without the tails, where they are few and far between.
+    // The mean distance between neighbouring values between the 1st and 99th percentiles; in the tails values are sparse.
     let within = others.iter().filter(|value| (low..=high).contains(*value)).count();
     let step = (high - low) / (within.max(2) - 1) as f64;
     let is_only_negative = candidate < 0.0 && first >= 0.0 && candidate.fract() == 0.0;
     (is_only_negative || are_nines(candidate)) && gap > 10.0 * step
 }
 
-/// 99, 999, 99.9, -9999 and the like.
+/// Whether a number consists of at least two nines: 99, 999, 99.9, -9999.
 fn are_nines(value: f64) -> bool {
     let text = value.abs().to_string();
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     digits >= 2 && text.bytes().all(|byte| matches!(byte, b'9' | b'.'))
 }
 
-/// What is to be said of a column of texts of which half or more are numbers.
+/// The warning for a column of text in which at least half of the cells are numbers.
 fn numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<String> {
     let mut counts = vec![0usize; levels.len()];
     for code in codes {
@@ -109,31 +111,35 @@ fn numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<
     }
     let is_number = |text: &str| {
         let text = text.as_bytes();
-        [b'.', b','].iter().any(|mark| number::parse(text, *mark).is_some() || number::written(text, *mark).is_some())
+        [b'.', b',']
+            .iter()
+            .any(|mark| number::parse(text, *mark).is_some() || number::parse_formatted(text, *mark).is_some())
     };
     let numbers: Vec<bool> = levels.iter().map(|level| is_number(level)).collect();
-    let sum = |of: bool| counts.iter().zip(&numbers).filter(|(_, number)| **number == of).map(|(count, _)| count).sum();
+    let sum = |is_number: bool| {
+        counts.iter().zip(&numbers).filter(|(_, number)| **number == is_number).map(|(count, _)| count).sum()
+    };
     let (number_cells, other_cells): (usize, usize) = (sum(true), sum(false));
     if number_cells == 0 || number_cells < other_cells || are_codes(levels, &numbers) {
         return None;
     }
     let cells = number_cells + other_cells;
     let most = (0..levels.len()).filter(|at| !numbers[*at] && counts[*at] > 0).rev().max_by_key(|at| counts[*at]);
-    let said = format!("is read as text, although {number_cells} of its {cells} cells are numbers");
+    let reading = format!("is read as text, although {number_cells} of its {cells} cells are numbers");
     let Some(most) = most else {
-        return Some(format!("{said}; `{}` reads them as numbers", Setting("numeric").to(name)));
+        return Some(format!("{reading}; `{}` reads them as numbers", Setting("numeric").to(name)));
     };
-    let level = shown(levels[most].as_bytes());
-    let word = if Markers::is_word(levels[most].as_bytes()) { " in a column of text" } else { "" };
+    let level = cell_excerpt(levels[most].as_bytes());
+    let in_text = if MissingMarkers::is_word(levels[most].as_bytes()) { " in a column of text" } else { "" };
     let times = if counts[most] == 1 { "once".into() } else { format!("{} times", counts[most]) };
     Some(format!(
-        "{said}; the most frequent cell that is none is `{level}` ({times}), which is a value{word}; \
+        "{reading}; the most frequent other cell is `{level}` ({times}), which is a value{in_text}; \
          `{}` reads it as missing",
         Setting("missing").to(&level)
     ))
 }
 
-/// Whether the numbers are codes of one length, some with a leading 0, which are texts.
+/// Whether the numbers are codes such as zip codes: all of the same length, some with a leading 0.
 fn are_codes(levels: &[String], numbers: &[bool]) -> bool {
     let mut codes =
         levels.iter().zip(numbers).filter(|(_, number)| **number).map(|(level, _)| level.as_bytes()).peekable();
@@ -151,39 +157,40 @@ fn are_codes(levels: &[String], numbers: &[bool]) -> bool {
 mod tests {
     use super::*;
 
-    fn with(value: f64, times: usize, others: impl Iterator<Item = f64>) -> Option<f64> {
+    /// The outlier found in a column that consists of `others` and `times` copies of `value`.
+    fn found_with(value: f64, times: usize, others: impl Iterator<Item = f64>) -> Option<f64> {
         let mut values: Vec<f64> = others.collect();
         values.splice(0..0, vec![value; times]);
         values.push(f64::NAN);
-        standing_apart(&values)
+        repeated_outlier(&values)
     }
 
     #[test]
-    fn values_that_stand_apart_and_repeat_are_found() {
+    fn repeated_outliers_are_found() {
         let ramp = |low: f64, high: f64| (0..1000).map(move |i| low + (high - low) * f64::from(i) / 999.0);
         // Air quality: carbon monoxide, nitrogen oxides, a sensor, a temperature.
         for (low, high) in [(0.1, 11.9), (2.0, 1479.0), (322.0, 2683.0), (-1.9, 44.6)] {
-            assert_eq!(with(-200.0, 40, ramp(low, high)), Some(-200.0), "{low} to {high}");
+            assert_eq!(found_with(-200.0, 40, ramp(low, high)), Some(-200.0), "{low} to {high}");
         }
-        assert_eq!(with(999.0, 40, ramp(0.0, 40.0)), Some(999.0));
-        assert_eq!(with(999.0, 40, ramp(0.0, 800.0)), Some(999.0));
-        assert_eq!(with(9999.9, 40, ramp(980.0, 1040.0)), Some(9999.9));
-        assert_eq!(with(-999.0, 3, ramp(0.0, 1.0).take(40)), Some(-999.0));
+        assert_eq!(found_with(999.0, 40, ramp(0.0, 40.0)), Some(999.0));
+        assert_eq!(found_with(999.0, 40, ramp(0.0, 800.0)), Some(999.0));
+        assert_eq!(found_with(9999.9, 40, ramp(980.0, 1040.0)), Some(9999.9));
+        assert_eq!(found_with(-999.0, 3, ramp(0.0, 1.0).take(40)), Some(-999.0));
     }
 
     #[test]
-    fn counts_zeros_heavy_tails_and_codes_are_left_alone() {
+    fn counts_zeros_heavy_tails_and_codes_are_not_outliers() {
         let counts = (0..1000u32).map(|i| f64::from((i * 7919 % 1000) / 100 % 7));
-        assert_eq!(standing_apart(&counts.collect::<Vec<_>>()), None, "counts");
-        assert_eq!(with(0.0, 900, (1..100).map(f64::from)), None, "zeros");
+        assert_eq!(repeated_outlier(&counts.collect::<Vec<_>>()), None, "counts");
+        assert_eq!(found_with(0.0, 900, (1..100).map(f64::from)), None, "zeros");
         let tail = |i: u32| (1000.0 / f64::from(i + 1)).powi(2);
-        assert_eq!(standing_apart(&(0..1000).map(tail).collect::<Vec<_>>()), None, "a heavy tail");
-        assert_eq!(with(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))), None, "a degree of frost");
-        assert_eq!(with(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])), None, "doses");
-        assert_eq!(with(1.0, 50, (0..1000).map(|_| 0.0)), None, "yes and no");
-        assert_eq!(with(-999.0, 2, (0..1000).map(f64::from)), None, "once or twice");
-        assert_eq!(with(50.0, 50, (0..1000).map(|i| f64::from(i) / 21.0)), None, "a cap");
-        assert_eq!(standing_apart(&[]), None);
-        assert_eq!(standing_apart(&[f64::NAN; 5]), None);
+        assert_eq!(repeated_outlier(&(0..1000).map(tail).collect::<Vec<_>>()), None, "a heavy tail");
+        assert_eq!(found_with(-1.0, 50, (0..1000).map(|i| f64::from(i % 30))), None, "a degree of frost");
+        assert_eq!(found_with(500.0, 50, (0..1000).map(|i| [5.0, 10.0, 20.0, 50.0, 100.0][i % 5])), None, "doses");
+        assert_eq!(found_with(1.0, 50, (0..1000).map(|_| 0.0)), None, "yes and no");
+        assert_eq!(found_with(-999.0, 2, (0..1000).map(f64::from)), None, "once or twice");
+        assert_eq!(found_with(50.0, 50, (0..1000).map(|i| f64::from(i) / 21.0)), None, "a cap");
+        assert_eq!(repeated_outlier(&[]), None);
+        assert_eq!(repeated_outlier(&[f64::NAN; 5]), None);
     }
 }

@@ -1,7 +1,7 @@
-//! Tables as files: CSV, TSV, either packed with gzip, Parquet and Arrow, in chunks of any number of rows.
+//! Writes tables in chunks as CSV or TSV, optionally compressed with gzip, as Parquet and as Arrow.
 //!
-//! A Parquet or Arrow file also carries texts of its own ([`TableWriter::create`] takes them). A text file carries nothing but its columns,
-//! since every other line would break the tools that read it.
+//! Parquet and Arrow files can also contain metadata (see [`TableWriter::create`]). Text files contain nothing but the table, because
+//! additional lines would break the programs that read them.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -22,20 +22,21 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use rayon::prelude::*;
 
+use super::column::is_time_of_day;
 use super::{Category, Table, Values};
 use crate::error::{Error, Place, Result};
 use crate::spreadsheet::spreadsheet_safe;
 
-/// A format that tables are written in.
+/// The formats that tables can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
-    /// Cells with commas between them.
+    /// Text, separated by commas.
     Csv,
-    /// Cells with tabs between them.
+    /// Text, separated by tabs.
     Tsv,
-    /// CSV packed with gzip.
+    /// CSV compressed with gzip.
     CsvGzip,
-    /// TSV packed with gzip.
+    /// TSV compressed with gzip.
     TsvGzip,
     /// Parquet, compressed with Snappy.
     Parquet,
@@ -44,11 +45,11 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    /// The format that the ending of a file's name stands for; a name without an ending, such as a pipe's, is CSV.
+    /// The format of a file by its extension. A name without an extension, such as that of a pipe, means CSV.
     pub fn of(path: &Path) -> Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-        let ending = |ending: &str| name.ends_with(ending) && name.len() > ending.len();
-        let endings = [
+        let has_extension = |extension: &str| name.ends_with(extension) && name.len() > extension.len();
+        let extensions = [
             (".csv", TableFormat::Csv),
             (".tsv", TableFormat::Tsv),
             (".csv.gz", TableFormat::CsvGzip),
@@ -58,14 +59,14 @@ impl TableFormat {
             (".arrow", TableFormat::Arrow),
             (".feather", TableFormat::Arrow),
         ];
-        if let Some((_, format)) = endings.into_iter().find(|(text, _)| ending(text)) {
+        if let Some((_, format)) = extensions.into_iter().find(|(extension, _)| has_extension(extension)) {
             return Ok(format);
         }
         if !name.trim_start_matches('.').contains('.') {
             return Ok(TableFormat::Csv);
         }
         let place = Place::file(&path.display().to_string());
-        let problem = "a table is not written in the format that this name stands for";
+        let problem = "a table cannot be written in the format of this file extension";
         Err(Error::data(place, problem, "name a file that ends in .csv, .tsv, .csv.gz, .parquet or .arrow"))
     }
 
@@ -74,85 +75,85 @@ impl TableFormat {
     }
 }
 
-/// Writes the chunks of a table, all with the same columns.
+/// Writes a table in chunks that all have the same columns.
 pub struct TableWriter<W: Write + Send> {
     schema: Arc<Schema>,
     sink: Sink<W>,
 }
 
 enum Sink<W: Write + Send> {
-    Text { out: Packed<W>, delimiter: u8 },
+    Text { out: TextOutput<W>, delimiter: u8 },
     Parquet(Box<ArrowWriter<W>>),
     Arrow(Box<FileWriter<W>>),
 }
 
-/// Text as it is, or packed with gzip.
-enum Packed<W: Write> {
-    Not(W),
+/// Text, optionally compressed with gzip.
+enum TextOutput<W: Write> {
+    Plain(W),
     Gzip(GzEncoder<W>),
 }
 
-impl<W: Write> Packed<W> {
+impl<W: Write> TextOutput<W> {
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Packed::Not(out) => out.write_all(bytes),
-            Packed::Gzip(out) => out.write_all(bytes),
+            TextOutput::Plain(out) => out.write_all(bytes),
+            TextOutput::Gzip(out) => out.write_all(bytes),
         }
     }
 
     fn finish(self) -> io::Result<W> {
         match self {
-            Packed::Not(mut out) => out.flush().map(|()| out),
-            Packed::Gzip(out) => out.finish(),
+            TextOutput::Plain(mut out) => out.flush().map(|()| out),
+            TextOutput::Gzip(out) => out.finish(),
         }
     }
 }
 
-/// Rows of a block of text that one thread writes.
+/// The number of rows in a block of text, which is formatted by one thread.
 const BLOCK: usize = 4096;
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Begins a file with the columns of `like`, of which no row is written. `whole` names the columns of numbers that are whole numbers; `about` are names and
-    /// texts that Parquet and Arrow files carry.
+    /// Creates a file with the columns of the table `like`, without writing its rows. `integers` are the columns of numbers that are stored as
+    /// integers; `metadata` are the key-value pairs of Parquet and Arrow files.
     pub fn create(
         out: W,
         format: TableFormat,
         like: &Table,
-        whole: &[&str],
-        about: &[(&str, String)],
+        integers: &[&str],
+        metadata: &[(&str, String)],
     ) -> io::Result<Self> {
-        let metadata: HashMap<String, String> =
-            about.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();
-        let schema = Arc::new(Schema::new_with_metadata(fields(like, whole), metadata));
+        let schema_metadata: HashMap<String, String> =
+            metadata.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        let schema = Arc::new(Schema::new_with_metadata(fields(like, integers), schema_metadata));
         let delimiter = format.delimiter();
         let sink = match format {
-            TableFormat::Csv | TableFormat::Tsv => Sink::Text { out: Packed::Not(out), delimiter },
+            TableFormat::Csv | TableFormat::Tsv => Sink::Text { out: TextOutput::Plain(out), delimiter },
             TableFormat::CsvGzip | TableFormat::TsvGzip => {
-                Sink::Text { out: Packed::Gzip(GzEncoder::new(out, GzipLevel::default())), delimiter }
+                Sink::Text { out: TextOutput::Gzip(GzEncoder::new(out, GzipLevel::default())), delimiter }
             }
             TableFormat::Parquet => {
-                let about = about.iter().map(|(name, text)| KeyValue::new((*name).to_owned(), text.clone()));
+                let metadata = metadata.iter().map(|(key, value)| KeyValue::new((*key).to_owned(), value.clone()));
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::SNAPPY)
-                    .set_key_value_metadata(Some(about.collect()))
+                    .set_key_value_metadata(Some(metadata.collect()))
                     .build();
                 let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties));
-                Sink::Parquet(Box::new(writer.map_err(unwritten)?))
+                Sink::Parquet(Box::new(writer.map_err(write_error)?))
             }
             TableFormat::Arrow => {
                 let options = IpcWriteOptions::default().try_with_compression(Some(CompressionType::LZ4_FRAME));
                 let writer = options.and_then(|options| FileWriter::try_new_with_options(out, &schema, options));
-                Sink::Arrow(Box::new(writer.map_err(unwritten)?))
+                Sink::Arrow(Box::new(writer.map_err(write_error)?))
             }
         };
         let mut writer = TableWriter { schema, sink };
         if let Sink::Text { out, delimiter } = &mut writer.sink {
-            out.write_all(&heading(like, *delimiter)?)?;
+            out.write_all(&header_line(like, *delimiter)?)?;
         }
         Ok(writer)
     }
 
-    /// Writes the rows of a chunk. An error of a pipe that was closed keeps its kind ([`io::ErrorKind::BrokenPipe`]).
+    /// Writes the rows of a chunk. For text, the error for a closed pipe keeps its kind, [`io::ErrorKind::BrokenPipe`].
     pub fn write(&mut self, table: &Table) -> io::Result<()> {
         match &mut self.sink {
             Sink::Text { out, delimiter } => {
@@ -160,41 +161,41 @@ impl<W: Write + Send> TableWriter<W> {
             }
             Sink::Parquet(writer) => {
                 let batch = batch(table, self.schema.clone())?;
-                writer.write(&batch).map_err(unwritten)
+                writer.write(&batch).map_err(write_error)
             }
             Sink::Arrow(writer) => {
                 let batch = batch(table, self.schema.clone())?;
-                writer.write(&batch).map_err(unwritten)
+                writer.write(&batch).map_err(write_error)
             }
         }
     }
 
-    /// Ends the file and gives back what it was written to.
+    /// Completes the file and returns the underlying writer.
     pub fn finish(self) -> io::Result<W> {
         match self.sink {
             Sink::Text { out, .. } => out.finish(),
-            Sink::Parquet(writer) => writer.into_inner().map_err(unwritten),
+            Sink::Parquet(writer) => writer.into_inner().map_err(write_error),
             Sink::Arrow(mut writer) => {
                 let finished = writer.finish();
-                finished.and_then(|()| writer.into_inner()).map_err(unwritten)
+                finished.and_then(|()| writer.into_inner()).map_err(write_error)
             }
         }
     }
 }
 
-/// The error of a format that could not be written, which says in its text what the file said.
-fn unwritten(error: impl std::fmt::Display) -> io::Error {
+/// Turns an error of a format library into an I/O error with the same message.
+fn write_error(error: impl std::fmt::Display) -> io::Error {
     io::Error::other(error.to_string())
 }
 
 /// The names of the columns as a line of text.
-fn heading(table: &Table, delimiter: u8) -> io::Result<Vec<u8>> {
+fn header_line(table: &Table, delimiter: u8) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
     writer.write_record(table.columns.iter().map(|column| spreadsheet_safe(&column.name).into_owned()))?;
-    writer.into_inner().map_err(unwritten)
+    writer.into_inner().map_err(write_error)
 }
 
-/// The rows as blocks of text, made on all cores.
+/// The rows as blocks of text, formatted on all cores.
 fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
     (0..table.rows().div_ceil(BLOCK))
         .into_par_iter()
@@ -213,21 +214,22 @@ fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
                 }
                 writer.write_record(None::<&[u8]>)?;
             }
-            writer.into_inner().map_err(unwritten)
+            writer.into_inner().map_err(write_error)
         })
         .collect()
 }
 
-fn fields(table: &Table, whole: &[&str]) -> Vec<ArrowField> {
+/// The Arrow fields of the columns.
+fn fields(table: &Table, integers: &[&str]) -> Vec<ArrowField> {
     let field = |column: &super::Column| {
-        let data = match &column.values {
-            Values::Number(_) if whole.contains(&column.name.as_str()) => DataType::Int64,
+        let data_type = match &column.values {
+            Values::Number(_) if integers.contains(&column.name.as_str()) => DataType::Int64,
             Values::Number(_) => DataType::Float64,
             Values::Category(_) => DataType::Utf8,
             Values::Boolean(_) => DataType::Boolean,
             Values::Time(_) => DataType::Timestamp(TimeUnit::Millisecond, None),
         };
-        ArrowField::new(&column.name, data, true)
+        ArrowField::new(&column.name, data_type, true)
     };
     table.columns.iter().map(field).collect()
 }
@@ -243,19 +245,18 @@ fn batch(table: &Table, schema: Arc<Schema>) -> io::Result<RecordBatch> {
                 Arc::new(values.iter().map(|x| (!x.is_nan()).then_some(*x)).collect::<Float64Array>())
             }
             Values::Category(Category { codes, levels }) => {
-                let text = |code: &u32| levels.get(*code as usize).map(String::as_str);
-                Arc::new(codes.iter().map(text).collect::<StringArray>())
+                let string = |code: &u32| levels.get(*code as usize).map(String::as_str);
+                Arc::new(codes.iter().map(string).collect::<StringArray>())
             }
             Values::Boolean(values) => Arc::new(values.iter().copied().collect::<BooleanArray>()),
             Values::Time(values) => {
-                // Times of day without a date are those of the first day that the format knows.
-                let is_time_of_day = |time: i64| (Values::MIDNIGHT..Values::MIDNIGHT + 86_400).contains(&time);
-                let moment = |time: i64| if is_time_of_day(time) { time - Values::MIDNIGHT } else { time };
-                let milliseconds = |time: &i64| (*time != Values::NO_TIME).then(|| moment(*time).saturating_mul(1000));
+                // Times of day without a date are written as times of 1970-01-01.
+                let seconds = |time: i64| if is_time_of_day(time) { time - Values::TIME_OF_DAY_ORIGIN } else { time };
+                let milliseconds = |time: &i64| (*time != Values::NO_TIME).then(|| seconds(*time).saturating_mul(1000));
                 Arc::new(values.iter().map(milliseconds).collect::<TimestampMillisecondArray>())
             }
         }
     };
     let arrays = table.columns.iter().zip(schema.fields()).map(array).collect();
-    RecordBatch::try_new(schema, arrays).map_err(unwritten)
+    RecordBatch::try_new(schema, arrays).map_err(write_error)
 }

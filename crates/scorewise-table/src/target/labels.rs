@@ -1,4 +1,4 @@
-//! The class of each row of a table.
+//! Labels: the class of each row of a table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,19 +9,19 @@ use crate::names::{listed, quoted};
 use crate::note::Note;
 use crate::table::{Table, Values};
 
-/// The class of each row.
+/// The classes of the rows of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labels {
-    /// A place in `names`, or [`Labels::MISSING`] for rows that are left out.
+    /// The class of each row as an index into `names`; [`Labels::MISSING`] for rows without a label.
     pub classes: Vec<u32>,
-    /// Of two classes, the second is the positive one.
+    /// The names of the classes. With two classes, the second is the positive one.
     pub names: Vec<String>,
-    /// With a lead, the row whose value a row's label is; otherwise nothing, and it is the row itself.
+    /// With a lead, the row ahead from which the label of each row is taken; `None` when each label comes from its own row.
     pub ahead: Option<Vec<u32>>,
 }
 
 impl Labels {
-    /// The label of a row that is left out.
+    /// The class of a row without a label.
     pub const MISSING: u32 = u32::MAX;
 
     /// The rows that have a label.
@@ -30,7 +30,7 @@ impl Labels {
         (0..).zip(&self.classes).filter(|(_, class)| **class != Labels::MISSING).map(|(row, _)| row).collect()
     }
 
-    /// How many rows each class has.
+    /// The number of rows of each class.
     #[must_use]
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.names.len()];
@@ -38,23 +38,23 @@ impl Labels {
         counts
     }
 
-    /// With two classes, whether each row is positive; rows that are left out are not.
+    /// With two classes, whether each row is positive; `false` for rows without a label.
     #[must_use]
     pub fn positives(&self) -> Vec<bool> {
         self.classes.iter().map(|class| *class == 1).collect()
     }
 }
 
-/// Values of a target column that are none of the target's classes, each with how many rows hold it.
+/// Values of a target column that are not classes of the target, with the number of rows that have them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmatched {
     rows: BTreeMap<String, usize>,
-    /// Words for yes and no that were taken for the classes.
+    /// Words for yes and no that were read as the two classes.
     substituted: BTreeSet<String>,
 }
 
 impl Unmatched {
-    /// Adds those of further rows.
+    /// Adds the counts of other rows.
     pub fn add(&mut self, further: Unmatched) {
         for (text, rows) in further.rows {
             *self.rows.entry(text).or_default() += rows;
@@ -62,21 +62,21 @@ impl Unmatched {
         self.substituted.extend(further.substituted);
     }
 
-    /// What a user should know of them.
+    /// Notes for the user about these values.
     #[must_use]
     pub fn notes(&self, target: &Target) -> Vec<Note> {
         let names = target.classes();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let substituted = (!self.substituted.is_empty()).then(|| {
             let words: Vec<&str> = self.substituted.iter().map(String::as_str).collect();
-            format!("{} are taken for the classes {}", listed(&words), listed(&names))
+            format!("{} are read as the classes {}", listed(&words), listed(&names))
         });
         let unmatched = (!self.rows.is_empty()).then(|| {
             let rows: usize = self.rows.values().sum();
             let texts: Vec<&str> = self.rows.keys().map(String::as_str).collect();
-            let hold = if rows == 1 { "row holds" } else { "rows hold" };
+            let (hold, these) = if rows == 1 { ("row holds", "this row") } else { ("rows hold", "these rows") };
             format!(
-                "{rows} {hold} {}, which is none of the classes {}: their truth is unknown",
+                "{rows} {hold} {}, which is not one of the classes {}: the true class of {these} is unknown",
                 listed(&texts),
                 listed(&names)
             )
@@ -85,70 +85,77 @@ impl Unmatched {
     }
 }
 
-/// The class of each row's own value, and where the first value stands that is no class.
+/// The class of each row's own value, without regard to the lead.
 struct Classified {
     classes: Vec<u32>,
     unmatched: Unmatched,
-    first: Option<(usize, String)>,
+    /// The row and text of the first value that is not a class.
+    first_unmatched: Option<(usize, String)>,
 }
 
 impl Target {
-    /// The class of each row. A value that is no class the target knows is an error that names its place.
+    /// The labels of all rows. A value that is not a class of the target is an error that names its location.
     pub fn labels(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Vec<Note>)> {
-        let found = self.classified(table)?;
-        if let Some((row, text)) = found.first {
-            let problem = format!("{} is no class that can be predicted", quoted(&text));
+        let found = self.classify(table)?;
+        if let Some((row, text)) = found.first_unmatched {
+            let problem = format!("{} is not a class of the target", quoted(&text));
             let names = self.classes();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let hint = match &self.rule {
                 Rule::Classes(_) => format!("the classes are {}", listed(&names)),
-                Rule::Condition { comparison, .. } => format!("a number is needed for {}", comparison.sign()),
+                Rule::Condition { comparison, .. } => format!("comparing with {} needs a number", comparison.sign()),
             };
             return Err(Error::data(table.place(row).column(&self.column), problem, hint));
         }
-        let labels = self.ahead(found.classes, neighbours);
+        let labels = self.with_lead(found.classes, neighbours);
         let notes = self.left_out(&labels);
         Ok((labels, notes))
     }
 
-    /// The class of each row as far as it can be told: a row whose value is no class of the target has no label, and is counted.
+    /// The labels of all rows, where known. A row whose value is not a class of the target gets no label and is counted instead.
     pub fn truth(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Unmatched)> {
-        let found = self.classified(table)?;
-        Ok((self.ahead(found.classes, neighbours), found.unmatched))
+        let found = self.classify(table)?;
+        Ok((self.with_lead(found.classes, neighbours), found.unmatched))
     }
 
-    /// The labels from the classes of the rows' own values: with a lead, those of the rows ahead.
-    fn ahead(&self, now: Vec<u32>, neighbours: &Neighbours) -> Labels {
+    /// Turns the classes of the rows' own values into labels: with a lead, each row takes the class of the row ahead.
+    fn with_lead(&self, own: Vec<u32>, neighbours: &Neighbours) -> Labels {
         let ahead = (self.lead > 0).then(|| neighbours.ahead(self.lead));
         let classes = match &ahead {
-            None => now,
+            None => own,
             Some(ahead) => {
-                let class = |row: &u32| now.get(*row as usize).copied().unwrap_or(Labels::MISSING);
+                let class = |row: &u32| own.get(*row as usize).copied().unwrap_or(Labels::MISSING);
                 ahead.iter().map(class).collect()
             }
         };
         Labels { classes, names: self.classes(), ahead }
     }
 
-    /// Notes about rows without a label, whose number and reason a user should know.
+    /// Notes on how many rows have no label, and why.
     pub fn left_out(&self, labels: &Labels) -> Vec<Note> {
         let beyond = labels.ahead.iter().flatten().filter(|row| **row == NO_ROW).count();
         let unknown = labels.classes.iter().filter(|class| **class == Labels::MISSING).count() - beyond;
         let are = |count: usize| if count == 1 { "row is" } else { "rows are" };
         let (its, it) = (if unknown == 1 { "its" } else { "their" }, if beyond == 1 { "it" } else { "them" });
+        let value = if unknown == 1 { "value is" } else { "values are" };
         let unknown = (unknown > 0).then(|| {
-            Note::of(&self.column, format!("{unknown} {} left out: nothing is known of {its} target", are(unknown)))
+            Note::of(&self.column, format!("{unknown} {} left out: {its} target {value} missing", are(unknown)))
         });
-        let beyond = (beyond > 0)
-            .then(|| Note::new(format!("{beyond} {} left out: no row lies {} ahead of {it}", are(beyond), self.lead)));
+        let beyond = (beyond > 0).then(|| {
+            Note::new(format!("{beyond} {} left out: the table has no row {} ahead of {it}", are(beyond), self.lead))
+        });
         unknown.into_iter().chain(beyond).collect()
     }
 
-    fn classified(&self, table: &Table) -> Result<Classified> {
+    /// The class of each row's own value.
+    fn classify(&self, table: &Table) -> Result<Classified> {
         let column = crate::names::column(table, "target", &self.column)?;
-        let mut found =
-            Classified { classes: Vec::with_capacity(table.rows()), unmatched: Unmatched::default(), first: None };
-        let mut push = |row: usize, matched: Option<(u32, bool)>, text: &dyn Fn() -> String| match matched {
+        let mut found = Classified {
+            classes: Vec::with_capacity(table.rows()),
+            unmatched: Unmatched::default(),
+            first_unmatched: None,
+        };
+        let mut push = |row: usize, class: Option<(u32, bool)>, text: &dyn Fn() -> String| match class {
             Some((class, is_exact)) => {
                 if !is_exact {
                     found.unmatched.substituted.insert(text());
@@ -157,7 +164,7 @@ impl Target {
             }
             None => {
                 let text = text();
-                found.first.get_or_insert_with(|| (row, text.clone()));
+                found.first_unmatched.get_or_insert_with(|| (row, text.clone()));
                 *found.unmatched.rows.entry(text).or_default() += 1;
                 found.classes.push(Labels::MISSING);
             }
@@ -165,11 +172,11 @@ impl Target {
         let missing = Some((Labels::MISSING, true));
         match &column.values {
             Values::Category(values) => {
-                let places: Vec<_> = values.levels.iter().map(|level| self.class_of(level)).collect();
+                let classes: Vec<_> = values.levels.iter().map(|level| self.class_of(level)).collect();
                 for (row, code) in values.codes.iter().enumerate() {
-                    match places.get(*code as usize) {
+                    match classes.get(*code as usize) {
                         None => push(row, missing, &String::new),
-                        Some(place) => push(row, *place, &|| values.levels[*code as usize].clone()),
+                        Some(class) => push(row, *class, &|| values.levels[*code as usize].clone()),
                     }
                 }
             }
@@ -194,11 +201,11 @@ impl Target {
                 }
             }
             Values::Boolean(values) => {
-                let places = ["false", "true"].map(|word| self.class_of(word));
+                let classes = ["false", "true"].map(|word| self.class_of(word));
                 for (row, yes) in values.iter().enumerate() {
                     match yes {
                         None => push(row, missing, &String::new),
-                        Some(yes) => push(row, places[usize::from(*yes)], &|| yes.to_string()),
+                        Some(yes) => push(row, classes[usize::from(*yes)], &|| yes.to_string()),
                     }
                 }
             }
@@ -211,7 +218,7 @@ impl Target {
         Ok(found)
     }
 
-    /// The class that a text stands for, and whether it is written like the class: `yes` may stand for the class `1`.
+    /// The class that a text stands for, and whether it names the class itself: `yes` may stand for the class `1`, but is not its name.
     fn class_of(&self, text: &str) -> Option<(u32, bool)> {
         match &self.rule {
             Rule::Classes(classes) => {
@@ -236,7 +243,7 @@ impl Target {
                 let holds = match comparison {
                     super::Comparison::Equal => Some(equal),
                     super::Comparison::Unlike => Some(!equal),
-                    // A text that is a number, in a column that is read as text.
+                    // A number in a column of text.
                     other => match (text.parse::<f64>(), with) {
                         (Ok(x), Literal::Number(with)) => Some(other.holds(x, *with)),
                         _ => None,
@@ -248,7 +255,7 @@ impl Target {
     }
 }
 
-/// Words that mean yes or no.
+/// Reads a word for yes or no.
 fn yes_or_no(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "1" | "t" | "y" => Some(true),

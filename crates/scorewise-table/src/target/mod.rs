@@ -1,4 +1,4 @@
-//! TARGET: what is to be predicted, as the user wrote it: a column of classes, or a condition on a column; now or some rows ahead.
+//! The target of a prediction: a column of classes or a condition on a column, at the row itself or some rows ahead.
 //!
 //! ```
 //! use scorewise_table::groups::{Neighbours, RowOrder};
@@ -11,8 +11,8 @@
 //! let (target, _) = Target::parse("pm2.5 [µg/m3] > 400", &table, None, 1)?;
 //! let (labels, notes) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default())?)?;
 //! assert_eq!(labels.classes, [1, Labels::MISSING, 0, Labels::MISSING]);
-//! assert_eq!(notes[0].to_string(), "column `pm2.5 [µg/m3]`: 1 row is left out: nothing is known of its target");
-//! assert_eq!(notes[1].to_string(), "1 row is left out: no row lies 1 ahead of it");
+//! assert_eq!(notes[0].to_string(), "column `pm2.5 [µg/m3]`: 1 row is left out: its target value is missing");
+//! assert_eq!(notes[1].to_string(), "1 row is left out: the table has no row 1 ahead of it");
 //! # Ok::<(), scorewise_table::Error>(())
 //! ```
 
@@ -25,14 +25,14 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What is to be predicted.
+/// What a model predicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
     /// The column it is read from.
     pub column: String,
-    /// How its values become classes.
+    /// How the values of the column become classes.
     pub rule: Rule,
-    /// The row whose value is predicted lies so many rows ahead, in the same group.
+    /// How many rows ahead the predicted value lies, within the same group; 0 for the row itself.
     pub lead: usize,
 }
 
@@ -40,52 +40,52 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rule {
-    /// Each text is a class. With two classes the second is the positive one.
+    /// Each value is a class of its own. With two classes, the second is the positive one.
     Classes(Vec<String>),
-    /// Positive where the condition holds.
+    /// Rows where the condition holds are positive, all others negative.
     Condition {
         /// How the value is compared.
         comparison: Comparison,
-        /// With what.
+        /// The value to compare with.
         with: Literal,
     },
 }
 
-/// How a value is compared.
+/// The operator of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Comparison {
-    /// >
+    /// `>`: greater than.
     #[serde(rename = ">")]
     Above,
-    /// >=
+    /// `>=`: greater than or equal.
     #[serde(rename = ">=")]
     AtLeast,
-    /// <
+    /// `<`: less than.
     #[serde(rename = "<")]
     Below,
-    /// <=
+    /// `<=`: less than or equal.
     #[serde(rename = "<=")]
     AtMost,
-    /// =
+    /// `=`: equal.
     #[serde(rename = "=")]
     Equal,
-    /// !=
+    /// `!=`: not equal.
     #[serde(rename = "!=")]
     Unlike,
 }
 
-/// A number or a text in a condition.
+/// The value that a condition compares with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Literal {
     /// A number.
     Number(f64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
 impl Target {
-    /// The names of the classes. Of two, the second is the positive one.
+    /// The names of the classes. With two classes, the second is the positive one.
     #[must_use]
     pub fn classes(&self) -> Vec<String> {
         match &self.rule {
@@ -97,38 +97,43 @@ impl Target {
         }
     }
 
-    /// The column that must not be an input, since it holds the answer. What lies ahead is not known, what is now is.
+    /// The column that must not be an input because it contains the answer. `None` with a lead: the value of the row itself is then known
+    /// when the prediction is made.
     #[must_use]
     pub fn hidden(&self) -> Option<&str> {
         (self.lead == 0).then_some(self.column.as_str())
     }
 
-    /// Whether it can be used: at least two classes, all different, a finite number. Otherwise what is wrong.
+    /// Checks a target that was read from a file: 2 to 100 different classes, or a condition on a finite number. The error says what is
+    /// wrong.
     pub fn check(&self) -> Result<(), String> {
         match &self.rule {
             Rule::Classes(classes) => {
-                if !(2..=MOST_CLASSES).contains(&classes.len()) {
-                    return Err(format!("the target has {} classes, 2 to {MOST_CLASSES} can be", classes.len()));
+                if !(2..=MAX_CLASSES).contains(&classes.len()) {
+                    return Err(format!("the target has {} classes; 2 to {MAX_CLASSES} are allowed", classes.len()));
                 }
                 match (1..classes.len()).find(|at| classes[..*at].contains(&classes[*at])) {
-                    Some(at) => Err(format!("the class `{}` stands there twice", classes[at].escape_debug())),
+                    Some(at) => Err(format!("the class `{}` is listed twice", classes[at].escape_debug())),
                     None => Ok(()),
                 }
             }
-            Rule::Condition { with: Literal::Number(x), .. } if !x.is_finite() => Err(format!("a condition on {x}")),
-            Rule::Condition { comparison, with: Literal::Text(_) } if !comparison.is_of_texts() => {
-                Err(format!("texts cannot be compared with {}", comparison.sign()))
+            Rule::Condition { with: Literal::Number(x), .. } if !x.is_finite() => {
+                Err(format!("the condition compares with {x}"))
+            }
+            Rule::Condition { comparison, with: Literal::Text(_) } if !comparison.applies_to_text() => {
+                Err(format!("text cannot be compared with {}", comparison.sign()))
             }
             Rule::Condition { .. } => Ok(()),
         }
     }
 }
 
-/// Classes at the most: of more, the outputs could not all be learnt from a table of usual size, and a number was meant.
-pub(crate) const MOST_CLASSES: usize = 100;
+/// The most classes that a target may have. A column with more different values is more likely a quantity, and a table of usual size
+/// would have too few rows of each class to learn from.
+pub(crate) const MAX_CLASSES: usize = 100;
 
 impl Comparison {
-    /// As a user writes it.
+    /// The operator as the user writes it.
     #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
@@ -141,13 +146,13 @@ impl Comparison {
         }
     }
 
-    /// Whether texts can be compared so.
+    /// Whether strings can be compared with this operator.
     #[must_use]
-    pub fn is_of_texts(self) -> bool {
+    pub fn applies_to_text(self) -> bool {
         matches!(self, Comparison::Equal | Comparison::Unlike)
     }
 
-    /// Whether it holds for two numbers.
+    /// The result of the comparison of two numbers.
     #[must_use]
     pub fn holds(self, x: f64, with: f64) -> bool {
         match self {

@@ -1,6 +1,6 @@
-//! A target as a user writes it, with the table it is about: a column's name, or `COLUMN OP VALUE`.
+//! Parses a target: the name of a column, or a condition `COLUMN OPERATOR VALUE`.
 
-use super::{Comparison, Literal, MOST_CLASSES, Rule, Target};
+use super::{Comparison, Literal, MAX_CLASSES, Rule, Target};
 use crate::error::{Error, Place, Result};
 use crate::groups::Groups;
 use crate::names::{self, listed, meant, quoted};
@@ -8,8 +8,8 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Table, Values};
 
-/// As written, longer signs first.
-const SIGNS: [(&str, Comparison); 8] = [
+/// The operators as users write them, longer ones first.
+const OPERATORS: [(&str, Comparison); 8] = [
     (">=", Comparison::AtLeast),
     ("<=", Comparison::AtMost),
     ("!=", Comparison::Unlike),
@@ -21,24 +21,25 @@ const SIGNS: [(&str, Comparison); 8] = [
 ];
 
 impl Target {
-    /// From text. A column whose whole name is the text comes first; otherwise it is a condition on the column left of the last
-    /// sign that has a column there. Of two classes the positive one is `positive`, or the rarer one; of more, `positive` against
-    /// all others.
+    /// Parses a target of this table. If the whole text is the name of a column, its values are the classes; otherwise the text is a
+    /// condition, split at the last operator that has a column name on its left. With two classes, the positive one is `positive` or the
+    /// rarer class; with more, `positive` is predicted against all others.
     pub fn parse(text: &str, table: &Table, positive: Option<&str>, lead: usize) -> Result<(Target, Vec<Note>)> {
         if table.rows() == 0 {
-            return Err(Error::data(Place::file(&table.file), "no rows", "give a table with rows to learn from"));
+            return Err(Error::data(Place::file(&table.file), "has no rows", "give a table with rows to learn from"));
         }
         if let Some(column) = column_named(text, table) {
             return classes(column, table, positive, lead);
         }
         let Some((column, comparison, value)) = condition(text, table) else {
-            let bare = SIGNS.iter().filter_map(|(sign, _)| text.find(sign)).min().map_or(text, |at| &text[..at]);
-            return Err(names::column(table, "target", bare.trim()).err().unwrap_or_else(|| {
-                Error::setting("target", format!("{} is no column and no condition", quoted(text)), "")
+            let name =
+                OPERATORS.iter().filter_map(|(symbol, _)| text.find(symbol)).min().map_or(text, |at| &text[..at]);
+            return Err(names::column(table, "target", name.trim()).err().unwrap_or_else(|| {
+                Error::setting("target", format!("{} is neither a column nor a condition", quoted(text)), "")
             }));
         };
         if let Some(positive) = positive {
-            let problem = format!("{} goes with a column of classes, and the target is a condition", quoted(positive));
+            let problem = format!("{} applies to a column of classes, but the target is a condition", quoted(positive));
             return Err(Error::setting(
                 "positive",
                 problem,
@@ -51,31 +52,31 @@ impl Target {
     }
 }
 
-/// A column by its name as written, trimmed, or within quotes.
+/// The column with this name: exactly as written, without surrounding spaces, or without quotes.
 fn column_named<'a>(text: &str, table: &'a Table) -> Option<&'a Column> {
     let trimmed = text.trim();
     table.column(text).or_else(|| table.column(trimmed)).or_else(|| table.column(unquoted(trimmed)?))
 }
 
-/// What stands between a pair of quotes.
+/// The text between a pair of quotes; `None` when it is not quoted.
 fn unquoted(text: &str) -> Option<&str> {
     ['`', '"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote))
 }
 
 fn condition<'a, 'b>(text: &'b str, table: &'a Table) -> Option<(&'a Column, Comparison, &'b str)> {
-    // From the right, since a column's name may hold signs itself; at one place the longer sign first, and one that begins in the
-    // middle of a longer one last.
+    // The name of a column may contain operators itself, so the text is searched from the right. At each position the longer operator is
+    // tried first, and a position in the middle of a longer operator last.
     let split = |at: usize| {
-        let (sign, comparison) = SIGNS.iter().find(|(sign, _)| text[at..].starts_with(sign))?;
-        Some((column_named(&text[..at], table)?, *comparison, text[at + sign.len()..].trim()))
+        let (symbol, comparison) = OPERATORS.iter().find(|(symbol, _)| text[at..].starts_with(symbol))?;
+        Some((column_named(&text[..at], table)?, *comparison, text[at + symbol.len()..].trim()))
     };
     let starts = || text.char_indices().rev().map(|(at, _)| at);
-    let whole = starts().filter(|at| !inside_a_sign(text, *at)).find_map(split);
-    whole.or_else(|| starts().find_map(split))
+    let at_whole_operator = starts().filter(|at| !is_inside_operator(text, *at)).find_map(split);
+    at_whole_operator.or_else(|| starts().find_map(split))
 }
 
-fn inside_a_sign(text: &str, at: usize) -> bool {
-    at > 0 && text.get(at - 1..at + 1).is_some_and(|pair| SIGNS.iter().any(|(sign, _)| *sign == pair))
+fn is_inside_operator(text: &str, at: usize) -> bool {
+    at > 0 && text.get(at - 1..at + 1).is_some_and(|pair| OPERATORS.iter().any(|(symbol, _)| *symbol == pair))
 }
 
 fn literal(column: &Column, comparison: Comparison, value: &str) -> Result<Literal> {
@@ -90,7 +91,7 @@ fn literal(column: &Column, comparison: Comparison, value: &str) -> Result<Liter
             return match text.parse::<f64>() {
                 Ok(x) if x.is_finite() => Ok(Literal::Number(x)),
                 _ => {
-                    let problem = format!("{name} holds numbers, and {} is none", quoted(text));
+                    let problem = format!("{name} holds numbers, and {} is not a number", quoted(text));
                     Err(Error::setting("target", problem, "compare it with a number"))
                 }
             };
@@ -102,18 +103,18 @@ fn literal(column: &Column, comparison: Comparison, value: &str) -> Result<Liter
         Values::Category(values) => values.levels.iter().map(String::as_str).collect(),
         Values::Boolean(_) => vec!["false", "true"],
     };
-    if !comparison.is_of_texts() {
-        let problem = format!("{name} holds texts, which cannot be compared with {}", comparison.sign());
+    if !comparison.applies_to_text() {
+        let problem = format!("{name} holds text, which cannot be compared with {}", comparison.sign());
         return Err(Error::setting("target", problem, "use = or !="));
     }
     if !known.contains(&text) {
-        let problem = format!("{name} never holds {}", quoted(text));
+        let problem = format!("{name} has no value {}", quoted(text));
         return Err(Error::setting("target", problem, meant(text, &known)));
     }
     Ok(Literal::Text(text.into()))
 }
 
-/// A class, the first row that has it, and how many do.
+/// A class, the first row that has it, and the number of rows that have it.
 struct Class {
     name: String,
     row: usize,
@@ -121,21 +122,21 @@ struct Class {
 }
 
 fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) -> Result<(Target, Vec<Note>)> {
-    let fault =
+    let error =
         |problem: String, hint: String| Error::data(Place::file(&table.file).column(&column.name), problem, hint);
     if let Values::Time(_) = &column.values {
-        return Err(fault(
+        return Err(error(
             "holds times, which cannot be a target".into(),
             "name a column of classes or numbers".into(),
         ));
     }
-    let mut found = counted(column);
-    if found.len() > MOST_CLASSES {
-        let problem = format!("{} different values, and at most {MOST_CLASSES} can be classes", found.len());
+    let mut found = class_counts(column);
+    if found.len() > MAX_CLASSES {
+        let problem = format!("has {} different values; a target can have at most {MAX_CLASSES} classes", found.len());
         let example = if found.iter().any(|class| class.name.parse::<f64>().is_ok()) { "> 10" } else { "= \"…\"" };
         let condition = format!("{} {example}", column.name);
-        let hint = format!("make it a condition: `{}`", Setting("target").to(&condition));
-        return Err(fault(problem, hint));
+        let hint = format!("write a condition instead: `{}`", Setting("target").to(&condition));
+        return Err(error(problem, hint));
     }
     match &column.values {
         Values::Number(values) => found.sort_by(|a, b| values[a.row].total_cmp(&values[b.row])),
@@ -144,19 +145,22 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
     let names: Vec<&str> = found.iter().map(|class| class.name.as_str()).collect();
     match names[..] {
         [] => {
-            return Err(fault("no row has a value".into(), format!("name another column as `{}`", Setting("target"))));
+            return Err(error(
+                "no row has a value".into(),
+                format!("choose another column with `{}`", Setting("target")),
+            ));
         }
         [only] => {
-            let problem = format!("one class only, {}: there is nothing to tell apart", quoted(only));
-            let hint = format!("give rows of another class, or name another column as `{}`", Setting("target"));
-            return Err(fault(problem, hint));
+            let problem = format!("has only one class, {}", quoted(only));
+            let hint = format!("give rows of another class, or choose another column with `{}`", Setting("target"));
+            return Err(error(problem, hint));
         }
         _ => {}
     }
     let wanted = match positive {
         None => None,
         Some(text) => Some(position(text.trim(), &names).ok_or_else(|| {
-            let problem = format!("{} is no class of {}", quoted(text), quoted(&column.name));
+            let problem = format!("{} is not a class of {}", quoted(text), quoted(&column.name));
             Error::setting("positive", problem, format!("the classes are {}", listed(&names)))
         })?),
     };
@@ -166,7 +170,7 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
             Values::Number(values) => Literal::Number(values[found[at].row]),
             _ => Literal::Text(found[at].name.clone()),
         };
-        let text = format!("{} classes: {} is predicted, against all others", found.len(), quoted(names[at]));
+        let text = format!("{} classes: {} is predicted against all others", found.len(), quoted(names[at]));
         let rule = Rule::Condition { comparison: Comparison::Equal, with };
         return Ok((target(rule), vec![Note::of(&column.name, text)]));
     }
@@ -177,8 +181,8 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
     }
     let mut notes = Vec::new();
     let positive = wanted.unwrap_or_else(|| {
-        let at = usize::from(found[1].count <= found[0].count);
-        let (rarer, rows) = (&found[at], found[0].count + found[1].count);
+        let rarer_index = usize::from(found[1].count <= found[0].count);
+        let (rarer, rows) = (&found[rarer_index], found[0].count + found[1].count);
         let text = format!(
             "the positive class is {}, the rarer one ({} of {rows} rows); `{}` chooses the other",
             quoted(&rarer.name),
@@ -186,19 +190,20 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
             Setting("positive")
         );
         notes.push(Note::of(&column.name, text));
-        at
+        rarer_index
     });
     let names = vec![found[1 - positive].name.clone(), found[positive].name.clone()];
     Ok((target(Rule::Classes(names)), notes))
 }
 
-/// The class that a text names: as written, or as the same number.
+/// The index of the class with this name, or with the same number written differently.
 fn position(text: &str, names: &[&str]) -> Option<usize> {
     let same_number = |name: &&str| matches!((name.parse::<f64>(), text.parse::<f64>()), (Ok(a), Ok(b)) if a == b);
     names.iter().position(|name| *name == text).or_else(|| names.iter().position(same_number))
 }
 
-fn counted(column: &Column) -> Vec<Class> {
+/// The classes of a column in order of first appearance.
+fn class_counts(column: &Column) -> Vec<Class> {
     let grouped;
     let (codes, names): (&[u32], Vec<Option<&String>>) = match &column.values {
         Values::Category(Category { codes, levels }) => (codes, levels.iter().map(Some).collect()),

@@ -1,4 +1,4 @@
-//! Parquet files: columns decoded side by side, a chunk of rows at a time.
+//! Reads Parquet files: groups of columns are decoded in parallel, a chunk of rows at a time.
 
 mod pages;
 mod thrift;
@@ -17,82 +17,86 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaDataReader};
 use rayon::prelude::*;
 
-use super::blob::Blob;
-use super::columns::{Chosen, Described, Stack, damaged, packed};
-use super::guard::guarded;
-use super::{Choose, Field, Reading, Table};
+use super::byte_source::ByteSource;
+use super::catch_panic::catch_panic;
+use super::selected_columns::{DeclaredColumn, SelectedColumn, SelectedColumns, damaged, unsupported_codec};
+use super::{ChooseColumns, Field, Reading, Table};
 use crate::error::Result;
 
-/// A Parquet file that is being read.
-pub(super) struct Parquet {
-    stack: Stack,
-    parts: Vec<Part>,
+/// Reads a Parquet file.
+pub(super) struct ParquetReader {
+    columns: SelectedColumns,
+    groups: Vec<ColumnGroup>,
 }
 
-/// At most so many readers of columns side by side. Each of them looks through the whole schema, so a reader for each column would take
-/// time that grows with the square of their number.
-const READERS: usize = 64;
+/// The most groups of columns that are decoded in parallel. The reader of each group scans the whole schema, so with one reader for each
+/// column the time would grow with the square of the number of columns.
+const MAX_GROUPS: usize = 64;
 
-/// Some columns that are being read, row group by row group.
-struct Part {
-    blob: Blob,
+/// Reads some of the columns, one row group after the other.
+struct ColumnGroup {
+    source: ByteSource,
     metadata: ArrowReaderMetadata,
-    at: Vec<usize>,
-    /// Their places among the columns that are not nested in others.
+    /// The indices of the columns in the schema.
+    indices: Vec<usize>,
+    /// The indices of the columns among the leaf columns of the schema.
     leaves: Vec<usize>,
-    rows_at_once: usize,
-    group: usize,
+    batch_rows: usize,
+    /// The next row group.
+    row_group: usize,
     reader: Option<ParquetRecordBatchReader>,
 }
 
-impl Parquet {
+impl ParquetReader {
     pub(super) fn open(
         file: &str,
-        blob: &Blob,
+        source: &ByteSource,
         reading: &mut Reading,
-        choose: &Choose<'_>,
+        choose: &ChooseColumns<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
-        let metadata = guarded(|| metadata(blob))
-            .unwrap_or_else(|| Err(ParquetError::General("its schema makes no sense".into())))
+        let metadata = catch_panic(|| metadata(source))
+            .unwrap_or_else(|| Err(ParquetError::General("its schema is invalid".into())))
             .map_err(|error| damaged(file, "Parquet", &error))?;
-        let stack = Stack::new(file, "Parquet", &supported(&metadata), reading, choose, notes)?;
-        let rows_at_once = stack.rows_at_once();
+        let columns = SelectedColumns::new(file, "Parquet", &declared_columns(&metadata), reading, choose, notes)?;
+        let batch_rows = columns.batch_rows();
         let leaves = metadata.metadata().file_metadata().schema_descr_ptr();
-        // A column that can be read has one leaf; of any other it does not matter which one is kept.
-        let leaf: HashMap<usize, usize> =
+        // A column that can be read has exactly one leaf; for other columns any leaf will do.
+        let leaf_of: HashMap<usize, usize> =
             (0..leaves.num_columns()).map(|leaf| (leaves.get_column_root_idx(leaf), leaf)).collect();
-        let part = |columns: &[Chosen]| {
-            let at: Vec<usize> = columns.iter().map(|Chosen { at, .. }| *at).collect();
-            let leaves = at.iter().filter_map(|at| leaf.get(at).copied()).collect();
-            let (blob, metadata) = (blob.clone(), metadata.clone());
-            Part { blob, metadata, at, leaves, rows_at_once, group: 0, reader: None }
+        let group = |columns: &[SelectedColumn]| {
+            let indices: Vec<usize> = columns.iter().map(|SelectedColumn { index, .. }| *index).collect();
+            let leaves = indices.iter().filter_map(|index| leaf_of.get(index).copied()).collect();
+            let (source, metadata) = (source.clone(), metadata.clone());
+            ColumnGroup { source, metadata, indices, leaves, batch_rows, row_group: 0, reader: None }
         };
-        let parts: Vec<Part> = stack.chosen().chunks(stack.chosen().len().div_ceil(READERS).max(1)).map(part).collect();
-        if let Some(codec) = parts.iter().find_map(Part::unreadable_codec) {
-            return Err(packed(file, codec));
+        let group_size = columns.columns().len().div_ceil(MAX_GROUPS).max(1);
+        let groups: Vec<ColumnGroup> = columns.columns().chunks(group_size).map(group).collect();
+        if let Some(codec) = groups.iter().find_map(ColumnGroup::unsupported_codec) {
+            return Err(unsupported_codec(file, codec));
         }
-        Ok(Parquet { stack, parts })
+        Ok(ParquetReader { columns, groups })
     }
 
     pub(super) fn fields(&self) -> Vec<Field> {
-        self.stack.fields()
+        self.columns.fields()
     }
 }
 
-fn metadata(blob: &Blob) -> std::result::Result<ArrowReaderMetadata, ParquetError> {
-    pages::check_description(blob)?;
-    let metadata = Arc::new(ParquetMetaDataReader::new().parse_and_finish(blob)?);
+/// The metadata of a file, with a schema in which strings are dictionary-encoded.
+fn metadata(source: &ByteSource) -> std::result::Result<ArrowReaderMetadata, ParquetError> {
+    pages::check_file_metadata(source)?;
+    let metadata = Arc::new(ParquetMetaDataReader::new().parse_and_finish(source)?);
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let plain = ArrowReaderMetadata::try_new(metadata.clone(), options)?;
-    // Texts come with the dictionary that the file has: a text that comes a million times is looked at once.
+    // Strings keep the dictionary of the file, so that a string that occurs a million times is processed once.
     let fields: Fields = plain
         .schema()
         .fields()
         .iter()
         .map(|field| match field.data_type() {
-            text @ (DataType::Utf8 | DataType::Binary) => {
-                let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(text.clone()));
+            string @ (DataType::Utf8 | DataType::Binary) => {
+                let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(string.clone()));
                 Arc::new(field.as_ref().clone().with_data_type(dictionary))
             }
             _ => field.clone(),
@@ -102,33 +106,34 @@ fn metadata(blob: &Blob) -> std::result::Result<ArrowReaderMetadata, ParquetErro
     ArrowReaderMetadata::try_new(metadata, options)
 }
 
-/// The columns' names and types, and whether the file's description of them is sound.
-fn supported(metadata: &ArrowReaderMetadata) -> Vec<Described> {
-    /// A number takes at most 32 bytes; a file that says otherwise is damaged.
-    const LONGEST_NUMBER: i32 = 32;
+/// The names and types of the columns, and whether their declarations are valid.
+fn declared_columns(metadata: &ArrowReaderMetadata) -> Vec<DeclaredColumn> {
+    /// A decimal number takes at most 32 bytes; a file that declares more is damaged.
+    const MAX_NUMBER_BYTES: i32 = 32;
     let leaves = metadata.metadata().file_metadata().schema_descr();
-    let mut of_column: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut leaves_of: HashMap<usize, Vec<usize>> = HashMap::new();
     for leaf in 0..leaves.num_columns() {
-        of_column.entry(leaves.get_column_root_idx(leaf)).or_default().push(leaf);
+        leaves_of.entry(leaves.get_column_root_idx(leaf)).or_default().push(leaf);
     }
-    let sane = |at: usize| {
-        let Some([leaf]) = of_column.get(&at).map(Vec::as_slice) else { return false };
+    let is_valid = |column: usize| {
+        let Some([leaf]) = leaves_of.get(&column).map(Vec::as_slice) else { return false };
         let leaf = leaves.column(*leaf);
         leaf.max_rep_level() == 0
             && (leaf.physical_type() != Type::FIXED_LEN_BYTE_ARRAY
-                || (1..=LONGEST_NUMBER).contains(&leaf.type_length()))
+                || (1..=MAX_NUMBER_BYTES).contains(&leaf.type_length()))
     };
-    let one =
-        |(at, field): (usize, &Arc<arrow_schema::Field>)| (field.name().clone(), field.data_type().clone(), sane(at));
-    metadata.schema().fields().iter().enumerate().map(one).collect()
+    let declared = |(column, field): (usize, &Arc<arrow_schema::Field>)| {
+        (field.name().clone(), field.data_type().clone(), is_valid(column))
+    };
+    metadata.schema().fields().iter().enumerate().map(declared).collect()
 }
 
-impl Part {
-    /// The next arrays, one for each column.
+impl ColumnGroup {
+    /// The next arrays, one for each column; `None` for each at the end of the file.
     fn next(&mut self) -> Vec<std::result::Result<Option<ArrayRef>, String>> {
         match self.next_batch() {
             Ok(Some(arrays)) => arrays.into_iter().map(|array| Ok(Some(array))).collect(),
-            Ok(None) => self.at.iter().map(|_| Ok(None)).collect(),
+            Ok(None) => self.indices.iter().map(|_| Ok(None)).collect(),
             Err(error) => vec![Err(error)],
         }
     }
@@ -136,20 +141,20 @@ impl Part {
     fn next_batch(&mut self) -> std::result::Result<Option<Vec<ArrayRef>>, String> {
         loop {
             if self.reader.is_none() {
-                if self.group == self.metadata.metadata().num_row_groups() {
+                if self.row_group == self.metadata.metadata().num_row_groups() {
                     return Ok(None);
                 }
-                let reader = guarded(|| self.open()).ok_or("a row group makes no sense")?;
+                let reader = catch_panic(|| self.open_row_group()).ok_or("a row group is invalid")?;
                 self.reader = Some(reader.map_err(|error| error.to_string())?);
-                self.group += 1;
+                self.row_group += 1;
             }
             let Some(reader) = &mut self.reader else { continue };
-            match guarded(|| reader.next()).ok_or("a page makes no sense")? {
+            match catch_panic(|| reader.next()).ok_or("a page is invalid")? {
                 None => self.reader = None,
                 Some(Err(error)) => return Err(error.to_string()),
                 Some(Ok(batch)) => {
-                    if batch.num_columns() != self.at.len() {
-                        return Err("a column is gone".into());
+                    if batch.num_columns() != self.indices.len() {
+                        return Err("a column is missing".into());
                     }
                     if batch.num_rows() > 0 {
                         return Ok(Some(batch.columns().to_vec()));
@@ -159,8 +164,8 @@ impl Part {
         }
     }
 
-    /// What a column of it is packed with, in any row group, where that was not built in.
-    fn unreadable_codec(&self) -> Option<&'static str> {
+    /// The first unsupported codec with which a column is compressed in any row group; `None` if all are supported.
+    fn unsupported_codec(&self) -> Option<&'static str> {
         let groups = self.metadata.metadata().row_groups().iter();
         let chunks = groups.flat_map(|group| self.leaves.iter().filter_map(|leaf| group.columns().get(*leaf)));
         chunks.map(ColumnChunkMetaData::compression).find_map(|codec| match codec {
@@ -170,30 +175,30 @@ impl Part {
         })
     }
 
-    /// Looks at the pages of the next row group and opens it.
-    fn open(&self) -> std::result::Result<ParquetRecordBatchReader, ParquetError> {
-        let group = self.metadata.metadata().row_group(self.group);
+    /// Checks the pages of the next row group and opens it.
+    fn open_row_group(&self) -> std::result::Result<ParquetRecordBatchReader, ParquetError> {
+        let group = self.metadata.metadata().row_group(self.row_group);
         let rows = usize::try_from(group.num_rows())
-            .map_err(|_| ParquetError::General("a row group has fewer than no rows".into()))?;
+            .map_err(|_| ParquetError::General("a row group has a negative number of rows".into()))?;
         for leaf in &self.leaves {
             let chunk = group.columns().get(*leaf);
-            let chunk = chunk.ok_or(ParquetError::General("a row group lacks a column".into()))?;
-            pages::check(&self.blob, chunk, rows)?;
+            let chunk = chunk.ok_or(ParquetError::General("a row group has too few columns".into()))?;
+            pages::check_pages(&self.source, chunk, rows)?;
         }
-        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), self.at.iter().copied());
-        ParquetRecordBatchReaderBuilder::new_with_metadata(self.blob.clone(), self.metadata.clone())
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), self.indices.iter().copied());
+        ParquetRecordBatchReaderBuilder::new_with_metadata(self.source.clone(), self.metadata.clone())
             .with_projection(mask)
-            .with_row_groups(vec![self.group])
-            .with_batch_size(self.rows_at_once)
+            .with_row_groups(vec![self.row_group])
+            .with_batch_size(self.batch_rows)
             .build()
     }
 }
 
-impl Iterator for Parquet {
+impl Iterator for ParquetReader {
     type Item = Result<Table>;
 
     fn next(&mut self) -> Option<Result<Table>> {
-        let arrays: Vec<Vec<_>> = self.parts.par_iter_mut().map(Part::next).collect();
-        self.stack.table(arrays.into_iter().flatten().collect())
+        let arrays: Vec<Vec<_>> = self.groups.par_iter_mut().map(ColumnGroup::next).collect();
+        self.columns.table(arrays.into_iter().flatten().collect())
     }
 }

@@ -1,8 +1,7 @@
-//! Pages are looked at before they are decoded: the decoders make room by a page's word.
+//! Checks Parquet pages before they are decoded, because the decoders allocate as much memory as a page declares.
 //!
-//! The header says how large a page is, packed and unpacked; both are checked against the bytes that are there. In an
-//! unpacked page, lists of lengths (the delta encodings of texts) say how many there are; that is checked against the number
-//! of values.
+//! The header declares the compressed and the decompressed size of a page; both are checked against the size of the file. In a decompressed
+//! page, the lists of string lengths of the delta encodings declare their number of entries, which is checked against the number of values.
 
 use std::sync::Arc;
 
@@ -12,164 +11,167 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 
-use super::thrift::{Stop, Walk};
-use crate::table::blob::Blob;
+use super::thrift::{ThriftError, ThriftReader};
+use crate::table::byte_source::ByteSource;
 
-/// A page may unpack to so much, however small it is packed; writers aim at 1 MiB.
-const PAGE: u64 = 8 << 20;
-/// A larger one to so many times its packed size.
-const UNPACKED: u64 = 1024;
+/// Any page may decompress to this many bytes (writers aim at 1 MiB) …
+const MAX_DECOMPRESSED: u64 = 8 << 20;
+/// … or to this many times its compressed size, if that is more.
+const MAX_RATIO: u64 = 1024;
 
-/// Looks at the description at the end of a file, which is decoded by recursion.
-pub(super) fn check_description(blob: &Blob) -> Result<()> {
-    const DEEPEST: usize = 64;
-    let short = || fault("it is cut");
-    let tail = blob.len().checked_sub(8).ok_or_else(short)?;
-    let length = blob.bytes(tail, 4)?.first_chunk::<4>().map(|bytes| u64::from(u32::from_le_bytes(*bytes)));
-    let begin = length.and_then(|length| tail.checked_sub(length)).ok_or_else(short)?;
-    match Walk::new(&blob.bytes(begin, tail - begin)?).schema_depth() {
-        Ok(..=DEEPEST) => Ok(()),
-        Ok(_) => Err(fault("its schema is nested too deeply")),
-        Err(_) => Err(fault("its description makes no sense")),
+/// Checks the depth of the schema in the metadata at the end of a file, which the decoder reads by recursion.
+pub(super) fn check_file_metadata(source: &ByteSource) -> Result<()> {
+    const MAX_DEPTH: usize = 64;
+    let truncated = || parquet_error("it is truncated");
+    let tail = source.len().checked_sub(8).ok_or_else(truncated)?;
+    let length = source.bytes(tail, 4)?.first_chunk::<4>().map(|bytes| u64::from(u32::from_le_bytes(*bytes)));
+    let begin = length.and_then(|length| tail.checked_sub(length)).ok_or_else(truncated)?;
+    match ThriftReader::new(&source.bytes(begin, tail - begin)?).schema_depth() {
+        Ok(..=MAX_DEPTH) => Ok(()),
+        Ok(_) => Err(parquet_error("its schema is nested too deeply")),
+        Err(_) => Err(parquet_error("its metadata is invalid")),
     }
 }
 
-/// Looks at all pages of one column in one row group.
-pub(super) fn check(blob: &Blob, chunk: &ColumnChunkMetaData, rows: usize) -> Result<()> {
-    if check_headers(blob, chunk)? {
-        let mut pages = SerializedPageReader::new(Arc::new(blob.clone()), chunk, rows, None)?;
-        let optional = chunk.column_descr().max_def_level() > 0;
+/// Checks all pages of one column in one row group.
+pub(super) fn check_pages(source: &ByteSource, chunk: &ColumnChunkMetaData, rows: usize) -> Result<()> {
+    if check_headers(source, chunk)? {
+        let mut pages = SerializedPageReader::new(Arc::new(source.clone()), chunk, rows, None)?;
+        let is_optional = chunk.column_descr().max_def_level() > 0;
         while let Some(page) = pages.get_next_page()? {
-            check_lengths(&page, optional).map_err(|_| fault("a list of lengths makes no sense"))?;
+            check_length_lists(&page, is_optional).map_err(|_| parquet_error("a list of string lengths is invalid"))?;
         }
     }
     Ok(())
 }
 
-fn fault(problem: &str) -> ParquetError {
+fn parquet_error(problem: &str) -> ParquetError {
     ParquetError::General(problem.into())
 }
 
-/// Walks from header to header through a chunk, and says whether any page has lists of lengths.
-fn check_headers(blob: &Blob, chunk: &ColumnChunkMetaData) -> Result<bool> {
+/// Checks the headers of all pages of a column chunk. Returns whether any page has lists of string lengths.
+fn check_headers(source: &ByteSource, chunk: &ColumnChunkMetaData) -> Result<bool> {
     let offsets = [chunk.data_page_offset(), chunk.dictionary_page_offset().unwrap_or(0), chunk.compressed_size()];
     if offsets.iter().any(|offset| *offset < 0) {
-        return Err(fault("a column lies before the start"));
+        return Err(parquet_error("the position of a column is negative"));
     }
     let (start, length) = chunk.byte_range();
     let end = start
         .checked_add(length)
-        .filter(|end| *end <= blob.len())
-        .ok_or_else(|| fault("a column lies beyond the end"))?;
-    let mut at = start;
-    let mut lists = false;
-    while at < end {
-        let header = header(blob, at, end)?;
-        let left = end - at - header.length;
-        let (Ok(packed), Ok(unpacked)) = (u64::try_from(header.packed), u64::try_from(header.unpacked)) else {
-            return Err(fault("a page has a negative size"));
+        .filter(|end| *end <= source.len())
+        .ok_or_else(|| parquet_error("a column extends beyond the end of the file"))?;
+    let mut position = start;
+    let mut has_length_lists = false;
+    while position < end {
+        let header = page_header(source, position, end)?;
+        let remaining = end - position - header.length;
+        let (Ok(compressed), Ok(decompressed)) = (u64::try_from(header.compressed), u64::try_from(header.decompressed))
+        else {
+            return Err(parquet_error("a page has a negative size"));
         };
-        if packed > left {
-            return Err(fault("a page is larger than its column"));
+        if compressed > remaining {
+            return Err(parquet_error("a page is larger than its column"));
         }
-        if unpacked > PAGE.max(packed.saturating_mul(UNPACKED)) {
-            return Err(fault("a page says that it unpacks to more than can be"));
+        if decompressed > MAX_DECOMPRESSED.max(compressed.saturating_mul(MAX_RATIO)) {
+            return Err(parquet_error("a page declares an implausible decompressed size"));
         }
-        // A value of a dictionary takes at least a byte.
-        if u64::try_from(header.dictionary).map_or(true, |values| values > unpacked) {
-            return Err(fault("a dictionary has more values than bytes"));
+        // Every value of a dictionary takes at least one byte.
+        if u64::try_from(header.dictionary_values).map_or(true, |values| values > decompressed) {
+            return Err(parquet_error("a dictionary has more values than bytes"));
         }
-        lists |= [Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY]
+        has_length_lists |= [Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY]
             .iter()
-            .any(|with| header.encoding == *with as i64);
-        at += header.length + packed;
+            .any(|encoding| header.encoding == *encoding as i64);
+        position += header.length + compressed;
     }
-    Ok(lists)
+    Ok(has_length_lists)
 }
 
 #[derive(Default)]
-struct Header {
+struct PageHeader {
+    /// The length of the header itself in bytes.
     length: u64,
-    unpacked: i64,
-    packed: i64,
-    /// The encoding of a page of data, of either version.
+    decompressed: i64,
+    compressed: i64,
+    /// The encoding of a data page of version 1 or 2.
     encoding: i64,
-    /// Values of a dictionary page.
-    dictionary: i64,
+    /// The number of values of a dictionary page.
+    dictionary_values: i64,
 }
 
-fn header(blob: &Blob, at: u64, end: u64) -> Result<Header> {
-    // Most headers are short; smallest and largest values in them can make them long.
-    for room in [128, 64 << 10, 16 << 20] {
-        let bytes = blob.bytes(at, (end - at).min(room))?;
-        let mut walk = Walk::new(&bytes);
-        let mut header = Header::default();
-        let walked = walk.fields(|outer, inner, number| match (outer, inner) {
-            (2, 0) => header.unpacked = number,
-            (3, 0) => header.packed = number,
+fn page_header(source: &ByteSource, position: u64, end: u64) -> Result<PageHeader> {
+    // Most headers are short, but the minimum and maximum values in them can be long.
+    for size in [128, 64 << 10, 16 << 20] {
+        let bytes = source.bytes(position, (end - position).min(size))?;
+        let mut reader = ThriftReader::new(&bytes);
+        let mut header = PageHeader::default();
+        let result = reader.numbers(|outer, inner, number| match (outer, inner) {
+            (2, 0) => header.decompressed = number,
+            (3, 0) => header.compressed = number,
             (5, 2) | (8, 4) => header.encoding = number,
-            (7, 1) => header.dictionary = number,
+            (7, 1) => header.dictionary_values = number,
             _ => {}
         });
-        match walked {
-            Ok(()) => return Ok(Header { length: walk.walked() as u64, ..header }),
-            Err(Stop::Short) if end - at > room => {}
+        match result {
+            Ok(()) => return Ok(PageHeader { length: reader.position() as u64, ..header }),
+            Err(ThriftError::Truncated) if end - position > size => {}
             Err(_) => break,
         }
     }
-    Err(fault("the header of a page makes no sense"))
+    Err(parquet_error("the header of a page is invalid"))
 }
 
-/// Checks the lists of lengths before the texts of a page.
-fn check_lengths(page: &Page, optional: bool) -> std::result::Result<(), Stop> {
+/// Checks the lists of string lengths in a data page.
+fn check_length_lists(page: &Page, is_optional: bool) -> std::result::Result<(), ThriftError> {
     let lists = match page.encoding() {
         Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
         Encoding::DELTA_BYTE_ARRAY => 2,
         _ => return Ok(()),
     };
     let buffer: &[u8] = page.buffer();
-    let before = match page {
+    let levels_length = match page {
         Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, .. } => {
             u64::from(*def_levels_byte_len) + u64::from(*rep_levels_byte_len)
         }
-        Page::DataPage { .. } if optional => {
-            let length = buffer.first_chunk::<4>().ok_or(Stop::Short)?;
+        Page::DataPage { .. } if is_optional => {
+            let length = buffer.first_chunk::<4>().ok_or(ThriftError::Truncated)?;
             4 + u64::from(u32::from_le_bytes(*length))
         }
         _ => 0,
     };
-    let mut rest = usize::try_from(before).ok().and_then(|before| buffer.get(before..)).ok_or(Stop::Short)?;
+    let mut rest =
+        usize::try_from(levels_length).ok().and_then(|length| buffer.get(length..)).ok_or(ThriftError::Truncated)?;
     for _ in 0..lists {
         rest = &rest[list_end(rest, u64::from(page.num_values()))?..];
     }
     Ok(())
 }
 
-/// Where a list of delta-packed numbers ends.
-fn list_end(bytes: &[u8], most: u64) -> std::result::Result<usize, Stop> {
-    let mut walk = Walk::new(bytes);
-    let (block, parts, count) = (walk.unsigned()?, walk.unsigned()?, walk.unsigned()?);
-    walk.number()?;
-    if count > most || parts == 0 || parts > block || block > 1 << 20 {
-        return Err(Stop::Nonsense);
+/// The end of a list of delta-encoded integers (DELTA_BINARY_PACKED), which may have at most `max_count` entries.
+fn list_end(bytes: &[u8], max_count: u64) -> std::result::Result<usize, ThriftError> {
+    let mut reader = ThriftReader::new(bytes);
+    let (block, miniblocks, count) = (reader.unsigned()?, reader.unsigned()?, reader.unsigned()?);
+    reader.number()?;
+    if count > max_count || miniblocks == 0 || miniblocks > block || block > 1 << 20 {
+        return Err(ThriftError::Invalid);
     }
-    let mut left = count.saturating_sub(1);
-    while left > 0 {
-        walk.number()?;
-        let mut widths = Vec::with_capacity(parts as usize);
-        for _ in 0..parts {
-            widths.push(walk.byte()?);
+    let mut remaining = count.saturating_sub(1);
+    while remaining > 0 {
+        reader.number()?;
+        let mut widths = Vec::with_capacity(miniblocks as usize);
+        for _ in 0..miniblocks {
+            widths.push(reader.byte()?);
         }
         for width in widths {
-            if left == 0 {
+            if remaining == 0 {
                 break;
             }
             if width > 64 {
-                return Err(Stop::Nonsense);
+                return Err(ThriftError::Invalid);
             }
-            walk.jump((block / parts * u64::from(width)).div_ceil(8))?;
-            left = left.saturating_sub(block / parts);
+            reader.skip_bytes((block / miniblocks * u64::from(width)).div_ceil(8))?;
+            remaining = remaining.saturating_sub(block / miniblocks);
         }
     }
-    Ok(walk.walked())
+    Ok(reader.position())
 }

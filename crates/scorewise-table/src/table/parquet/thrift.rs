@@ -1,79 +1,83 @@
-//! Thrift's compact protocol, as far as the header of a page needs it: sizes are read, the rest is walked over.
+//! A minimal reader of Thrift's compact protocol: it reads the integers of a page header and skips everything else.
 
-/// Numbers by the path of field ids that leads to them.
-pub(super) struct Walk<'a> {
+/// Reads Thrift structs from a byte slice.
+pub(super) struct ThriftReader<'a> {
     bytes: &'a [u8],
-    at: usize,
+    position: usize,
 }
 
-/// Why a walk ended early.
+/// Why a struct could not be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Stop {
-    /// There are no more bytes; more may help.
-    Short,
-    /// No header looks like this.
-    Nonsense,
+pub(super) enum ThriftError {
+    /// The bytes end too early; reading may succeed with more of them.
+    Truncated,
+    /// The bytes are not a valid page header.
+    Invalid,
 }
 
-type Walked<T> = Result<T, Stop>;
+type ThriftResult<T> = Result<T, ThriftError>;
 
-const DEEPEST: usize = 8;
+/// The deepest nesting of structs and lists that is accepted.
+const MAX_DEPTH: usize = 8;
 
-impl<'a> Walk<'a> {
+// Type codes of the compact protocol: 0 end of struct, 1 and 2 booleans, 3 byte, 4 to 6 integers, 7 double, 8 binary, 9 list, 10 set,
+// 12 struct.
+
+impl<'a> ThriftReader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Walk { bytes, at: 0 }
+        ThriftReader { bytes, position: 0 }
     }
 
-    /// How many bytes were walked over.
-    pub(super) fn walked(&self) -> usize {
-        self.at
+    /// The number of bytes read so far.
+    pub(super) fn position(&self) -> usize {
+        self.position
     }
 
-    /// Walks over a struct and shows the numbers in it and, one level down, in its structs: `(outer id, inner id, number)`,
-    /// the inner id 0 on the first level.
-    pub(super) fn fields(&mut self, mut show: impl FnMut(i16, i16, i64)) -> Walked<()> {
-        self.structure(0, 0, &mut show)
+    /// Reads a struct and calls `visit` with the integers in it and in its directly nested structs, as `(outer id, inner id, number)`. The
+    /// inner id is 0 for integers of the struct itself.
+    pub(super) fn numbers(&mut self, mut visit: impl FnMut(i16, i16, i64)) -> ThriftResult<()> {
+        self.structure(0, 0, &mut visit)
     }
 
-    fn structure(&mut self, depth: usize, outer: i16, show: &mut dyn FnMut(i16, i16, i64)) -> Walked<()> {
+    fn structure(&mut self, depth: usize, outer: i16, visit: &mut dyn FnMut(i16, i16, i64)) -> ThriftResult<()> {
         let mut id = 0i16;
         loop {
-            let kind = self.head(&mut id)?;
+            let kind = self.field_header(&mut id)?;
             match kind {
                 0 => return Ok(()),
                 4..=6 => {
                     let number = self.number()?;
                     match depth {
-                        0 => show(id, 0, number),
-                        1 => show(outer, id, number),
+                        0 => visit(id, 0, number),
+                        1 => visit(outer, id, number),
                         _ => {}
                     }
                 }
-                12 if depth < DEEPEST => self.structure(depth + 1, id, show)?,
+                12 if depth < MAX_DEPTH => self.structure(depth + 1, id, visit)?,
                 1 | 2 => {}
                 kind => self.skip(kind, depth)?,
             }
         }
     }
 
-    /// The kind of the next field, and its id; 0 ends the struct.
-    fn head(&mut self, id: &mut i16) -> Walked<u8> {
+    /// Reads the header of the next field: updates its id and returns its type code. Type code 0 ends the struct.
+    fn field_header(&mut self, id: &mut i16) -> ThriftResult<u8> {
         let head = self.byte()?;
         if head & 15 != 0 {
             *id = match head >> 4 {
-                0 => i16::try_from(self.number()?).map_err(|_| Stop::Nonsense)?,
-                step => id.checked_add(i16::from(step)).ok_or(Stop::Nonsense)?,
+                0 => i16::try_from(self.number()?).map_err(|_| ThriftError::Invalid)?,
+                delta => id.checked_add(i16::from(delta)).ok_or(ThriftError::Invalid)?,
             };
         }
         Ok(head & 15)
     }
 
-    /// How deeply the schema in a file's description is nested. Its elements stand one after the other, each with the number
-    /// of its children, so a short file can nest deeper than a recursion can go.
-    pub(super) fn schema_depth(&mut self) -> Walked<usize> {
+    /// The nesting depth of the schema in the file metadata. Its elements are a flat list, each with the number of its children, so even a
+    /// short file can be nested too deeply for recursion.
+    pub(super) fn schema_depth(&mut self) -> ThriftResult<usize> {
         let mut id = 0i16;
         loop {
-            match (self.head(&mut id)?, id) {
+            match (self.field_header(&mut id)?, id) {
                 (0, _) => return Ok(0),
                 (9, 2) => break,
                 (1 | 2, _) => {}
@@ -85,15 +89,15 @@ impl<'a> Walk<'a> {
         let (mut deepest, mut open) = (0, Vec::new());
         for _ in 0..length {
             let mut children = 0;
-            self.fields(|outer, inner, number| {
+            self.numbers(|outer, inner, number| {
                 if (outer, inner) == (5, 0) {
                     children = number;
                 }
             })?;
             open.push(children);
             deepest = deepest.max(open.len());
-            // An element without children closes, and so do those whose last child it was.
-            while open.last().is_some_and(|left| *left <= 0) {
+            // An element without children is complete, and so is every element whose last child it was.
+            while open.last().is_some_and(|remaining| *remaining <= 0) {
                 open.pop();
                 if let Some(parent) = open.last_mut() {
                     *parent -= 1;
@@ -103,45 +107,47 @@ impl<'a> Walk<'a> {
         Ok(deepest)
     }
 
-    fn skip(&mut self, kind: u8, depth: usize) -> Walked<()> {
+    /// Skips a value of this type.
+    fn skip(&mut self, kind: u8, depth: usize) -> ThriftResult<()> {
         match kind {
-            1..=3 => self.jump(1),
+            1..=3 => self.skip_bytes(1),
             4..=6 => self.number().map(|_| ()),
-            7 => self.jump(8),
+            7 => self.skip_bytes(8),
             8 => {
                 let length = self.unsigned()?;
-                self.jump(length)
+                self.skip_bytes(length)
             }
-            9 | 10 if depth < DEEPEST => {
+            9 | 10 if depth < MAX_DEPTH => {
                 let head = self.byte()?;
                 let length = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
-                // Each takes at least a byte.
-                if length > (self.bytes.len() - self.at) as u64 {
-                    return Err(Stop::Short);
+                // Every element takes at least one byte.
+                if length > (self.bytes.len() - self.position) as u64 {
+                    return Err(ThriftError::Truncated);
                 }
                 (0..length).try_for_each(|_| self.skip(head & 15, depth + 1))
             }
-            12 if depth < DEEPEST => self.structure(depth + 1, 0, &mut |_, _, _| {}),
-            // Headers of pages have no maps.
-            _ => Err(Stop::Nonsense),
+            12 if depth < MAX_DEPTH => self.structure(depth + 1, 0, &mut |_, _, _| {}),
+            // Page headers do not contain maps.
+            _ => Err(ThriftError::Invalid),
         }
     }
 
-    pub(super) fn byte(&mut self) -> Walked<u8> {
-        let byte = self.bytes.get(self.at).copied().ok_or(Stop::Short)?;
-        self.at += 1;
+    pub(super) fn byte(&mut self) -> ThriftResult<u8> {
+        let byte = self.bytes.get(self.position).copied().ok_or(ThriftError::Truncated)?;
+        self.position += 1;
         Ok(byte)
     }
 
-    pub(super) fn jump(&mut self, length: u64) -> Walked<()> {
-        if length > (self.bytes.len() - self.at) as u64 {
-            return Err(Stop::Short);
+    pub(super) fn skip_bytes(&mut self, length: u64) -> ThriftResult<()> {
+        if length > (self.bytes.len() - self.position) as u64 {
+            return Err(ThriftError::Truncated);
         }
-        self.at += length as usize;
+        self.position += length as usize;
         Ok(())
     }
 
-    pub(super) fn unsigned(&mut self) -> Walked<u64> {
+    /// Reads a variable-length unsigned integer.
+    pub(super) fn unsigned(&mut self) -> ThriftResult<u64> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -150,10 +156,11 @@ impl<'a> Walk<'a> {
                 return Ok(value);
             }
         }
-        Err(Stop::Nonsense)
+        Err(ThriftError::Invalid)
     }
 
-    pub(super) fn number(&mut self) -> Walked<i64> {
+    /// Reads a variable-length signed integer in zigzag encoding.
+    pub(super) fn number(&mut self) -> ThriftResult<i64> {
         self.unsigned().map(|value| (value >> 1) as i64 ^ -((value & 1) as i64))
     }
 }
@@ -163,34 +170,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_shown_with_their_ids() {
+    fn integers_are_visited_with_their_field_ids() {
         // { 1: 0, 2: 300, 5: { 1: -1, 2: 3 }, 6: "ab" }
         let bytes = [0x15, 0, 0x15, 0xd8, 0x04, 0x3c, 0x15, 1, 0x15, 6, 0, 0x18, 2, b'a', b'b', 0, 99];
         let mut seen = Vec::new();
-        let mut walk = Walk::new(&bytes);
-        assert_eq!(walk.fields(|outer, inner, number| seen.push((outer, inner, number))), Ok(()));
+        let mut reader = ThriftReader::new(&bytes);
+        assert_eq!(reader.numbers(|outer, inner, number| seen.push((outer, inner, number))), Ok(()));
         assert_eq!(seen, [(1, 0, 0), (2, 0, 300), (5, 1, -1), (5, 2, 3)]);
-        assert_eq!(walk.walked(), bytes.len() - 1);
-        for cut in 0..bytes.len() - 1 {
-            assert_eq!(Walk::new(&bytes[..cut]).fields(|_, _, _| {}), Err(Stop::Short), "{cut}");
+        assert_eq!(reader.position(), bytes.len() - 1);
+        for length in 0..bytes.len() - 1 {
+            assert_eq!(
+                ThriftReader::new(&bytes[..length]).numbers(|_, _, _| {}),
+                Err(ThriftError::Truncated),
+                "{length}"
+            );
         }
     }
 
     #[test]
-    fn depth_of_a_schema_is_that_of_its_deepest_element() {
-        // { 1: 1, 2: [ { 5: 2 }, { 5: 1 }, {}, {} ] }: a root of two, the first of which has one of its own.
+    fn schema_depth_is_the_depth_of_the_deepest_element() {
+        // { 1: 1, 2: [ { 5: 2 }, { 5: 1 }, {}, {} ] }: a root with two children, the first of which has one child.
         let bytes = [0x15, 2, 0x19, 0x4c, 0x55, 4, 0, 0x55, 2, 0, 0, 0, 0];
-        assert_eq!(Walk::new(&bytes).schema_depth(), Ok(3));
+        assert_eq!(ThriftReader::new(&bytes).schema_depth(), Ok(3));
         let mut chain = vec![0x15, 2, 0x19, 0xfc, 200, 1];
         chain.extend([0x55, 2, 0].repeat(200));
-        assert_eq!(Walk::new(&chain).schema_depth(), Ok(200));
+        assert_eq!(ThriftReader::new(&chain).schema_depth(), Ok(200));
     }
 
     #[test]
-    fn a_list_longer_than_the_bytes_is_refused_at_once() {
+    fn lists_longer_than_the_bytes_and_deep_nesting_are_refused() {
         let bytes = [0x19, 0xf5, 0xff, 0xff, 0xff, 0xff, 0x0f];
-        assert_eq!(Walk::new(&bytes).fields(|_, _, _| {}), Err(Stop::Short));
+        assert_eq!(ThriftReader::new(&bytes).numbers(|_, _, _| {}), Err(ThriftError::Truncated));
         let nested = [0x1c; 100];
-        assert_eq!(Walk::new(&nested).fields(|_, _, _| {}), Err(Stop::Nonsense));
+        assert_eq!(ThriftReader::new(&nested).numbers(|_, _, _| {}), Err(ThriftError::Invalid));
     }
 }

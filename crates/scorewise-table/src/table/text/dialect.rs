@@ -1,41 +1,41 @@
-//! What stands between cells, recognised from the first lines.
+//! Recognises the delimiter from the first lines.
 
 use super::records::Records;
 
-/// What may stand between cells, the likelier first.
+/// The possible delimiters, the most likely first.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
-/// Text that is looked at; a few hundred records tell.
-const LOOKED_AT: usize = 64 << 10;
+/// The number of bytes from which the delimiter is recognised; a few hundred records are enough.
+const SAMPLE_BYTES: usize = 64 << 10;
 
-/// The delimiter under which most records have as many cells as the first, which has at least two. With a decimal comma it is
-/// no comma.
-pub(super) fn delimiter(text: &[u8], whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
-    let text = if whole && text.len() <= LOOKED_AT {
+/// The delimiter for which most records have the same number of cells as the first, at least two. `None` if there is no such delimiter. The
+/// comma is excluded if numbers have a decimal comma. `is_whole` says whether the text is the whole file.
+pub(super) fn delimiter(text: &[u8], is_whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
+    let text = if is_whole && text.len() <= SAMPLE_BYTES {
         text
     } else {
-        let text = &text[..text.len().min(LOOKED_AT)];
-        // The last line may be cut.
+        let text = &text[..text.len().min(SAMPLE_BYTES)];
+        // The last line may be incomplete.
         &text[..memchr::memrchr(line_end, text).map_or(text.len(), |at| at + 1)]
     };
     let mut best: Option<(u8, (f64, usize))> = None;
     for candidate in DELIMITERS.into_iter().filter(|candidate| !decimal_comma || *candidate != b',') {
         let mut records = Records::new(text, 1, candidate, line_end);
-        let Some(cells) = records.next_written().map(|first| first.len()).filter(|cells| *cells > 1) else { continue };
-        let (mut alike, mut all) = (1u32, 1u32);
-        while let Some(record) = records.next_written() {
-            all += 1;
-            alike += u32::from(record.len() == cells);
+        let Some(cells) = records.next_nonempty().map(|first| first.len()).filter(|cells| *cells > 1) else { continue };
+        let (mut equal, mut total) = (1u32, 1u32);
+        while let Some(record) = records.next_nonempty() {
+            total += 1;
+            equal += u32::from(record.len() == cells);
         }
-        let merit = (f64::from(alike) / f64::from(all), cells);
-        if best.is_none_or(|(_, so_far)| merit > so_far) {
-            best = Some((candidate, merit));
+        let rating = (f64::from(equal) / f64::from(total), cells);
+        if best.is_none_or(|(_, highest)| rating > highest) {
+            best = Some((candidate, rating));
         }
     }
     best.map(|(delimiter, _)| delimiter)
 }
 
-/// How a delimiter is shown in messages.
-pub(super) fn shown(delimiter: u8) -> String {
+/// The delimiter for messages.
+pub(super) fn delimiter_name(delimiter: u8) -> String {
     if delimiter == b'\t' { "tab".into() } else { format!("`{}`", char::from(delimiter)) }
 }
 

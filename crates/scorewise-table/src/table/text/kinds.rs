@@ -1,117 +1,125 @@
-//! What the columns hold, recognised from a sample of the first rows.
+//! Recognises the kinds of columns from a sample of the first rows.
 
 use crate::setting::Setting;
-use crate::table::number::{SIGNS, Written};
-use crate::table::reading::Markers;
-use crate::table::time::{self, Order};
-use crate::table::{Kind, boolean, number, shown};
+use crate::table::number::{FormattedNumber, SIGNS};
+use crate::table::reading::MissingMarkers;
+use crate::table::time::{self, DateOrder};
+use crate::table::{Kind, boolean, cell_excerpt, number};
 
-/// Dates of eight digits are numbers too: so many different ones make a column of dates. Ten numbers between 19000101 and
-/// 20991231 that are all dates by chance come once in 10¹⁴ columns.
-const MANY_DATES: usize = 10;
-/// Numbers without a sign are counted after those of each sign.
+/// Dates of eight digits could also be numbers. A column of at least this many different ones is read as dates: the probability that ten
+/// random numbers between 19000101 and 20991231 are all dates is 10⁻¹⁴.
+const MIN_COMPACT_DATES: usize = 10;
+/// The index of the count of numbers without a sign, after the counts for each sign.
 const NO_SIGN: usize = SIGNS.len();
 
-/// What was seen in a column.
+/// Counts of the sampled cells of a column by what they look like.
 #[derive(Clone, Default)]
 pub(super) struct Tally {
     /// Cells that are neither missing nor a word for a missing value.
     pub(super) present: u64,
-    /// Cells with anything in them, be it a mark of a missing value.
-    pub(super) written: u64,
-    /// Cells such as `None` and `-`, which are missing values unless the column holds texts.
+    /// Cells that are not empty, including markers of missing values.
+    pub(super) nonempty: u64,
+    /// Cells such as `None` and `-`, which are missing values unless the column is a category.
     words: u64,
-    /// Numbers that are plain with a decimal point or none.
-    points: u64,
-    /// Numbers that are plain with a decimal comma or none.
-    commas: u64,
-    marks: Marks,
+    /// Plain numbers if the decimal mark is a point.
+    point_numbers: u64,
+    /// Plain numbers if the decimal mark is a comma.
+    comma_numbers: u64,
+    marks: DecimalMarks,
     booleans: u64,
     times: u64,
     day_first: u64,
     month_first: u64,
-    /// Cells of digits alone, and how many the shortest and the longest have.
+    /// Cells that consist of digits only; then the lengths of the shortest and the longest of them.
     digits: u64,
     shortest: usize,
     longest: usize,
-    /// What few columns have.
-    odd: Option<Box<Odd>>,
+    /// Further counts, allocated only for the few columns that need them.
+    rare: Option<Box<RareCounts>>,
 }
 
-/// Which decimal mark numbers show. `1,234` shows none: it may be 1.234 or 1234.
+/// The number of cells that show the decimal mark. `1,234` does not show it: it may be 1.234 or 1234.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Marks {
+pub(super) struct DecimalMarks {
+    /// Numbers that can only be read with a decimal point.
     point: u64,
+    /// Numbers that can only be read with a decimal comma.
     comma: u64,
-    /// Numbers such as `1.234`.
+    /// Numbers such as `1.234`, which can be read with either mark.
     either_point: u64,
-    /// Numbers such as `1,234`.
+    /// Numbers such as `1,234`, which can be read with either mark.
     either_comma: u64,
 }
 
-/// What few columns have, with an example of each.
+/// Counts that few columns need, each with the first example.
 #[derive(Clone, Default)]
-struct Odd {
+struct RareCounts {
+    /// The first word for a missing value.
     word: String,
-    /// Cells of digits alone that begin with a 0 and have more than one.
-    zeros: u64,
-    zero: String,
-    /// Dates of eight digits, and the first different ones of them.
+    /// Cells of several digits that begin with 0, and the first of them.
+    leading_zeros: u64,
+    leading_zero: String,
+    /// Dates of eight digits, the first distinct ones of them, and the first cell.
     compact: u64,
     dates: Vec<i64>,
     compact_date: String,
-    clocks: u64,
-    /// Dates that are others with the month first, where no cell shows the order.
+    /// Times of day without a date.
+    times_of_day: u64,
+    /// Dates whose meaning depends on the order of day and month, and the first of them.
     ambiguous: u64,
     ambiguous_date: String,
-    /// Numbers that are not plain, by decimal mark (point, comma) and by sign.
+    /// Numbers with separators or signs, by decimal mark (point, comma) and by sign, and the first of each sign.
     numbers: [[u64; NO_SIGN + 1]; 2],
     signed: [String; NO_SIGN],
-    /// Those whose thousands are grouped, by decimal mark.
+    /// Numbers with thousands separators, by decimal mark, and the first of each.
     grouped: [u64; 2],
     group: [String; 2],
 }
 
-/// Keeps the first example.
-fn keep(example: &mut String, cell: &[u8]) {
+/// Keeps the cell as an example if there is none yet.
+fn keep_first(example: &mut String, cell: &[u8]) {
     if example.is_empty() {
-        *example = shown(cell);
+        *example = cell_excerpt(cell);
     }
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, cell: &[u8], markers: &Markers) {
-        self.written += u64::from(!cell.is_empty());
-        if markers.holds(cell, b'.') || markers.holds(cell, b',') {
+    /// Counts a cell.
+    pub(super) fn add(&mut self, cell: &[u8], markers: &MissingMarkers) {
+        self.nonempty += u64::from(!cell.is_empty());
+        if markers.contains(cell, b'.') || markers.contains(cell, b',') {
             return;
         }
-        if Markers::is_word(cell) {
+        if MissingMarkers::is_word(cell) {
             self.words += 1;
-            keep(&mut self.odd().word, cell);
+            keep_first(&mut self.rare().word, cell);
             return;
         }
         self.present += 1;
         let (point, comma) = (number::parse(cell, b'.').is_some(), number::parse(cell, b',').is_some());
-        self.points += u64::from(point);
-        self.commas += u64::from(comma);
+        self.point_numbers += u64::from(point);
+        self.comma_numbers += u64::from(comma);
         if point && comma {
             self.add_digits(cell);
             return;
         }
-        // What is plain with one mark can with the other only be a group of thousands, whose last three digits stand alone.
-        let may_be_other = !point && !comma || cell.len() > 4 && matches!(cell[cell.len() - 4], b'.' | b',');
-        let with_point = point || may_be_other && self.add_number(number::written(cell, b'.'), 0, cell);
-        let with_comma = comma || may_be_other && self.add_number(number::written(cell, b','), 1, cell);
+        // A number that is plain with one decimal mark can only be read with the other one if that separates the last three digits.
+        let may_be_formatted = !point && !comma || cell.len() > 4 && matches!(cell[cell.len() - 4], b'.' | b',');
+        let with_point =
+            point || may_be_formatted && self.add_formatted_number(number::parse_formatted(cell, b'.'), 0, cell);
+        let with_comma =
+            comma || may_be_formatted && self.add_formatted_number(number::parse_formatted(cell, b','), 1, cell);
         let marks = &mut self.marks;
         match (with_point, with_comma) {
             (true, false) => marks.point += u64::from(cell.contains(&b'.') || cell.contains(&b',')),
             (false, true) => marks.comma += u64::from(cell.contains(&b'.') || cell.contains(&b',')),
             (true, true) if cell.contains(&b',') => marks.either_comma += 1,
             (true, true) => marks.either_point += u64::from(cell.contains(&b'.')),
-            (false, false) => self.add_text(cell),
+            (false, false) => self.add_other(cell),
         }
     }
 
+    /// Counts a number without a decimal mark.
     fn add_digits(&mut self, cell: &[u8]) {
         if !cell.iter().all(u8::is_ascii_digit) {
             return;
@@ -120,74 +128,76 @@ impl Tally {
         self.longest = self.longest.max(cell.len());
         self.digits += 1;
         if cell.len() > 1 && cell[0] == b'0' {
-            let odd = self.odd();
-            odd.zeros += 1;
-            keep(&mut odd.zero, cell);
-        } else if time::is_compact(cell) {
-            let odd = self.odd();
-            odd.compact += 1;
-            keep(&mut odd.compact_date, cell);
-            if odd.dates.len() < MANY_DATES
-                && let Some(date) = time::parse(cell, Order::DayFirst)
-                && !odd.dates.contains(&date)
+            let rare = self.rare();
+            rare.leading_zeros += 1;
+            keep_first(&mut rare.leading_zero, cell);
+        } else if time::is_compact_date(cell) {
+            let rare = self.rare();
+            rare.compact += 1;
+            keep_first(&mut rare.compact_date, cell);
+            if rare.dates.len() < MIN_COMPACT_DATES
+                && let Some(date) = time::parse(cell, DateOrder::DayFirst)
+                && !rare.dates.contains(&date)
             {
-                odd.dates.push(date);
+                rare.dates.push(date);
             }
         }
     }
 
-    /// Counts a number that is not plain with this decimal mark, and says whether there is one.
-    fn add_number(&mut self, number: Option<Written>, mark: usize, cell: &[u8]) -> bool {
-        let Some(Written { is_grouped, sign, .. }) = number else { return false };
-        let odd = self.odd();
-        let place = sign.and_then(|sign| SIGNS.iter().position(|other| *other == sign));
-        odd.numbers[mark][place.unwrap_or(NO_SIGN)] += 1;
-        if let Some(place) = place {
-            keep(&mut odd.signed[place], cell);
+    /// Counts a number with separators or a sign for this decimal mark. Returns whether there is a number.
+    fn add_formatted_number(&mut self, number: Option<FormattedNumber>, mark: usize, cell: &[u8]) -> bool {
+        let Some(FormattedNumber { is_grouped, sign, .. }) = number else { return false };
+        let rare = self.rare();
+        let sign_index = sign.and_then(|sign| SIGNS.iter().position(|other| *other == sign));
+        rare.numbers[mark][sign_index.unwrap_or(NO_SIGN)] += 1;
+        if let Some(index) = sign_index {
+            keep_first(&mut rare.signed[index], cell);
         }
         if is_grouped {
-            odd.grouped[mark] += 1;
-            keep(&mut odd.group[mark], cell);
+            rare.grouped[mark] += 1;
+            keep_first(&mut rare.group[mark], cell);
         }
         true
     }
 
-    fn add_text(&mut self, cell: &[u8]) {
+    /// Counts a cell that is not a number.
+    fn add_other(&mut self, cell: &[u8]) {
         if boolean(cell, false).is_some() {
             self.booleans += 1;
         } else if time::is_date(cell) {
             self.times += 1;
-            match time::shows(cell) {
-                Some(Order::DayFirst) => self.day_first += 1,
-                Some(Order::MonthFirst) => self.month_first += 1,
+            match time::unambiguous_order(cell) {
+                Some(DateOrder::DayFirst) => self.day_first += 1,
+                Some(DateOrder::MonthFirst) => self.month_first += 1,
                 None if time::is_ambiguous(cell) => {
-                    let odd = self.odd();
-                    odd.ambiguous += 1;
-                    keep(&mut odd.ambiguous_date, cell);
+                    let rare = self.rare();
+                    rare.ambiguous += 1;
+                    keep_first(&mut rare.ambiguous_date, cell);
                 }
                 None => {}
             }
-        } else if time::clock(cell).is_some() {
-            self.odd().clocks += 1;
+        } else if time::time_of_day(cell).is_some() {
+            self.rare().times_of_day += 1;
         }
     }
 
-    fn odd(&mut self) -> &mut Odd {
-        self.odd.get_or_insert_default()
+    fn rare(&mut self) -> &mut RareCounts {
+        self.rare.get_or_insert_default()
     }
 
-    /// Whether so many cells are most of them. More than nine in ten, so that a slip is a fault with a place and not a column
-    /// of texts.
+    /// Whether this many cells are more than 90 % of those present. A single mistyped cell is then reported as an error instead of turning the
+    /// whole column into a category.
     fn are_most(&self, count: u64) -> bool {
         count * 10 > self.present * 9
     }
 
+    /// The kind of the column.
     pub(super) fn kind(&self, comma: bool) -> Kind {
         if self.present == 0 {
-            // Nothing but words: they may be classes.
+            // Only words for missing values: they may be classes.
             return if self.words > 0 { Kind::Category } else { Kind::Number };
         }
-        let plain = if comma { self.commas } else { self.points };
+        let plain = if comma { self.comma_numbers } else { self.point_numbers };
         if self.are_most(plain) {
             if self.are_codes() {
                 Kind::Category
@@ -198,7 +208,7 @@ impl Tally {
             }
         } else if self.booleans == self.present {
             Kind::Boolean
-        } else if self.are_most(self.times) || self.are_most(self.clocks()) {
+        } else if self.are_most(self.times) || self.are_most(self.times_of_day()) {
             Kind::Time
         } else if self.are_most(self.unsigned(comma) + self.signed(comma).0) {
             Kind::Number
@@ -207,57 +217,58 @@ impl Tally {
         }
     }
 
-    /// Whether the cells are codes such as zip codes: digits of one length, some of them with a leading 0.
+    /// Whether the cells are codes such as zip codes: digits of the same length, some with a leading 0.
     fn are_codes(&self) -> bool {
-        let zeros = self.odd.as_ref().map_or(0, |odd| odd.zeros);
-        zeros > 0 && self.shortest == self.longest && self.are_most(self.digits)
+        let leading_zeros = self.rare.as_ref().map_or(0, |rare| rare.leading_zeros);
+        leading_zeros > 0 && self.shortest == self.longest && self.are_most(self.digits)
     }
 
     fn are_compact_dates(&self) -> bool {
-        self.odd.as_ref().is_some_and(|odd| odd.compact == self.present && odd.dates.len() >= MANY_DATES)
+        self.rare.as_ref().is_some_and(|rare| rare.compact == self.present && rare.dates.len() >= MIN_COMPACT_DATES)
     }
 
-    fn clocks(&self) -> u64 {
-        self.odd.as_ref().map_or(0, |odd| odd.clocks)
+    fn times_of_day(&self) -> u64 {
+        self.rare.as_ref().map_or(0, |rare| rare.times_of_day)
     }
 
-    /// Numbers without a sign.
+    /// The number of numbers without a sign.
     fn unsigned(&self, comma: bool) -> u64 {
-        let grouped = self.odd.as_ref().map_or(0, |odd| odd.numbers[usize::from(comma)][NO_SIGN]);
-        grouped + if comma { self.commas } else { self.points }
+        let grouped = self.rare.as_ref().map_or(0, |rare| rare.numbers[usize::from(comma)][NO_SIGN]);
+        grouped + if comma { self.comma_numbers } else { self.point_numbers }
     }
 
-    /// How many numbers have the sign that most of them have, and which it is.
+    /// The count and the index of the most frequent sign.
     fn signed(&self, comma: bool) -> (u64, Option<usize>) {
-        let Some(odd) = &self.odd else { return (0, None) };
-        let counts = odd.numbers[usize::from(comma)];
-        // `max_by_key` keeps the last of equals; turned round, the first of the list.
-        let most = (0..NO_SIGN).rev().max_by_key(|place| counts[*place]).filter(|place| counts[*place] > 0);
-        (most.map_or(0, |place| counts[place]), most)
+        let Some(rare) = &self.rare else { return (0, None) };
+        let counts = rare.numbers[usize::from(comma)];
+        // `max_by_key` returns the last of equal elements; reversed, that is the first in the list.
+        let most = (0..NO_SIGN).rev().max_by_key(|sign| counts[*sign]).filter(|sign| counts[*sign] > 0);
+        (most.map_or(0, |sign| counts[sign]), most)
     }
 
-    /// The sign that numbers of the column may have: `None` where enough of them have none.
+    /// The sign that numbers of the column may have; `None` if most of them have none.
     pub(super) fn sign(&self, comma: bool) -> Option<char> {
         let (_, most) = self.signed(comma);
-        most.filter(|_| !self.are_most(self.unsigned(comma))).map(|place| SIGNS[place])
+        most.filter(|_| !self.are_most(self.unsigned(comma))).map(|sign| SIGNS[sign])
     }
 
     /// Whether there are dates or times of day.
     pub(super) fn has_times(&self) -> bool {
-        self.times + self.clocks() > 0 || self.odd.as_ref().is_some_and(|odd| odd.compact > 0)
+        self.times + self.times_of_day() > 0 || self.rare.as_ref().is_some_and(|rare| rare.compact > 0)
     }
 
     /// Whether the cells are times of day without a date.
-    pub(super) fn is_clock(&self) -> bool {
-        self.clocks() > self.times
+    pub(super) fn holds_times_of_day(&self) -> bool {
+        self.times_of_day() > self.times
     }
 
+    /// Adds the counts of another part of the sample.
     pub(super) fn merge(&mut self, part: &Tally) {
         self.present += part.present;
-        self.written += part.written;
+        self.nonempty += part.nonempty;
         self.words += part.words;
-        self.points += part.points;
-        self.commas += part.commas;
+        self.point_numbers += part.point_numbers;
+        self.comma_numbers += part.comma_numbers;
         self.marks.add(&part.marks);
         self.booleans += part.booleans;
         self.times += part.times;
@@ -268,113 +279,118 @@ impl Tally {
             self.longest = self.longest.max(part.longest);
             self.digits += part.digits;
         }
-        match (&mut self.odd, &part.odd) {
-            (Some(odd), Some(part)) => odd.merge(part),
-            (odd @ None, Some(part)) => *odd = Some(part.clone()),
+        match (&mut self.rare, &part.rare) {
+            (Some(rare), Some(part)) => rare.merge(part),
+            (rare @ None, Some(part)) => *rare = Some(part.clone()),
             (_, None) => {}
         }
     }
 
-    /// The order of day and month that the cells show; `None` where none shows it.
-    pub(super) fn order(&self) -> Option<Order> {
+    /// The order of day and month that the cells show; `None` if no cell shows it.
+    pub(super) fn order(&self) -> Option<DateOrder> {
         match self.month_first.cmp(&self.day_first) {
-            std::cmp::Ordering::Greater => Some(Order::MonthFirst),
-            _ if self.day_first > 0 => Some(Order::DayFirst),
+            std::cmp::Ordering::Greater => Some(DateOrder::MonthFirst),
+            _ if self.day_first > 0 => Some(DateOrder::DayFirst),
             _ => None,
         }
     }
 
     /// Whether the order of day and month matters.
     pub(super) fn has_order(&self) -> bool {
-        self.order().is_some() || self.odd.as_ref().is_some_and(|odd| odd.ambiguous > 0)
+        self.order().is_some() || self.rare.as_ref().is_some_and(|rare| rare.ambiguous > 0)
     }
 
-    /// What a user should know of how the column is read, each with the subject that it shares with other columns.
-    pub(super) fn notes(&self, name: &str, kind: Kind, comma: bool, ordered: bool) -> Option<(Subject, String)> {
-        let odd = self.odd.as_ref()?;
-        let name = shown(name.as_bytes());
+    /// A note for the user on how the column is read, with its subject, by which the notes of all columns are grouped.
+    pub(super) fn note(&self, name: &str, kind: Kind, comma: bool, is_order_given: bool) -> Option<(Subject, String)> {
+        let rare = self.rare.as_ref()?;
+        let name = cell_excerpt(name.as_bytes());
         let numeric = Setting("numeric").to(&name);
         match kind {
             Kind::Category if self.present == 0 && self.words > 0 => {
-                let word = &odd.word;
+                let word = &rare.word;
                 let text = format!(
-                    "column `{name}` holds nothing but words such as `{word}` in the first rows and is read as text; \
+                    "column `{name}` holds only words such as `{word}` in the first rows and is read as text; \
                      `{}` reads them as missing",
                     Setting("missing").to(word)
                 );
-                Some((Subject::Words, text))
+                Some((Subject::MissingWords, text))
             }
             Kind::Category if self.are_codes() => {
                 let text = format!(
-                    "column `{name}` is read as text: its cells are digits of one length, some with a leading 0 (`{}`); \
+                    "column `{name}` is read as text: its cells are digits of the same length, some with a leading 0 (`{}`); \
                      `{numeric}` reads them as numbers",
-                    odd.zero
+                    rare.leading_zero
                 );
                 Some((Subject::Codes, text))
             }
             Kind::Time if self.are_compact_dates() => {
                 let text = format!(
                     "column `{name}` is read as dates (`{}`); `{numeric}` reads them as numbers",
-                    odd.compact_date
+                    rare.compact_date
                 );
-                Some((Subject::Compact, text))
+                Some((Subject::CompactDates, text))
             }
-            Kind::Time if self.is_clock() => {
-                Some((Subject::Clock, format!("column `{name}` holds times of day without a date")))
+            Kind::Time if self.holds_times_of_day() => {
+                Some((Subject::TimesOfDay, format!("column `{name}` holds times of day without a date")))
             }
-            Kind::Time if !ordered && self.order().is_none() && odd.ambiguous > 0 => {
+            Kind::Time if !is_order_given && self.order().is_none() && rare.ambiguous > 0 => {
                 let text = format!(
-                    "column `{name}`: no date shows whether the day or the month comes first (`{}`); the day is taken to come \
+                    "column `{name}`: no date shows whether the day or the month comes first (`{}`); the day is assumed to come \
                      first, `{}` reads it the other way",
-                    odd.ambiguous_date,
+                    rare.ambiguous_date,
                     Setting("month-first")
                 );
-                Some((Subject::Order, text))
+                Some((Subject::DateOrder, text))
             }
-            Kind::Number => self.number_note(odd, &name, comma),
+            Kind::Number => self.number_note(rare, &name, comma),
             _ => None,
         }
     }
 
-    fn number_note(&self, odd: &Odd, name: &str, comma: bool) -> Option<(Subject, String)> {
+    fn number_note(&self, rare: &RareCounts, name: &str, comma: bool) -> Option<(Subject, String)> {
         let mark = if comma { b',' } else { b'.' };
-        let value = |text: &str| number::written(text.as_bytes(), mark).map_or(f64::NAN, |number| number.value);
-        if let (Some(sign), (_, Some(place))) = (self.sign(comma), self.signed(comma)) {
-            let example = &odd.signed[place];
-            let what = if sign == '%' { "per cent sign".into() } else { format!("sign `{sign}`") };
-            let text =
-                format!("column `{name}`: the {what} is dropped, `{example}` is read as the number {}", value(example));
+        let value = |text: &str| number::parse_formatted(text.as_bytes(), mark).map_or(f64::NAN, |number| number.value);
+        if let (Some(sign), (_, Some(index))) = (self.sign(comma), self.signed(comma)) {
+            let example = &rare.signed[index];
+            let sign_name = if sign == '%' { "per cent sign".into() } else { format!("sign `{sign}`") };
+            let text = format!(
+                "column `{name}`: the {sign_name} is dropped, `{example}` is read as the number {}",
+                value(example)
+            );
             return Some((Subject::Sign, text));
         }
-        let group = &odd.group[usize::from(comma)];
-        (odd.grouped[usize::from(comma)] > 0).then(|| {
-            let what = if comma { "points" } else { "commas" };
+        let group = &rare.group[usize::from(comma)];
+        (rare.grouped[usize::from(comma)] > 0).then(|| {
+            let separators = if comma { "points" } else { "commas" };
             (
-                Subject::Groups,
-                format!("column `{name}`: {what} group thousands, `{group}` is read as the number {}", value(group)),
+                Subject::Thousands,
+                format!(
+                    "column `{name}`: {separators} separate thousands, `{group}` is read as the number {}",
+                    value(group)
+                ),
             )
         })
     }
 }
 
-impl Odd {
-    fn merge(&mut self, part: &Odd) {
+impl RareCounts {
+    fn merge(&mut self, part: &RareCounts) {
         let first = |example: &mut String, other: &String| {
             if example.is_empty() {
                 example.clone_from(other);
             }
         };
         first(&mut self.word, &part.word);
-        self.zeros += part.zeros;
-        first(&mut self.zero, &part.zero);
+        self.leading_zeros += part.leading_zeros;
+        first(&mut self.leading_zero, &part.leading_zero);
         self.compact += part.compact;
         first(&mut self.compact_date, &part.compact_date);
         for date in &part.dates {
-            if self.dates.len() < MANY_DATES && !self.dates.contains(date) {
+            if self.dates.len() < MIN_COMPACT_DATES && !self.dates.contains(date) {
                 self.dates.push(*date);
             }
         }
-        self.clocks += part.clocks;
+        self.times_of_day += part.times_of_day;
         self.ambiguous += part.ambiguous;
         first(&mut self.ambiguous_date, &part.ambiguous_date);
         for mark in 0..2 {
@@ -386,69 +402,68 @@ impl Odd {
     }
 }
 
-impl Marks {
-    fn add(&mut self, further: &Marks) {
+impl DecimalMarks {
+    fn add(&mut self, further: &DecimalMarks) {
         self.point += further.point;
         self.comma += further.comma;
         self.either_point += further.either_point;
         self.either_comma += further.either_comma;
     }
 
-    /// Of all columns.
+    /// The sum over all columns.
     pub(super) fn of(tallies: &[Tally]) -> Self {
-        let mut sum = Marks::default();
+        let mut sum = DecimalMarks::default();
         tallies.iter().for_each(|tally| sum.add(&tally.marks));
         sum
     }
 
-    /// Whether there are any.
+    /// Whether any number has a decimal mark or a separator.
     pub(super) fn any(&self) -> bool {
         self.point + self.comma + self.either_point + self.either_comma > 0
     }
 
-    /// Whether numbers have a decimal comma: more of them can only be read with it than only without. Where no number tells,
-    /// they are written as those of the table `before`; else, in a file of semicolons, `1,234` is 1.234, for those who have a
-    /// decimal comma part cells by semicolons.
-    pub(super) fn decimal_comma(&self, before: Option<bool>, delimiter: u8) -> bool {
+    /// Whether numbers have a decimal comma: more of them can only be read with a comma than only with a point. If no number decides it, the
+    /// `earlier` table does. Otherwise `1,234` is 1.234 only in files separated by semicolons, which are common where decimal commas are.
+    pub(super) fn decimal_comma(&self, earlier: Option<bool>, delimiter: u8) -> bool {
         if self.comma != self.point {
             return self.comma > self.point;
         }
-        before.unwrap_or(delimiter == b';' && self.either_comma > self.either_point)
+        earlier.unwrap_or(delimiter == b';' && self.either_comma > self.either_point)
     }
 }
 
-/// What a note is about. Of many notes about one subject only some are told.
+/// The subject of a note. Only the first few notes on each subject are shown.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Subject {
-    Words,
+    MissingWords,
     Codes,
-    Compact,
-    Clock,
-    Order,
+    CompactDates,
+    TimesOfDay,
+    DateOrder,
     Sign,
-    Groups,
+    Thousands,
 }
 
-/// The notes of all columns: the first three about each subject, and of how many more columns it could be told.
-pub(super) fn told(notes: Vec<(Subject, String)>) -> Vec<String> {
-    const TOLD: usize = 3;
+/// The first three notes on each subject, the last of them with the number of further columns.
+pub(super) fn limited_notes(notes: Vec<(Subject, String)>) -> Vec<String> {
+    const MAX_NOTES: usize = 3;
     let mut by_subject: std::collections::BTreeMap<Subject, Vec<String>> = std::collections::BTreeMap::new();
     notes.into_iter().for_each(|(subject, text)| by_subject.entry(subject).or_default().push(text));
-    let mut told = Vec::new();
+    let mut limited = Vec::new();
     for mut texts in by_subject.into_values() {
-        let further = texts.len().saturating_sub(TOLD);
-        texts.truncate(TOLD);
+        let further = texts.len().saturating_sub(MAX_NOTES);
+        texts.truncate(MAX_NOTES);
         if further > 0
             && let Some(last) = texts.last_mut()
         {
-            *last += &format!(" (and so {further} more columns)");
+            *last += &format!(" (and {further} more columns)");
         }
-        told.append(&mut texts);
+        limited.append(&mut texts);
     }
-    told
+    limited
 }
 
-/// Whether the first row looks like all the others: it has a number wherever they have numbers, and they have some.
+/// Whether the header looks like a row: it has a number in every column of numbers, and there is at least one.
 pub(super) fn looks_like_data(header: &[Vec<u8>], tallies: &[Tally], comma: bool) -> bool {
     let mark = if comma { b',' } else { b'.' };
     let mut numbers = 0;

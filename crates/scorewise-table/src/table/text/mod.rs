@@ -1,4 +1,4 @@
-//! Text tables: what is recognised before the first row, and the chunks in order.
+//! Reads text tables: recognises header, delimiter and kinds, then parses blocks in parallel and returns the chunks in order.
 
 mod blocks;
 mod dialect;
@@ -12,67 +12,68 @@ use std::io::Read;
 use rayon::prelude::*;
 
 use self::blocks::{Block, Blocks};
-use self::kinds::{Marks, Tally};
-use self::parse::{Layout, Parsed, Wanted};
-pub(super) use self::parse::{number_or_missing, refusal};
+use self::kinds::{DecimalMarks, Tally};
+use self::parse::{Parsed, TextColumn, TextLayout};
+pub(super) use self::parse::{invalid_cell, number_or_missing};
 use self::records::Records;
-use super::reading::{Markers, Style, Writing, check_names};
-use super::time::Order;
-use super::{Choose, Field, Kind, Reading, shown};
+use super::reading::{MissingMarkers, Style, Writing, check_names};
+use super::time::DateOrder;
+use super::{ChooseColumns, Field, Kind, Reading, cell_excerpt};
 use crate::error::{Error, Place, Result};
 use crate::setting::{Setting, first_of};
 
-/// Blocks from which kinds are recognised: 4 MiB.
-const SAMPLED: usize = 2;
-/// More names than any table has; beyond, the delimiter is wrong or the file damaged.
-const MOST_COLUMNS: usize = 100_000;
+/// The number of blocks from which kinds are recognised: 4 MiB.
+const SAMPLE_BLOCKS: usize = 2;
+/// The most columns of a table; with more, the delimiter is wrong or the file is damaged.
+const MAX_COLUMNS: usize = 100_000;
 
-/// A text table that is being read.
-pub(super) struct Text {
+/// Reads a text table.
+pub(super) struct TextReader {
     blocks: Blocks,
-    layout: Layout,
+    layout: TextLayout,
     /// Blocks that are not parsed yet.
     waiting: Vec<Block>,
+    /// Chunks that were parsed but not returned yet.
     ready: VecDeque<Result<Parsed>>,
     writing: Writing,
 }
 
-impl Text {
+impl TextReader {
     pub(super) fn open(
         file: &str,
         source: Box<dyn Read + Send>,
         line: u64,
         reading: &mut Reading,
-        choose: &Choose<'_>,
+        choose: &ChooseColumns<'_>,
         notes: &mut Vec<String>,
     ) -> Result<Self> {
         let mut blocks = Blocks::new(file, source, line)?;
         let forced = reading.delimiter.map(single_byte).transpose()?;
-        let (ahead, whole) = blocks.ahead();
-        let likely = dialect::delimiter(ahead, whole, blocks.line_end, reading.decimal_comma == Some(true));
+        let (preview, is_whole) = blocks.preview();
+        let likely = dialect::delimiter(preview, is_whole, blocks.line_end, reading.decimal_comma == Some(true));
         blocks.delimiter = forced.or(likely).unwrap_or(if reading.decimal_comma == Some(true) { b';' } else { b',' });
         let (delimiter, line_end) = (blocks.delimiter, blocks.line_end);
 
         let mut waiting = Vec::new();
-        while waiting.len() < SAMPLED
+        while waiting.len() < SAMPLE_BLOCKS
             && let Some(block) = blocks.next()?
         {
             waiting.push(block);
         }
-        let Some(Header { line, cells: header, after }) =
-            waiting.first().and_then(|block| Header::of(block, delimiter, line_end))
+        let Some(HeaderRecord { line, cells: header, after }) =
+            waiting.first().and_then(|block| HeaderRecord::of(block, delimiter, line_end))
         else {
-            return Err(Error::data(Place::file(file), "is empty", "a table has a header and at least one row"));
+            return Err(Error::data(Place::file(file), "is empty", "a table needs a header and at least one row"));
         };
-        blocks.fit_rows_of(after.0);
-        if header.len() > MOST_COLUMNS {
-            let problem = format!("{} columns; at most {MOST_COLUMNS} can be read", header.len());
+        blocks.fit_block_size(after.0);
+        if header.len() > MAX_COLUMNS {
+            let problem = format!("{} columns; at most {MAX_COLUMNS} can be read", header.len());
             return Err(Error::data(
                 Place { line: Some(line), ..Place::file(file) },
                 problem,
                 first_of(&[
-                    format!("is the delimiter right? give `{}`", Setting("delimiter")),
-                    "is this a table, with commas, semicolons, tabs or pipes between its cells?".into(),
+                    format!("check the delimiter: `{}`", Setting("delimiter")),
+                    "check that the cells are separated by commas, semicolons, tabs or pipes".into(),
                 ]),
             ));
         }
@@ -80,15 +81,15 @@ impl Text {
             && forced != likely
         {
             let problem = format!(
-                "one column when split at {}; the file seems to use {}",
-                dialect::shown(forced),
-                dialect::shown(likely)
+                "has one column when split at {}; the file seems to use {}",
+                dialect::delimiter_name(forced),
+                dialect::delimiter_name(likely)
             );
             let hint = format!("leave out `{}`, or give the right one", Setting("delimiter"));
             return Err(Error::data(Place::file(file), problem, hint));
         }
 
-        let markers = Markers::new(&reading.missing);
+        let markers = MissingMarkers::new(&reading.missing);
         if reading.columns.is_none() {
             let (bytes, line) = after;
             let block = &mut waiting[0];
@@ -98,73 +99,70 @@ impl Text {
         }
         let (rows, tallies) = tally(&waiting, delimiter, line_end, &markers, header.len());
         if rows == 0 {
-            return Err(Error::data(Place::file(file), "a header and no rows", "a table has at least one row"));
+            return Err(Error::data(Place::file(file), "has a header but no rows", "a table needs at least one row"));
         }
 
-        let before = reading.writing.as_ref();
-        let marks = Marks::of(&tallies);
-        let comma = reading
-            .decimal_comma
-            .unwrap_or_else(|| marks.decimal_comma(before.and_then(|before| before.decimal_comma), delimiter));
+        let marks = DecimalMarks::of(&tallies);
+        let earlier_comma = reading.writing.as_ref().and_then(|earlier| earlier.decimal_comma);
+        let comma = reading.decimal_comma.unwrap_or_else(|| marks.decimal_comma(earlier_comma, delimiter));
         if reading.decimal_comma == Some(true) && delimiter == b',' {
-            let problem = "cells are split at commas, so numbers cannot have them";
+            let problem = "cells are separated by commas, so numbers cannot have a decimal comma";
             let hint = format!("leave it out, or give the right `{}`", Setting("delimiter"));
             return Err(Error::setting("decimal-comma", problem, hint));
         }
         let names = match &reading.columns {
             Some(names) => names.clone(),
-            None => named(file, line, &header, &tallies, comma, notes)?,
+            None => column_names(file, line, &header, &tallies, comma, notes)?,
         };
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
         check_unique(file, &all, reading.columns.is_some())?;
         choose(&all, reading)?;
         check_names(file, reading, &all)?;
-        let mut wanted = Vec::new();
-        let before = reading.writing.as_ref();
+        let mut columns = Vec::new();
         let only: Option<HashSet<&String>> = reading.only.as_ref().map(|only| only.iter().collect());
         let mut writing = Writing { decimal_comma: marks.any().then_some(comma), ..Writing::default() };
-        let mut odd = Vec::new();
+        let mut column_notes = Vec::new();
         for (at, name) in names.iter().enumerate() {
             if only.as_ref().is_none_or(|only| only.contains(name)) {
                 let tally = tallies.get(at).cloned().unwrap_or_default();
-                let column = Wanted::new(at, name, &tally, comma, reading);
+                let column = TextColumn::new(at, name, &tally, comma, reading);
                 let style = column.style(&tally);
                 if style != Style::default() {
                     writing.columns.insert(name.clone(), style);
                 }
-                if before.is_none() {
-                    odd.extend(tally.notes(name, column.kind, comma, reading.month_first.is_some()));
+                if reading.writing.is_none() {
+                    column_notes.extend(tally.note(name, column.kind, comma, reading.month_first.is_some()));
                 }
-                wanted.push(column);
+                columns.push(column);
             }
         }
         if delimiter != b',' {
-            notes.push(format!("cells are split at {}", dialect::shown(delimiter)));
+            notes.push(format!("cells are separated by {}", dialect::delimiter_name(delimiter)));
         }
         if comma {
             notes.push("numbers have a decimal comma".into());
         }
-        notes.extend(kinds::told(odd));
+        notes.extend(kinds::limited_notes(column_notes));
         let mark = if comma { b',' } else { b'.' };
-        let given = reading.columns.is_some();
-        let layout =
-            Layout { file: file.into(), delimiter, line_end, mark, cells: names.len(), given, wanted, markers };
-        Ok(Text { blocks, layout, waiting, ready: VecDeque::new(), writing })
+        let has_given_names = reading.columns.is_some();
+        let (file, cells) = (file.to_owned(), names.len());
+        let layout = TextLayout { file, delimiter, line_end, mark, cells, has_given_names, columns, markers };
+        Ok(TextReader { blocks, layout, waiting, ready: VecDeque::new(), writing })
     }
 
-    /// How the text is written.
+    /// How numbers and dates are written in the text.
     pub(super) fn writing(&self) -> &Writing {
         &self.writing
     }
 
     pub(super) fn fields(&self) -> Vec<Field> {
-        self.layout.wanted.iter().map(|wanted| Field { name: wanted.name.clone(), kind: wanted.kind }).collect()
+        self.layout.columns.iter().map(|column| Field { name: column.name.clone(), kind: column.kind }).collect()
     }
 
-    /// Parses what waits and meanwhile reads what comes next.
+    /// Parses the waiting blocks and reads the next ones at the same time.
     fn advance(&mut self) {
         let count = (2 * rayon::current_num_threads()).clamp(2, 16);
-        let Text { blocks, layout, waiting, .. } = self;
+        let TextReader { blocks, layout, waiting, .. } = self;
         let (parsed, read) = rayon::join(
             || waiting.par_iter().map(|block| parse::parse(layout, block)).collect::<Vec<_>>(),
             || {
@@ -183,7 +181,7 @@ impl Text {
         let (read, error) = read;
         self.waiting = read;
         if let Some(error) = error {
-            // The blocks before the fault come first.
+            // The blocks before the error are parsed and returned first.
             let parsed: Vec<_> = self.waiting.par_iter().map(|block| parse::parse(&self.layout, block)).collect();
             self.waiting.clear();
             self.ready.extend(parsed);
@@ -192,14 +190,14 @@ impl Text {
     }
 }
 
-impl Iterator for Text {
+impl Iterator for TextReader {
     type Item = Result<Parsed>;
 
     fn next(&mut self) -> Option<Result<Parsed>> {
         loop {
             match self.ready.pop_front() {
-                // What follows the header in the first block.
-                Some(Ok((table, _))) if table.rows() == 0 && !self.layout.wanted.is_empty() => {}
+                // The rest of the first block after the header may be empty.
+                Some(Ok((table, _))) if table.rows() == 0 && !self.layout.columns.is_empty() => {}
                 Some(chunk) => return Some(chunk),
                 None if self.waiting.is_empty() => return None,
                 None => self.advance(),
@@ -208,46 +206,47 @@ impl Iterator for Text {
     }
 }
 
-/// The first record.
-struct Header {
+/// The header of a text table.
+struct HeaderRecord {
     line: u64,
     cells: Vec<Vec<u8>>,
-    /// How many bytes it takes, and the line after it.
+    /// Its length in bytes, and the line after it.
     after: (usize, u64),
 }
 
-impl Header {
+impl HeaderRecord {
     fn of(block: &Block, delimiter: u8, line_end: u8) -> Option<Self> {
         let mut records = Records::new(&block.bytes, block.line + block.empty, delimiter, line_end);
-        let record = records.next_written()?;
+        let record = records.next_nonempty()?;
         let (line, cells) = (record.line, record.iter().map(<[u8]>::to_vec).collect());
         let (rest, next) = records.rest();
-        Some(Header { line, cells, after: (block.bytes.len() - rest.len(), next) })
+        Some(HeaderRecord { line, cells, after: (block.bytes.len() - rest.len(), next) })
     }
 }
 
-impl Wanted {
-    /// How a column is to be read: as the user says, else as its cells show, else as in the table before.
+impl TextColumn {
+    /// How a column is read: as set by the user, otherwise as its cells show, otherwise as in the earlier table.
     fn new(at: usize, name: &str, tally: &Tally, comma: bool, reading: &Reading) -> Self {
         let forced = reading.kinds.get(name).copied();
         let kind = forced.unwrap_or_else(|| tally.kind(comma));
-        let before = reading.writing.as_ref();
-        let style = before.and_then(|before| before.columns.get(name));
-        let order = |month_first: bool| if month_first { Order::MonthFirst } else { Order::DayFirst };
+        let earlier = reading.writing.as_ref();
+        let style = earlier.and_then(|earlier| earlier.columns.get(name));
+        let order = |month_first: bool| if month_first { DateOrder::MonthFirst } else { DateOrder::DayFirst };
         let order = reading.month_first.map(order).or_else(|| tally.order()).or_else(|| style?.month_first.map(order));
-        let sign = match before {
-            // Numbers that were without a sign are others than those with one: 0.031 is 3.1 %.
+        let sign = match earlier {
+            // If the earlier table had no sign, numbers with a sign may mean something else: 0.031 is 3.1 %.
             Some(_) if forced.is_some() => style.and_then(|style| style.sign),
             _ => tally.sign(comma),
         };
-        let is_clock = if tally.has_times() { tally.is_clock() } else { style.is_some_and(|style| style.is_clock) };
+        let is_clock =
+            if tally.has_times() { tally.holds_times_of_day() } else { style.is_some_and(|style| style.is_clock) };
         let (name, order) = (name.to_owned(), order.unwrap_or_default());
-        Wanted { at, name, kind, forced: forced.is_some(), order, sign, is_clock }
+        TextColumn { at, name, kind, is_forced: forced.is_some(), order, sign, is_clock }
     }
 
-    /// What a cell alone does not show.
+    /// The conventions of the column that a single cell does not show.
     fn style(&self, tally: &Tally) -> Style {
-        let month_first = tally.has_order().then_some(self.order == Order::MonthFirst);
+        let month_first = tally.has_order().then_some(self.order == DateOrder::MonthFirst);
         match self.kind {
             Kind::Time => Style { month_first, is_clock: self.is_clock, sign: None },
             Kind::Number => Style { sign: self.sign, ..Style::default() },
@@ -256,20 +255,20 @@ impl Wanted {
     }
 }
 
-/// A delimiter as csv-core takes it.
+/// The delimiter as a single byte, which csv-core needs.
 fn single_byte(delimiter: char) -> Result<u8> {
     match u8::try_from(delimiter) {
         Ok(byte) if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(byte),
         _ => {
-            let problem = format!("`{}` cannot stand between cells", delimiter.escape_debug());
+            let problem = format!("`{}` cannot be a delimiter", delimiter.escape_debug());
             Err(Error::setting("delimiter", problem, "give `,`, `;`, `|` or a tab"))
         }
     }
 }
 
-/// How many rows there are in the sample, and what was seen in its columns.
-fn tally(blocks: &[Block], delimiter: u8, line_end: u8, markers: &Markers, columns: usize) -> (u64, Vec<Tally>) {
-    let of_block = |block: &Block| {
+/// The number of rows in the sample, and the tally of each column.
+fn tally(blocks: &[Block], delimiter: u8, line_end: u8, markers: &MissingMarkers, columns: usize) -> (u64, Vec<Tally>) {
+    let tally_block = |block: &Block| {
         let (mut rows, mut tallies) = (0, vec![Tally::default(); columns]);
         let mut records = Records::new(&block.bytes, block.line, delimiter, line_end);
         while let Some(record) = records.next() {
@@ -280,7 +279,7 @@ fn tally(blocks: &[Block], delimiter: u8, line_end: u8, markers: &Markers, colum
         }
         (rows, tallies)
     };
-    let parts: Vec<_> = blocks.par_iter().map(of_block).collect();
+    let parts: Vec<_> = blocks.par_iter().map(tally_block).collect();
     let mut sum = (0, vec![Tally::default(); columns]);
     for (rows, tallies) in parts {
         sum.0 += rows;
@@ -289,8 +288,8 @@ fn tally(blocks: &[Block], delimiter: u8, line_end: u8, markers: &Markers, colum
     sum
 }
 
-/// The names in the header, without the empty columns at the right.
-fn named(
+/// The names of the columns in the header, without empty columns at the right.
+fn column_names(
     file: &str,
     line: u64,
     header: &[Vec<u8>],
@@ -298,7 +297,7 @@ fn named(
     comma: bool,
     notes: &mut Vec<String>,
 ) -> Result<Vec<String>> {
-    let used = |at: &usize| !header[*at].is_empty() || tallies[*at].written > 0;
+    let used = |at: &usize| !header[*at].is_empty() || tallies[*at].nonempty > 0;
     let count = (0..header.len()).rev().find(used).map_or(1, |last| last + 1);
     if count < header.len() {
         notes.push(format!("{} empty columns at the right are left out", header.len() - count));
@@ -306,7 +305,7 @@ fn named(
     let mut names = Vec::with_capacity(count);
     for (at, cell) in header[..count].iter().enumerate() {
         let name = std::str::from_utf8(cell).map_err(|_| {
-            let problem = format!("the name `{}` of column {} is not UTF-8", shown(cell), at + 1);
+            let problem = format!("the name `{}` of column {} is not UTF-8", cell_excerpt(cell), at + 1);
             let hint = "save the file as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW`";
             Error::data(Place { line: Some(line), ..Place::file(file) }, problem, hint)
         })?;
@@ -324,13 +323,14 @@ fn named(
     Ok(names)
 }
 
-/// Two columns of one name could not be told apart.
-pub(super) fn check_unique(file: &str, names: &[&str], given: bool) -> Result<()> {
+/// Checks that no two columns have the same name. `are_given` says whether the user set the names.
+pub(super) fn check_unique(file: &str, names: &[&str], are_given: bool) -> Result<()> {
     let mut seen = std::collections::HashMap::new();
     for (at, name) in names.iter().enumerate() {
-        if let Some(before) = seen.insert(*name, at) {
-            let problem = format!("columns {} and {} are both called `{}`", before + 1, at + 1, shown(name.as_bytes()));
-            return Err(if given {
+        if let Some(first) = seen.insert(*name, at) {
+            let problem =
+                format!("columns {} and {} are both called `{}`", first + 1, at + 1, cell_excerpt(name.as_bytes()));
+            return Err(if are_given {
                 Error::setting("columns", problem, "give each its own name")
             } else {
                 let hint = format!("rename one; or name all with `{}` if the file has no header", Setting("columns"));

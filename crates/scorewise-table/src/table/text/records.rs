@@ -1,9 +1,8 @@
-//! The records of a block of text, by csv-core, and the line each begins on.
+//! Splits a block of text into records with csv-core, and counts lines.
 
 use csv_core::{ReadRecordResult, ReaderBuilder};
 
-/// A walk over the records of some text. An empty line is a record of one empty cell: csv-core skips empty lines, so they
-/// are found here, before it sees them.
+/// Iterates over the records of a text. csv-core skips empty lines, so they are handled here: an empty line is a record of one empty cell.
 pub(super) struct Records<'a> {
     core: csv_core::Reader,
     rest: &'a [u8],
@@ -13,14 +12,14 @@ pub(super) struct Records<'a> {
     ends: Vec<usize>,
 }
 
-/// The cells of one record, without their quotes, one after the other.
+/// A record: its cells without quotes, concatenated.
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a> {
-    /// The line it begins on.
+    /// The line on which it begins.
     pub(super) line: u64,
     cells: &'a [u8],
     ends: &'a [usize],
-    /// The record as it stands in the file.
+    /// The record as written in the file.
     raw: &'a [u8],
 }
 
@@ -30,15 +29,16 @@ impl<'a> Records<'a> {
         Records { core, rest: text, line_end, line, cells: vec![0; 1024], ends: vec![0; 32] }
     }
 
-    /// What was not read yet, and the line it begins on.
+    /// The text that was not read yet, and the line on which it begins.
     pub(super) fn rest(&self) -> (&'a [u8], u64) {
         (self.rest, self.line)
     }
 
+    /// The next record; `None` at the end of the text.
     pub(super) fn next(&mut self) -> Option<Record<'_>> {
         while let [byte @ (b'\n' | b'\r'), rest @ ..] = self.rest {
             self.rest = rest;
-            // Of `\r\n` one byte ends the line; the other means nothing.
+            // Of `\r\n` only one byte ends the line; the other is skipped.
             if *byte == self.line_end {
                 self.line += 1;
                 return Some(Record { line: self.line - 1, cells: &[], ends: &[0], raw: &[] });
@@ -53,7 +53,7 @@ impl<'a> Records<'a> {
             written += wrote;
             count += ended;
             match result {
-                // What follows is the empty input that ends the last record.
+                // The next call has empty input, which ends the last record.
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => self.cells.resize(self.cells.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
@@ -62,21 +62,21 @@ impl<'a> Records<'a> {
             }
         }
         let read = &begin[..begin.len() - self.rest.len()];
-        // Most records are one line: then only their last byte is looked at.
+        // Most records are a single line, whose only line end is the last byte.
         if memchr::memchr(self.line_end, read) == Some(read.len() - 1) {
             self.line += 1;
         } else {
             self.line += memchr::memchr_iter(self.line_end, read).count() as u64;
             if read.last() != Some(&self.line_end) {
-                self.end_line();
+                self.skip_line_end();
             }
         }
         Some(Record { line, cells: &self.cells[..written], ends: &self.ends[..count], raw: read })
     }
 
-    /// The next record that is no empty line.
-    pub(super) fn next_written(&mut self) -> Option<Record<'_>> {
-        // Asked twice, for the borrow of a record that is handed out would last for the whole loop.
+    /// The next record that is not an empty line.
+    pub(super) fn next_nonempty(&mut self) -> Option<Record<'_>> {
+        // The record is read twice, because the borrow checker does not accept returning it from within the loop.
         loop {
             let before = (self.rest, self.line);
             if !self.next()?.is_empty_line() {
@@ -86,9 +86,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Takes what is left of the line end: csv-core ends a record at the first byte of `\r\n`, also of `\r\r\n`, which some
-    /// programs write.
-    fn end_line(&mut self) {
+    /// Skips the rest of a line end: csv-core ends a record after the first byte of `\r\n`, and of `\r\r\n`, which some programs write.
+    fn skip_line_end(&mut self) {
         let mut rest = self.rest;
         while let [byte @ (b'\n' | b'\r'), after @ ..] = rest {
             rest = after;
@@ -105,7 +104,7 @@ impl<'a> Record<'a> {
         self.ends.len()
     }
 
-    /// A cell without the blanks around it.
+    /// A cell without the spaces and tabs around it.
     #[inline]
     pub(super) fn cell(&self, at: usize) -> &'a [u8] {
         let begin = if at == 0 { 0 } else { self.ends[at - 1] };
@@ -123,13 +122,13 @@ impl<'a> Record<'a> {
         (0..self.len()).map(move |at| self.cell(at))
     }
 
-    /// Whether all its cells are empty.
+    /// Whether all its cells are empty or blank.
     #[inline]
     pub(super) fn is_blank(&self) -> bool {
         self.cells.iter().all(|byte| matches!(byte, b' ' | b'\t'))
     }
 
-    /// Whether its line has nothing but blanks: neither a delimiter nor a quote.
+    /// Whether it is an empty or blank line, without a delimiter or quote.
     pub(super) fn is_empty_line(&self) -> bool {
         self.len() == 1 && self.is_blank() && !self.raw.contains(&b'"')
     }
@@ -139,7 +138,7 @@ impl<'a> Record<'a> {
 mod tests {
     use super::*;
 
-    fn walk(text: &str) -> Vec<(u64, Vec<String>)> {
+    fn records(text: &str) -> Vec<(u64, Vec<String>)> {
         let mut records = Records::new(text.as_bytes(), 1, b',', b'\n');
         let mut all = Vec::new();
         while let Some(record) = records.next() {
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn records_know_the_line_they_begin_on() {
+    fn records_have_the_number_of_their_first_line() {
         let text = "a,b\r\n\r\n1, 2 \n\n\"x\ny\",\"say \"\"no\"\"\"\n3,4";
         let expected: [(u64, &[&str]); 6] = [
             (1, &["a", "b"]),
@@ -159,20 +158,23 @@ mod tests {
             (5, &["x\ny", "say \"no\""]),
             (7, &["3", "4"]),
         ];
-        assert_eq!(walk(text), expected.map(|(line, cells)| (line, cells.iter().map(ToString::to_string).collect())));
+        assert_eq!(
+            records(text),
+            expected.map(|(line, cells)| (line, cells.iter().map(ToString::to_string).collect()))
+        );
     }
 
     #[test]
-    fn every_way_to_end_a_line_ends_one_line() {
+    fn every_line_ending_counts_as_one_line() {
         for end in ["\n", "\r\n", "\r\r\n"] {
             let text = format!("a,b{end}1,2{end}{end}\"\"{end}3,4{end}");
-            let lines: Vec<(u64, usize)> = walk(&text).iter().map(|(line, cells)| (*line, cells.len())).collect();
+            let lines: Vec<(u64, usize)> = records(&text).iter().map(|(line, cells)| (*line, cells.len())).collect();
             assert_eq!(lines, [(1, 2), (2, 2), (3, 1), (4, 1), (5, 2)], "{end:?}");
         }
     }
 
     #[test]
-    fn a_quoted_empty_cell_is_no_empty_line() {
+    fn a_quoted_empty_cell_is_not_an_empty_line() {
         let mut records = Records::new(b"\n \t\n\"\"\n,\n", 1, b',', b'\n');
         let mut found = Vec::new();
         while let Some(record) = records.next() {
@@ -182,10 +184,10 @@ mod tests {
     }
 
     #[test]
-    fn cells_longer_than_the_buffers_are_whole() {
+    fn cells_longer_than_the_buffers_are_complete() {
         let long = "x".repeat(5000);
         let text = format!("{}\n", vec![long.as_str(); 100].join(","));
-        let all = walk(&text);
+        let all = records(&text);
         assert_eq!(all.len(), 1);
         assert_eq!(all[0].1, vec![long; 100]);
     }

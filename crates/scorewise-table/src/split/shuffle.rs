@@ -1,16 +1,16 @@
-//! Shuffling and dealing out.
+//! Random generators, shuffling, and dividing a total in proportion.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise::{Purpose, stream};
 
-/// The generator of one of the streams of a seed.
-#[expect(clippy::disallowed_methods, reason = "this is where generators come from")]
+/// The random generator of one stream of a seed. Different purposes and numbers give independent streams.
+#[expect(clippy::disallowed_methods, reason = "all generators are made here")]
 pub fn random(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))
 }
 
-/// Every order is as likely as every other.
+/// Shuffles a slice (Fisher–Yates); all orders are equally likely.
 pub fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
     for at in (1..list.len()).rev() {
         let other = ((u128::from(random.next_u64()) * (at as u128 + 1)) >> 64) as usize;
@@ -18,19 +18,18 @@ pub fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// Divides a total in proportion to sizes, each within one of its exact share: whole parts first, what is left by the largest
-/// remainder.
+/// Divides a total in proportion to the sizes by the largest-remainder method: each share is within one of the exact value.
 pub(super) fn apportion(sizes: &[usize], total: usize) -> Vec<usize> {
-    let all: usize = sizes.iter().sum();
-    if all == 0 {
+    let sum: usize = sizes.iter().sum();
+    if sum == 0 {
         return vec![0; sizes.len()];
     }
     let product = |size: usize| size as u128 * total as u128;
-    let mut shares: Vec<usize> = sizes.iter().map(|size| (product(*size) / all as u128) as usize).collect();
+    let mut shares: Vec<usize> = sizes.iter().map(|size| (product(*size) / sum as u128) as usize).collect();
     let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by_key(|at| std::cmp::Reverse(product(sizes[*at]) % all as u128));
-    let left = total.saturating_sub(shares.iter().sum());
-    order.iter().take(left).for_each(|at| shares[*at] += 1);
+    order.sort_by_key(|at| std::cmp::Reverse(product(sizes[*at]) % sum as u128));
+    let remaining = total.saturating_sub(shares.iter().sum());
+    order.iter().take(remaining).for_each(|at| shares[*at] += 1);
     shares
 }
 
@@ -39,14 +38,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_remainders_get_what_is_left() {
+    fn the_largest_remainders_get_the_rest() {
         assert_eq!(apportion(&[7, 2, 1], 5), [4, 1, 0]);
         assert_eq!(apportion(&[6, 3, 1], 7), [4, 2, 1]);
         assert_eq!(apportion(&[0, 0], 0), [0, 0]);
     }
 
     #[test]
-    fn a_shuffle_keeps_all_and_follows_the_seed() {
+    fn a_shuffle_is_a_permutation_that_depends_on_the_seed() {
         let shuffled = |seed| {
             let mut list: Vec<u32> = (0..100).collect();
             shuffle(&mut list, &mut random(seed, Purpose::Split, 0));

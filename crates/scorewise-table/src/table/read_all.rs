@@ -1,10 +1,10 @@
-//! All chunks as one table.
+//! Joins all chunks of a reader into one table.
 
-use super::levels::Levels;
+use super::dictionary::Dictionary;
 use super::{Category, Column, Lines, Reader, Reading, Source, Table, Values};
 use crate::error::Result;
 
-/// Reads a whole table. Levels of categories are in the order in which they first came, whatever the number of threads.
+/// Reads a whole table. The levels of categories are in order of first appearance, for any number of threads.
 ///
 /// ```
 /// use scorewise_table::table::{BuiltIn, Reading, Source, read};
@@ -19,13 +19,14 @@ pub fn read(source: &Source, reading: &Reading) -> Result<Table> {
 }
 
 impl Reader {
-    /// All that is left, as one table.
+    /// Reads all remaining rows as one table.
     pub fn whole(&mut self) -> Result<Table> {
         Ok(joined(self.by_ref().collect::<Result<Vec<Table>>>()?))
     }
 }
 
-/// Joins column by column and gives each chunk's part back at once, so that there is never more than one column twice.
+/// Joins the chunks column by column and frees the parts of each column as soon as it is joined, so that at most one column is in memory
+/// twice.
 fn joined(mut chunks: Vec<Table>) -> Table {
     if chunks.len() == 1 {
         return chunks.remove(0);
@@ -58,7 +59,7 @@ fn joined_column(mut parts: impl Iterator<Item = Column>, rows: usize) -> Option
             Values::Time(values) => Some(values),
             _ => None,
         })),
-        Values::Category(first) => Values::Category(joined_levels(first, rest, rows)),
+        Values::Category(first) => Values::Category(joined_categories(first, rest, rows)),
     };
     Some(Column { name, values })
 }
@@ -67,33 +68,33 @@ fn joined_values<T: Copy>(
     first: Vec<T>,
     rest: impl Iterator<Item = Values>,
     rows: usize,
-    of: fn(Values) -> Option<Vec<T>>,
+    extract: fn(Values) -> Option<Vec<T>>,
 ) -> Vec<T> {
     let mut all = Vec::with_capacity(rows);
     all.extend_from_slice(&first);
     drop(first);
-    for part in rest.filter_map(of) {
+    for part in rest.filter_map(extract) {
         all.extend_from_slice(&part);
     }
     all
 }
 
-fn joined_levels(first: Category, rest: impl Iterator<Item = Values>, rows: usize) -> Category {
-    let mut levels = Levels::default();
+fn joined_categories(first: Category, rest: impl Iterator<Item = Values>, rows: usize) -> Category {
+    let mut dictionary = Dictionary::default();
     let mut codes = Vec::with_capacity(rows);
     let rest = rest.filter_map(|part| match part {
         Values::Category(part) => Some(part),
         _ => None,
     });
     for part in std::iter::once(first).chain(rest) {
-        let places: Vec<u32> = part.levels.into_iter().map(|text| levels.place(text)).collect();
-        // The missing code lies beyond all places.
-        codes.extend(part.codes.iter().map(|code| places.get(*code as usize).copied().unwrap_or(Category::MISSING)));
+        let new_codes: Vec<u32> = part.levels.into_iter().map(|level| dictionary.code_or_insert(level)).collect();
+        // The code of a missing value is larger than all others, so `get` returns `None` for it.
+        codes.extend(part.codes.iter().map(|code| new_codes.get(*code as usize).copied().unwrap_or(Category::MISSING)));
     }
-    Category { codes, levels: levels.into_texts() }
+    Category { codes, levels: dictionary.into_levels() }
 }
 
-/// The lines of all, listed one by one only where they must be.
+/// The lines of all chunks; listed one by one only if they are not consecutive.
 fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
     let mut all = Lines::None;
     let mut rows = 0u64;
@@ -104,8 +105,8 @@ fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
             (Lines::From(first), Lines::From(next)) if first + rows == next => Lines::From(first),
             (all @ (Lines::None | Lines::After(_)), _) => all,
             (all, part) => {
-                let mut lines = listed(all, rows);
-                lines.extend(listed(part, length as u64));
+                let mut lines = line_numbers(all, rows);
+                lines.extend(line_numbers(part, length as u64));
                 Lines::Each(lines)
             }
         };
@@ -114,7 +115,7 @@ fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
     all
 }
 
-fn listed(lines: Lines, rows: u64) -> Vec<u64> {
+fn line_numbers(lines: Lines, rows: u64) -> Vec<u64> {
     match lines {
         Lines::Each(lines) | Lines::EachRow(lines) => lines,
         Lines::From(first) | Lines::After(first) => (first..first + rows).collect(),

@@ -1,0 +1,68 @@
+//! Training and validation rows for each network of an ensemble.
+//!
+//! With a rare event there are few positive rows, and those in the validation set are lost to training. If every network has a validation
+//! set of its own, each row trains some networks and validates others. As in cross-validation, the rows are shuffled and cut into blocks,
+//! and each block is the validation set of one network; when there are more networks than blocks, the rows are shuffled again.
+
+use scorewise::Purpose;
+
+use super::shuffle::{random, shuffle};
+
+/// The rows of one network of an ensemble.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hand {
+    /// The rows to train on, in ascending order.
+    pub training: Vec<u32>,
+    /// The rows that decide when training stops, in ascending order.
+    pub validation: Vec<u32>,
+}
+
+/// Splits each stratum (the rows of a class, or all rows as one stratum) into `blocks` blocks of equal size; each block is the validation
+/// set of one network.
+pub fn deal_hands(strata: &[Vec<u32>], blocks: usize, networks: usize, seed: u64) -> Vec<Hand> {
+    let blocks = blocks.max(1);
+    let mut splits = vec![Hand::default(); networks];
+    for (round, networks) in splits.chunks_mut(blocks).enumerate() {
+        for (number, stratum) in strata.iter().enumerate() {
+            let mut rows = stratum.clone();
+            rows.sort_unstable();
+            shuffle(&mut rows, &mut random(seed, Purpose::ValidationDeal, (round * strata.len() + number) as u64));
+            let border = |block: usize| block * rows.len() / blocks;
+            for (block, network) in networks.iter_mut().enumerate() {
+                network.validation.extend(&rows[border(block)..border(block + 1)]);
+                network.training.extend(rows[..border(block)].iter().chain(&rows[border(block + 1)..]));
+            }
+        }
+        for network in networks {
+            network.validation.sort_unstable();
+            network.training.sort_unstable();
+        }
+    }
+    splits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_validates_the_same_number_of_networks() {
+        let strata = [(0..9).collect(), vec![9, 10, 11]];
+        let splits = deal_hands(&strata, 3, 6, 7);
+        for row in 0..12 {
+            let validates = splits.iter().filter(|split| split.validation.contains(&row)).count();
+            let trains = splits.iter().filter(|split| split.training.contains(&row)).count();
+            assert_eq!((validates, trains), (2, 4), "row {row}");
+        }
+        for split in &splits {
+            assert_eq!(
+                split.validation.iter().filter(|row| **row >= 9).count(),
+                1,
+                "every stratum has its share: {split:?}"
+            );
+        }
+        assert_ne!(splits[0], splits[3], "the rows are shuffled again after the third network");
+        assert_eq!(splits, deal_hands(&strata, 3, 6, 7));
+        assert_ne!(splits, deal_hands(&strata, 3, 6, 8));
+    }
+}

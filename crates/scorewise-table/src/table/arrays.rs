@@ -1,0 +1,295 @@
+//! Converts Arrow arrays, which the Parquet decoder returns too, to typed values.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, TimestampMicrosecondType, TimestampMillisecondType,
+    TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef};
+use arrow_schema::{DataType, TimeUnit};
+
+use super::column::is_time_of_day;
+use super::dictionary::Dictionary;
+use super::reading::{MissingMarkers, Style};
+use super::text::number_or_missing;
+use super::time::{self, DateOrder};
+use super::{Category, Kind, Values, boolean, cell_excerpt, number};
+
+/// A value that does not fit the kind of its column.
+pub(super) struct InvalidValue {
+    /// Its row in the chunk, counted from 0.
+    pub(super) row: usize,
+    pub(super) text: String,
+}
+
+/// The kind of a column of this type; `None` for types that cannot be read.
+pub(super) fn kind(data_type: &DataType) -> Option<Kind> {
+    match data_type {
+        DataType::Boolean => Some(Kind::Boolean),
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Some(Kind::Time),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Kind::Category),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(Kind::Category),
+        DataType::Dictionary(_, values) => kind(values),
+        DataType::Null => Some(Kind::Number),
+        // 256-bit decimals have more digits than f64 can hold, and are rare.
+        DataType::Decimal256(..) => None,
+        data_type if data_type.is_numeric() => Some(Kind::Number),
+        _ => None,
+    }
+}
+
+/// The name of a type that cannot be read, and a hint on what to do about it.
+pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
+    match data_type {
+        DataType::Decimal256(precision, scale) => {
+            (format!("decimal256({precision}, {scale})"), "write it as float64 or decimal128")
+        }
+        DataType::Time32(_) | DataType::Time64(_) => ("time of day".into(), "write it as text or as a timestamp"),
+        DataType::Duration(_) => ("duration".into(), "write it as a number"),
+        DataType::Interval(_) => ("interval".into(), "write it as a number"),
+        DataType::FixedSizeBinary(size) => (format!("binary of {size} bytes"), "write it as text"),
+        DataType::List(_)
+        | DataType::LargeList(_)
+        | DataType::ListView(_)
+        | DataType::LargeListView(_)
+        | DataType::FixedSizeList(..) => ("list".into(), "write one value in each row"),
+        DataType::Struct(_) => ("struct".into(), "write its fields as columns"),
+        DataType::Map(..) => ("map".into(), "write its values as columns"),
+        DataType::Dictionary(_, values) => unreadable_type(values),
+        other => (cell_excerpt(other.to_string().as_bytes()), "write it as numbers, strings, booleans or dates"),
+    }
+}
+
+/// How strings are parsed when the user asks for another kind.
+#[derive(Clone)]
+pub(super) struct StringFormat {
+    /// The decimal mark.
+    pub(super) mark: u8,
+    pub(super) style: Style,
+    /// Whether the month comes first, if the user says so.
+    pub(super) month_first: Option<bool>,
+}
+
+/// The values of an array of a readable type, converted to the kind `wanted`.
+pub(super) fn values(
+    array: &ArrayRef,
+    wanted: Kind,
+    markers: &MissingMarkers,
+    format: &StringFormat,
+) -> Result<Values, InvalidValue> {
+    let values = natural(array, markers)?;
+    if values.kind() == wanted { Ok(values) } else { as_kind(&values, wanted, markers, format) }
+}
+
+/// The values of an array, as the kind of its type.
+fn natural(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
+    let second = |per_second: i64| move |value: i64| value.div_euclid(per_second);
+    match array.data_type() {
+        DataType::Boolean => Ok(Values::Boolean(array.as_boolean().iter().collect())),
+        DataType::Date32 => Ok(times::<Date32Type>(array, |day| i64::from(day) * 86400)),
+        DataType::Date64 => Ok(times::<Date64Type>(array, second(1_000))),
+        DataType::Timestamp(TimeUnit::Second, _) => Ok(times::<TimestampSecondType>(array, second(1))),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => Ok(times::<TimestampMillisecondType>(array, second(1_000))),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => {
+            Ok(times::<TimestampMicrosecondType>(array, second(1_000_000)))
+        }
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            Ok(times::<TimestampNanosecondType>(array, second(1_000_000_000)))
+        }
+        DataType::Dictionary(..) => {
+            let array = array.as_any_dictionary();
+            Ok(dictionary_values(&natural(array.values(), markers)?, array.keys(), &array.normalized_keys()))
+        }
+        DataType::Utf8 => strings(array.as_string::<i32>().iter().map(|string| string.map(str::as_bytes)), markers),
+        DataType::LargeUtf8 => {
+            strings(array.as_string::<i64>().iter().map(|string| string.map(str::as_bytes)), markers)
+        }
+        DataType::Utf8View => strings(array.as_string_view().iter().map(|string| string.map(str::as_bytes)), markers),
+        DataType::Binary => strings(array.as_binary::<i32>().iter(), markers),
+        DataType::LargeBinary => strings(array.as_binary::<i64>().iter(), markers),
+        DataType::BinaryView => strings(array.as_binary_view().iter(), markers),
+        _ => numbers(array, markers),
+    }
+}
+
+/// The values of an array of numbers.
+fn numbers(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
+    let scaled = |scale: i8| move |digits: f64| digits / 10f64.powi(i32::from(scale));
+    let mut values = match array.data_type() {
+        DataType::Int8 => converted::<Int8Type>(array, f64::from),
+        DataType::Int16 => converted::<Int16Type>(array, f64::from),
+        DataType::Int32 => converted::<Int32Type>(array, f64::from),
+        DataType::Int64 => converted::<Int64Type>(array, |value| value as f64),
+        DataType::UInt8 => converted::<UInt8Type>(array, f64::from),
+        DataType::UInt16 => converted::<UInt16Type>(array, f64::from),
+        DataType::UInt32 => converted::<UInt32Type>(array, f64::from),
+        DataType::UInt64 => converted::<UInt64Type>(array, |value| value as f64),
+        DataType::Float16 => converted::<Float16Type>(array, f64::from),
+        DataType::Float32 => converted::<Float32Type>(array, f64::from),
+        DataType::Float64 => converted::<Float64Type>(array, |value| value),
+        DataType::Decimal32(_, scale) => converted::<Decimal32Type>(array, |value| scaled(*scale)(f64::from(value))),
+        DataType::Decimal64(_, scale) => converted::<Decimal64Type>(array, |value| scaled(*scale)(value as f64)),
+        DataType::Decimal128(_, scale) => converted::<Decimal128Type>(array, |value| scaled(*scale)(value as f64)),
+        // The null type.
+        _ => vec![f64::NAN; array.len()],
+    };
+    if let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) {
+        values.iter_mut().zip(nulls).filter(|(_, present)| !present).for_each(|(value, _)| *value = f64::NAN);
+    }
+    for (row, value) in values.iter_mut().enumerate() {
+        // Even an infinity may be listed as a missing value.
+        if markers.contains_number(*value) {
+            *value = f64::NAN;
+        } else if value.is_infinite() {
+            return Err(InvalidValue { row, text: value.to_string() });
+        }
+    }
+    Ok(Values::Number(values))
+}
+
+fn converted<T: ArrowPrimitiveType>(array: &ArrayRef, number: impl Fn(T::Native) -> f64) -> Vec<f64> {
+    array.as_primitive::<T>().values().iter().map(|value| number(*value)).collect()
+}
+
+fn times<T: ArrowPrimitiveType>(array: &ArrayRef, second: impl Fn(T::Native) -> i64) -> Values {
+    Values::Time(array.as_primitive::<T>().iter().map(|value| value.map_or(Values::NO_TIME, &second)).collect())
+}
+
+/// Dictionary-encodes strings; bytes that are not UTF-8 are an error.
+fn strings<'a>(
+    cells: impl Iterator<Item = Option<&'a [u8]>>,
+    markers: &MissingMarkers,
+) -> Result<Values, InvalidValue> {
+    let mut dictionary = Dictionary::default();
+    let mut codes = Vec::with_capacity(cells.size_hint().0);
+    for (row, cell) in cells.enumerate() {
+        let cell = cell.unwrap_or_default().trim_ascii();
+        codes.push(match dictionary.code(cell) {
+            Some(code) => code,
+            None if markers.contains(cell, b'.') => Category::MISSING,
+            None => match std::str::from_utf8(cell) {
+                Ok(string) => dictionary.code_or_insert(string.into()),
+                Err(_) => return Err(InvalidValue { row, text: cell_excerpt(cell) }),
+            },
+        });
+    }
+    Ok(Values::Category(Category { codes, levels: dictionary.into_levels() }))
+}
+
+/// The values of a dictionary array: `indices` holds the index of each row into the dictionary `values`.
+fn dictionary_values(values: &Values, keys: &dyn Array, indices: &[usize]) -> Values {
+    let index = |row: usize| (!keys.is_null(row)).then(|| indices[row]).filter(|index| *index < values.len());
+    let rows = 0..indices.len();
+    match values {
+        Values::Number(values) => {
+            Values::Number(rows.map(|row| index(row).map_or(f64::NAN, |at| values[at])).collect())
+        }
+        Values::Boolean(values) => Values::Boolean(rows.map(|row| index(row).and_then(|at| values[at])).collect()),
+        Values::Time(values) => {
+            Values::Time(rows.map(|row| index(row).map_or(Values::NO_TIME, |at| values[at])).collect())
+        }
+        Values::Category(values) => {
+            // Levels are numbered in the order of the rows, because the dictionary may contain levels that no row has.
+            let mut new_codes = vec![None; values.levels.len()];
+            let mut levels = Vec::new();
+            let mut code = |row: usize| {
+                let old = index(row).map_or(Category::MISSING, |at| values.codes[at]);
+                let Some(new_code) = new_codes.get_mut(old as usize) else { return Category::MISSING };
+                *new_code.get_or_insert_with(|| {
+                    levels.push(values.levels[old as usize].clone());
+                    levels.len() as u32 - 1
+                })
+            };
+            let codes = rows.map(&mut code).collect();
+            Values::Category(Category { codes, levels })
+        }
+    }
+}
+
+/// Converts values to another kind, which the user asked for.
+fn as_kind(
+    values: &Values,
+    wanted: Kind,
+    markers: &MissingMarkers,
+    format: &StringFormat,
+) -> Result<Values, InvalidValue> {
+    let strings: Vec<Option<String>> = match values {
+        Values::Number(values) => values.iter().map(|value| (!value.is_nan()).then(|| value.to_string())).collect(),
+        Values::Boolean(values) => values.iter().map(|value| value.map(|value| value.to_string())).collect(),
+        Values::Time(values) => values.iter().map(|value| formatted_time(*value)).collect(),
+        Values::Category(values) => {
+            let string = |code: &u32| values.levels.get(*code as usize).cloned();
+            values.codes.iter().map(string).collect()
+        }
+    };
+    let invalid = |row: usize| InvalidValue { row, text: strings[row].clone().unwrap_or_default() };
+    match (wanted, values) {
+        (Kind::Number, Values::Boolean(values)) => Ok(Values::Number(
+            values.iter().map(|value| value.map_or(f64::NAN, |value| f64::from(u8::from(value)))).collect(),
+        )),
+        (Kind::Number, Values::Time(values)) => {
+            let number = |value: &i64| if *value == Values::NO_TIME { f64::NAN } else { *value as f64 };
+            Ok(Values::Number(values.iter().map(number).collect()))
+        }
+        (Kind::Number, _) => {
+            // These are strings: booleans and times are converted to numbers above.
+            let number = |string: &[u8]| match number::parse(string, format.mark) {
+                Some(value) => value.is_finite().then_some(value),
+                None => number_or_missing(string, format.mark, format.style.sign, markers),
+            };
+            parse_each(&strings, f64::NAN, number).map(Values::Number).map_err(invalid)
+        }
+        (Kind::Boolean, _) => {
+            let yes = |string: &[u8]| {
+                boolean(string, true).map(Some).or_else(|| MissingMarkers::is_word(string).then_some(None))
+            };
+            parse_each(&strings, None, yes).map(Values::Boolean).map_err(invalid)
+        }
+        (Kind::Time, _) => {
+            let is_month_first =
+                |string: &String| time::unambiguous_order(string.as_bytes()) == Some(DateOrder::MonthFirst);
+            let any_month_first = || strings.iter().flatten().any(is_month_first);
+            let month_first = format.month_first.or(format.style.month_first).unwrap_or_else(any_month_first);
+            let order = if month_first { DateOrder::MonthFirst } else { DateOrder::DayFirst };
+            let second = |string: &[u8]| {
+                let second = match format.style.is_clock {
+                    true => time::time_of_day(string).map(|second| Values::TIME_OF_DAY_ORIGIN + second),
+                    false => time::parse(string, order),
+                };
+                second.or_else(|| MissingMarkers::is_word(string).then_some(Values::NO_TIME))
+            };
+            parse_each(&strings, Values::NO_TIME, second).map(Values::Time).map_err(invalid)
+        }
+        (Kind::Category, _) => {
+            let mut dictionary = Dictionary::default();
+            let mut code = |string| dictionary.code_or_insert(string);
+            let codes = strings.into_iter().map(|string| string.map_or(Category::MISSING, &mut code)).collect();
+            Ok(Values::Category(Category { codes, levels: dictionary.into_levels() }))
+        }
+    }
+}
+
+/// The parsed strings, or the row of the first one that cannot be parsed.
+fn parse_each<T: Copy>(
+    strings: &[Option<String>],
+    missing: T,
+    parse: impl Fn(&[u8]) -> Option<T>,
+) -> Result<Vec<T>, usize> {
+    let one = |(row, string): (usize, &Option<String>)| match string {
+        None => Ok(missing),
+        Some(string) => parse(string.as_bytes()).ok_or(row),
+    };
+    strings.iter().enumerate().map(one).collect()
+}
+
+/// A time as `2010-01-31T18:00:00`, or the date alone at midnight.
+fn formatted_time(seconds: i64) -> Option<String> {
+    let time = chrono::DateTime::from_timestamp(seconds, 0)?;
+    let format = match seconds.rem_euclid(86400) {
+        _ if is_time_of_day(seconds) => "%H:%M:%S",
+        0 => "%Y-%m-%d",
+        _ => "%Y-%m-%dT%H:%M:%S",
+    };
+    Some(time.format(format).to_string())
+}

@@ -1,0 +1,68 @@
+//! Files for tests of the readers, and a look at the tables read from them.
+
+#![allow(dead_code, reason = "every test uses some of these items")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use scorewise_table::table::{Category, Source, Table, Values};
+
+/// A temporary folder that is removed at the end of the test. It is in memory where the system has `/dev/shm`.
+pub struct ScratchFolder(PathBuf);
+
+impl ScratchFolder {
+    pub fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let memory = Path::new("/dev/shm");
+        let base = if memory.is_dir() { memory.into() } else { std::env::temp_dir() };
+        let name = format!("scorewise-table-{}-{count}", std::process::id());
+        // `/dev/shm` may exist without being writable.
+        let folder = match fs::create_dir_all(base.join(&name)) {
+            Ok(()) => base.join(name),
+            Err(_) => std::env::temp_dir().join(name),
+        };
+        fs::create_dir_all(&folder).unwrap();
+        ScratchFolder(folder)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file and returns it as the source of a table.
+    pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> Source {
+        fs::write(self.0.join(name), bytes).unwrap();
+        Source::File(self.0.join(name))
+    }
+
+    /// A message without the path of this folder.
+    pub fn without_path(&self, message: &str) -> String {
+        message.replace(&format!("{}/", self.0.display()), "")
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The strings of a category, `None` for missing values.
+pub fn strings(table: &Table, name: &str) -> Vec<Option<String>> {
+    match &table.need(name).unwrap().values {
+        Values::Category(Category { codes, levels }) => {
+            codes.iter().map(|code| levels.get(*code as usize).cloned()).collect()
+        }
+        other => panic!("{name} holds {:?}", other.kind()),
+    }
+}
+
+/// The content compressed with gzip.
+pub fn gzip(content: &[u8]) -> Vec<u8> {
+    use std::io::Write;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}

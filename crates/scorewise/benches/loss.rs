@@ -1,14 +1,14 @@
-//! Value + gradient of ten million f32 logits on one thread, against plainly streaming the same bytes.
+//! Value and gradient of ten million f32 logits on one thread, compared with streaming the same bytes.
 //!
-//! The stream reads logits and labels and writes a gradient, doing next to nothing with them: what memory allows at best.
-//! The loss needs two passes over the logits (sums, then gradient), so its own floor is nearly twice that.
+//! The stream reads logits and labels and writes a gradient with minimal computation, which is the limit of the memory bandwidth.
+//! The loss needs two passes over the logits (sums, then gradient), so its own limit is nearly twice that.
 
 mod timing;
 
 use std::hint::black_box;
 
 use scorewise::{CrossEntropy, ExactLoss, Logits, Prior, Rows, Score, ScoreLoss};
-use timing::{Contestant, Random, bar, print, race};
+use timing::{Candidate, Random, measure, print, requirement};
 
 const ROWS: usize = 10_000_000;
 
@@ -20,25 +20,25 @@ fn main() {
     let weights: Vec<f32> = (0..ROWS).map(|_| random.next() as f32).collect();
     let mut gradients = vec![vec![0f32; ROWS]; 5];
     let mut buffers = gradients.iter_mut();
-    let mut buffer = || buffers.next().expect("a buffer for each contestant");
+    let mut buffer = || buffers.next().expect("one buffer per candidate");
     let rows = Rows::new(Logits(&logits), &labels).expect("rows");
     let weighted = rows.weighted(&weights).expect("weights");
     let loss = |score: &str, prior: &str| {
         ScoreLoss::new(Score::parse(score).expect("a score"), prior.parse::<Prior>().expect("a prior"))
     };
     let (uniform, cosine) = (loss("tss", "uniform"), loss("f1", "cosine:0.5,0.1"));
-    let mut contestants = vec![
-        Contestant {
-            name: "stream: logits, labels in; gradient out",
-            work: {
+    let mut candidates = vec![
+        Candidate {
+            name: "stream: read logits and labels, write gradient",
+            run: {
                 let out = buffer();
                 let (z, y) = (&logits, &labels);
                 Box::new(move || stream(z, y, out))
             },
         },
-        Contestant {
-            name: "tss, uniform: value + gradient",
-            work: {
+        Candidate {
+            name: "tss, uniform: value and gradient",
+            run: {
                 let out = buffer();
                 let (loss, rows) = (&uniform, &rows);
                 Box::new(move || {
@@ -46,9 +46,9 @@ fn main() {
                 })
             },
         },
-        Contestant {
-            name: "f1, cosine:0.5,0.1: value + gradient",
-            work: {
+        Candidate {
+            name: "f1, cosine:0.5,0.1: value and gradient",
+            run: {
                 let out = buffer();
                 let (loss, rows) = (&cosine, &rows);
                 Box::new(move || {
@@ -56,9 +56,9 @@ fn main() {
                 })
             },
         },
-        Contestant {
+        Candidate {
             name: "f1, cosine:0.5,0.1, weighted",
-            work: {
+            run: {
                 let out = buffer();
                 let (loss, rows) = (&cosine, &weighted);
                 Box::new(move || {
@@ -66,9 +66,9 @@ fn main() {
                 })
             },
         },
-        Contestant {
-            name: "f1, cosine:0.5,0.1: value alone",
-            work: {
+        Candidate {
+            name: "f1, cosine:0.5,0.1: value only",
+            run: {
                 let (loss, rows) = (&cosine, &rows);
                 Box::new(move || {
                     black_box(loss.value(rows).expect("finite"));
@@ -77,24 +77,24 @@ fn main() {
         },
     ];
     println!("loss: {ROWS} f32 logits, one thread");
-    let timings = race(15, &mut contestants);
-    print(&contestants, &timings);
+    let timings = measure(15, &mut candidates);
+    print(&candidates, &timings);
     let bytes = (2 * size_of::<f32>() + 1) * ROWS;
     println!("  streaming moves {:.1} GB/s", bytes as f64 / timings[0].median / 1e9);
-    bar("tss, uniform, over streaming", timings[1].median / timings[0].median, 3.0, " x");
-    bar("f1, cosine, over streaming", timings[2].median / timings[0].median, 3.0, " x");
-    drop(contestants);
+    requirement("tss, uniform, relative to streaming", timings[1].median / timings[0].median, 3.0, " x");
+    requirement("f1, cosine, relative to streaming", timings[2].median / timings[0].median, 3.0, " x");
+    drop(candidates);
 
-    println!("others, 1 000 000 rows, one thread");
+    println!("other losses, 1 000 000 rows, one thread");
     let few = Rows::new(Logits(&logits[..1_000_000]), &labels[..1_000_000]).expect("rows");
     let exact = ExactLoss::new(Score::parse("f1").expect("a score"), "cosine:0.5,0.1".parse().expect("a prior"));
     let beta = loss("f1", "beta:2,5");
     let mut outs = gradients.iter_mut().map(|gradient| &mut gradient[..1_000_000]);
-    let mut out = || outs.next().expect("a buffer for each contestant");
-    let mut contestants = vec![
-        Contestant {
+    let mut out = || outs.next().expect("one buffer per candidate");
+    let mut candidates = vec![
+        Candidate {
             name: "f1, beta:2,5 (row by row in f64)",
-            work: {
+            run: {
                 let out = out();
                 let (loss, rows) = (&beta, &few);
                 Box::new(move || {
@@ -102,9 +102,9 @@ fn main() {
                 })
             },
         },
-        Contestant {
+        Candidate {
             name: "f1, cosine, exact expected score",
-            work: {
+            run: {
                 let out = out();
                 let (loss, rows) = (&exact, &few);
                 Box::new(move || {
@@ -112,9 +112,9 @@ fn main() {
                 })
             },
         },
-        Contestant {
+        Candidate {
             name: "cross-entropy",
-            work: {
+            run: {
                 let out = out();
                 let rows = &few;
                 Box::new(move || {
@@ -123,11 +123,11 @@ fn main() {
             },
         },
     ];
-    let timings = race(5, &mut contestants);
-    print(&contestants, &timings);
+    let timings = measure(5, &mut candidates);
+    print(&candidates, &timings);
 }
 
-/// The least work that moves the same bytes.
+/// Reads and writes the same bytes as the loss with minimal computation.
 fn stream(logits: &[f32], labels: &[bool], gradient: &mut [f32]) {
     for ((out, z), label) in gradient.iter_mut().zip(logits).zip(labels) {
         *out = if *label { *z } else { -*z };

@@ -1,4 +1,4 @@
-//! The exact sweep of ten million predictions against sorting the same pairs, all scores, bootstrap, memory.
+//! The exact sweep of ten million predictions compared with sorting them, the optima of all scores, the bootstrap, and memory use.
 
 mod timing;
 
@@ -9,34 +9,34 @@ use std::time::Instant;
 
 use scorewise::sweep::{Bootstrap, Condition, Resampling, sweep};
 use scorewise::{Probabilities, Rows, Score};
-use timing::{Contestant, Random, bar, print, race};
+use timing::{Candidate, Random, measure, print, requirement};
 
 const ROWS: usize = 10_000_000;
-const NINE: [&str; 9] = ["accuracy", "precision", "recall", "specificity", "f1", "tss", "csi", "hss1", "hss"];
+const NINE_SCORES: [&str; 9] = ["accuracy", "precision", "recall", "specificity", "f1", "tss", "csi", "hss1", "hss"];
 
-/// Counts what is allocated, and remembers the most.
-struct Counting;
+/// An allocator that tracks the current and the largest number of allocated bytes.
+struct CountingAllocator;
 
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: everything is passed on to the system's allocator; only sizes are counted.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: all calls are forwarded to the system allocator; only sizes are counted.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        MOST.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
+        let allocated = ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        LARGEST.fetch_max(allocated, Ordering::Relaxed);
+        // SAFETY: forwarded with the caller's guarantees.
         unsafe { System.alloc(layout) }
     }
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the caller's promises are passed on.
-        unsafe { System.dealloc(place, layout) };
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: forwarded with the caller's guarantees.
+        unsafe { System.dealloc(pointer, layout) };
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 fn main() {
     let mut random = Random(2);
@@ -45,21 +45,21 @@ fn main() {
         .iter()
         .map(|label| (1.0 / (1.0 + (-random.normal() - if *label { 0.5 } else { -1.5 }).exp())) as f32)
         .collect();
-    let wide: Vec<f64> = probabilities.iter().map(|p| f64::from(*p)).collect();
+    let probabilities_f64: Vec<f64> = probabilities.iter().map(|p| f64::from(*p)).collect();
     let rows = Rows::new(Probabilities(&probabilities), &labels).expect("rows");
-    let wide_rows = Rows::new(Probabilities(&wide), &labels).expect("rows");
+    let rows_f64 = Rows::new(Probabilities(&probabilities_f64), &labels).expect("rows");
     let pairs: Vec<(f32, bool)> = probabilities.iter().copied().zip(labels.iter().copied()).collect();
-    let nine: Vec<Score> = NINE.iter().map(|name| Score::parse(name).expect("a score")).collect();
+    let nine: Vec<Score> = NINE_SCORES.iter().map(|name| Score::parse(name).expect("a score")).collect();
     let all: Vec<Score> = Score::all().collect();
 
     println!("sweep: {ROWS} f32 predictions, {} threads", rayon::current_num_threads());
     let mut spare = pairs.clone();
-    let wide_pairs: Vec<(f64, bool)> = wide.iter().copied().zip(labels.iter().copied()).collect();
-    let mut wide_spare = wide_pairs.clone();
-    let mut contestants = vec![
-        Contestant {
-            name: "copy of the pairs (subtracted from the next)",
-            work: {
+    let pairs_f64: Vec<(f64, bool)> = probabilities_f64.iter().copied().zip(labels.iter().copied()).collect();
+    let mut spare_f64 = pairs_f64.clone();
+    let mut candidates = vec![
+        Candidate {
+            name: "copy of the pairs (subtracted below)",
+            run: {
                 let mut spare = pairs.clone();
                 let pairs = &pairs;
                 Box::new(move || {
@@ -68,48 +68,48 @@ fn main() {
                 })
             },
         },
-        Contestant {
+        Candidate {
             name: "sort_unstable of the pairs, copied first",
-            work: Box::new(|| {
+            run: Box::new(|| {
                 spare.copy_from_slice(&pairs);
                 spare.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
                 black_box(&spare);
             }),
         },
-        Contestant {
+        Candidate {
             name: "sweep + nine optima",
-            work: Box::new(|| {
+            run: Box::new(|| {
                 let sweep = sweep(&rows).expect("sorted");
                 black_box(sweep.all_best(&nine));
             }),
         },
-        Contestant {
-            name: "sweep alone",
-            work: Box::new(|| {
+        Candidate {
+            name: "sweep only",
+            run: Box::new(|| {
                 black_box(sweep(&rows).expect("sorted"));
             }),
         },
-        Contestant {
+        Candidate {
             name: "f64: sort_unstable of the pairs, copied first",
-            work: Box::new(|| {
-                wide_spare.copy_from_slice(&wide_pairs);
-                wide_spare.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-                black_box(&wide_spare);
+            run: Box::new(|| {
+                spare_f64.copy_from_slice(&pairs_f64);
+                spare_f64.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+                black_box(&spare_f64);
             }),
         },
-        Contestant {
+        Candidate {
             name: "f64: sweep + nine optima",
-            work: Box::new(|| {
-                let sweep = sweep(&wide_rows).expect("sorted");
+            run: Box::new(|| {
+                let sweep = sweep(&rows_f64).expect("sorted");
                 black_box(sweep.all_best(&nine));
             }),
         },
     ];
-    let timings = race(5, &mut contestants);
-    print(&contestants, &timings);
-    drop(contestants);
+    let timings = measure(5, &mut candidates);
+    print(&candidates, &timings);
+    drop(candidates);
     let sorted = timings[1].median - timings[0].median;
-    bar("sweep + nine optima over sort_unstable", timings[2].median / sorted, 1.0, " x");
+    requirement("sweep + nine optima, relative to sort_unstable", timings[2].median / sorted, 1.0, " x");
 
     let sweep_of_rows = sweep(&rows).expect("sorted");
     let start = Instant::now();
@@ -120,7 +120,7 @@ fn main() {
         1e3 * start.elapsed().as_secs_f64(),
         found.iter().flatten().count()
     );
-    bar("sweep + all registered scores", timings[3].median + start.elapsed().as_secs_f64(), 5.0, " s");
+    requirement("sweep + all registered scores", timings[3].median + start.elapsed().as_secs_f64(), 5.0, " s");
     let start = Instant::now();
     let condition = Condition::parse("precision >= 0.5 and recall >= 0.3").expect("a condition");
     black_box(sweep_of_rows.best_subject_to(&nine[4], &condition));
@@ -128,13 +128,13 @@ fn main() {
     drop(sweep_of_rows);
 
     for (name, input) in [("f32", 5 * ROWS), ("f64", 9 * ROWS)] {
-        let before = NOW.load(Ordering::Relaxed);
-        MOST.store(before, Ordering::Relaxed);
-        let sweep = if name == "f32" { sweep(&rows) } else { sweep(&wide_rows) }.expect("sorted");
+        let before = ALLOCATED.load(Ordering::Relaxed);
+        LARGEST.store(before, Ordering::Relaxed);
+        let sweep = if name == "f32" { sweep(&rows) } else { sweep(&rows_f64) }.expect("sorted");
         black_box(sweep.all_best(&nine));
-        let extra = MOST.load(Ordering::Relaxed) - before;
-        bar(
-            &format!("{name}: input and all that the sweep allocates, over input"),
+        let extra = LARGEST.load(Ordering::Relaxed) - before;
+        requirement(
+            &format!("{name}: input and allocations of the sweep, relative to input"),
             (input + extra) as f64 / input as f64,
             3.0,
             " x",
@@ -147,15 +147,15 @@ fn main() {
         let bootstrap = Bootstrap { resampling, replicates: 1000, seed: 0 };
         let start = Instant::now();
         let best = bootstrap.best(&few, &nine[5], &[]).expect("replicates");
-        let of_best = start.elapsed().as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         let start = Instant::now();
         black_box(bootstrap.scores(&few, 0.3, &all).expect("replicates"));
         println!(
-            "  {resampling:?}: tau* of tss {of_best:.2} s, {:?}; {} scores at 0.3 {:.2} s",
+            "  {resampling:?}: tau* of tss {seconds:.2} s, {:?}; {} scores at 0.3 {:.2} s",
             best.threshold.interval(0.95),
             all.len(),
             start.elapsed().as_secs_f64()
         );
-        bar("tau* over 1000 replicates", of_best, 2.0, " s");
+        requirement("tau* over 1000 replicates", seconds, 2.0, " s");
     }
 }

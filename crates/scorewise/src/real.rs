@@ -11,7 +11,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use crate::error::Result;
 use crate::prior::{Chance, Prior, RowTask, with_f32_distribution, with_f64_distribution};
 use crate::rows::{Probabilities, Rows};
-use crate::sweep::{Run, Sorted, Table};
+use crate::sweep::{RankedTable, Sorted, SortedRows};
 
 mod sealed {
     pub trait Sealed {}
@@ -115,8 +115,8 @@ impl Real for f64 {
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {
         Ok(match rows.weights {
-            None => Sorted::Wide(Table::new(Run::new(rows, vec![(); rows.len()])?)),
-            Some(weights) => Sorted::WideWeighted(Table::new(Run::new(rows, weights.to_vec())?)),
+            None => Sorted::F64(RankedTable::new(SortedRows::new(rows, vec![(); rows.len()])?)),
+            Some(weights) => Sorted::F64Weighted(RankedTable::new(SortedRows::new(rows, weights.to_vec())?)),
         })
     }
 }
@@ -158,8 +158,8 @@ impl Real for f32 {
     #[allow(private_interfaces)]
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted> {
         Ok(match rows.weights {
-            None => Sorted::Narrow(Table::new(Run::new(rows, vec![(); rows.len()])?)),
-            Some(weights) => Sorted::NarrowWeighted(Table::new(Run::new(rows, weights.to_vec())?)),
+            None => Sorted::F32(RankedTable::new(SortedRows::new(rows, vec![(); rows.len()])?)),
+            Some(weights) => Sorted::F32Weighted(RankedTable::new(SortedRows::new(rows, weights.to_vec())?)),
         })
     }
 }

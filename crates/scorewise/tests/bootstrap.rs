@@ -1,6 +1,6 @@
-//! Bootstraps of many rows and of two forecasts against drawing every row.
+//! Compares the fast bootstraps, of groups of rows, of runs and of pairs of forecasts, with drawing every row.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 mod common;
 
@@ -10,15 +10,15 @@ use scorewise::{Confusion, Probabilities, Rows, is_positive};
 
 const ROWS: usize = 4000;
 
-/// Two forecasts of the same rare events, the first with more skill; and weights of a few values.
-struct Case {
+/// Two forecasts of the same rare events, the first with more skill, and weights with a few distinct values.
+struct Forecasts {
     labels: Vec<bool>,
     first: Vec<f64>,
     second: Vec<f64>,
     weights: Vec<f64>,
 }
 
-fn case(seed: u64, rate: f64) -> Case {
+fn case(seed: u64, rate: f64) -> Forecasts {
     let mut random = Random(seed);
     let labels: Vec<bool> = (0..ROWS).map(|_| random.unit() < rate).collect();
     let mut forecast = |noise: f64| -> Vec<f64> {
@@ -27,10 +27,10 @@ fn case(seed: u64, rate: f64) -> Case {
     };
     let (first, second) = (forecast(0.5), forecast(0.69));
     let weights = (0..ROWS).map(|_| [0.5, 1.0, 3.25][random.below(3)]).collect();
-    Case { labels, first, second, weights }
+    Forecasts { labels, first, second, weights }
 }
 
-/// The confusion matrix of a replicate, from its copies.
+/// The confusion matrix of a replicate, computed from the copies of each row.
 fn matrix(bootstrap: &Bootstrap, replicate: usize, labels: &[bool], p: &[f64], weights: &[f64], at: f64) -> Confusion {
     let mut copies = vec![0; labels.len()];
     bootstrap.copies(replicate, labels, &mut copies).unwrap();
@@ -46,8 +46,8 @@ fn matrix(bootstrap: &Bootstrap, replicate: usize, labels: &[bool], p: &[f64], w
     (0..labels.len()).map(one).sum()
 }
 
-/// Mean and deviation agree within what so many replicates can tell.
-fn assert_like(found: &Distribution, expected: &[f64], what: &str) {
+/// Asserts that mean and standard deviation agree within their sampling errors.
+fn assert_similar(found: &Distribution, expected: &[f64], what: &str) {
     let count = expected.len() as f64;
     let mean = expected.iter().sum::<f64>() / count;
     let deviation = (expected.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0)).sqrt();
@@ -58,7 +58,7 @@ fn assert_like(found: &Distribution, expected: &[f64], what: &str) {
 }
 
 #[test]
-fn drawing_cells_has_the_law_of_drawing_rows() {
+fn drawing_cells_has_the_same_distribution_as_drawing_rows() {
     let case = case(1, 0.05);
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 4 };
     let plain = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
@@ -66,19 +66,19 @@ fn drawing_cells_has_the_law_of_drawing_rows() {
         let rows = weights.map_or(plain, |weights| plain.weighted(weights).unwrap());
         let ones = vec![1.0; ROWS];
         let other = Bootstrap { seed: 99, ..bootstrap };
-        let of_rows: Vec<Confusion> = (0..2000)
+        let matrices: Vec<Confusion> = (0..2000)
             .map(|replicate| matrix(&other, replicate, &case.labels, &case.first, weights.unwrap_or(&ones), 0.4))
             .collect();
         for name in ["tss", "precision", "f1", "tp", "total"] {
             let found = &bootstrap.scores(&rows, 0.4, &[score(name)]).unwrap()[0];
-            let expected: Vec<f64> = of_rows.iter().filter_map(|matrix| score(name).checked(matrix)).collect();
-            assert_like(found, &expected, &format!("{name}, weights {}", weights.is_some()));
+            let expected: Vec<f64> = matrices.iter().filter_map(|matrix| score(name).checked(matrix)).collect();
+            assert_similar(found, &expected, &format!("{name}, weights {}", weights.is_some()));
         }
     }
 }
 
 #[test]
-fn many_different_weights_are_drawn_row_by_row() {
+fn many_distinct_weights_are_drawn_row_by_row() {
     let case = case(2, 0.3);
     let weights: Vec<f64> = (0..ROWS).map(|row| 1.0 + row as f64 / 1e3).collect();
     let many = [weights.clone(), weights.iter().map(|weight| weight + 0.1234).collect()].concat();
@@ -95,7 +95,7 @@ fn many_different_weights_are_drawn_row_by_row() {
 }
 
 #[test]
-fn runs_hold_all_rows_and_are_short_where_positives_are_rare() {
+fn number_of_runs_is_near_the_limit_and_ties_share_a_run() {
     let case = case(3, 0.01);
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     let sweep = sweep(&rows).unwrap();
@@ -105,14 +105,14 @@ fn runs_hold_all_rows_and_are_short_where_positives_are_rare() {
         assert!(runs <= at_most && 3 * runs >= at_most, "{runs} of {at_most}");
     }
     assert_eq!(sweep.runs(0).len(), 1);
-    // Equal predictions are one run, however many runs may be.
+    // Equal predictions are in one run, however many runs are allowed.
     let ties = vec![0.25f32; ROWS];
     let ties = Rows::new(Probabilities(&ties), &case.labels).unwrap();
     assert_eq!(scorewise::sweep::sweep(&ties).unwrap().runs(100).len(), 1);
 }
 
 #[test]
-fn thresholds_between_runs_have_the_law_of_thresholds_between_rows() {
+fn thresholds_between_runs_have_the_same_distribution_as_between_rows() {
     let case = case(5, 0.1);
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 4 };
@@ -120,8 +120,8 @@ fn thresholds_between_runs_have_the_law_of_thresholds_between_rows() {
     for at_most in [usize::MAX, 1000] {
         let runs = sweep(&rows).unwrap().runs(at_most);
         let found = bootstrap.best_of_runs(&rows, &runs, &score("csi"), &[]).unwrap();
-        assert_like(&found.threshold, by_rows.threshold.values(), &format!("threshold, {at_most}"));
-        assert_like(&found.value, by_rows.value.values(), &format!("value, {at_most}"));
+        assert_similar(&found.threshold, by_rows.threshold.values(), &format!("threshold, {at_most}"));
+        assert_similar(&found.value, by_rows.value.values(), &format!("value, {at_most}"));
     }
     let short = Rows::new(Probabilities(&case.first[..10]), &case.labels[..10]).unwrap();
     let runs = sweep(&rows).unwrap().runs(10);
@@ -130,7 +130,7 @@ fn thresholds_between_runs_have_the_law_of_thresholds_between_rows() {
 }
 
 #[test]
-fn weights_classes_and_blocks_keep_their_copies_in_runs() {
+fn best_of_runs_equals_best_for_weights_strata_and_blocks() {
     let case = case(6, 0.1);
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     let weighted = rows.weighted(&case.weights).unwrap();
@@ -151,12 +151,12 @@ fn weights_classes_and_blocks_keep_their_copies_in_runs() {
 fn paired_replicates_give_both_forecasts_the_same_copies() {
     let case = case(7, 0.1);
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap().weighted(&case.weights).unwrap();
-    let (tss, miss) = (score("tss"), score("far"));
+    let (tss, far) = (score("tss"), score("far"));
     for resampling in [Resampling::Stratified, Resampling::Blocks(30)] {
         let bootstrap = Bootstrap { resampling, replicates: 50, seed: 2 };
         let at = (0.5, 0.6);
-        let found = bootstrap.paired(&rows, Probabilities(&case.second), at, &[tss.clone(), miss.clone()]).unwrap();
-        for (score, found) in [&tss, &miss].into_iter().zip(&found) {
+        let found = bootstrap.paired(&rows, Probabilities(&case.second), at, &[tss.clone(), far.clone()]).unwrap();
+        for (score, found) in [&tss, &far].into_iter().zip(&found) {
             let value = |replicate, p: &[f64], at| {
                 score.value(&matrix(&bootstrap, replicate, &case.labels, p, &case.weights, at))
             };
@@ -176,7 +176,7 @@ fn paired_replicates_give_both_forecasts_the_same_copies() {
 }
 
 #[test]
-fn paired_cells_have_the_law_of_paired_rows() {
+fn drawing_paired_cells_has_the_same_distribution_as_drawing_rows() {
     let case = case(8, 0.1);
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 2 };
@@ -185,14 +185,14 @@ fn paired_cells_have_the_law_of_paired_rows() {
     let value = |replicate, p: &[f64]| score("csi").value(&matrix(&other, replicate, &case.labels, p, &ones, 0.5));
     let expected: Vec<f64> =
         (0..2000).map(|replicate| value(replicate, &case.first) - value(replicate, &case.second)).collect();
-    assert_like(&found.difference, &expected, "difference");
-    // A forecast against itself differs in no replicate.
+    assert_similar(&found.difference, &expected, "difference");
+    // A forecast compared with itself never differs.
     let same = &bootstrap.paired(&rows, Probabilities(&case.first), (0.5, 0.5), &[score("csi")]).unwrap()[0];
     assert_eq!((same.difference.interval(1.0), same.first_better, same.second_better), (Some((0.0, 0.0)), 0, 0));
 }
 
 #[test]
-fn tuned_pairs_are_the_best_of_each_under_the_same_copies() {
+fn paired_best_tunes_each_forecast_on_the_same_copies() {
     let case = case(9, 0.1);
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 40, seed: 2 };
@@ -204,13 +204,13 @@ fn tuned_pairs_are_the_best_of_each_under_the_same_copies() {
     };
     assert_eq!((&found.first, &found.second), (&best(&case.first), &best(&case.second)));
     assert!(found.first_better >= 38, "{}", found.first_better);
-    let coarse = bootstrap.paired_best(&rows, second, &score("f1"), &[], 500).unwrap();
-    assert!((coarse.difference.mean().unwrap() - found.difference.mean().unwrap()).abs() < 0.005);
+    let between_runs = bootstrap.paired_best(&rows, second, &score("f1"), &[], 500).unwrap();
+    assert!((between_runs.difference.mean().unwrap() - found.difference.mean().unwrap()).abs() < 0.005);
     let short = Probabilities(&case.second[..10]);
     let error = bootstrap.paired(&rows, short, (0.5, 0.5), &[]).unwrap_err();
     assert_eq!(error.to_string(), "the second forecast has 10 rows, expected 4000");
-    let bad = vec![1.5; ROWS];
-    assert!(bootstrap.paired(&rows, Probabilities(&bad), (0.5, 0.5), &[]).is_err());
+    let invalid = vec![1.5; ROWS];
+    assert!(bootstrap.paired(&rows, Probabilities(&invalid), (0.5, 0.5), &[]).is_err());
 }
 
 #[test]
@@ -226,16 +226,16 @@ fn nearest_threshold_to_a_condition_is_found() {
     assert_eq!(nearest("fn + 1 <= 0.5"), Some(1.0));
     assert_eq!(nearest("fn + 1 < 0.5"), Some(1.0));
     assert_eq!(nearest("tp = 1.6"), Some(2.0));
-    assert_eq!(nearest("tp != 1"), Some(2.0)); // as near as 0, in a wider interval
+    assert_eq!(nearest("tp != 1"), Some(2.0)); // 2 and 0 are equally near; 2 has the wider interval
 }
 
 #[test]
-fn no_replicates_and_too_many_are_refused() {
+fn zero_or_too_many_replicates_are_rejected() {
     let rows = Rows::new(Probabilities(&[0.2, 0.8]), &[false, true]).unwrap();
     for replicates in [0, MOST_REPLICATES + 1, usize::MAX] {
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates, seed: 0 };
-        let refused = bootstrap.scores(&rows, 0.5, &[score("f1")]).unwrap_err().to_string();
-        assert!(refused.contains("bootstrap replicates") && refused.contains("must be at"), "{refused}");
+        let message = bootstrap.scores(&rows, 0.5, &[score("f1")]).unwrap_err().to_string();
+        assert!(message.contains("bootstrap replicates") && message.contains("must be at"), "{message}");
         assert!(bootstrap.best(&rows, &score("f1"), &[]).is_err());
     }
 }

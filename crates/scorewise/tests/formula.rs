@@ -1,6 +1,6 @@
-//! Formulas: what they mean, what is refused and how, and that no text whatever can do harm.
+//! Formulas: their values, the error messages, and robustness against arbitrary input.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 mod common;
 
@@ -16,7 +16,7 @@ fn value(text: &str) -> f64 {
 }
 
 #[test]
-fn operators_bind_as_in_mathematics() {
+fn operator_precedence_is_as_in_mathematics() {
     assert_eq!(value("1 + 2*3"), 7.0);
     assert_eq!(value("2*3^2"), 18.0);
     assert_eq!(value("2^3^2"), 512.0);
@@ -35,18 +35,21 @@ fn operators_bind_as_in_mathematics() {
 }
 
 #[test]
-fn division_is_guarded_and_reports_know_it() {
+fn guarded_values_are_zero_and_reported_as_undefined() {
     for text in ["1/0", "tp/(fp - 10)", "ln(0)", "ln(fp - 11)", "sqrt(-1)", "0^(-1)", "(-8)^0.5"] {
         let formula = Formula::parse(text).unwrap();
         assert_eq!((formula.value(&MATRIX), formula.checked(&MATRIX)), (0.0, None), "{text}");
         let slopes = formula.slopes(&MATRIX);
-        assert!([slopes.tn, slopes.fp, slopes.fn_, slopes.tp].iter().all(|slope| slope.is_finite()), "{text}");
+        assert!(
+            [slopes.tn, slopes.fp, slopes.fn_, slopes.tp].iter().all(|derivative| derivative.is_finite()),
+            "{text}"
+        );
     }
     assert_eq!(Formula::parse("exp(1000)").unwrap().checked(&MATRIX), None);
 }
 
 #[test]
-fn parameters_by_place_by_name_and_by_default() {
+fn parameters_are_given_by_position_or_name_or_have_defaults() {
     assert_eq!(value("fbeta(2)"), value("fbeta(beta=2)"));
     assert_eq!(value("fbeta"), value("f1"));
     assert_eq!(value("tversky(0.3, 0.7)"), 15.0 / (15.0 + 0.3 * 10.0 + 0.7 * 5.0));
@@ -63,7 +66,7 @@ fn parameters_by_place_by_name_and_by_default() {
 }
 
 #[test]
-fn errors_point_at_the_fault() {
+fn errors_point_at_the_position() {
     for (text, expected) in [
         (
             "tss + presicion",
@@ -98,7 +101,7 @@ fn errors_point_at_the_fault() {
     }
     let error = Score::parse("balanced-acuracy").unwrap_err().to_string();
     assert!(error.ends_with("hint: did you mean `balanced_accuracy`?"), "{error}");
-    // A long text is shown around the fault alone.
+    // For a long formula only the part around the error is shown.
     let long = format!("{} + nonsuch + {}", vec!["tp"; 100].join("+"), vec!["fp"; 100].join("+"));
     let error = Formula::parse(&long).unwrap_err().to_string();
     assert!(error.lines().all(|line| line.chars().count() <= 100), "{error}");
@@ -109,7 +112,7 @@ fn errors_point_at_the_fault() {
 }
 
 #[test]
-fn what_is_printed_reads_back_the_same() {
+fn printed_formulas_parse_to_the_same_formula() {
     let mut random = Random(31);
     for score in all_scores() {
         let formula = score.formula();
@@ -118,16 +121,16 @@ fn what_is_printed_reads_back_the_same() {
     for _ in 0..20_000 {
         let text = random_formula(&mut random, 4);
         let Ok(formula) = Formula::parse(&text) else { continue };
-        let again = Formula::parse(&formula.text()).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(again, formula, "{text} printed as {formula}");
-        let (one, other) = (formula.value(&MATRIX), again.value(&MATRIX));
+        let parsed = Formula::parse(&formula.text()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(parsed, formula, "{text} printed as {formula}");
+        let (one, other) = (formula.value(&MATRIX), parsed.value(&MATRIX));
         assert!(one == other || (one.is_nan() && other.is_nan()));
-        let braces = |text: String| text.matches(['{', '(']).count() == text.matches(['}', ')']).count();
-        assert!(braces(formula.latex()) && braces(formula.python()), "{text}");
+        let is_balanced = |text: String| text.matches(['{', '(']).count() == text.matches(['}', ')']).count();
+        assert!(is_balanced(formula.latex()) && is_balanced(formula.python()), "{text}");
     }
 }
 
-/// A formula that is well formed, most of the time.
+/// A random formula, usually a valid one.
 fn random_formula(random: &mut Random, depth: usize) -> String {
     const LEAVES: [&str; 16] = [
         "tp",
@@ -165,7 +168,7 @@ fn random_formula(random: &mut Random, depth: usize) -> String {
 }
 
 #[test]
-fn slopes_and_second_derivatives_match_differences() {
+fn first_and_second_derivatives_match_finite_differences() {
     let mut random = Random(32);
     for score in all_scores() {
         let formula = score.formula();
@@ -177,10 +180,10 @@ fn slopes_and_second_derivatives_match_differences() {
             cells[k] += by;
             formula.value(&Confusion::new(cells[0], cells[1], cells[2], cells[3]))
         };
-        for (k, slope) in [slopes.tn, slopes.fp, slopes.fn_, slopes.tp].into_iter().enumerate() {
+        for (k, derivative) in [slopes.tn, slopes.fp, slopes.fn_, slopes.tp].into_iter().enumerate() {
             let difference = (moved(k, 1e-4) - moved(k, -1e-4)) / 2e-4;
             assert!(
-                (slope - difference).abs() < 1e-6 * slope.abs() + 1e-9 * formula.value(&c).abs().max(1.0),
+                (derivative - difference).abs() < 1e-6 * derivative.abs() + 1e-9 * formula.value(&c).abs().max(1.0),
                 "{score}, cell {k}"
             );
         }
@@ -197,14 +200,14 @@ fn slopes_and_second_derivatives_match_differences() {
             for of in 0..2 {
                 let difference = (up[of] - down[of]) / 2e-3;
                 let got = second[of][direction];
-                assert!((got - difference).abs() < 1e-5 * got.abs() + 1e-9, "{score}: {got} for {difference}");
+                assert!((got - difference).abs() < 1e-5 * got.abs() + 1e-9, "{score}: {got}, expected {difference}");
             }
         }
     }
 }
 
-/// Whatever the text: an answer, quickly, and if it is a formula then one that can be used.
-fn survives(text: &str) {
+/// Asserts that parsing terminates quickly, and that a parsed formula can be evaluated.
+fn assert_handled_quickly(text: &str) {
     let start = Instant::now();
     match Formula::parse(text) {
         Ok(formula) => {
@@ -216,7 +219,7 @@ fn survives(text: &str) {
 }
 
 #[test]
-fn a_million_random_and_mutated_texts_do_no_harm() {
+fn a_million_random_inputs_do_not_panic() {
     const PIECES: [&str; 44] = [
         "tp",
         "fp",
@@ -267,9 +270,9 @@ fn a_million_random_and_mutated_texts_do_no_harm() {
     let seeds: Vec<String> = all_scores().iter().map(|score| score.formula().text()).collect();
     for round in 0..1_000_000 {
         let text = match round % 4 {
-            // Pieces of formulas in any order.
+            // Random sequences of tokens.
             0 | 1 => (0..1 + random.below(14)).map(|_| PIECES[random.below(PIECES.len())]).collect::<String>(),
-            // A real formula with a few characters changed, dropped or doubled.
+            // A valid formula with a few characters changed, removed or inserted.
             2 => {
                 let mut characters: Vec<char> = seeds[random.below(seeds.len())].chars().collect();
                 for _ in 0..1 + random.below(4) {
@@ -287,7 +290,7 @@ fn a_million_random_and_mutated_texts_do_no_harm() {
                 }
                 characters.into_iter().collect()
             }
-            // Characters of any kind.
+            // Arbitrary characters.
             _ => (0..random.below(24)).filter_map(|_| char::from_u32(random.below(0x11_0000) as u32)).collect(),
         };
         match Formula::parse(&text) {
@@ -300,7 +303,7 @@ fn a_million_random_and_mutated_texts_do_no_harm() {
 }
 
 #[test]
-fn hostile_texts_are_bounded() {
+fn hostile_inputs_take_bounded_time_and_give_short_errors() {
     let repeat = |text: &str, times: usize| text.repeat(times);
     for text in [
         repeat("(", 100_000),
@@ -325,13 +328,13 @@ fn hostile_texts_are_bounded() {
         "x".repeat(10_000_000),
         "(1+".repeat(2_000_000),
     ] {
-        survives(&text);
+        assert_handled_quickly(&text);
         let start = Instant::now();
         if let Err(error) = Score::parse(&text) {
-            // An error is a few lines, whatever the text.
-            let shown = error.to_string();
-            assert!(shown.len() < 1000 && shown.lines().count() <= 4, "{shown}");
-            assert!(!shown.contains('\u{1b}') && !shown.contains('\u{0}'));
+            // An error message has a few lines for any input.
+            let message = error.to_string();
+            assert!(message.len() < 1000 && message.lines().count() <= 4, "{message}");
+            assert!(!message.contains('\u{1b}') && !message.contains('\u{0}'));
         }
         let _ = scorewise::sweep::Condition::parse(&text);
         let _ = text.parse::<scorewise::Prior>();
@@ -340,9 +343,9 @@ fn hostile_texts_are_bounded() {
 }
 
 #[test]
-fn what_can_be_written_can_be_printed_on_a_small_stack() {
-    // The longest chain that is allowed, on a stack of 256 KiB: evaluation is a loop, printing at most 256 deep.
-    let work = || {
+fn the_deepest_allowed_formula_is_printed_on_a_small_stack() {
+    // The longest allowed chain on a stack of 256 KiB: evaluation is a loop, and printing recurses at most 256 deep.
+    let parse_and_print = || {
         let chain = format!("{}tp", "tp+".repeat(250));
         let formula = Formula::parse(&chain).unwrap();
         assert_eq!(formula.text().matches("tp").count(), 251);
@@ -351,5 +354,5 @@ fn what_can_be_written_can_be_printed_on_a_small_stack() {
         assert!(Formula::parse(&nested).unwrap().value(&MATRIX) >= 1.0);
         assert!(Formula::parse(&"(".repeat(4000)).is_err());
     };
-    std::thread::Builder::new().stack_size(256 * 1024).spawn(work).unwrap().join().unwrap();
+    std::thread::Builder::new().stack_size(256 * 1024).spawn(parse_and_print).unwrap().join().unwrap();
 }

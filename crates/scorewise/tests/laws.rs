@@ -1,7 +1,7 @@
-//! The laws that every score, every prior and every loss obeys. Nothing here is repeated per score: a new line of the
-//! registry goes through all of it.
+//! Properties of every score, every prior and every loss. The tests run over the whole registry, so a new score needs no
+//! changes here.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 mod common;
 
@@ -41,44 +41,46 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                 let mut gradient = vec![0.0; logits.len()];
                 let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
                 loss.value_and_gradient(&rows, &mut gradient).unwrap();
-                let top = largest(&gradient);
+                let largest_derivative = largest(&gradient);
                 for row in 0..logits.len() {
-                    // Fourth order, so that a step large against rounding is small against the curvature.
+                    // Fourth-order differences, so that the step can be large compared with rounding and small compared with the curvature.
                     let step = 1e-4;
-                    let moved = |by: f64| {
+                    let value_moved = |by: f64| {
                         let mut logits = logits.clone();
                         logits[row] += by;
                         value(&logits)
                     };
-                    let difference =
-                        (8.0 * (moved(step) - moved(-step)) - (moved(2.0 * step) - moved(-2.0 * step))) / (12.0 * step);
-                    // At an end of a support and at a kink of the score there is no derivative to match.
+                    let difference = (8.0 * (value_moved(step) - value_moved(-step))
+                        - (value_moved(2.0 * step) - value_moved(-2.0 * step)))
+                        / (12.0 * step);
+                    // At an end of a support and at a kink of the score there is no derivative to compare with.
                     let at = 1.0 / (1.0 + (-logits[row]).exp());
                     let (low, high) = prior.support();
-                    let near = |end: f64| end > 0.0 && end < 1.0 && (at - end).abs() < 2e-3;
-                    let one_sided = [moved(step) - moved(0.0), moved(0.0) - moved(-step)].map(|change| change / step);
-                    let is_kink = (one_sided[0] - one_sided[1]).abs() > 0.05 * top + 1e-9;
-                    // Where two predictions change places, the exact expected score has a kink.
-                    let neighbour = |other: &f64| *other != logits[row] && (other - logits[row]).abs() < 8.0 * step;
-                    if near(low) || near(high) || is_kink || logits.iter().any(neighbour) {
+                    let is_near = |end: f64| end > 0.0 && end < 1.0 && (at - end).abs() < 2e-3;
+                    let one_sided = [value_moved(step) - value_moved(0.0), value_moved(0.0) - value_moved(-step)]
+                        .map(|change| change / step);
+                    let is_kink = (one_sided[0] - one_sided[1]).abs() > 0.05 * largest_derivative + 1e-9;
+                    // The exact expected score has a kink where two predictions are equal.
+                    let is_neighbour = |other: &f64| *other != logits[row] && (other - logits[row]).abs() < 8.0 * step;
+                    if is_near(low) || is_near(high) || is_kink || logits.iter().any(is_neighbour) {
                         skipped += 1;
                         continue;
                     }
                     checked += 1;
                     let error = (gradient[row] - difference).abs();
-                    // What the differences cannot know: four values, weighed by 18 in all and each good to a few units in the
-                    // last place, over twelve steps. No other room is given.
+                    // The rounding error of the differences: four values with weights of 18 in total, each accurate to a few units in the
+                    // last place, divided by twelve steps.
                     let rounding = 4.0 * f64::EPSILON * 18.0 / (12.0 * step) * value(&logits).abs().max(1.0);
                     assert!(
                         error <= 1e-6 * difference.abs() + rounding,
-                        "{score} under {prior}, {loss:?}, row {row}: {} for {difference}",
+                        "{score} under {prior}, {loss:?}, row {row}: {}, expected {difference}",
                         gradient[row]
                     );
                 }
             }
         }
     }
-    assert!(checked > 10 * skipped, "{checked} slopes checked, {skipped} skipped");
+    assert!(checked > 10 * skipped, "{checked} derivatives checked, {skipped} skipped");
 }
 
 #[test]
@@ -90,24 +92,25 @@ fn f32_rows_agree_with_f64_rows() {
     {
         for score in all_scores() {
             let (logits, labels) = logits_and_labels(&mut random, 300, 0.2, 4.0);
-            let narrow: Vec<f32> = logits.iter().map(|z| *z as f32).collect();
-            // The same numbers in both: only the arithmetic differs.
-            let wide: Vec<f64> = narrow.iter().map(|z| f64::from(*z)).collect();
+            let logits_f32: Vec<f32> = logits.iter().map(|z| *z as f32).collect();
+            // The same numbers in both types, so that only the arithmetic differs.
+            let logits_f64: Vec<f64> = logits_f32.iter().map(|z| f64::from(*z)).collect();
             for loss in both_losses(&score, &prior) {
-                let (mut narrow_gradient, mut wide_gradient) = (vec![0f32; 300], vec![0f64; 300]);
-                let narrow_value = loss
-                    .value_and_gradient(&Rows::new(Logits(&narrow), &labels).unwrap(), &mut narrow_gradient)
+                let (mut gradient_f32, mut gradient_f64) = (vec![0f32; 300], vec![0f64; 300]);
+                let value_f32 = loss
+                    .value_and_gradient(&Rows::new(Logits(&logits_f32), &labels).unwrap(), &mut gradient_f32)
                     .unwrap();
-                let wide_value =
-                    loss.value_and_gradient(&Rows::new(Logits(&wide), &labels).unwrap(), &mut wide_gradient).unwrap();
+                let value_f64 = loss
+                    .value_and_gradient(&Rows::new(Logits(&logits_f64), &labels).unwrap(), &mut gradient_f64)
+                    .unwrap();
                 assert!(
-                    (narrow_value - wide_value).abs() <= 1e-5 * wide_value.abs().max(1.0),
-                    "{score} under {prior}: {narrow_value} for {wide_value}"
+                    (value_f32 - value_f64).abs() <= 1e-5 * value_f64.abs().max(1.0),
+                    "{score} under {prior}: {value_f32}, expected {value_f64}"
                 );
-                let top = largest(&wide_gradient);
-                for (narrow, wide) in narrow_gradient.iter().zip(&wide_gradient) {
-                    let error = (f64::from(*narrow) - wide).abs();
-                    assert!(error <= 1e-5 * top, "{score} under {prior}: {narrow} for {wide}");
+                let largest_derivative = largest(&gradient_f64);
+                for (got, expected) in gradient_f32.iter().zip(&gradient_f64) {
+                    let error = (f64::from(*got) - expected).abs();
+                    assert!(error <= 1e-5 * largest_derivative, "{score} under {prior}: {got}, expected {expected}");
                 }
             }
         }
@@ -115,7 +118,7 @@ fn f32_rows_agree_with_f64_rows() {
 }
 
 #[test]
-fn losses_stay_finite_at_the_ends_of_the_world() {
+fn losses_stay_finite_at_extreme_logits_and_weights() {
     let logits: Vec<f64> = vec![1e4, -1e4, 0.0, 700.0, -745.0, 36.0, -37.0, 1e-300, 88.0, -104.0];
     let labels = [true, false, true, false, true, false, true, false, true, false];
     let weights = [1.0, 0.0, 1e12, 1e-12, 1.0, 1e12, 0.0, 1.0, 3.0, 1e12];
@@ -127,22 +130,22 @@ fn losses_stay_finite_at_the_ends_of_the_world() {
             losses.push(Loss::CrossEntropy(CrossEntropy::weighted(50.0, 1.0).unwrap()));
             for loss in losses {
                 for labels in [&labels, &all(true), &all(false)] {
-                    let narrow: Vec<f32> = logits.iter().map(|z| *z as f32).collect();
-                    let narrow_weights: Vec<f32> = weights.iter().map(|w| *w as f32).collect();
+                    let logits_f32: Vec<f32> = logits.iter().map(|z| *z as f32).collect();
+                    let weights_f32: Vec<f32> = weights.iter().map(|w| *w as f32).collect();
                     for weighted in [false, true] {
                         let mut rows = Rows::new(Logits(&logits), labels).unwrap();
-                        let mut narrow_rows = Rows::new(Logits(&narrow), labels).unwrap();
+                        let mut rows_f32 = Rows::new(Logits(&logits_f32), labels).unwrap();
                         if weighted {
                             rows = rows.weighted(&weights).unwrap();
-                            narrow_rows = narrow_rows.weighted(&narrow_weights).unwrap();
+                            rows_f32 = rows_f32.weighted(&weights_f32).unwrap();
                         }
-                        let (mut gradient, mut narrow_gradient) = ([0f64; 10], [0f32; 10]);
+                        let (mut gradient, mut gradient_f32) = ([0f64; 10], [0f32; 10]);
                         let value = loss.value_and_gradient(&rows, &mut gradient).unwrap();
-                        let narrow_value = loss.value_and_gradient(&narrow_rows, &mut narrow_gradient).unwrap();
-                        assert!(value.is_finite() && narrow_value.is_finite(), "{score} under {prior}");
-                        let finite = gradient.iter().all(|slope| slope.is_finite())
-                            && narrow_gradient.iter().all(|slope| slope.is_finite());
-                        assert!(finite, "{score} under {prior}: {gradient:?}, {narrow_gradient:?}");
+                        let value_f32 = loss.value_and_gradient(&rows_f32, &mut gradient_f32).unwrap();
+                        assert!(value.is_finite() && value_f32.is_finite(), "{score} under {prior}");
+                        let finite = gradient.iter().all(|derivative| derivative.is_finite())
+                            && gradient_f32.iter().all(|derivative| derivative.is_finite());
+                        assert!(finite, "{score} under {prior}: {gradient:?}, {gradient_f32:?}");
                     }
                 }
             }
@@ -151,7 +154,7 @@ fn losses_stay_finite_at_the_ends_of_the_world() {
 }
 
 #[test]
-fn all_weights_zero_is_finite_too() {
+fn losses_are_finite_if_all_weights_are_zero() {
     for loss in both_losses(&score("f1"), &Prior::uniform()) {
         let (logits, labels, weights) = ([0.3, -0.2], [true, false], [0.0, 0.0]);
         let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
@@ -162,7 +165,7 @@ fn all_weights_zero_is_finite_too() {
 }
 
 #[test]
-fn bad_rows_are_named() {
+fn invalid_rows_are_reported() {
     let labels = [true, false, true];
     let loss = ScoreLoss::new(score("f1"), Prior::uniform());
     let text = |error: Error| error.to_string();
@@ -170,8 +173,8 @@ fn bad_rows_are_named() {
     let nan = [0.0f32, f32::NAN, 0.0];
     let rows = Rows::new(Logits(&nan), &labels).unwrap();
     assert_eq!(text(loss.value(&rows).unwrap_err()), "logits, row 1: not a number");
-    let beyond = [0.5f32, 0.5, 1.5];
-    let rows = Rows::new(Probabilities(&beyond), &labels).unwrap();
+    let too_large = [0.5f32, 0.5, 1.5];
+    let rows = Rows::new(Probabilities(&too_large), &labels).unwrap();
     assert_eq!(text(loss.value(&rows).unwrap_err()), "probabilities, row 2: 1.5 does not lie between 0 and 1");
     for (weights, message) in [
         ([1.0, -1.0, 1.0], "weights, row 1: -1 does not lie at or above 0"),
@@ -191,7 +194,7 @@ fn bad_rows_are_named() {
 }
 
 #[test]
-fn a_weight_is_a_number_of_copies_and_order_does_not_matter() {
+fn weights_act_as_copies_and_order_does_not_matter() {
     let mut random = Random(13);
     for prior in all_priors() {
         for score in all_scores() {
@@ -215,14 +218,14 @@ fn a_weight_is_a_number_of_copies_and_order_does_not_matter() {
 }
 
 #[test]
-fn batches_in_two_passes_are_the_whole() {
+fn gradients_of_batches_equal_the_gradient_of_all_rows() {
     let mut random = Random(14);
     let (logits, labels) = logits_and_labels(&mut random, 1000, 0.05, 3.0);
     for prior in all_priors() {
         for name in ["f1", "mcc", "tss", "csi", "0.5*tss + 0.5*hss"] {
             let loss = ScoreLoss::new(score(name), prior.clone());
-            let mut whole = vec![0.0; 1000];
-            let value = loss.value_and_gradient(&Rows::new(Logits(&logits), &labels).unwrap(), &mut whole).unwrap();
+            let mut all_rows = vec![0.0; 1000];
+            let value = loss.value_and_gradient(&Rows::new(Logits(&logits), &labels).unwrap(), &mut all_rows).unwrap();
             let batch =
                 |range: std::ops::Range<usize>| Rows::new(Logits(&logits[range.clone()]), &labels[range]).unwrap();
             let ranges = [0..1, 1..130, 130..131, 131..700, 700..1000];
@@ -232,8 +235,8 @@ fn batches_in_two_passes_are_the_whole() {
             for range in ranges {
                 let mut gradient = vec![0.0; range.len()];
                 loss.gradient_with(slopes, &batch(range.clone()), &mut gradient).unwrap();
-                for (got, expected) in gradient.iter().zip(&whole[range]) {
-                    assert!((got - expected).abs() <= 1e-12 * largest(&whole), "{name} under {prior}");
+                for (got, expected) in gradient.iter().zip(&all_rows[range]) {
+                    assert!((got - expected).abs() <= 1e-12 * largest(&all_rows), "{name} under {prior}");
                 }
             }
         }
@@ -243,19 +246,19 @@ fn batches_in_two_passes_are_the_whole() {
 #[test]
 fn linear_scores_with_global_counts_are_unbiased_over_mini_batches() {
     let mut random = Random(15);
-    // Sixty rows, three positives, in batches of six: most batches have no positive.
+    // Sixty rows with three positives, in batches of six: most batches have no positive.
     let (logits, mut labels) = logits_and_labels(&mut random, 60, 0.0, 2.0);
     labels[20] = true;
     labels[21] = true;
     let counts = Counts { positives: 3.0, negatives: 57.0 };
     for score in all_scores().into_iter().filter(|score| score.shape() == Shape::Linear) {
-        if score.name() == "frequency_bias" {
-            continue; // its loss is |s − 1|: the score is linear, the loss is not
+        if matches!(score.direction(), Direction::Toward(_)) {
+            continue; // the loss is |s − ideal|, which is not linear
         }
         let plain = ScoreLoss::new(score.clone(), "cosine:0.4,0.4".parse().unwrap());
         let global = plain.clone().with_class_counts(counts, 60).unwrap();
-        let mut whole = vec![0.0; 60];
-        let value = plain.value_and_gradient(&Rows::new(Logits(&logits), &labels).unwrap(), &mut whole).unwrap();
+        let mut all_rows = vec![0.0; 60];
+        let value = plain.value_and_gradient(&Rows::new(Logits(&logits), &labels).unwrap(), &mut all_rows).unwrap();
         let (mut mean, mut gradients) = (0.0, vec![0.0; 60]);
         for start in (0..60).step_by(6) {
             let rows = Rows::new(Logits(&logits[start..start + 6]), &labels[start..start + 6]).unwrap();
@@ -263,11 +266,11 @@ fn linear_scores_with_global_counts_are_unbiased_over_mini_batches() {
             mean += global.value_and_gradient(&rows, &mut gradient).unwrap() / 10.0;
             gradients[start..start + 6].copy_from_slice(&gradient);
         }
-        assert!((mean - value).abs() < 1e-12, "{score}: {mean} for {value}");
-        for (got, expected) in gradients.iter().zip(&whole) {
-            assert!((got / 10.0 - expected).abs() < 1e-13, "{score}: {got} for {expected}");
+        assert!((mean - value).abs() < 1e-12, "{score}: {mean}, expected {value}");
+        for (got, expected) in gradients.iter().zip(&all_rows) {
+            assert!((got / 10.0 - expected).abs() < 1e-13, "{score}: {got}, expected {expected}");
         }
-        // A batch without positives alone would have called tss 0 − pofd, or undefined.
+        // For a batch without positives alone, tss would be 0 − pofd or undefined.
         let rows = Rows::new(Logits(&logits[6..12]), &labels[6..12]).unwrap();
         assert!(global.value(&rows).unwrap().is_finite());
     }
@@ -276,45 +279,62 @@ fn linear_scores_with_global_counts_are_unbiased_over_mini_batches() {
 }
 
 #[test]
-fn shapes_are_those_of_the_literature() {
-    let linear = "accuracy kappa_no_prevalence recall specificity pofd miss_rate tss balanced_accuracy weighted_youden hss1 \
-                  net_benefit(0.1) standardised_net_benefit(0.1) cost(fp=1,fn=10) utility relative_economic_value(0.2) leverage \
-                  frequency_bias";
-    let fractional = "precision far npv false_omission_rate f1 fbeta f2 f0_5 tversky(0.3,0.7) csi hss ets lift";
-    let neither = "mcc markedness g_mean fowlkes_mallows p4 min_class_accuracy odds_ratio log_odds_ratio orss yules_y lr_plus \
-                   lr_minus discriminant_power eds seds edi sedi iba optimisation_precision agm agf overlap braun_blanquet css";
-    let mut seen = BTreeSet::new();
-    for (names, shape) in [(linear, Shape::Linear), (fractional, Shape::LinearFractional), (neither, Shape::Nonlinear)]
-    {
-        for name in names.split_whitespace() {
-            // lr− = fn n / (p tn) is a quotient of linear functions after all, and lr+ too.
-            let shape = if name.starts_with("lr_") { Shape::LinearFractional } else { shape };
-            assert_eq!(score(name).shape(), shape, "{name}");
-            seen.insert(score(name).row().unwrap().name);
-        }
-    }
-    assert_eq!(seen.len(), ROWS.len(), "every registered score is in one of the lists");
-    assert_eq!(score("1 - far").shape(), Shape::LinearFractional);
-    assert_eq!(score("0.5*tss + 0.5*csi").shape(), Shape::Nonlinear);
-    assert_eq!(score("abs(tss)").shape(), Shape::Nonlinear);
-    // Linear means: the slopes do not depend on where one is. Checked on matrices, not on polynomials.
+fn shape_of_every_registered_score_matches_its_values() {
+    // The shape is derived from the formula; here it is determined from values on random matrices.
     let mut random = Random(16);
     for score in all_scores() {
-        let (p, n) = (7.0 + 50.0 * random.unit(), 9.0 + 90.0 * random.unit());
-        let mut slopes = || {
-            let (tp, fp) = (p * random.unit(), n * random.unit());
-            let reduced = score.formula().reduced(&Confusion::new(n - fp, fp, p - tp, tp));
-            (reduced.positive, reduced.negative)
+        let expected = match (has_constant_gradient(&score, &mut random), is_projective(&score, &mut random)) {
+            (true, _) => Shape::Linear,
+            (false, true) => Shape::LinearFractional,
+            (false, false) => Shape::Nonlinear,
         };
-        let first = slopes();
-        let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs()) + 1e-12;
-        let same = (0..20).map(|_| slopes()).all(|slopes| close(first.0, slopes.0) && close(first.1, slopes.1));
-        assert_eq!(same, score.shape() == Shape::Linear, "{score}");
+        assert_eq!(score.shape(), expected, "{score}");
+    }
+    for (text, shape) in [
+        ("tss", Shape::Linear),
+        ("f1", Shape::LinearFractional),
+        ("mcc", Shape::Nonlinear),
+        ("1 - far", Shape::LinearFractional),
+        ("0.5*tss + 0.5*csi", Shape::Nonlinear),
+        ("abs(tss)", Shape::Nonlinear),
+    ] {
+        assert_eq!(score(text).shape(), shape, "{text}");
     }
 }
 
+/// Whether the derivatives at fixed class counts are the same at random matrices, as for a linear score.
+fn has_constant_gradient(score: &Score, random: &mut Random) -> bool {
+    let (p, n) = (7.0 + 50.0 * random.unit(), 9.0 + 90.0 * random.unit());
+    let mut derivatives = || {
+        let (tp, fp) = (p * random.unit(), n * random.unit());
+        let reduced = score.formula().reduced(&Confusion::new(n - fp, fp, p - tp, tp));
+        (reduced.positive, reduced.negative)
+    };
+    let first = derivatives();
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs()) + 1e-12;
+    (0..20).map(|_| derivatives()).all(|other| close(first.0, other.0) && close(first.1, other.1))
+}
+
+/// Whether the cross-ratio of four values on a random line in (TP, FP) equals that of the four points: a quotient of linear functions
+/// is a projective map of every line, and other functions are not.
+fn is_projective(score: &Score, random: &mut Random) -> bool {
+    (0..20).all(|_| {
+        let (p, n) = (7.0 + 50.0 * random.unit(), 9.0 + 90.0 * random.unit());
+        let (from, to) = ([random.unit(), random.unit()], [random.unit(), random.unit()]);
+        let value = |t: f64| {
+            let (tp, fp) = (p * (from[0] + t * (to[0] - from[0])), n * (from[1] + t * (to[1] - from[1])));
+            score.value(&Confusion::new(n - fp, fp, p - tp, tp))
+        };
+        let t = [0.0, 0.35, 0.7, 1.0];
+        let s = t.map(value);
+        let one = (s[0] - s[2]) * (s[1] - s[3]) * (t[0] - t[3]) * (t[1] - t[2]);
+        let other = (s[0] - s[3]) * (s[1] - s[2]) * (t[0] - t[2]) * (t[1] - t[3]);
+        (one - other).abs() <= 1e-8 * (one.abs() + other.abs()) + 1e-24
+    })
+}
+
 #[test]
-fn scores_keep_their_range_perfect_value_and_direction() {
+fn scores_respect_their_range_perfect_value_and_direction() {
     let mut random = Random(17);
     for score in all_scores() {
         let row = score.row().unwrap();
@@ -324,16 +344,16 @@ fn scores_keep_their_range_perfect_value_and_direction() {
             let confusion = Confusion::new(cell(), cell(), cell(), cell());
             if let Some(value) = score.checked(&confusion) {
                 assert!(value >= low - 1e-9 && value <= high + 1e-9, "{score} of {confusion:?}: {value}");
-                assert_eq!(value, score.value(&confusion), "{score}: what a report shows is what a loss uses");
+                assert_eq!(value, score.value(&confusion), "{score}: reports and losses must use the same value");
             } else {
                 assert!(score.value(&confusion).is_finite());
             }
         }
         let perfect = score.checked(&Confusion::new(70.0, 0.0, 0.0, 30.0));
         if let (Some(declared), Some(value)) = (row.perfect, perfect) {
-            assert!((declared - value).abs() < 1e-12, "{score}: {value} for {declared}");
+            assert!((declared - value).abs() < 1e-12, "{score}: {value}, expected {declared}");
         }
-        // A better matrix is not worse.
+        // A matrix with fewer errors of both kinds is not worse.
         let (good, bad) = (Confusion::new(80.0, 10.0, 2.0, 8.0), Confusion::new(60.0, 30.0, 6.0, 4.0));
         let gain = score.merit(score.value(&good)) - score.merit(score.value(&bad));
         assert!(gain >= 0.0, "{score}: {gain}");
@@ -379,12 +399,12 @@ fn identities_between_scores_hold() {
 }
 
 #[test]
-fn registry_names_are_words_and_each_means_one_thing() {
+fn registry_names_are_valid_and_unique() {
     let reserved = ["tp", "fp", "fn", "tn", "p", "n", "total", "sqrt", "ln", "exp", "abs", "min", "max", "and"];
     let mut seen = BTreeSet::new();
     for row in ROWS {
         for name in std::iter::once(&row.name).chain(row.aliases) {
-            assert!(!reserved.contains(name), "{name} is taken");
+            assert!(!reserved.contains(name), "{name} is reserved");
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{name}");
             assert!(name.starts_with(|c: char| c.is_ascii_lowercase()), "{name}");
             assert!(seen.insert(*name), "{name} is used twice");
@@ -392,38 +412,47 @@ fn registry_names_are_words_and_each_means_one_thing() {
                 "{name}{}",
                 if row.parameters.iter().any(|p| p.default.is_none()) { "(0.1)" } else { "" }
             ));
-            assert!(parsed.unwrap().name().starts_with(row.name), "an alias is read, never printed");
+            assert!(parsed.unwrap().name().starts_with(row.name), "an alias is accepted but never printed");
         }
         assert!(!row.reference.is_empty(), "{} has no reference", row.name);
-        assert!(row.direction == Direction::Higher || row.perfect.is_some() || row.name == "cost", "{}", row.name);
+        let has_minimum = row.direction == Direction::Lower && row.range.0.is_finite();
+        assert!(!has_minimum || row.perfect.is_some(), "{}", row.name);
     }
 }
 
 #[test]
-fn bad_rows_are_named_under_every_prior() {
+fn invalid_rows_are_reported_under_every_prior() {
     let labels = [true, false, true];
     for prior in all_priors() {
         let loss = ScoreLoss::new(score("f1"), prior.clone());
-        let nan = [0.5, f64::NAN, -1.0];
-        let narrow = nan.map(|z| z as f32);
-        let beyond = [0.5, 0.2, 7.0];
+        let logits = [0.5, f64::NAN, -1.0];
+        let logits_f32 = logits.map(|z| z as f32);
+        let too_large = [0.5, 0.2, 7.0];
         let message = |result: scorewise::Result<f64>| result.unwrap_err().to_string();
-        let wide = Rows::new(Logits(&nan), &labels).unwrap();
-        assert_eq!(message(loss.value(&wide)), "logits, row 1: not a number", "{prior}");
-        assert_eq!(message(loss.value_and_gradient(&wide, &mut [0.0; 3])), "logits, row 1: not a number", "{prior}");
-        let narrow = Rows::new(Logits(&narrow), &labels).unwrap();
-        assert_eq!(message(loss.value_and_gradient(&narrow, &mut [0.0; 3])), "logits, row 1: not a number", "{prior}");
-        let beyond = Rows::new(Probabilities(&beyond), &labels).unwrap();
+        let rows_f64 = Rows::new(Logits(&logits), &labels).unwrap();
+        assert_eq!(message(loss.value(&rows_f64)), "logits, row 1: not a number", "{prior}");
+        assert_eq!(
+            message(loss.value_and_gradient(&rows_f64, &mut [0.0; 3])),
+            "logits, row 1: not a number",
+            "{prior}"
+        );
+        let rows_f32 = Rows::new(Logits(&logits_f32), &labels).unwrap();
+        assert_eq!(
+            message(loss.value_and_gradient(&rows_f32, &mut [0.0; 3])),
+            "logits, row 1: not a number",
+            "{prior}"
+        );
+        let too_large = Rows::new(Probabilities(&too_large), &labels).unwrap();
         let expected = "probabilities, row 2: 7 does not lie between 0 and 1";
-        assert_eq!(message(loss.value(&beyond)), expected, "{prior}");
+        assert_eq!(message(loss.value(&too_large)), expected, "{prior}");
         assert!(prior.cdf(f64::NAN).is_nan() && prior.logit_density(f64::NAN).is_nan());
     }
 }
 
 #[test]
-fn batches_wholly_in_the_far_tail_stay_finite() {
+fn batches_in_the_far_tail_stay_finite() {
     let mut priors = all_priors();
-    let corners = [
+    let extreme = [
         "kumaraswamy:0.01,0.01",
         "kumaraswamy:0.01,1",
         "kumaraswamy:1,1",
@@ -436,10 +465,10 @@ fn batches_wholly_in_the_far_tail_stay_finite() {
         "cosine:0.5,0.5",
         "cosine:0.5,1e-9",
     ];
-    priors.extend(corners.map(|text| text.parse().unwrap()));
+    priors.extend(extreme.map(|text| text.parse().unwrap()));
     for prior in priors {
         for score in all_scores() {
-            for far in [10.0, 37.0, 87.5, 104.0, 350.0, 715.0, 740.6, 744.0, 745.2, 1e4, f64::INFINITY] {
+            for logit in [10.0, 37.0, 87.5, 104.0, 350.0, 715.0, 740.6, 744.0, 745.2, 1e4, f64::INFINITY] {
                 for (labels, weights) in [
                     ([true, false], [1.0, 1.0]),
                     ([true, false], [0.0, 1.0]),
@@ -448,7 +477,7 @@ fn batches_wholly_in_the_far_tail_stay_finite() {
                     ([true, false], [1e12, 1e-12]),
                 ] {
                     for sign in [1.0, -1.0] {
-                        let logits = [sign * far, sign * (far - 0.25)];
+                        let logits = [sign * logit, sign * (logit - 0.25)];
                         let loss = ScoreLoss::new(score.clone(), prior.clone());
                         let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&weights).unwrap();
                         let mut gradient = [0.0; 2];
@@ -457,17 +486,17 @@ fn batches_wholly_in_the_far_tail_stay_finite() {
                             .value_and_gradient(&rows, &mut gradient)
                             .unwrap_or_else(|error| panic!("{what}: {error}"));
                         assert!(
-                            value.is_finite() && gradient.iter().all(|slope| slope.is_finite()),
+                            value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()),
                             "{what}: {gradient:?}"
                         );
-                        let (narrow, narrow_weights) = (logits.map(|z| z as f32), weights.map(|w| w as f32));
-                        let rows = Rows::new(Logits(&narrow), &labels).unwrap().weighted(&narrow_weights).unwrap();
+                        let (logits_f32, weights_f32) = (logits.map(|z| z as f32), weights.map(|w| w as f32));
+                        let rows = Rows::new(Logits(&logits_f32), &labels).unwrap().weighted(&weights_f32).unwrap();
                         let mut gradient = [0f32; 2];
                         let value = loss
                             .value_and_gradient(&rows, &mut gradient)
                             .unwrap_or_else(|error| panic!("{what}: {error}"));
                         assert!(
-                            value.is_finite() && gradient.iter().all(|slope| slope.is_finite()),
+                            value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()),
                             "f32 {what}: {gradient:?}"
                         );
                     }
@@ -478,22 +507,22 @@ fn batches_wholly_in_the_far_tail_stay_finite() {
 }
 
 #[test]
-fn f32_rows_at_the_edge_of_a_support_keep_their_sign_and_size() {
+fn f32_rows_at_the_edge_of_a_support_are_accurate() {
     for text in ["cosine:0.5,0.1", "triangular:0.5,0.2", "epanechnikov:0.5,0.2", "quartic:0.5,0.2", "uniform:0.4,0.6"] {
         let prior: Prior = text.parse().unwrap();
         let (low, high) = prior.support();
         let mut last = 0.0;
         for k in -2000..=2000 {
-            // Across the whole support and a little beyond, densely.
+            // Densely over the whole support and slightly too_large it.
             let p = (0.5 * (low + high) + 0.55 * (high - low) * f64::from(k) / 2000.0) as f32;
             let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
             let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;
             let exact = prior.cdf(f64::from(p));
             assert!((0.0..=1.0).contains(&f) && f >= last - 1e-7, "{text} at {p}: {f} after {last}");
-            assert!((f - exact).abs() <= 2e-6, "{text} at {p}: {f} for {exact}");
+            assert!((f - exact).abs() <= 2e-6, "{text} at {p}: {f}, expected {exact}");
             last = f;
         }
-        // A hundredth into the support F is small, but known.
+        // One hundredth into the support F is small but must be accurate.
         let p = (low + 0.01 * (high - low)) as f32;
         let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
         let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;
@@ -502,7 +531,7 @@ fn f32_rows_at_the_edge_of_a_support_keep_their_sign_and_size() {
 }
 
 #[test]
-fn linear_means_linear_also_where_a_guard_steps_in() {
+fn formulas_with_guards_are_not_called_linear() {
     for text in
         ["1/(1 + fn/tp)", "n/(1 + tn/fp)", "tp/((fn/tp) + p/p)", "tp*fp/fp", "2*precision*recall/(precision + recall)"]
     {
@@ -513,13 +542,13 @@ fn linear_means_linear_also_where_a_guard_steps_in() {
     let refused = |text: &str| {
         ScoreLoss::new(score(text), Prior::uniform()).with_class_counts(counts, 4000).unwrap_err().to_string()
     };
-    // Linear up to 700 positives, and not beyond.
+    // It is linear up to 700 positives only.
     assert!(refused("recall + max(p - 700, 0)*tp*fp").contains("linear"));
     assert!(refused("frequency_bias").contains("its distance from 1"));
 }
 
 #[test]
-fn cross_entropy_of_a_sure_miss_is_said_to_be_infinite() {
+fn infinite_cross_entropy_is_an_error() {
     let logits = [f64::INFINITY, 0.0];
     let rows = Rows::new(Logits(&logits), &[false, true]).unwrap();
     assert!(CrossEntropy::plain().value(&rows).unwrap_err().to_string().contains("cross-entropy"));

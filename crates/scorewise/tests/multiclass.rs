@@ -1,6 +1,6 @@
-//! Laws and golden values of more than two classes.
+//! Properties and golden values of the multi-class losses and scores.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use scorewise::multiclass::{
     AnyOf, Average, ClassLabels, ClassRows, MultiConfusion, MultiScore, OneOf, OneVersusRest, SimplexLoss,
@@ -28,7 +28,7 @@ const MULTI_SCORES: [&str; 10] = [
     "macro(frequency_bias)",
 ];
 
-/// Random rows of four classes or as many as asked for, the same for the same seed.
+/// Random rows, determined by the seed.
 #[derive(Clone)]
 struct Batch {
     classes: usize,
@@ -46,7 +46,7 @@ impl Batch {
         Batch {
             classes,
             logits: (0..rows * classes).map(|_| 4.0 * next() - 2.0).collect(),
-            // The first rows show every class, the others prefer the lower ones.
+            // The first rows contain every class; the others are more often in the lower classes.
             labels: (0..rows)
                 .map(|row| if row < classes { row as u32 } else { (classes as f64 * next() * next()) as u32 })
                 .collect(),
@@ -71,14 +71,14 @@ impl Batch {
         Batch { logits: logits.to_vec(), ..self.clone() }
     }
 
-    /// The rows and classes of these numbers, in this order; a label follows its class.
-    fn chosen(&self, rows: &[usize], classes: &[usize]) -> Batch {
-        let place = |label: u32| classes.iter().position(|class| *class == label as usize).unwrap() as u32;
+    /// The given rows and classes in the given order, with labels renumbered accordingly.
+    fn select(&self, rows: &[usize], classes: &[usize]) -> Batch {
+        let new_label = |label: u32| classes.iter().position(|class| *class == label as usize).unwrap() as u32;
         let cells = || rows.iter().flat_map(|row| classes.iter().map(move |class| row * self.classes + class));
         Batch {
             classes: classes.len(),
             logits: cells().map(|at| self.logits[at]).collect(),
-            labels: rows.iter().map(|row| place(self.labels[*row])).collect(),
+            labels: rows.iter().map(|row| new_label(self.labels[*row])).collect(),
             flags: cells().map(|at| self.flags[at]).collect(),
             weights: rows.iter().map(|row| self.weights[*row]).collect(),
         }
@@ -98,7 +98,7 @@ fn one_versus_rest(name: &str, priors: &[&str], average: Average) -> OneVersusRe
     OneVersusRest::new(score(name), priors, average).unwrap()
 }
 
-/// A simplex loss with all its settings away from their defaults.
+/// A simplex loss with no setting at its default.
 fn simplex(name: &str) -> SimplexLoss {
     SimplexLoss::new(multi(name)).with_sharpness(1.5).unwrap().with_centres(vec![0.1, -0.3, 0.2, 0.4]).unwrap()
 }
@@ -114,15 +114,15 @@ fn simplex_value_and_gradient<R: Real>(loss: &SimplexLoss, rows: &ClassRows<'_, 
 }
 
 fn assert_close(got: f64, expected: f64, tolerance: f64, what: &str) {
-    assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what}: {got} for {expected}");
+    assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what}: {got}, expected {expected}");
 }
 
-/// Equal to a share of the greatest of them.
+/// Asserts that values are close relative to the largest of them.
 fn assert_all_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     assert_eq!(got.len(), expected.len(), "{what}");
     let scale = expected.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
     for (at, (got, expected)) in got.iter().zip(expected).enumerate() {
-        assert!((got - expected).abs() <= tolerance * scale, "{what}, at {at}: {got} for {expected}");
+        assert!((got - expected).abs() <= tolerance * scale, "{what}, at {at}: {got}, expected {expected}");
     }
 }
 
@@ -130,11 +130,11 @@ fn assert_same_matrix(got: &Confusion, expected: &Confusion, what: &str) {
     assert_all_close(&got.array(), &expected.array(), 1e-14, what);
 }
 
-/// A gradient against the central difference of fourth order.
+/// Compares a gradient with fourth-order central differences.
 fn assert_gradient(at: &[f64], value_and_gradient: impl Fn(&[f64]) -> (f64, Vec<f64>), what: &str) {
     let (_, gradient) = value_and_gradient(at);
-    let scale = gradient.iter().fold(0.0, |scale: f64, slope| scale.max(slope.abs()));
-    assert!(scale > 1e-6, "{what}: no gradient to speak of");
+    let scale = gradient.iter().fold(0.0, |scale: f64, derivative| scale.max(derivative.abs()));
+    assert!(scale > 1e-6, "{what}: the gradient is too small to compare");
     let step = 1e-3;
     for k in 0..at.len() {
         let moved = |by: f64| {
@@ -144,19 +144,23 @@ fn assert_gradient(at: &[f64], value_and_gradient: impl Fn(&[f64]) -> (f64, Vec<
         };
         let difference = (8.0 * (moved(1.0) - moved(-1.0)) - (moved(2.0) - moved(-2.0))) / (12.0 * step);
         let tolerance = 1e-6 * (difference.abs() + 1e-3 * scale);
-        assert!((gradient[k] - difference).abs() <= tolerance, "{what}, at {k}: {} for {difference}", gradient[k]);
+        assert!(
+            (gradient[k] - difference).abs() <= tolerance,
+            "{what}, at {k}: {}, expected {difference}",
+            gradient[k]
+        );
     }
 }
 
 #[test]
 fn gradient_of_one_versus_rest_matches_central_difference() {
-    // A batch in which no class has as many alarms as events, the kink of |s − 1|, within a step of the differences.
+    // In this batch no class has nearly as many alarms as events, which is the kink of |s − 1|.
     let batch = Batch::random(21, 11, 4);
     for name in SCORES {
         for prior in PRIORS {
             for average in AVERAGES {
                 if (name, average) == ("frequency_bias", Average::Micro) {
-                    continue; // as many alarms as events in all: the kink of |s − 1|
+                    continue; // overall there are as many alarms as events, which is the kink of |s − 1|
                 }
                 let loss = one_versus_rest(name, prior, average);
                 let what = format!("{average}({name}), {prior:?}");
@@ -187,7 +191,7 @@ fn gradient_of_the_simplex_matches_central_difference() {
 }
 
 #[test]
-fn slopes_by_cell_match_central_difference() {
+fn derivatives_with_respect_to_cells_match_central_difference() {
     let cells = [50.0, 3.0, 2.0, 10.0, 30.0, 5.0, 1.0, 4.0, 15.0];
     let matrix = |cells: &[f64]| MultiConfusion::new(3, cells.to_vec()).unwrap();
     for name in MULTI_SCORES {
@@ -202,23 +206,23 @@ fn slopes_by_cell_match_central_difference() {
 #[test]
 fn f32_agrees_with_f64() {
     let batch = Batch::random(3, 200, 4);
-    let narrow: Vec<f32> = batch.logits.iter().map(|z| *z as f32).collect();
+    let logits_f32: Vec<f32> = batch.logits.iter().map(|z| *z as f32).collect();
     let weights: Vec<f32> = batch.weights.iter().map(|weight| *weight as f32).collect();
-    let rows = ClassRows::new(&narrow, 4, OneOf(&batch.labels)).unwrap().weighted(&weights).unwrap();
-    let wide = batch.weighted();
-    let widen = |gradient: Vec<f32>| gradient.into_iter().map(f64::from).collect::<Vec<_>>();
+    let rows = ClassRows::new(&logits_f32, 4, OneOf(&batch.labels)).unwrap().weighted(&weights).unwrap();
+    let rows_f64 = batch.weighted();
+    let to_f64 = |gradient: Vec<f32>| gradient.into_iter().map(f64::from).collect::<Vec<_>>();
     for prior in PRIORS {
         let loss = one_versus_rest("f1", prior, Average::Macro);
         let ((value, gradient), (expected, expected_gradient)) =
-            (value_and_gradient(&loss, &rows), value_and_gradient(&loss, &wide));
+            (value_and_gradient(&loss, &rows), value_and_gradient(&loss, &rows_f64));
         assert_close(value, expected, 1e-6, "value");
-        assert_all_close(&widen(gradient), &expected_gradient, 1e-5, &format!("{prior:?}"));
+        assert_all_close(&to_f64(gradient), &expected_gradient, 1e-5, &format!("{prior:?}"));
     }
     for name in MULTI_SCORES {
         let ((value, gradient), (expected, expected_gradient)) =
-            (simplex_value_and_gradient(&simplex(name), &rows), simplex_value_and_gradient(&simplex(name), &wide));
+            (simplex_value_and_gradient(&simplex(name), &rows), simplex_value_and_gradient(&simplex(name), &rows_f64));
         assert_close(value, expected, 1e-6, name);
-        assert_all_close(&widen(gradient), &expected_gradient, 1e-5, name);
+        assert_all_close(&to_f64(gradient), &expected_gradient, 1e-5, name);
     }
 }
 
@@ -242,8 +246,8 @@ fn scores_agree_with_the_golden_file() {
 }
 
 #[test]
-fn gerrity_by_cuts_is_gerrity_by_his_scoring_matrix() {
-    // Σ E_ij s_ij / n with s from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as he printed it.
+fn gerrity_by_cuts_equals_gerrity_by_scoring_matrix() {
+    // Σ E_ij s_ij / n with s from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as printed in Gerrity's paper.
     let batch = Batch::random(4, 60, 5);
     let matrix = MultiConfusion::from_logits(&batch.weighted());
     let (truth, total) = (matrix.row_sums(), matrix.total());
@@ -263,7 +267,7 @@ fn gerrity_by_cuts_is_gerrity_by_his_scoring_matrix() {
 }
 
 #[test]
-fn every_class_has_the_matrix_of_its_own_binary_loss() {
+fn matrix_of_each_class_is_that_of_its_binary_loss() {
     let batch = Batch::random(5, 80, 3);
     let loss = one_versus_rest("f1", &["cosine:0.5,0.3", "beta:2,3", "uniform"], Average::Macro);
     for (class, got) in loss.expect(&batch.any_of().weighted(&batch.weights).unwrap()).unwrap().iter().enumerate() {
@@ -276,7 +280,7 @@ fn every_class_has_the_matrix_of_its_own_binary_loss() {
 }
 
 #[test]
-fn one_label_is_the_binary_loss() {
+fn a_single_label_gives_the_binary_loss() {
     let batch = Batch::random(6, 50, 1);
     let rows = Rows::new(Logits(&batch.logits), &batch.flags).unwrap();
     for average in AVERAGES {
@@ -289,7 +293,7 @@ fn one_label_is_the_binary_loss() {
     }
 }
 
-/// Two classes seen as one question: the logit z₁ − z₀ of class 1, or its negative for class 0.
+/// Two classes as a binary problem: the logit z₁ − z₀ for class 1, or its negative for class 0.
 fn binary_view(batch: &Batch, class: u32) -> (Vec<f64>, Vec<bool>) {
     let sign = if class == 1 { 1.0 } else { -1.0 };
     let logits = batch.logits.chunks(2).map(|z| sign * (z[1] - z[0])).collect();
@@ -297,7 +301,7 @@ fn binary_view(batch: &Batch, class: u32) -> (Vec<f64>, Vec<bool>) {
 }
 
 #[test]
-fn two_classes_are_two_binary_losses() {
+fn two_classes_give_the_mean_of_two_binary_losses() {
     let batch = Batch::random(7, 60, 2);
     let priors = ["cosine:0.4,0.3", "beta:0.5,2"];
     let (value, gradient) = value_and_gradient(&one_versus_rest("mcc", &priors, Average::Macro), &batch.one_of());
@@ -308,9 +312,9 @@ fn two_classes_are_two_binary_losses() {
         let mut binary = vec![0.0; 60];
         let loss = ScoreLoss::new(score("mcc"), prior.parse().unwrap());
         expected += 0.5 * loss.value_and_gradient(&rows, &mut binary).unwrap();
-        for (row, slope) in binary.iter().enumerate() {
-            expected_gradient[2 * row + class] += 0.5 * slope;
-            expected_gradient[2 * row + 1 - class] -= 0.5 * slope;
+        for (row, derivative) in binary.iter().enumerate() {
+            expected_gradient[2 * row + class] += 0.5 * derivative;
+            expected_gradient[2 * row + 1 - class] -= 0.5 * derivative;
         }
     }
     assert_close(value, expected, 1e-14, "value");
@@ -318,7 +322,7 @@ fn two_classes_are_two_binary_losses() {
 }
 
 #[test]
-fn simplex_of_two_classes_is_the_uniform_prior() {
+fn simplex_of_two_classes_equals_the_uniform_prior() {
     let batch = Batch::random(8, 60, 2);
     let (logits, labels) = binary_view(&batch, 1);
     let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&batch.weights).unwrap();
@@ -331,13 +335,13 @@ fn simplex_of_two_classes_is_the_uniform_prior() {
         let (value, gradient) = simplex_value_and_gradient(&loss, &class_rows);
         let mut expected = vec![0.0; 60];
         assert_close(value, binary.value_and_gradient(&rows, &mut expected).unwrap(), 1e-13, name);
-        let expected: Vec<f64> = expected.iter().flat_map(|slope| [-slope, *slope]).collect();
+        let expected: Vec<f64> = expected.iter().flat_map(|derivative| [-derivative, *derivative]).collect();
         assert_all_close(&gradient, &expected, 1e-12, name);
     }
 }
 
 #[test]
-fn expected_rows_keep_the_weights_of_the_classes() {
+fn expected_matrices_preserve_the_class_weights() {
     let batch = Batch::random(9, 300, 4);
     let rows = batch.weighted();
     let support = |class: u32| -> f64 {
@@ -354,7 +358,7 @@ fn expected_rows_keep_the_weights_of_the_classes() {
 }
 
 #[test]
-fn weighted_average_weighs_by_support_and_not_by_negatives() {
+fn weighted_average_uses_the_support_and_not_the_negatives() {
     let batch = Batch::random(10, 40, 3);
     let loss = |average| one_versus_rest("recall", &["uniform"], average);
     let matrices = loss(Average::Weighted).expect(&batch.one_of()).unwrap();
@@ -366,7 +370,7 @@ fn weighted_average_weighs_by_support_and_not_by_negatives() {
     assert_close(got, value(&|matrix| matrix.counts().positives), 1e-14, "weighted");
     assert!((got - value(&|matrix| matrix.counts().negatives)).abs() > 1e-3);
     assert_close(loss(Average::Macro).of(&matrices).unwrap(), value(&|_| 1.0), 1e-14, "macro");
-    // Support-weighted recall of the whole matrix is accuracy, as every textbook says.
+    // The support-weighted recall of the whole matrix equals accuracy.
     let matrix = MultiConfusion::from_logits(&batch.one_of());
     assert_close(multi("weighted(recall)").value(&matrix), multi("accuracy").value(&matrix), 1e-15, "recall");
 }
@@ -386,10 +390,10 @@ fn every_class_uses_its_own_prior() {
 }
 
 #[test]
-fn batches_add_up_to_the_whole() {
-    let whole = Batch::random(12, 100, 4);
+fn gradients_of_batches_equal_the_gradient_of_all_rows() {
+    let all_rows = Batch::random(12, 100, 4);
     let parts: Vec<Batch> = [(0, 17), (17, 18), (18, 100)]
-        .map(|(from, to)| whole.chosen(&(from..to).collect::<Vec<_>>(), &[0, 1, 2, 3]))
+        .map(|(from, to)| all_rows.select(&(from..to).collect::<Vec<_>>(), &[0, 1, 2, 3]))
         .into();
     for average in AVERAGES {
         let loss = one_versus_rest("f1", PRIORS[2], average);
@@ -397,14 +401,14 @@ fn batches_add_up_to_the_whole() {
         for part in &parts {
             sums.iter_mut().zip(loss.expect(&part.weighted()).unwrap()).for_each(|(sum, part)| *sum += part);
         }
-        let (value, expected) = value_and_gradient(&loss, &whole.weighted());
+        let (value, expected) = value_and_gradient(&loss, &all_rows.weighted());
         assert_close(loss.of(&sums).unwrap(), value, 1e-14, average.name());
         let slopes = loss.slopes(&sums).unwrap();
         let mut gradient = Vec::new();
         for part in &parts {
-            let mut piece = vec![0.0; part.logits.len()];
-            loss.gradient_with(&slopes, &part.weighted(), &mut piece).unwrap();
-            gradient.extend(piece);
+            let mut part_gradient = vec![0.0; part.logits.len()];
+            loss.gradient_with(&slopes, &part.weighted(), &mut part_gradient).unwrap();
+            gradient.extend(part_gradient);
         }
         assert_all_close(&gradient, &expected, 1e-13, average.name());
     }
@@ -414,26 +418,26 @@ fn batches_add_up_to_the_whole() {
         for part in &parts {
             sum += &loss.expect(&part.weighted()).unwrap();
         }
-        let (value, expected) = simplex_value_and_gradient(&loss, &whole.weighted());
+        let (value, expected) = simplex_value_and_gradient(&loss, &all_rows.weighted());
         assert_close(loss.of(&sum).unwrap(), value, 1e-14, name);
         let slopes = loss.slopes(&sum).unwrap();
         let mut gradient = Vec::new();
         for part in &parts {
-            let mut piece = vec![0.0; part.logits.len()];
-            loss.gradient_with(&slopes, &part.weighted(), &mut piece).unwrap();
-            gradient.extend(piece);
+            let mut part_gradient = vec![0.0; part.logits.len()];
+            loss.gradient_with(&slopes, &part.weighted(), &mut part_gradient).unwrap();
+            gradient.extend(part_gradient);
         }
         assert_all_close(&gradient, &expected, 1e-12, name);
     }
 }
 
 #[test]
-fn order_of_rows_and_names_of_classes_do_not_matter() {
+fn order_of_rows_and_classes_does_not_matter() {
     let batch = Batch::random(13, 50, 4);
     let rows: Vec<usize> = (0..50).map(|row| (row * 7 + 3) % 50).collect();
     let classes = [2, 0, 3, 1];
-    let other = batch.chosen(&rows, &classes);
-    let moved = |gradient: &[f64]| -> Vec<f64> {
+    let other = batch.select(&rows, &classes);
+    let reordered = |gradient: &[f64]| -> Vec<f64> {
         rows.iter().flat_map(|row| classes.iter().map(move |class| gradient[row * 4 + class])).collect()
     };
     for average in AVERAGES {
@@ -442,7 +446,7 @@ fn order_of_rows_and_names_of_classes_do_not_matter() {
         let (value, gradient) = value_and_gradient(&loss, &batch.weighted());
         let (other_value, other_gradient) = value_and_gradient(&relabelled, &other.weighted());
         assert_close(other_value, value, 1e-14, average.name());
-        assert_all_close(&other_gradient, &moved(&gradient), 1e-12, average.name());
+        assert_all_close(&other_gradient, &reordered(&gradient), 1e-12, average.name());
     }
     for name in MULTI_SCORES.into_iter().filter(|name| *name != "gerrity") {
         let loss = simplex(name);
@@ -450,18 +454,18 @@ fn order_of_rows_and_names_of_classes_do_not_matter() {
         let (value, gradient) = simplex_value_and_gradient(&loss, &batch.weighted());
         let (other_value, other_gradient) = simplex_value_and_gradient(&relabelled, &other.weighted());
         assert_close(other_value, value, 1e-13, name);
-        assert_all_close(&other_gradient, &moved(&gradient), 1e-12, name);
+        assert_all_close(&other_gradient, &reordered(&gradient), 1e-12, name);
     }
-    // Gerrity's classes are ordered: they can be turned round, and nothing else.
+    // Gerrity's classes are ordered: the score is invariant under reversal only.
     let all: Vec<usize> = (0..50).collect();
     let of =
-        |classes: &[usize]| multi("gerrity").value(&MultiConfusion::from_logits(&batch.chosen(&all, classes).one_of()));
-    assert_close(of(&[3, 2, 1, 0]), of(&[0, 1, 2, 3]), 1e-14, "turned round");
+        |classes: &[usize]| multi("gerrity").value(&MultiConfusion::from_logits(&batch.select(&all, classes).one_of()));
+    assert_close(of(&[3, 2, 1, 0]), of(&[0, 1, 2, 3]), 1e-14, "reversed");
     assert!((of(&[2, 0, 3, 1]) - of(&[0, 1, 2, 3])).abs() > 1e-3);
 }
 
 #[test]
-fn gumbel_thresholds_drawn_at_random_give_the_simplex() {
+fn random_gumbel_thresholds_give_the_expected_matrix() {
     let (logits, centres, sharpness) = ([0.3, -0.4, 1.1], [0.2, -0.5, 0.9], 1.7);
     let loss =
         SimplexLoss::new(multi("accuracy")).with_sharpness(sharpness).unwrap().with_centres(centres.to_vec()).unwrap();
@@ -482,12 +486,12 @@ fn gumbel_thresholds_drawn_at_random_give_the_simplex() {
     for (class, count) in counts.iter().enumerate() {
         let (p, got) = (expected.at(1, class), count / f64::from(draws));
         let deviation = (p * (1.0 - p) / f64::from(draws)).sqrt();
-        assert!((got - p).abs() < 4.0 * deviation, "class {class}: {got} for {p}");
+        assert!((got - p).abs() < 4.0 * deviation, "class {class}: {got}, expected {p}");
     }
 }
 
 #[test]
-fn a_sharp_simplex_is_argmax() {
+fn a_sharp_simplex_approaches_argmax() {
     let batch = Batch::random(15, 100, 3);
     let sharp = SimplexLoss::new(multi("mcc")).with_sharpness(1e6).unwrap();
     let expected = MultiConfusion::from_logits(&batch.one_of());
@@ -496,7 +500,7 @@ fn a_sharp_simplex_is_argmax() {
 }
 
 #[test]
-fn everything_is_finite_at_large_logits_and_odd_weights() {
+fn losses_are_finite_at_extreme_logits_and_weights() {
     let mut batch = Batch::random(16, 40, 4);
     for (at, logit) in batch.logits.iter_mut().enumerate() {
         *logit *= [1.0, 30.0, 400.0, 5e3][at / 4 % 4];
@@ -505,45 +509,51 @@ fn everything_is_finite_at_large_logits_and_odd_weights() {
     for (row, weight) in batch.weights.iter_mut().enumerate() {
         *weight = [1.0, 0.0, 1e12, 1e-12][row / 3 % 4];
     }
-    let nothing = vec![0.0; 40];
-    for weights in [&batch.weights, &nothing] {
+    let zero_weights = vec![0.0; 40];
+    for weights in [&batch.weights, &zero_weights] {
         let rows = batch.one_of().weighted(weights).unwrap();
         for name in SCORES {
             for prior in PRIORS {
                 for average in AVERAGES {
                     let loss = one_versus_rest(name, prior, average);
                     let (value, gradient) = value_and_gradient(&loss, &rows);
-                    assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{name} {prior:?}");
+                    assert!(
+                        value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()),
+                        "{name} {prior:?}"
+                    );
                     let (value, gradient) = value_and_gradient(&loss, &batch.any_of().weighted(weights).unwrap());
-                    assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{name} {prior:?}");
+                    assert!(
+                        value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()),
+                        "{name} {prior:?}"
+                    );
                 }
             }
         }
         for name in MULTI_SCORES {
             let (value, gradient) = simplex_value_and_gradient(&simplex(name), &rows);
-            assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{name}");
+            assert!(value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()), "{name}");
         }
     }
 }
 
 #[test]
-fn a_sure_row_has_the_gradient_that_its_log_odds_have() {
-    // z = (60, 0, −5), truly class 1: p₀ rounds to 1, and a gradient from 1 − p₀ would be 0.
+fn gradient_of_a_certain_prediction_is_accurate() {
+    // z = (60, 0, −5) with true class 1: p₀ rounds to 1, and a gradient computed from 1 − p₀ would be 0.
     let rows = [60.0, 0.0, -5.0, 0.2, 0.1, 0.4];
     let loss = one_versus_rest("recall", &["uniform"], Average::Macro);
     let class_rows = ClassRows::new(&rows, 3, OneOf(&[1, 0])).unwrap();
     let (_, gradient) = value_and_gradient(&loss, &class_rows);
-    // Only class 1's recall, p₁ of the first row, depends on it: −⅓ ∂p₁/∂z₁ = −⅓ p₁(1 − p₁).
+    // Of the recalls, only that of class 1, which is p₁ of the first row, depends on it: −⅓ ∂p₁/∂z₁ = −⅓ p₁(1 − p₁).
     let others = 60f64.exp() + (-5f64).exp();
-    let slope = -others / ((1.0 + others) * (1.0 + others)) / 3.0;
-    assert!((gradient[1] - slope).abs() <= 1e-13 * slope.abs(), "{} for {slope}", gradient[1]);
-    // By z₀ it is ⅓ p₁p₀, and p₀ is 1 − p₁ to 28 digits.
-    assert!((gradient[0] + slope).abs() <= 1e-13 * slope.abs(), "{} for {}", gradient[0], -slope);
+    let derivative = -others / ((1.0 + others) * (1.0 + others)) / 3.0;
+    assert!((gradient[1] - derivative).abs() <= 1e-13 * derivative.abs(), "{}, expected {derivative}", gradient[1]);
+    // The derivative with respect to z₀ is ⅓ p₁p₀, and p₀ equals 1 − p₁ to 28 digits.
+    assert!((gradient[0] + derivative).abs() <= 1e-13 * derivative.abs(), "{}, expected {}", gradient[0], -derivative);
 }
 
 #[test]
-fn absent_classes_do_no_harm() {
-    // Class 2 has no rows: macro counts it with the guarded 0, weighted leaves it out, reports say what is undefined.
+fn absent_classes_are_handled() {
+    // Class 2 has no rows: macro includes it with the guarded 0, weighted ignores it, and reports call undefined values undefined.
     let matrix = MultiConfusion::from_labels(3, &[0, 0, 1, 1], &[0, 1, 1, 1], None).unwrap();
     let f1 = [2.0 / 3.0, 4.0 / 5.0];
     assert_close(multi("macro(f1)").value(&matrix), (f1[0] + f1[1]) / 3.0, 1e-15, "macro");
@@ -557,12 +567,12 @@ fn absent_classes_do_no_harm() {
     let rows = ClassRows::new(&batch.logits, 3, OneOf(&labels)).unwrap();
     for average in AVERAGES {
         let (value, gradient) = value_and_gradient(&one_versus_rest("tss", &["uniform"], average), &rows);
-        assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()));
+        assert!(value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()));
     }
 }
 
 #[test]
-fn constant_forecasts_and_empty_matrices_are_undefined_and_zero() {
+fn scores_of_constant_forecasts_and_empty_matrices_are_undefined() {
     let constant = MultiConfusion::from_labels(3, &[0, 1, 2], &[1, 1, 1], Some(&[0.1, 0.2, 0.3])).unwrap();
     assert_eq!((multi("mcc").checked(&constant), multi("mcc").value(&constant)), (None, 0.0));
     assert_close(multi("hss").checked(&constant).unwrap(), 0.0, 1e-15, "hss");
@@ -573,13 +583,13 @@ fn constant_forecasts_and_empty_matrices_are_undefined_and_zero() {
     let empty = MultiConfusion::empty(3).unwrap();
     for name in MULTI_SCORES {
         assert_eq!((multi(name).value(&empty), multi(name).checked(&empty)), (0.0, None), "{name}");
-        assert!(multi(name).loss_and_slopes(&empty).1.iter().all(|slope| slope.is_finite()), "{name}");
+        assert!(multi(name).loss_and_slopes(&empty).1.iter().all(|derivative| derivative.is_finite()), "{name}");
     }
 }
 
 #[test]
-fn losses_of_classes_are_averaged_where_a_value_is_aimed_at() {
-    // Biases of 5/3 and 1/3 have the mean 1, and neither is right.
+fn losses_and_not_scores_are_averaged_if_there_is_an_ideal_value() {
+    // Biases of 5/3 and 1/3 have the mean 1, but neither is perfect.
     let matrix = MultiConfusion::from_labels(2, &[0, 0, 0, 1, 1, 1], &[0, 0, 0, 0, 0, 1], None).unwrap();
     assert_close(multi("macro(frequency_bias)").loss(&matrix), (2.0 / 3.0 + 2.0 / 3.0) / 2.0, 1e-15, "bias");
     assert_close(multi("macro(frequency_bias)").value(&matrix), 1.0, 1e-15, "bias");
@@ -589,10 +599,10 @@ fn losses_of_classes_are_averaged_where_a_value_is_aimed_at() {
 }
 
 #[test]
-fn matrices_count_what_they_say() {
+fn matrices_match_hand_counted_ones() {
     let logits = [0.0, 1.0, 2.0, 5.0, 5.0, 1.0, -1.0, -2.0, -3.0];
     let rows = ClassRows::new(&logits, 3, OneOf(&[2, 1, 0])).unwrap().weighted(&[1.0, 2.0, 4.0]).unwrap();
-    let matrix = MultiConfusion::from_logits(&rows); // of two greatest logits the first
+    let matrix = MultiConfusion::from_logits(&rows); // of equal logits the first is predicted
     assert_eq!(matrix.cells(), [4.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
     assert_eq!(matrix, MultiConfusion::from_labels(3, &[2, 1, 0], &[2, 0, 0], Some(&[1.0, 2.0, 4.0])).unwrap());
     assert_eq!((matrix.row_sums(), matrix.column_sums()), (vec![4.0, 2.0, 1.0], vec![6.0, 0.0, 1.0]));
@@ -603,7 +613,7 @@ fn matrices_count_what_they_say() {
 }
 
 #[test]
-fn scores_and_averages_are_read_and_written() {
+fn scores_and_averages_are_parsed_and_printed() {
     for name in MULTI_SCORES {
         assert_eq!(multi(name).to_string(), name);
         assert_eq!(name.parse::<MultiScore>().unwrap(), multi(name));
@@ -630,21 +640,24 @@ fn scores_and_averages_are_read_and_written() {
 }
 
 #[test]
-fn errors_are_sentences() {
+fn invalid_input_is_reported() {
     let logits = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
     let rows = |logits: &'static [f64], classes, labels: &'static [u32]| ClassRows::new(logits, classes, OneOf(labels));
-    let good = || ClassRows::new(&logits, 3, OneOf(&[0, 1])).unwrap();
-    let simple = || SimplexLoss::new(multi("mcc"));
-    let sentence = |fault: Option<Error>| fault.map(|fault| fault.to_string()).unwrap_or_default();
+    let valid = || ClassRows::new(&logits, 3, OneOf(&[0, 1])).unwrap();
+    let simplex = || SimplexLoss::new(multi("mcc"));
+    let message = |error: Option<Error>| error.map(|error| error.to_string()).unwrap_or_default();
     let two = one_versus_rest("f1", &["uniform", "uniform"], Average::Macro);
     let cases: Vec<(Option<Error>, &str)> = vec![
-        (rows(&[0.0; 5], 3, &[0, 1]).err(), "logits must hold a value for each of 2 rows and 3 classes, not 5 in all"),
+        (
+            rows(&[0.0; 5], 3, &[0, 1]).err(),
+            "logits must have one value for each of 2 rows and 3 classes, not 5 in all",
+        ),
         (rows(&[], 3, &[]).err(), "there are no rows; at least one is needed"),
         (rows(&[0.0], 1, &[0]).err(), "classes must be at least 2, not 1"),
         (rows(&[0.0], 0, &[0]).err(), "classes must be at least 1, not 0"),
         (
             rows(&[0.0; 2], usize::MAX, &[0, 0]).err(),
-            "logits must hold a value for each of 2 rows and 18446744073709551615 classes, not 2 in all",
+            "logits must have one value for each of 2 rows and 18446744073709551615 classes, not 2 in all",
         ),
         (rows(&[0.0; 6], 3, &[0, 7]).err(), "labels, row 1: 7 does not lie below the number of classes"),
         (
@@ -654,51 +667,51 @@ fn errors_are_sentences() {
         (rows(&[0.0, 1.0, f64::INFINITY], 3, &[0]).err(), "logits, row 0, class 2: inf is not a finite number"),
         (
             ClassRows::new(&logits, 3, AnyOf(&[true; 5])).err(),
-            "labels must hold a value for each of 1 rows and 3 classes, not 5 in all",
+            "labels must have one value for each of 1 rows and 3 classes, not 5 in all",
         ),
         (
             ClassRows::new(&logits, 3, AnyOf(&[true; 3])).err(),
-            "logits must hold a value for each of 1 rows and 3 classes, not 6 in all",
+            "logits must have one value for each of 1 rows and 3 classes, not 6 in all",
         ),
-        (good().weighted(&[1.0]).err(), "weights has 1 rows, expected 2"),
-        (good().weighted(&[1.0, -2.0]).err(), "weights, row 1: -2 does not lie at or above 0"),
-        (good().weighted(&[f64::NAN, 1.0]).err(), "weights, row 0: not a number"),
+        (valid().weighted(&[1.0]).err(), "weights has 1 rows, expected 2"),
+        (valid().weighted(&[1.0, -2.0]).err(), "weights, row 1: -2 does not lie at or above 0"),
+        (valid().weighted(&[f64::NAN, 1.0]).err(), "weights, row 0: not a number"),
         (
             OneVersusRest::new(score("f1"), vec![], Average::Macro).err(),
             "priors must be one for all classes or one for each, not none",
         ),
-        (two.value(&good()).err(), "priors must be one for all classes or one for each of the 3, not 2"),
+        (two.value(&valid()).err(), "priors must be one for all classes or one for each of the 3, not 2"),
         (
-            two.value_and_gradient(&good(), &mut [0.0; 5]).err(),
+            two.value_and_gradient(&valid(), &mut [0.0; 5]).err(),
             "priors must be one for all classes or one for each of the 3, not 2",
         ),
         (
-            simple().value_and_gradient(&good(), &mut [0.0; 5]).err(),
-            "gradient must hold a value for each of 2 rows and 3 classes, not 5 in all",
+            simplex().value_and_gradient(&valid(), &mut [0.0; 5]).err(),
+            "gradient must have one value for each of 2 rows and 3 classes, not 5 in all",
         ),
         (
-            simple().gradient_with(&[0.0; 4], &good(), &mut [0.0; 6]).err(),
+            simplex().gradient_with(&[0.0; 4], &valid(), &mut [0.0; 6]).err(),
             "slopes must be one for each of 3×3 cells, not 4",
         ),
         (
-            one_versus_rest("f1", &["uniform"], Average::Macro).gradient_with(&[], &good(), &mut [0.0; 6]).err(),
+            one_versus_rest("f1", &["uniform"], Average::Macro).gradient_with(&[], &valid(), &mut [0.0; 6]).err(),
             "slopes must be one pair for each of the 3 classes, not 0",
         ),
-        (simple().with_sharpness(0.0).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not 0"),
-        (simple().with_sharpness(f64::NAN).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not NaN"),
-        (simple().with_centres(vec![]).err(), "centres must be one for all classes or one for each, not none"),
+        (simplex().with_sharpness(0.0).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not 0"),
+        (simplex().with_sharpness(f64::NAN).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not NaN"),
+        (simplex().with_centres(vec![]).err(), "centres must be one for all classes or one for each, not none"),
         (
-            simple().with_centres(vec![0.0, f64::INFINITY]).err(),
+            simplex().with_centres(vec![0.0, f64::INFINITY]).err(),
             "centres must lie between -1e6 and 1e6; that of class 1 is inf",
         ),
         (
-            simple().with_centres(vec![0.0, 1.0]).unwrap().value(&good()).err(),
+            simplex().with_centres(vec![0.0, 1.0]).unwrap().value(&valid()).err(),
             "centres must be one for all classes or one for each of the 3, not 2",
         ),
-        (MultiConfusion::new(2, vec![1.0; 3]).err(), "confusion matrix must hold 2×2 cells, not 3"),
+        (MultiConfusion::new(2, vec![1.0; 3]).err(), "confusion matrix must have 2×2 cells, not 3"),
         (
             MultiConfusion::new(2, vec![1.0, 2.0, -3.0, 4.0]).err(),
-            "confusion matrix must hold finite numbers at or above 0; row 1, column 0 holds -3",
+            "confusion matrix must have finite cells at or above 0; row 1, column 0 is -3",
         ),
         (
             MultiConfusion::from_labels(2, &[0, 1], &[0, 2], None).err(),
@@ -707,20 +720,20 @@ fn errors_are_sentences() {
         ("best".parse::<Average>().err(), "average must be macro, weighted or micro, not `best`"),
         (
             MultiScore::parse("f1").err().map(Error::from),
-            "`f1` is not a score of many classes\nhint: write `macro(f1)`, `weighted(f1)` or `micro(f1)`",
+            "`f1` is not a multi-class score\nhint: write `macro(f1)`, `weighted(f1)` or `micro(f1)`",
         ),
         (
             MultiScore::parse("best").err().map(Error::from),
-            "`best` is not a score of many classes\nhint: there are `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, and \
+            "`best` is not a multi-class score\nhint: there are `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, and \
              `macro(…)`, `weighted(…)` or `micro(…)`",
         ),
     ];
-    for (fault, expected) in cases {
-        assert_eq!(sentence(fault), expected);
+    for (error, expected) in cases {
+        assert_eq!(message(error), expected);
     }
     let overflow = SimplexLoss::new(multi("macro(exp(1e6*tp))"));
     assert_eq!(
-        overflow.value(&good()).unwrap_err().to_string(),
+        overflow.value(&valid()).unwrap_err().to_string(),
         "score `macro(exp(1e6*tp))` is not finite for these rows; rescale the formula"
     );
 }

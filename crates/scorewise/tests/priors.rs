@@ -1,6 +1,6 @@
-//! What every prior obeys as a distribution on [0, 1], and what is refused.
+//! Properties of every prior as a distribution on [0, 1], and the rejection of invalid priors.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 mod common;
 
@@ -23,27 +23,27 @@ fn priors_are_distributions() {
             if x < low || x > high {
                 assert_eq!(prior.pdf(x), 0.0, "{prior} at {x}");
             }
-            let back = prior.cdf(prior.quantile(cdf));
-            assert!((back - cdf).abs() < 1e-12, "{prior}: F(Q({cdf})) = {back}");
+            let round_trip = prior.cdf(prior.quantile(cdf));
+            assert!((round_trip - cdf).abs() < 1e-12, "{prior}: F(Q({cdf})) = {round_trip}");
         }
-        // f is the slope of F, and f p (1 − p) that of F(σ(z)).
+        // f p (1 − p) is the derivative of F(σ(z)).
         for k in 1..60 {
             let (z, step) = (f64::from(k) / 5.0 - 6.0, 1e-5);
             let at = |z: f64| prior.cdf_at(scorewise::prior::Chance::from_logit(z));
-            let slope = (at(z + step) - at(z - step)) / (2.0 * step);
+            let difference = (at(z + step) - at(z - step)) / (2.0 * step);
             let got = prior.logit_density(z);
             assert!(
-                (got - slope).abs() < 2e-5 * slope.max(0.05) + 5e-5 * f64::from(k % 2),
-                "{prior} at {z}: {got} for {slope}"
+                (got - difference).abs() < 2e-5 * difference.max(0.05) + 5e-5 * f64::from(k % 2),
+                "{prior} at {z}: {got}, expected {difference}"
             );
         }
-        // Text and back.
+        // The text form parses to the same prior.
         assert_eq!(prior.to_string().parse::<Prior>().unwrap(), prior);
     }
 }
 
 #[test]
-fn samples_follow_their_law_and_their_seed() {
+fn samples_follow_the_distribution_and_depend_on_the_seed() {
     for prior in all_priors() {
         let count = 20_000;
         let sample: Vec<f64> = prior.sample(5).take(count).collect();
@@ -53,7 +53,7 @@ fn samples_follow_their_law_and_their_seed() {
         let variance = sample.iter().map(|x| (x - prior.mean()).powi(2)).sum::<f64>() / count as f64;
         assert!((mean - prior.mean()).abs() < 5.0 * (prior.variance() / count as f64).sqrt(), "{prior}: mean {mean}");
         assert!((variance / prior.variance() - 1.0).abs() < 0.06, "{prior}: variance {variance}");
-        // Kolmogorov–Smirnov at one in ten thousand.
+        // Kolmogorov–Smirnov test at a significance level of 1e-4.
         let mut sorted = sample.clone();
         sorted.sort_by(f64::total_cmp);
         let distance = sorted
@@ -66,7 +66,7 @@ fn samples_follow_their_law_and_their_seed() {
 }
 
 #[test]
-fn wrong_priors_are_refused_with_a_sentence() {
+fn invalid_priors_are_rejected_with_a_one_line_error() {
     for (text, part) in [
         ("cosine:0.95,0.1", "the support [0.85, 1.05] must lie in [0, 1]"),
         ("cosine:0.5,0", "the half-width must be above 0"),
@@ -96,12 +96,12 @@ fn wrong_priors_are_refused_with_a_sentence() {
 }
 
 #[test]
-fn quantiles_moments_and_narrow_supports_keep_their_digits() {
+fn extreme_priors_are_accurate() {
     let prior = |text: &str| text.parse::<Prior>().unwrap();
     let close = |got: f64, expected: f64, what: &str| {
-        assert!((got / expected - 1.0).abs() < 1e-7, "{what}: {got} for {expected}");
+        assert!((got / expected - 1.0).abs() < 1e-7, "{what}: {got}, expected {expected}");
     };
-    // F = I_x(0.01, 0.01) is x^0.01 / (0.01 B) near 0, so its quantiles are powers of 100.
+    // F = I_x(0.01, 0.01) ≈ x^0.01 / (0.01 B) near 0, so its quantiles are of the order (level)^100.
     let small = prior("beta:0.01,0.01");
     assert!(small.quantile(0.05) < 1e-90 && small.quantile(0.05) > 1e-110, "{}", small.quantile(0.05));
     for level in [0.01, 0.2, 0.4] {

@@ -1,6 +1,6 @@
-//! The sweep against looking everywhere: every threshold, every score, with ties, weights and conditions.
+//! Compares the sweep with evaluating every threshold, for every score, with ties, weights and conditions.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 mod common;
 
@@ -8,24 +8,28 @@ use common::{Batch, Random, all_scores, score};
 use scorewise::sweep::{Best, Bootstrap, Condition, Histogram, Resampling, sweep};
 use scorewise::{Confusion, Error, Probabilities, Rows, Score};
 
-/// Thresholds from the first up to but not including the second.
-type Ends = (f64, f64);
+/// An interval of thresholds, from the first up to but not including the second.
+type ThresholdInterval = (f64, f64);
 
-/// Every interval of thresholds with its matrix, by counting: from the definition, with no sweep.
-fn every_interval(batch: &Batch) -> Vec<(Ends, Confusion)> {
-    let mut cuts = batch.probabilities.clone();
-    cuts.push(0.0);
-    cuts.sort_by(f64::total_cmp);
-    cuts.dedup();
-    let mut result: Vec<_> = cuts.windows(2).map(|ends| ((ends[0], ends[1]), batch.at(ends[0]))).collect();
-    let top = *cuts.last().unwrap();
+/// Every interval of thresholds with its matrix, counted row by row without a sweep.
+fn every_interval(batch: &Batch) -> Vec<(ThresholdInterval, Confusion)> {
+    let mut edges = batch.probabilities.clone();
+    edges.push(0.0);
+    edges.sort_by(f64::total_cmp);
+    edges.dedup();
+    let mut result: Vec<_> = edges.windows(2).map(|ends| ((ends[0], ends[1]), batch.at(ends[0]))).collect();
+    let top = *edges.last().unwrap();
     result.push(((top, 1.0), batch.at(top)));
     result
 }
 
-/// The best by looking everywhere: the value, and all intervals that attain it, joined where they touch.
-fn look_everywhere(batch: &Batch, score: &Score, conditions: &[Condition]) -> Option<(f64, Vec<Ends>)> {
-    let mut best: Option<(f64, f64, Vec<Ends>)> = None;
+/// The best value over all thresholds and all intervals that attain it, adjacent ones merged.
+fn best_of_all_intervals(
+    batch: &Batch,
+    score: &Score,
+    conditions: &[Condition],
+) -> Option<(f64, Vec<ThresholdInterval>)> {
+    let mut best: Option<(f64, f64, Vec<ThresholdInterval>)> = None;
     for (ends, confusion) in every_interval(batch) {
         let Some(value) = score.checked(&confusion) else { continue };
         if !conditions.iter().all(|condition| condition.holds(&confusion)) {
@@ -44,7 +48,7 @@ fn look_everywhere(batch: &Batch, score: &Score, conditions: &[Condition]) -> Op
     best.map(|(_, value, intervals)| (value, intervals))
 }
 
-fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<Ends>)>, batch: &Batch, score: &Score) {
+fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<ThresholdInterval>)>, batch: &Batch, score: &Score) {
     let what = format!("{score} on {:?}, {:?}, {:?}", batch.probabilities, batch.labels, batch.weights);
     match (found, expected) {
         (None, None) => {}
@@ -53,7 +57,10 @@ fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<Ends>)>, batch: 
             assert_eq!(found.intervals, intervals.len(), "{what}: {found:?}, {intervals:?}");
             assert!(intervals.contains(&found.interval), "{what}: {found:?}, {intervals:?}");
             let width = |ends: &(f64, f64)| ends.1 - ends.0;
-            assert!(intervals.iter().all(|ends| width(ends) <= width(&found.interval)), "{what}: the widest is chosen");
+            assert!(
+                intervals.iter().all(|ends| width(ends) <= width(&found.interval)),
+                "{what}: the widest interval must be chosen"
+            );
             assert!(
                 found.interval.0 <= found.threshold && (found.threshold < found.interval.1 || found.interval.1 == 1.0)
             );
@@ -64,20 +71,20 @@ fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<Ends>)>, batch: 
 }
 
 #[test]
-fn best_threshold_is_the_one_that_looking_everywhere_finds() {
+fn best_threshold_equals_exhaustive_search() {
     let mut random = Random(21);
     let scores = all_scores();
     for _ in 0..400 {
         let batch = Batch::random(&mut random);
         let sweep = sweep(&batch.rows()).unwrap();
         for score in &scores {
-            assert_same(sweep.best(score).as_ref(), look_everywhere(&batch, score, &[]), &batch, score);
+            assert_same(sweep.best(score).as_ref(), best_of_all_intervals(&batch, score, &[]), &batch, score);
         }
     }
 }
 
 #[test]
-fn best_threshold_under_conditions_is_the_one_that_looking_everywhere_finds() {
+fn best_threshold_under_conditions_equals_exhaustive_search() {
     let mut random = Random(22);
     let texts = [
         "precision >= 0.3",
@@ -94,20 +101,20 @@ fn best_threshold_under_conditions_is_the_one_that_looking_everywhere_finds() {
             let conditions = Condition::parse(text).unwrap();
             for name in ["f1", "tss", "far", "frequency_bias", "precision", "cost(fp=1, fn=10)"] {
                 let (score, found) = (score(name), sweep.best_subject_to(&score(name), &conditions));
-                assert_same(found.as_ref(), look_everywhere(&batch, &score, &conditions), &batch, &score);
+                assert_same(found.as_ref(), best_of_all_intervals(&batch, &score, &conditions), &batch, &score);
             }
         }
     }
 }
 
-/// Many rows, so that blocks, bounds and the radix sort all take part; several shapes of data.
-fn large(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec<bool>) {
+/// Many rows, so that blocks, bounds and the radix sort are all used; the data differ by `shape`.
+fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec<bool>) {
     let labels: Vec<bool> = (0..rows).map(|_| random.unit() < [0.3, 0.01, 0.5, 0.3][shape]).collect();
     let predict = |label: &bool| {
         let p = if *label { random.unit().sqrt() } else { random.unit().powi(2) };
         (match shape {
             0 => p,
-            1 => 1e-4 * p,                  // rare and timid
+            1 => 1e-4 * p,                  // rare events with low predictions
             2 => (p * 50.0).round() / 50.0, // many ties
             _ => {
                 if random.unit() < 0.3 {
@@ -115,21 +122,21 @@ fn large(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec<bool>
                 } else {
                     p
                 }
-            } // a third certain
+            } // a third of the predictions are 0
         }) as f32
     };
     (labels.iter().map(predict).collect(), labels)
 }
 
-/// Walks over all ranks of sorted rows with plain cumulative sums.
-fn walk(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
+/// The best merit, found by evaluating all ranks of the sorted rows with plain cumulative sums.
+fn best_of_all_ranks(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
     let positives = labels.iter().filter(|label| **label).count() as f64;
     let negatives = labels.len() as f64 - positives;
     let (mut tp, mut fp, mut best) = (0.0, 0.0, f64::NEG_INFINITY);
     for rank in 0..=order.len() {
-        let passes = match (
+        let is_threshold = match (
             rank.checked_sub(1).map(|k| probabilities[order[k]]),
             order.get(rank).map(|row| probabilities[*row]),
         ) {
@@ -137,7 +144,7 @@ fn walk(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
             (Some(above), None) => above > 0.0,
             (None, _) => true,
         };
-        if passes {
+        if is_threshold {
             let confusion = Confusion::new(negatives - fp, fp, positives - tp, tp);
             best = score.checked(&confusion).map_or(best, |value| best.max(score.merit(value)));
         }
@@ -153,14 +160,18 @@ fn walk(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
 }
 
 #[test]
-fn large_sweeps_find_the_same_optimum_as_a_walk_over_all_ranks() {
+fn large_sweeps_find_the_same_optimum_as_evaluating_all_ranks() {
     let mut random = Random(23);
     for shape in 0..4 {
-        let (probabilities, labels) = large(&mut random, 150_000, shape);
+        let (probabilities, labels) = large_batch(&mut random, 150_000, shape);
         let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
         for score in all_scores() {
             let found = sweep.best(&score).unwrap_or_else(|| panic!("{score}, shape {shape}"));
-            assert_eq!(score.merit(found.value), walk(&probabilities, &labels, &score), "{score}, shape {shape}");
+            assert_eq!(
+                score.merit(found.value),
+                best_of_all_ranks(&probabilities, &labels, &score),
+                "{score}, shape {shape}"
+            );
             assert_eq!(sweep.at(found.threshold), found.confusion);
         }
     }
@@ -169,14 +180,14 @@ fn large_sweeps_find_the_same_optimum_as_a_walk_over_all_ranks() {
 #[test]
 fn f32_f64_weighted_and_unweighted_sweeps_agree() {
     let mut random = Random(24);
-    let (narrow, labels) = large(&mut random, 20_000, 2);
-    let wide: Vec<f64> = narrow.iter().map(|p| f64::from(*p)).collect();
-    let (ones, narrow_ones) = (vec![1.0f64; 20_000], vec![1.0f32; 20_000]);
+    let (p_f32, labels) = large_batch(&mut random, 20_000, 2);
+    let p_f64: Vec<f64> = p_f32.iter().map(|p| f64::from(*p)).collect();
+    let (ones, ones_f32) = (vec![1.0f64; 20_000], vec![1.0f32; 20_000]);
     let sweeps = [
-        sweep(&Rows::new(Probabilities(&narrow), &labels).unwrap()).unwrap(),
-        sweep(&Rows::new(Probabilities(&wide), &labels).unwrap()).unwrap(),
-        sweep(&Rows::new(Probabilities(&narrow), &labels).unwrap().weighted(&narrow_ones).unwrap()).unwrap(),
-        sweep(&Rows::new(Probabilities(&wide), &labels).unwrap().weighted(&ones).unwrap()).unwrap(),
+        sweep(&Rows::new(Probabilities(&p_f32), &labels).unwrap()).unwrap(),
+        sweep(&Rows::new(Probabilities(&p_f64), &labels).unwrap()).unwrap(),
+        sweep(&Rows::new(Probabilities(&p_f32), &labels).unwrap().weighted(&ones_f32).unwrap()).unwrap(),
+        sweep(&Rows::new(Probabilities(&p_f64), &labels).unwrap().weighted(&ones).unwrap()).unwrap(),
     ];
     for score in all_scores() {
         let best = sweeps[0].best(&score);
@@ -187,10 +198,10 @@ fn f32_f64_weighted_and_unweighted_sweeps_agree() {
 }
 
 #[test]
-fn merged_sweeps_are_the_sweep_of_all_rows() {
+fn merged_sweeps_equal_the_sweep_of_all_rows() {
     let mut random = Random(25);
     for shape in 0..4 {
-        let (probabilities, labels) = large(&mut random, 5000, shape);
+        let (probabilities, labels) = large_batch(&mut random, 5000, shape);
         let weights: Vec<f32> = (0..5000).map(|_| random.below(9) as f32).collect();
         let part = |range: std::ops::Range<usize>| {
             let rows = Rows::new(Probabilities(&probabilities[range.clone()]), &labels[range.clone()]).unwrap();
@@ -207,10 +218,10 @@ fn merged_sweeps_are_the_sweep_of_all_rows() {
 }
 
 #[test]
-fn histograms_state_their_error_and_keep_to_it() {
+fn histogram_bounds_contain_the_exact_optimum() {
     let mut random = Random(26);
     for shape in 0..4 {
-        let (probabilities, labels) = large(&mut random, 30_000, shape);
+        let (probabilities, labels) = large_batch(&mut random, 30_000, shape);
         let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
         let exact = sweep(&rows).unwrap();
         for bits in [16, 20] {
@@ -226,10 +237,10 @@ fn histograms_state_their_error_and_keep_to_it() {
                 let truth = score.merit(exact.best(&score).unwrap().value);
                 let (reached, bound) = (score.merit(found.best.value), score.merit(found.bound));
                 assert!(reached <= truth && truth <= bound, "{name}: {reached}, {truth}, {bound}");
-                // What it reports is true of the rows themselves.
+                // The reported matrix is that of the rows themselves.
                 assert_eq!(exact.at(found.best.threshold), found.best.confusion, "{name}, {bits} bits, shape {shape}");
                 if name != "far" {
-                    assert!(truth - reached < 0.02, "{name}: {reached} for {truth}");
+                    assert!(truth - reached < 0.02, "{name}: {reached}, expected {truth}");
                 }
             }
         }
@@ -238,10 +249,10 @@ fn histograms_state_their_error_and_keep_to_it() {
 }
 
 #[test]
-fn curve_keeps_every_optimum_and_descends() {
+fn curve_contains_every_optimum_and_tp_decreases() {
     let mut random = Random(27);
     for shape in 0..4 {
-        let (probabilities, labels) = large(&mut random, 50_000, shape);
+        let (probabilities, labels) = large_batch(&mut random, 50_000, shape);
         let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
         let scores = all_scores();
         let curve = sweep.curve(&scores, 200);
@@ -262,37 +273,37 @@ fn curve_keeps_every_optimum_and_descends() {
 }
 
 #[test]
-fn corners_of_the_threshold_are_right() {
-    // All predictions equal: two matrices, never and always.
+fn ties_and_predictions_of_zero_and_one_are_handled() {
+    // All predictions equal: there are two matrices, with no row or all rows predicted positive.
     let rows = Rows::new(Probabilities(&[0.4, 0.4, 0.4]), &[true, false, true]).unwrap();
     let found = sweep(&rows).unwrap().best(&score("f1")).unwrap();
     assert_eq!((found.interval, found.value), ((0.0, 0.4), 4.0 / 5.0));
-    let never = sweep(&rows).unwrap().best(&score("specificity")).unwrap();
-    assert_eq!(never.interval, (0.4, 1.0));
-    // A prediction of 0 is never above a threshold, one of 1 always, except at 1.
+    let no_alarms = sweep(&rows).unwrap().best(&score("specificity")).unwrap();
+    assert_eq!(no_alarms.interval, (0.4, 1.0));
+    // A prediction of 0 is never above a threshold; one of 1 is above every threshold except 1.
     let rows = Rows::new(Probabilities(&[0.0, 1.0]), &[true, true]).unwrap();
     let recall = sweep(&rows).unwrap().best(&score("recall")).unwrap();
     assert_eq!((recall.value, recall.interval), (0.5, (0.0, 1.0)));
-    // Neighbouring floats: the middle must not round up into the wrong interval.
+    // Adjacent floats: the middle must not be rounded up to the other interval.
     let (low, high) = (0.3f64, 0.3f64.next_up());
     let neighbours = [low, high];
     let rows = Rows::new(Probabilities(&neighbours), &[false, true]).unwrap();
     let tss = sweep(&rows).unwrap().best(&score("tss")).unwrap();
     assert_eq!((tss.value, tss.threshold), (1.0, low));
-    // Undefined at every threshold, or a condition that nothing satisfies.
+    // Undefined at every threshold, or a condition that no threshold satisfies.
     let rows = Rows::new(Probabilities(&[0.2, 0.8]), &[false, false]).unwrap();
     assert_eq!(sweep(&rows).unwrap().best(&score("recall")), None);
-    let nothing = Condition::parse("fp > 5").unwrap();
-    assert_eq!(sweep(&rows).unwrap().best_subject_to(&score("specificity"), &nothing), None);
+    let unsatisfiable = Condition::parse("fp > 5").unwrap();
+    assert_eq!(sweep(&rows).unwrap().best_subject_to(&score("specificity"), &unsatisfiable), None);
     assert!(sweep(&Rows::new(Probabilities(&[0.2, 1.2]), &[false, true]).unwrap()).is_err());
     assert!(sweep(&Rows::new(Probabilities(&[0.2, f64::NAN]), &[false, true]).unwrap()).is_err());
-    // −0 is 0.
+    // −0 is treated as 0.
     let rows = Rows::new(Probabilities(&[0.0, -0.0, 0.5]), &[true, false, true]).unwrap();
     assert_eq!(sweep(&rows).unwrap().at(0.0), Confusion::new(1.0, 0.0, 1.0, 1.0));
 }
 
 #[test]
-fn conditions_read_and_refuse() {
+fn conditions_are_parsed_or_rejected() {
     let texts: Vec<String> = Condition::parse("precision >= 0.3 and tp/(tp+fn) > 2*far, fn <= 3")
         .unwrap()
         .iter()
@@ -312,7 +323,7 @@ fn conditions_read_and_refuse() {
 }
 
 #[test]
-fn copies_follow_their_resampling() {
+fn copies_follow_the_resampling_scheme() {
     let mut random = Random(28);
     let labels: Vec<bool> = (0..5000).map(|_| random.unit() < 0.1).collect();
     let positives = labels.iter().filter(|label| **label).count() as u32;
@@ -334,7 +345,10 @@ fn copies_follow_their_resampling() {
     let mut probability = (-1f64).exp();
     for (k, count) in counts.iter().enumerate().take(7) {
         let (expected, total) = (5e5 * probability, 5e5);
-        assert!((count - expected).abs() < 5.0 * (total * probability).sqrt(), "{k} copies: {count} for {expected}");
+        assert!(
+            (count - expected).abs() < 5.0 * (total * probability).sqrt(),
+            "{k} copies: {count}, expected {expected}"
+        );
         probability /= (k + 1) as f64;
     }
     for replicate in 0..10 {
@@ -343,23 +357,23 @@ fn copies_follow_their_resampling() {
         assert_eq!((of_positives, copies.iter().sum()), (positives, 5000));
         let copies = draw(Resampling::Blocks(48), replicate, 7);
         assert_eq!(copies.iter().sum::<u32>(), 5000);
-        // Blocks of neighbours: far fewer changes than single rows would make.
+        // Blocks of neighbours have far fewer changes than rows drawn individually.
         let changes = copies.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes < 5000 / 48 * 3, "{changes}");
     }
 }
 
 #[test]
-fn bootstrap_intervals_cover_and_replicates_are_sweeps_of_copies() {
+fn bootstrap_intervals_contain_the_value_and_replicates_are_weighted_sweeps() {
     let mut random = Random(29);
-    let (probabilities, labels) = large(&mut random, 3000, 0);
+    let (probabilities, labels) = large_batch(&mut random, 3000, 0);
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 200, seed: 3 };
     let best = bootstrap.best(&rows, &score("tss"), &[]).unwrap();
     let value = sweep(&rows).unwrap().best(&score("tss")).unwrap();
     let (low, high) = best.value.interval(0.95).unwrap();
     assert!(low < value.value && value.value < high && high - low < 0.1);
-    // Each replicate is the sweep of the rows with their copies as weights.
+    // Each replicate equals the sweep of the rows with their copies as weights.
     let mut expected: Vec<f64> = (0..200)
         .map(|replicate| {
             let mut copies = vec![0; 3000];
@@ -370,23 +384,23 @@ fn bootstrap_intervals_cover_and_replicates_are_sweeps_of_copies() {
         .collect();
     expected.sort_by(f64::total_cmp);
     assert_eq!(best.threshold.values(), expected);
-    // At a fixed threshold, the deviation of accuracy is that of a binomial.
+    // At a fixed threshold, the standard deviation of accuracy is binomial.
     let accuracy = &bootstrap.scores(&rows, 0.5, &[score("accuracy")]).unwrap()[0];
     let at_half = score("accuracy").value(&sweep(&rows).unwrap().at(0.5));
     let binomial = (at_half * (1.0 - at_half) / 3000.0).sqrt();
     assert!((accuracy.deviation().unwrap() / binomial - 1.0).abs() < 0.2, "{accuracy:?}");
     assert_eq!((accuracy.undefined(), accuracy.values().len()), (0, 200));
-    let none = Bootstrap { replicates: 0, ..bootstrap };
-    assert!(none.best(&rows, &score("f1"), &[]).unwrap_err().to_string().contains("at least 1"));
-    let none = Bootstrap { resampling: Resampling::Blocks(0), ..bootstrap };
-    assert!(none.scores(&rows, 0.5, &[]).unwrap_err().to_string().contains("at least one row long"));
+    let invalid = Bootstrap { replicates: 0, ..bootstrap };
+    assert!(invalid.best(&rows, &score("f1"), &[]).unwrap_err().to_string().contains("at least 1"));
+    let invalid = Bootstrap { resampling: Resampling::Blocks(0), ..bootstrap };
+    assert!(invalid.scores(&rows, 0.5, &[]).unwrap_err().to_string().contains("at least one row long"));
 }
 
 #[cfg(feature = "rayon")]
 #[test]
-fn any_number_of_threads_gives_the_same_bits() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let mut random = Random(30);
-    let (probabilities, labels) = large(&mut random, 300_000, 0);
+    let (probabilities, labels) = large_batch(&mut random, 300_000, 0);
     let weights: Vec<f32> = (0..300_000).map(|_| random.unit() as f32).collect();
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(&weights).unwrap();
     let few = Rows::new(Probabilities(&probabilities[..2000]), &labels[..2000]).unwrap();
@@ -402,18 +416,24 @@ fn any_number_of_threads_gives_the_same_bits() {
 }
 
 #[test]
-fn results_are_these_to_the_bit_with_and_without_rayon() {
-    // The same numbers in both builds, on every machine: a change here is a change of results.
+fn results_are_bit_identical_with_and_without_rayon() {
+    // These numbers must be the same in both builds and on every machine; a change here changes published results.
     let mut random = Random(31);
-    let (probabilities, labels) = large(&mut random, 200_000, 0);
+    let (probabilities, labels) = large_batch(&mut random, 200_000, 0);
     let weights: Vec<f32> = (0..200_000).map(|_| random.unit() as f32).collect();
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(&weights).unwrap();
     let best = sweep(&rows).unwrap().best(&score("csi")).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 9 };
     let few = Rows::new(Probabilities(&probabilities[..5000]), &labels[..5000]).unwrap();
-    let spread = bootstrap.best(&few, &score("tss"), &[]).unwrap().threshold;
-    let found =
-        [best.value, best.threshold, best.confusion.tp, best.confusion.fp, spread.values()[0], spread.mean().unwrap()];
+    let thresholds = bootstrap.best(&few, &score("tss"), &[]).unwrap().threshold;
+    let found = [
+        best.value,
+        best.threshold,
+        best.confusion.tp,
+        best.confusion.fp,
+        thresholds.values()[0],
+        thresholds.mean().unwrap(),
+    ];
     let expected = [
         4_601_810_336_809_724_589,
         4_601_365_257_917_562_880,
@@ -426,7 +446,7 @@ fn results_are_these_to_the_bit_with_and_without_rayon() {
 }
 
 #[test]
-fn what_overflows_is_no_optimum_and_satisfies_no_condition() {
+fn overflowing_scores_and_conditions_are_treated_as_undefined() {
     let rows = Rows::new(Probabilities(&[0.2, 0.8]), &[false, true]).unwrap();
     let sweep = sweep(&rows).unwrap();
     assert_eq!(sweep.best(&score("1e300*1e300*total")), None);
@@ -436,7 +456,7 @@ fn what_overflows_is_no_optimum_and_satisfies_no_condition() {
 }
 
 #[test]
-fn steps_bins_and_areas_are_those_computed_by_hand() {
+fn steps_bins_and_areas_match_hand_computed_values() {
     let probabilities = [0.9, 0.8, 0.8, 0.5, 0.3, 0.3, 0.1, 0.0];
     let labels = [true, true, false, true, false, true, false, false];
     let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
@@ -448,21 +468,21 @@ fn steps_bins_and_areas_are_those_computed_by_hand() {
     );
 
     let bins: Vec<_> = sweep.bins(2).iter().map(|bin| (bin.low, bin.high, bin.positives, bin.negatives)).collect();
-    assert_eq!(bins, [(0.0, 0.5, 1.0, 3.0), (0.5, 1.0, 3.0, 1.0)]); // 0.5 opens the second
+    assert_eq!(bins, [(0.0, 0.5, 1.0, 3.0), (0.5, 1.0, 3.0, 1.0)]); // 0.5 belongs to the second bin
     assert_eq!(sweep.bins(2)[0].mean, Some((0.3 + 0.3 + 0.1) / 4.0));
     assert_eq!(sweep.bins(10)[6].mean, None);
 
-    // Of 16 pairs of a positive and a negative: above, 0.9 has 4, 0.8 has 3 and a half, 0.5 has 3, 0.3 has 2 and a half.
+    // Of the 16 pairs of a positive and a negative, 0.9 is higher in 4, 0.8 in 3 and equal in one, 0.5 in 3, 0.3 in 2 and equal in one.
     assert_eq!(sweep.areas().roc, Some((4.0 + 3.5 + 3.0 + 2.5) / 16.0));
-    // A quarter of the positives at each step: precision 1/1, 2/3, 3/4, 4/6.
+    // Each step adds a quarter of the positives, with precision 1/1, 2/3, 3/4, 4/6.
     assert_eq!(sweep.areas().average_precision, Some((1.0 + 2.0 / 3.0 + 3.0 / 4.0 + 4.0 / 6.0) / 4.0));
 }
 
 #[test]
-fn bins_add_up_to_the_rows_and_steps_hold_their_threshold() {
+fn bins_sum_to_the_class_counts_and_steps_contain_their_threshold() {
     let mut random = Random(91);
     for shape in 0..4 {
-        let (probabilities, labels) = large(&mut random, 5000, shape);
+        let (probabilities, labels) = large_batch(&mut random, 5000, shape);
         let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap();
         let sweep = sweep(&rows).unwrap();
         for count in [1, 7, 50] {

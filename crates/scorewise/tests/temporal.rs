@@ -1,13 +1,13 @@
-//! Weighted matrices over time, against their definitions written out row by row.
+//! Compares time-weighted matrices with their definitions, evaluated row by row.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use scorewise::temporal::{Series, TemporalLoss, Weighting};
 use scorewise::{Confusion, Error, Logits, Prior, Probabilities, Rows, Score, ScoreLoss};
 
 const PRIORS: [&str; 5] = ["uniform", "cosine:0.5,0.4", "quartic:0.4,0.3", "beta:2,5", "mix:0.2,cosine:0.6,0.1"];
 
-/// Numbers in [0, 1), the same for the same seed.
+/// Uniform numbers in [0, 1), determined by the seed.
 fn random(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     move || {
@@ -18,7 +18,7 @@ fn random(seed: u64) -> impl FnMut() -> f64 {
     }
 }
 
-/// A made-up series: predictions, labels, weights, and sequences of five to twelve rows.
+/// A random series with predictions, labels, weights, and sequences of five to twelve rows.
 struct Sample {
     logits: Vec<f64>,
     probabilities: Vec<f64>,
@@ -31,14 +31,14 @@ impl Sample {
     /// With `steps`, predictions are multiples of 1 / steps, so that many are equal.
     fn new(seed: u64, rows: usize, steps: Option<f64>) -> Self {
         let mut next = random(seed);
-        let (mut sequence, mut left) = (0u32, 0);
+        let (mut sequence, mut remaining) = (0u32, 0);
         let mut sample =
             Sample { logits: vec![], probabilities: vec![], labels: vec![], weights: vec![], sequences: vec![] };
         for _ in 0..rows {
-            if left == 0 {
-                (sequence, left) = (sequence + 1, 5 + (8.0 * next()) as usize);
+            if remaining == 0 {
+                (sequence, remaining) = (sequence + 1, 5 + (8.0 * next()) as usize);
             }
-            left -= 1;
+            remaining -= 1;
             let p = 0.02 + 0.96 * next();
             let p = steps.map_or(p, |steps| (p * steps).round() / steps);
             sample.probabilities.push(p);
@@ -61,7 +61,7 @@ impl Sample {
     }
 }
 
-/// The three weightings by name, and the definition each is to be held against.
+/// The weightings to test, each with the name of its definition.
 fn weightings() -> [(&'static str, Weighting); 5] {
     [
         ("value", Weighting::default()),
@@ -76,7 +76,7 @@ fn loss(score: &str, prior: &str, weighting: &Weighting) -> TemporalLoss {
     TemporalLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap(), weighting.clone())
 }
 
-/// The weighted matrix at a threshold, from the definitions, with no thought for speed.
+/// The weighted matrix at a threshold, computed directly from the definition.
 fn definition(sample: &Sample, form: &str, weights: &[f64], threshold: f64) -> Confusion {
     let rows = sample.labels.len() as i64;
     let mut matrix = Confusion::default();
@@ -86,10 +86,10 @@ fn definition(sample: &Sample, form: &str, weights: &[f64], threshold: f64) -> C
         let alarm = |at: i64| inside(at) && sample.probabilities[at as usize] > threshold;
         let window = weights.len() as i64;
         let any_near = |what: &dyn Fn(i64) -> bool| (t - window..=t + window).any(what);
-        let weigh = |alone: bool, credits: &dyn Fn(i64) -> bool| {
+        let weigh = |is_isolated: bool, credits: &dyn Fn(i64) -> bool| {
             let credits = (1..=window).filter(|k| credits(*k)).map(|k| weights[k as usize - 1]);
             match form {
-                "value" if alone => 2.0,
+                "value" if is_isolated => 2.0,
                 "sum" => 1.0 - credits.sum::<f64>(),
                 _ => 1.0 - credits.fold(0.0, f64::max),
             }
@@ -108,12 +108,12 @@ fn definition(sample: &Sample, form: &str, weights: &[f64], threshold: f64) -> C
 #[track_caller]
 fn assert_close(got: &Confusion, expected: &Confusion, tolerance: f64) {
     for (a, b) in got.array().into_iter().zip(expected.array()) {
-        assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{got:?} for {expected:?}");
+        assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "{got:?}, expected {expected:?}");
     }
 }
 
 #[test]
-fn value_weighted_matrix_of_2021_agrees_with_a_count_by_hand() {
+fn value_weighted_matrix_matches_a_hand_count() {
     // row          0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21
     let events = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0];
     let alarms = [1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
@@ -123,23 +123,23 @@ fn value_weighted_matrix_of_2021_agrees_with_a_count_by_hand() {
     let loss = loss("csi", "uniform", &Weighting::default());
     let false_alarms = [
         1.0 - 1.0 / 3.0, // row 0: an event two rows later
-        1.0,             // row 3: an event one row before, none in the three that follow
+        1.0,             // row 3: an event one row before, none in the three rows after it
         2.0,             // row 6: no event in rows 3 to 9
-        1.0 - 1.0 / 3.0, // row 8: events two and three rows later, the nearer counts
+        1.0 - 1.0 / 3.0, // row 8: events two and three rows later; the nearer one counts
         1.0,             // row 21: an event one row before
     ];
     let misses = [
-        1.0 - 1.0 / 3.0, // row 2: an alarm two rows before; the one that follows gives nothing
+        1.0 - 1.0 / 3.0, // row 2: an alarm two rows before; the alarm after it gives no credit
         1.0 - 1.0 / 3.0, // row 10: an alarm two rows before
         2.0,             // row 16: no alarm in rows 13 to 19
-        1.0,             // row 20: an alarm, but one row late
+        1.0,             // row 20: an alarm, but one row too late
     ];
     let expected = Confusion::new(12.0, false_alarms.iter().sum(), misses.iter().sum(), 1.0);
     assert_eq!(loss.at(&series, 0.5), expected);
 
-    // Uniform τ: all rows are alarms for τ < 0.1, the matrix above holds for 0.1 ≤ τ < 0.9, none are for τ ≥ 0.9.
-    // All alarms: 17 false ones. One row before an event: 1, 9, 15, 19, weight 1/2 (10 and 11 are events). Two before: 0, 8,
-    // 14, 18, weight 2/3. Three before: 7, 13, 17, weight 3/4. After one within three: 3, 4, 5, 12, 21, weight 1. Row 6 alone.
+    // Uniform τ: for τ < 0.1 all rows are alarms, for 0.1 ≤ τ < 0.9 the matrix is the one above, for τ ≥ 0.9 there are no alarms.
+    // If all rows are alarms, 17 are false. One row before an event: 1, 9, 15, 19, weight 1/2 (10 and 11 are events). Two before: 0, 8,
+    // 14, 18, weight 2/3. Three before: 7, 13, 17, weight 3/4. Within three after an event: 3, 4, 5, 12, 21, weight 1. Row 6 is isolated.
     let all = Confusion::new(0.0, 4.0 / 2.0 + 4.0 * 2.0 / 3.0 + 3.0 * 3.0 / 4.0 + 5.0 + 2.0, 0.0, 5.0);
     let none = Confusion::new(17.0, 0.0, 5.0 * 2.0, 0.0);
     let mean = |cell: fn(&Confusion) -> f64| 0.1 * cell(&all) + 0.8 * cell(&expected) + 0.1 * cell(&none);
@@ -148,7 +148,7 @@ fn value_weighted_matrix_of_2021_agrees_with_a_count_by_hand() {
 }
 
 #[test]
-fn matrix_at_a_threshold_agrees_with_its_definition() {
+fn matrix_at_a_threshold_matches_the_definition() {
     for seed in 1..20 {
         let sample = Sample::new(seed, 60, (seed % 2 == 0).then_some(8.0));
         for (form, weighting) in weightings() {
@@ -174,7 +174,7 @@ fn expectation_is_the_mean_over_all_intervals_of_the_threshold() {
             for (form, weighting) in weightings() {
                 let mut expected = Confusion::default();
                 for edge in edges.windows(2) {
-                    // From one prediction up to the next no row changes sides.
+                    // The matrix is constant from one prediction to the next.
                     let mass = prior.cdf(edge[1]) - prior.cdf(edge[0]);
                     let at = definition(&sample, form, weighting.weights(), edge[0]);
                     expected += Confusion::new(mass * at.tn, mass * at.fp, mass * at.fn_, mass * at.tp);
@@ -188,7 +188,7 @@ fn expectation_is_the_mean_over_all_intervals_of_the_threshold() {
 }
 
 #[test]
-fn expectation_is_the_mean_over_drawn_thresholds() {
+fn expectation_agrees_with_the_mean_over_random_thresholds() {
     let sample = Sample::new(3, 40, None);
     let draws = 20_000;
     for (_, weighting) in weightings() {
@@ -197,8 +197,8 @@ fn expectation_is_the_mean_over_drawn_thresholds() {
         let sum: Confusion = loss.prior().sample(7).take(draws).map(|threshold| loss.at(&series, threshold)).sum();
         let mean = sum.array().map(|cell| cell / draws as f64);
         for (drawn, exact) in mean.into_iter().zip(loss.expect(&series).array()) {
-            // Cells move by at most 40 or so; their means by a hundredth of their spread.
-            assert!((drawn - exact).abs() < 0.2, "{drawn} for {exact}");
+            // The cells range over at most about 40, and the standard error of the mean is a hundredth of their deviation.
+            assert!((drawn - exact).abs() < 0.2, "{drawn}, expected {exact}");
         }
     }
 }
@@ -214,17 +214,17 @@ fn gradient_matches_central_difference_for_every_score() {
                 let mut gradient = vec![0.0; sample.logits.len()];
                 let value = loss.value_and_gradient(&sample.of_logits(&sample.logits), &mut gradient).unwrap();
                 assert_eq!(value, loss.value(&sample.of_logits(&sample.logits)).unwrap());
-                for (row, slope) in gradient.iter().enumerate() {
+                for (row, derivative) in gradient.iter().enumerate() {
                     let moved = |by: f64| {
                         let mut logits = sample.logits.clone();
                         logits[row] += by;
                         loss.value(&sample.of_logits(&logits)).unwrap()
                     };
                     let difference = (moved(step) - moved(-step)) / (2.0 * step);
-                    let error = (slope - difference).abs();
+                    let error = (derivative - difference).abs();
                     assert!(
-                        error <= 1e-6 * slope.abs() + 1e-9 * (1.0 + value.abs()),
-                        "{score} {prior} {weighting:?} row {row}: {slope} for {difference}"
+                        error <= 1e-6 * derivative.abs() + 1e-9 * (1.0 + value.abs()),
+                        "{score} {prior} {weighting:?} row {row}: {derivative}, expected {difference}"
                     );
                 }
             }
@@ -244,38 +244,38 @@ fn gradient_at_equal_predictions_is_the_limit_with_later_rows_higher() {
             gradient
         };
         for (tied, limit) in gradient(&sample.logits).into_iter().zip(gradient(&apart)) {
-            assert!((tied - limit).abs() < 1e-9, "{tied} for {limit}");
+            assert!((tied - limit).abs() < 1e-9, "{tied}, expected {limit}");
         }
     }
 }
 
 #[test]
-fn single_precision_agrees_with_double() {
+fn f32_agrees_with_f64() {
     let sample = Sample::new(21, 400, None);
-    let narrow: Vec<f32> = sample.logits.iter().map(|z| *z as f32).collect();
-    let narrow_weights: Vec<f32> = sample.weights.iter().map(|w| *w as f32).collect();
-    let wide: Vec<f64> = narrow.iter().map(|z| f64::from(*z)).collect();
-    let rows = Rows::new(Logits(&narrow), &sample.labels).unwrap().weighted(&narrow_weights).unwrap();
+    let logits_f32: Vec<f32> = sample.logits.iter().map(|z| *z as f32).collect();
+    let weights_f32: Vec<f32> = sample.weights.iter().map(|w| *w as f32).collect();
+    let logits_f64: Vec<f64> = logits_f32.iter().map(|z| f64::from(*z)).collect();
+    let rows = Rows::new(Logits(&logits_f32), &sample.labels).unwrap().weighted(&weights_f32).unwrap();
     let series = Series::new(rows).unwrap().with_sequences(&sample.sequences).unwrap();
     for prior in PRIORS {
         for (_, weighting) in weightings() {
             let loss = loss("tss", prior, &weighting);
-            let (mut single, mut double) = (vec![0f32; narrow.len()], vec![0f64; wide.len()]);
+            let (mut single, mut double) = (vec![0f32; logits_f32.len()], vec![0f64; logits_f64.len()]);
             let value = loss.value_and_gradient(&series, &mut single).unwrap();
-            let expected = loss.value_and_gradient(&sample.of_logits(&wide), &mut double).unwrap();
-            assert!((value - expected).abs() < 1e-5, "{value} for {expected}");
-            let largest = double.iter().fold(0.0, |most: f64, slope| most.max(slope.abs()));
+            let expected = loss.value_and_gradient(&sample.of_logits(&logits_f64), &mut double).unwrap();
+            assert!((value - expected).abs() < 1e-5, "{value}, expected {expected}");
+            let largest = double.iter().fold(0.0, |most: f64, derivative| most.max(derivative.abs()));
             for (a, b) in single.iter().zip(&double) {
-                assert!((f64::from(*a) - b).abs() <= 1e-5 * largest, "{prior}: {a} for {b}");
+                assert!((f64::from(*a) - b).abs() <= 1e-5 * largest, "{prior}: {a}, expected {b}");
             }
         }
     }
 }
 
 #[test]
-fn sequences_side_by_side_are_the_sum_of_each_alone() {
+fn matrix_of_several_sequences_is_the_sum_of_their_matrices() {
     let (mut a, mut b) = (Sample::new(1, 9, None), Sample::new(2, 14, None));
-    // The first ends in an alarm, the second begins with an event: side by side without ids, one would announce the other.
+    // The first ends with an alarm, the second begins with an event: without sequence ids, the alarm would be credited to the event.
     (a.logits[8], a.labels[8]) = (2.0, false);
     (b.logits[0], b.labels[0]) = (-1.0, true);
     let logits = [&a.logits[..], &b.logits].concat();
@@ -292,21 +292,21 @@ fn sequences_side_by_side_are_the_sum_of_each_alone() {
         assert_close(&loss.expect(&divided), &sum, 1e-14);
         assert!((loss.expect(&joined).fn_ - sum.fn_).abs() + (loss.expect(&joined).fp - sum.fp).abs() > 1e-3);
 
-        // Two passes over batches of whole sequences give the gradient of one batch.
-        let mut whole = vec![0.0; logits.len()];
-        loss.value_and_gradient(&divided, &mut whole).unwrap();
+        // Two passes over batches of whole sequences give the gradient of a single batch.
+        let mut all_rows = vec![0.0; logits.len()];
+        loss.value_and_gradient(&divided, &mut all_rows).unwrap();
         let slopes = loss.slopes(&sum).unwrap();
         let (mut first, mut second) = (vec![0.0; 9], vec![0.0; 14]);
         loss.gradient_with(slopes, &alone(&a), &mut first).unwrap();
         loss.gradient_with(slopes, &alone(&b), &mut second).unwrap();
-        for (got, expected) in [first, second].concat().iter().zip(&whole) {
+        for (got, expected) in [first, second].concat().iter().zip(&all_rows) {
             assert!((got - expected).abs() < 1e-15);
         }
     }
 }
 
 #[test]
-fn windows_are_cut_at_the_borders_of_a_sequence() {
+fn windows_end_at_the_borders_of_a_sequence() {
     // An alarm at the end of one sequence, an event at the start of the next.
     let (probabilities, labels) = ([0.1, 0.9, 0.1, 0.1], [false, false, true, false]);
     let series = Series::new(Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
@@ -315,20 +315,20 @@ fn windows_are_cut_at_the_borders_of_a_sequence() {
         let loss = loss("csi", "uniform", &weighting);
         (loss.at(&series, 0.5), loss.at(&divided, 0.5))
     };
-    let announced = Confusion::new(2.0, 0.5, 0.5, 0.0);
-    assert_eq!(matrices(Weighting::default()), (announced, Confusion::new(2.0, 2.0, 2.0, 0.0)));
+    let with_credit = Confusion::new(2.0, 0.5, 0.5, 0.0);
+    assert_eq!(matrices(Weighting::default()), (with_credit, Confusion::new(2.0, 2.0, 2.0, 0.0)));
     let plain = Confusion::new(2.0, 1.0, 1.0, 0.0);
-    assert_eq!(matrices(Weighting::sum(&Weighting::WEIGHTS).unwrap()), (announced, plain));
-    assert_eq!(matrices(Weighting::maximum(&Weighting::WEIGHTS).unwrap()), (announced, plain));
-    // A window longer than the series is cut as well; a series of one row has no neighbours.
+    assert_eq!(matrices(Weighting::sum(&Weighting::WEIGHTS).unwrap()), (with_credit, plain));
+    assert_eq!(matrices(Weighting::maximum(&Weighting::WEIGHTS).unwrap()), (with_credit, plain));
+    // A window longer than the series also ends at its borders; a series of one row has no neighbours.
     let long = Weighting::value_weighted(&[0.5; 100]).unwrap();
-    assert_eq!((long.window(), matrices(long)), (100, (announced, Confusion::new(2.0, 2.0, 2.0, 0.0))));
+    assert_eq!((long.window(), matrices(long)), (100, (with_credit, Confusion::new(2.0, 2.0, 2.0, 0.0))));
     let single = Series::new(Rows::new(Probabilities(&[0.1f32]), &[true]).unwrap()).unwrap();
     assert_eq!(loss("csi", "uniform", &Weighting::default()).at(&single, 0.5), Confusion::new(0.0, 0.0, 2.0, 0.0));
 }
 
 #[test]
-fn weights_of_zero_leave_the_plain_score_loss() {
+fn weights_of_zero_give_the_unweighted_score_loss() {
     let sample = Sample::new(8, 80, None);
     let rows = Rows::new(Logits(&sample.logits), &sample.labels).unwrap().weighted(&sample.weights).unwrap();
     for weighting in [Weighting::sum(&[0.0, 0.0]).unwrap(), Weighting::maximum(&[0.0; 3]).unwrap()] {
@@ -341,7 +341,7 @@ fn weights_of_zero_leave_the_plain_score_loss() {
             let value = loss.value_and_gradient(&series, &mut got).unwrap();
             assert!((value - plain.value_and_gradient(&rows, &mut expected).unwrap()).abs() < 1e-13);
             for (a, b) in got.iter().zip(&expected) {
-                assert!((a - b).abs() <= 1e-14, "{a} for {b}");
+                assert!((a - b).abs() <= 1e-14, "{a}, expected {b}");
             }
         }
     }
@@ -358,7 +358,7 @@ fn an_alarm_shortly_before_an_event_costs_less_than_one_after_it() {
 }
 
 #[test]
-fn row_without_weight_is_still_seen_by_its_neighbours() {
+fn a_row_with_weight_zero_still_affects_its_neighbours() {
     let (probabilities, labels) = ([0.9, 0.1], [false, true]);
     let matrix = |weights: &[f64]| {
         let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(weights).unwrap();
@@ -371,33 +371,39 @@ fn row_without_weight_is_still_seen_by_its_neighbours() {
 #[test]
 fn extreme_logits_and_weights_stay_finite() {
     let logits = [1e4, -1e4, 40.0, -40.0, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY];
-    let narrow = logits.map(|z| z as f32);
+    let logits_f32 = logits.map(|z| z as f32);
     let labels = [true, false, false, true, true, false, false, true];
     let weights = [0.0, 1e12, 1.0, 1e-12, 1e12, 0.0, 1.0, 1.0];
-    let narrow_weights = weights.map(|weight| weight as f32);
-    let nothing = [0.0; 8];
+    let weights_f32 = weights.map(|weight| weight as f32);
+    let zero_weights = [0.0; 8];
     for prior in PRIORS.into_iter().chain(["cosine:0.5,0.001", "beta:0.5,0.5"]) {
         for (_, weighting) in weightings() {
             for score in ["tss", "f1", "mcc", "hss"] {
                 let loss = loss(score, prior, &weighting);
-                for weights in [&weights, &nothing] {
+                for weights in [&weights, &zero_weights] {
                     let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(weights).unwrap();
                     let mut gradient = [0.0; 8];
                     let value = loss.value_and_gradient(&Series::new(rows).unwrap(), &mut gradient).unwrap();
-                    assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{prior} {score}");
+                    assert!(
+                        value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()),
+                        "{prior} {score}"
+                    );
                 }
-                let rows = Rows::new(Logits(&narrow), &labels).unwrap().weighted(&narrow_weights).unwrap();
+                let rows = Rows::new(Logits(&logits_f32), &labels).unwrap().weighted(&weights_f32).unwrap();
                 let mut gradient = [0f32; 8];
                 let value = loss.value_and_gradient(&Series::new(rows).unwrap(), &mut gradient).unwrap();
-                assert!(value.is_finite() && gradient.iter().all(|slope| slope.is_finite()), "{prior} {score}");
+                assert!(
+                    value.is_finite() && gradient.iter().all(|derivative| derivative.is_finite()),
+                    "{prior} {score}"
+                );
             }
         }
     }
 }
 
 #[test]
-fn misses_never_count_less_than_nothing() {
-    // Decimals that sum to 1 on paper, and events whose every miss is announced in full.
+fn weighted_errors_are_never_negative() {
+    // Decimals that sum to 1, and events whose misses all get full credit.
     let weighting = Weighting::sum(&[0.4, 0.3, 0.2, 0.1]).unwrap();
     for seed in 1..50 {
         let mut sample = Sample::new(seed, 12, None);
@@ -410,30 +416,30 @@ fn misses_never_count_less_than_nothing() {
 }
 
 #[test]
-fn faults_are_told_in_sentences() {
-    let fault = |result: Result<Weighting, Error>| result.unwrap_err().to_string();
+fn invalid_input_is_reported() {
+    let message = |result: Result<Weighting, Error>| result.unwrap_err().to_string();
     assert_eq!(
-        fault(Weighting::sum(&[0.75, 0.5])),
+        message(Weighting::sum(&[0.75, 0.5])),
         "weights must sum to at most 1, not 1.25; make them smaller, or take the maximum instead of the sum"
     );
     assert_eq!(
-        fault(Weighting::maximum(&[0.25, 0.5])),
+        message(Weighting::maximum(&[0.25, 0.5])),
         "weights must not increase with distance, but 0.5 follows 0.25"
     );
-    assert_eq!(fault(Weighting::value_weighted(&[1.5])), "masks must lie between 0 and 1, not at 1.5");
-    assert_eq!(fault(Weighting::value_weighted(&[f64::NAN])), "masks must lie between 0 and 1, not at NaN");
-    assert_eq!(fault(Weighting::value_weighted(&[])), "masks are missing; give at least one, for the nearest row");
+    assert_eq!(message(Weighting::value_weighted(&[1.5])), "masks must lie between 0 and 1, not at 1.5");
+    assert_eq!(message(Weighting::value_weighted(&[f64::NAN])), "masks must lie between 0 and 1, not at NaN");
+    assert_eq!(message(Weighting::value_weighted(&[])), "masks are missing; give at least one, for the nearest row");
 
     let labels = [false, true, false];
     let series = Series::new(Rows::new(Logits(&[0.1, 0.2, 0.3]), &labels).unwrap()).unwrap();
-    let fault = |sequences: &[u32]| series.with_sequences(sequences).unwrap_err().to_string();
-    assert_eq!(fault(&[1, 1]), "sequences has 2 rows, expected 3");
+    let message = |sequences: &[u32]| series.with_sequences(sequences).unwrap_err().to_string();
+    assert_eq!(message(&[1, 1]), "sequences has 2 rows, expected 3");
     assert_eq!(
-        fault(&[5, 6, 5]),
+        message(&[5, 6, 5]),
         "sequences, row 2: sequence 5 occurs again after another one; put its rows together, in time order"
     );
-    let unusable = Series::new(Rows::new(Logits(&[0.1, f64::NAN, 0.3]), &labels).unwrap());
-    assert_eq!(unusable.unwrap_err().to_string(), "logits, row 1: not a number");
+    let invalid = Series::new(Rows::new(Logits(&[0.1, f64::NAN, 0.3]), &labels).unwrap());
+    assert_eq!(invalid.unwrap_err().to_string(), "logits, row 1: not a number");
 
     let loss = loss("csi", "uniform", &Weighting::default());
     let short = loss.value_and_gradient(&series, &mut [0.0; 2]);
@@ -441,7 +447,7 @@ fn faults_are_told_in_sentences() {
 }
 
 #[test]
-fn a_loss_tells_what_it_is_made_of() {
+fn accessors_return_what_the_loss_was_made_of() {
     let loss = loss("csi", "uniform", &Weighting::default());
     assert_eq!((loss.score().name(), loss.prior().to_string()), ("csi", "uniform".to_string()));
     assert_eq!(loss.weighting(), &Weighting::value_weighted(&Weighting::MASKS).unwrap());

@@ -1,9 +1,9 @@
-//! Every statement of the theory, on thousands of random batches: what the paper says, what was corrected, what is exact.
+//! Checks every theorem of the paper, and its corrections, on thousands of random batches.
 //!
-//! Weights are multiples of ⅛, so that matrices counted in any order are equal to the bit and only the sums over the
-//! threshold are compared.
+//! Weights are multiples of ⅛, so that matrices summed in any order are bit-identical and only the sums over the
+//! threshold have rounding errors.
 
-#![allow(clippy::unwrap_used)] // the helpers of tests are tests too
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use scorewise::sweep::sweep;
 use scorewise::theory::{self, FRACTIONS, Law, Matrices, bounds, calibrated_threshold, lipschitz, taylor};
@@ -20,10 +20,10 @@ use common::{Batch, Random, all_scores, assert_close, each_batch, priors, score}
 // The expected confusion matrix
 
 #[test]
-fn class_counts_are_kept_for_every_threshold_and_prior() {
+fn class_counts_are_the_same_for_every_threshold_and_prior() {
     each_batch(1, 2000, |random, batch, prior| {
         let counts = batch.counts();
-        let same = |found: Counts| {
+        let assert_same_counts = |found: Counts| {
             assert_close(found.positives, counts.positives, 1e-13, prior);
             assert_close(found.negatives, counts.negatives, 1e-13, prior);
         };
@@ -33,10 +33,10 @@ fn class_counts_are_kept_for_every_threshold_and_prior() {
         let sweep = sweep(&batch.rows()).unwrap();
         for threshold in [random.unit(), 0.0, 0.25, 0.5, 1.0] {
             assert_eq!(sweep.at(threshold), batch.at(threshold));
-            same(batch.at(threshold).counts());
+            assert_same_counts(batch.at(threshold).counts());
         }
-        same(matrices.expected().counts());
-        same(ScoreLoss::new(score("tss"), prior.clone()).expect(&batch.rows()).unwrap().counts());
+        assert_same_counts(matrices.expected().counts());
+        assert_same_counts(ScoreLoss::new(score("tss"), prior.clone()).expect(&batch.rows()).unwrap().counts());
     });
 }
 
@@ -44,13 +44,13 @@ fn class_counts_are_kept_for_every_threshold_and_prior() {
 fn expected_matrix_is_the_mean_over_thresholds() {
     each_batch(2, 3000, |_, batch, prior| {
         let expected = Matrices::new(prior, &batch.rows()).unwrap().expected().array();
-        let of_the_loss = ScoreLoss::new(score("f1"), prior.clone()).expect(&batch.rows()).unwrap().array();
+        let from_loss = ScoreLoss::new(score("f1"), prior.clone()).expect(&batch.rows()).unwrap().array();
         for cell in 0..4 {
             let brute = batch.brute_force(prior, |confusion| confusion.array()[cell]);
             assert_close(expected[cell], brute, 1e-12, &(prior, cell));
-            assert_close(of_the_loss[cell], brute, 1e-12, &(prior, cell));
+            assert_close(from_loss[cell], brute, 1e-12, &(prior, cell));
         }
-        // TP = Σ w y F(p), written out.
+        // TP = Σ w y F(p), computed directly.
         let hits = (0..batch.labels.len()).filter(|row| batch.labels[*row]);
         let hits: f64 = hits.map(|row| batch.weight(row) * prior.cdf(batch.probabilities[row])).sum();
         assert_close(expected[3], hits, 1e-12, prior);
@@ -67,7 +67,7 @@ fn covariance_and_joint_deviation_are_means_over_thresholds() {
         assert_close(fp, brute(&|c| (c.fp - mean.fp).powi(2)), 1e-12, prior);
         assert_close(mixed, brute(&|c| (c.tp - mean.tp) * (c.fp - mean.fp)), 1e-12, prior);
         assert_eq!(mixed, also_mixed);
-        // Hits and false alarms rise together as the threshold falls.
+        // TP and FP both rise as the threshold falls.
         assert!(mixed >= -1e-12);
         let joint = brute(&|c| ((c.tn - mean.tn).abs() - (c.tp - mean.tp).abs()).abs());
         assert_close(matrices.unlike_deviation(), joint, 1e-12, prior);
@@ -83,11 +83,11 @@ fn expected_score_equals_brute_force_for_every_score() {
     each_batch(4, 1000, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
-            let law = matrices.law(score).unwrap();
+            let distribution = matrices.law(score).unwrap();
             let brute = batch.brute_force(prior, |confusion| score.value(confusion));
-            assert_close(law.mean(), brute, 1e-12, &(score.name(), prior));
+            assert_close(distribution.mean(), brute, 1e-12, &(score.name(), prior));
             let square = batch.brute_force(prior, |confusion| (score.value(confusion) - brute).powi(2));
-            assert_close(law.variance(), square, 1e-11, &(score.name(), prior));
+            assert_close(distribution.variance(), square, 1e-11, &(score.name(), prior));
             let gap = brute - score.value(&matrices.expected());
             assert_close(matrices.jensen_gap(score).unwrap(), gap, 1e-12, &(score.name(), prior));
         }
@@ -95,47 +95,50 @@ fn expected_score_equals_brute_force_for_every_score() {
 }
 
 #[test]
-fn law_of_a_score_has_the_tails_and_quantiles_of_its_intervals() {
+fn tails_and_quantiles_of_a_score_match_brute_force() {
     each_batch(5, 1000, |random, batch, prior| {
         let csi = score("csi");
-        let law = Law::new(&csi, prior, &batch.rows()).unwrap();
-        assert!(law.atoms().windows(2).all(|pair| pair[0].value < pair[1].value));
-        assert_close(law.atoms().iter().map(|atom| atom.probability).sum(), 1.0, 1e-12, prior);
-        assert_eq!(law.range(), (law.atoms()[0].value, law.atoms()[law.atoms().len() - 1].value));
+        let distribution = Law::new(&csi, prior, &batch.rows()).unwrap();
+        assert!(distribution.atoms().windows(2).all(|pair| pair[0].value < pair[1].value));
+        assert_close(distribution.atoms().iter().map(|atom| atom.probability).sum(), 1.0, 1e-12, prior);
+        assert_eq!(
+            distribution.range(),
+            (distribution.atoms()[0].value, distribution.atoms()[distribution.atoms().len() - 1].value)
+        );
         let (centre, epsilon) = (random.unit(), 0.5 * random.unit());
         let indicator = |holds: bool| f64::from(u8::from(holds));
         let tail = batch.brute_force(prior, |c| indicator((csi.value(c) - centre).abs() >= epsilon));
-        assert_close(law.tail(centre, epsilon), tail, 1e-12, prior);
+        assert_close(distribution.tail(centre, epsilon), tail, 1e-12, prior);
         let below = batch.brute_force(prior, |c| indicator(csi.value(c) <= centre));
-        assert_close(law.cdf(centre), below, 1e-12, prior);
+        assert_close(distribution.cdf(centre), below, 1e-12, prior);
         let mad = batch.brute_force(prior, |c| (csi.value(c) - centre).abs());
-        assert_close(law.mean_absolute_deviation(centre), mad, 1e-12, prior);
-        // The quantile is the least value that reaches the level.
+        assert_close(distribution.mean_absolute_deviation(centre), mad, 1e-12, prior);
+        // The quantile is the smallest value that reaches the level.
         let level = random.unit();
-        let quantile = law.quantile(level);
-        assert!(law.cdf(quantile) >= level - 1e-12);
-        let before = law.atoms().iter().rev().find(|atom| atom.value < quantile);
-        assert!(before.is_none_or(|atom| law.cdf(atom.value) < level + 1e-12));
+        let quantile = distribution.quantile(level);
+        assert!(distribution.cdf(quantile) >= level - 1e-12);
+        let before = distribution.atoms().iter().rev().find(|atom| atom.value < quantile);
+        assert!(before.is_none_or(|atom| distribution.cdf(atom.value) < level + 1e-12));
     });
 }
 
 #[test]
-fn expected_score_agrees_with_a_million_drawn_thresholds() {
+fn expected_score_agrees_with_a_million_random_thresholds() {
     let mut random = Random(6);
     let labels: Vec<bool> = (0..200).map(|_| random.unit() < 0.2).collect();
     let predict = |label: &bool| if *label { random.unit().sqrt() } else { random.unit().powi(2) };
     let batch = Batch { probabilities: labels.iter().map(predict).collect(), labels, weights: None };
-    let mut cuts = batch.probabilities.clone();
-    cuts.sort_by(f64::total_cmp);
+    let mut sorted = batch.probabilities.clone();
+    sorted.sort_by(f64::total_cmp);
     let scores = ["f1", "csi", "tss", "mcc", "hss"].map(score);
-    // As many rows are not above a threshold as there are predictions at or below it; the scores of each such number.
-    let at = |rank: usize| batch.at(if rank == 0 { 0.0 } else { cuts[rank - 1] });
-    let table: Vec<_> = (0..=cuts.len()).map(|rank| scores.each_ref().map(|score| score.value(&at(rank)))).collect();
+    // The scores for each number of predictions that are not above the threshold.
+    let at = |rank: usize| batch.at(if rank == 0 { 0.0 } else { sorted[rank - 1] });
+    let table: Vec<_> = (0..=sorted.len()).map(|rank| scores.each_ref().map(|score| score.value(&at(rank)))).collect();
     for (text, draws) in [("uniform", 1_000_000), ("cosine:0.4,0.3", 1_000_000), ("beta:2,5", 100_000)] {
         let prior: Prior = text.parse().unwrap();
         let (mut sums, mut squares) = ([0.0; 5], [0.0; 5]);
         for threshold in prior.sample(7).take(draws) {
-            let values = &table[cuts.partition_point(|p| !is_positive(*p, threshold))];
+            let values = &table[sorted.partition_point(|p| !is_positive(*p, threshold))];
             for k in 0..5 {
                 sums[k] += values[k];
                 squares[k] += values[k] * values[k];
@@ -147,18 +150,18 @@ fn expected_score_agrees_with_a_million_drawn_thresholds() {
             let exact = Law::new(score, &prior, &batch.rows()).unwrap().mean();
             assert!(
                 (mean - exact).abs() <= 4.0 * standard_error,
-                "{score}, {text}: {mean} for {exact} ± {standard_error}"
+                "{score}, {text}: {mean}, expected {exact} ± {standard_error}"
             );
         }
     }
 }
 
 #[test]
-fn gradient_of_the_expected_score_is_a_difference_of_two_matrices() {
+fn gradient_of_the_exact_loss_matches_differences_and_its_formula() {
     let mut random = Random(8);
     for round in 0..200 {
         let size = 2 + random.below(30);
-        // A twentieth apart, so that a small step changes no order; some in pairs, where the gradient is the mean of two.
+        // Logits differ by 0.2, so that a small step changes no order. Some are tied in pairs, where the gradient is the mean of two.
         let tied = round % 2 == 1;
         let logits: Vec<f64> =
             (0..size).map(|k| (if tied { k / 2 } else { k }) as f64 * 0.2 - 0.1 * size as f64).collect();
@@ -176,11 +179,11 @@ fn gradient_of_the_expected_score_is_a_difference_of_two_matrices() {
                 value(&logits)
             };
             let central = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
-            // At a tie the two sides bend differently, which costs the first order of the step; two steps win it back.
+            // At a tie the second derivatives of the two sides differ, which gives a first-order error; extrapolation from two steps removes it.
             let numeric = 2.0 * central(5e-6) - central(1e-5);
             assert_close(gradient[row], numeric, 1e-7, &(score.name(), prior, row));
             if !tied {
-                // f(p) p (1 − p) [s(counted negative) − s(counted positive)] of the loss 1 − s.
+                // The gradient of the loss 1 − s is f(p) p (1 − p) [s(row predicted negative) − s(row predicted positive)].
                 let with = |counted_positive: bool| {
                     let mut confusion = Confusion::default();
                     for other in 0..size {
@@ -202,10 +205,10 @@ fn gradient_of_the_expected_score_is_a_difference_of_two_matrices() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Loss and gradient: two numbers per batch
+// Gradient of the score loss
 
 #[test]
-fn gradient_of_the_loss_is_two_numbers_per_batch() {
+fn gradient_from_loss_is_two_numbers_per_batch() {
     let scores = ["tss", "f1", "csi", "hss", "accuracy", "mcc", "far"].map(score);
     each_batch(9, 700, |random, batch, prior| {
         let score = &scores[random.below(scores.len())];
@@ -223,19 +226,19 @@ fn gradient_of_the_loss_is_two_numbers_per_batch() {
             let g = if batch.labels[row] { g1 } else { g0 };
             assert_close(gradient[row], -sign * g * prior.pdf(p) * p * (1.0 - p), 1e-11, &(score.name(), prior));
         }
-        // Any split of the batch gives the same matrix, slopes and gradient.
-        let cut = random.below(logits.len());
-        if cut > 0 {
+        // Any split of the batch gives the same matrix, derivatives and gradient.
+        let split = random.below(logits.len());
+        if split > 0 {
             let part = |range: std::ops::Range<usize>| {
                 Rows::new(Logits(&logits[range.clone()]), &batch.labels[range]).unwrap()
             };
-            let (first, second) = (part(0..cut), part(cut..logits.len()));
+            let (first, second) = (part(0..split), part(split..logits.len()));
             let whole = loss.expect(&first).unwrap() + loss.expect(&second).unwrap();
             assert_close(loss.of(&whole).unwrap(), value, 1e-11, &(score.name(), prior));
             let slopes = loss.slopes(&whole).unwrap();
             let mut parts = vec![0.0; logits.len()];
-            loss.gradient_with(slopes, &first, &mut parts[..cut]).unwrap();
-            loss.gradient_with(slopes, &second, &mut parts[cut..]).unwrap();
+            loss.gradient_with(slopes, &first, &mut parts[..split]).unwrap();
+            loss.gradient_with(slopes, &second, &mut parts[split..]).unwrap();
             parts
                 .iter()
                 .zip(&gradient)
@@ -245,18 +248,18 @@ fn gradient_of_the_loss_is_two_numbers_per_batch() {
 }
 
 #[test]
-fn linear_scores_have_the_same_two_numbers_at_every_matrix() {
+fn linear_scores_have_the_same_derivatives_at_every_matrix() {
     let mut random = Random(10);
     for score in all_scores().iter().filter(|score| score.shape() == Shape::Linear) {
         for _ in 0..100 {
             let counts = Counts { positives: 1.0 + random.below(50) as f64, negatives: 1.0 + random.below(50) as f64 };
-            let mut slopes = || {
+            let mut derivatives = || {
                 let (tp, fp) = (counts.positives * random.unit(), counts.negatives * random.unit());
                 score.formula().reduced(&Confusion::at(tp, fp, &counts))
             };
-            let (here, there) = (slopes(), slopes());
-            assert_close(here.positive, there.positive, 1e-12, &score.name());
-            assert_close(here.negative, there.negative, 1e-12, &score.name());
+            let (first, second) = (derivatives(), derivatives());
+            assert_close(first.positive, second.positive, 1e-12, &score.name());
+            assert_close(first.negative, second.negative, 1e-12, &score.name());
         }
     }
 }
@@ -289,10 +292,10 @@ fn theorem_1_tail_bound_holds_for_every_score_around_its_mean() {
     each_batch(12, 500, |random, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
-            let law = matrices.law(score).unwrap();
-            let (low, high) = law.range();
+            let distribution = matrices.law(score).unwrap();
+            let (low, high) = distribution.range();
             for fraction in [0.1, 0.5, 0.6, 0.75, 0.9, 1.0, random.unit()] {
-                let bound = bounds::score(&law, fraction * (high - low).max(1e-6));
+                let bound = bounds::score(&distribution, fraction * (high - low).max(1e-6));
                 assert!(bound.exact <= bound.bound, "{score}, {prior}: {bound:?}");
             }
         }
@@ -315,7 +318,7 @@ fn proposition_1_bounds_hold_and_the_corrected_trace_is_tighter() {
             }
             assert!(trace.bound <= bounds::trace_as_printed(&counts, epsilon));
         }
-        // FP strays as far as TN, FN as far as TP.
+        // FP deviates as much as TN, and FN as much as TP.
         let mean = matrices.expected();
         let epsilon = 0.37 * largest;
         let false_alarms = matrices.law_of(|confusion| confusion.fp).tail(mean.fp, epsilon);
@@ -345,24 +348,24 @@ fn theorem_2_corrected_holds_for_every_lipschitz_score() {
         "braun_blanquet",
     ];
     let scores = names.map(score);
-    let mut held = [0; 15];
+    let mut bounded = [0; 15];
     each_batch(14, 2000, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
-        for (score, held) in scores.iter().zip(&mut held) {
+        for (score, bounded) in scores.iter().zip(&mut bounded) {
             if let Some(bound) = bounds::mean_absolute_deviation(score, &matrices).unwrap() {
                 assert!(bound.exact <= bound.bound + 1e-13, "{score}, {prior}: {bound:?}");
-                *held += 1;
+                *bounded += 1;
             }
         }
     });
-    // A class may be absent; apart from that there is a bound.
-    assert!(held.iter().all(|held| *held > 1000), "{held:?}");
+    // There is a bound in all batches but those in which a class is absent.
+    assert!(bounded.iter().all(|count| *count > 1000), "{bounded:?}");
 }
 
 #[test]
 fn theorem_2_as_printed_fails_on_two_clusters() {
-    // 100 negatives at 0.1, 100 positives at 0.9. Accuracy is 1 for thresholds in between, 0.8 of the time, else ½, and
-    // 0.9 at the expected matrix, so it is 0.8 · 0.1 + 0.2 · 0.4 = 0.16 off on average.
+    // 100 negatives at 0.1, 100 positives at 0.9. Accuracy is 1 for thresholds in between, which have probability 0.8, and ½ otherwise; at the
+    // expected matrix it is 0.9. So the mean absolute deviation is 0.8 · 0.1 + 0.2 · 0.4 = 0.16.
     let mut probabilities = vec![0.1; 100];
     probabilities.extend([0.9; 100]);
     let labels: Vec<bool> = (0..200).map(|row| row >= 100).collect();
@@ -386,7 +389,7 @@ fn lipschitz_constant_bounds_the_change_between_any_two_matrices() {
             let counts = Counts { positives: 40.0 * random.unit(), negatives: 40.0 * random.unit() };
             let Some(k) = lipschitz(&score, &counts) else { continue };
             let mut matrix = || {
-                // The corners too, where most scores are steepest.
+                // Include the corners, where most scores have the largest gradient.
                 let mut part = |all: f64| all * (1.4 * random.unit() - 0.2).clamp(0.0, 1.0);
                 Confusion::at(part(counts.positives), part(counts.negatives), &counts)
             };
@@ -401,7 +404,7 @@ fn lipschitz_constant_bounds_the_change_between_any_two_matrices() {
 }
 
 #[test]
-fn lipschitz_constants_are_the_known_ones() {
+fn lipschitz_constants_match_the_known_ones() {
     for (p, n) in [(30.0, 170.0), (50.0, 50.0), (3.0, 997.0), (800.0, 200.0), (1.25, 7.375)] {
         let counts = Counts { positives: p, negatives: n };
         for (name, expected) in [
@@ -414,7 +417,7 @@ fn lipschitz_constants_are_the_known_ones() {
             ("net_benefit(threshold=0.2)", 1.25 / (p + n)),
         ] {
             let found = lipschitz(&score(name), &counts).unwrap();
-            assert!(found >= expected && found <= 1.001_001 * expected, "{name}: {found} for {expected}");
+            assert!(found >= expected && found <= 1.001_001 * expected, "{name}: {found}, expected {expected}");
         }
         for name in ["precision", "npv", "mcc", "g_mean"] {
             assert_eq!(lipschitz(&score(name), &counts), None, "{name}");
@@ -431,13 +434,16 @@ fn lipschitz_constants_of_fractions_are_attained_within_a_thousandth() {
             let negatives = if round == 0 { positives } else { 1.0 + 3000.0 * random.unit() };
             let counts = Counts { positives, negatives };
             let Some(found) = lipschitz(score, &counts) else { continue };
-            let mut steepest = 0.0f64;
+            let mut largest = 0.0f64;
             for (tp, fp) in (0..=100).flat_map(|tp| (0..=100).map(move |fp| (tp, fp))) {
                 let (tp, fp) = (positives * f64::from(tp) / 100.0, negatives * f64::from(fp) / 100.0);
-                let slopes = score.formula().reduced(&Confusion::at(tp, fp, &counts));
-                steepest = steepest.max(slopes.positive.abs() + slopes.negative.abs());
+                let derivatives = score.formula().reduced(&Confusion::at(tp, fp, &counts));
+                largest = largest.max(derivatives.positive.abs() + derivatives.negative.abs());
             }
-            assert!(found >= steepest && found <= 1.001_001 * steepest, "{score}, {counts:?}: {found} for {steepest}");
+            assert!(
+                found >= largest && found <= 1.001_001 * largest,
+                "{score}, {counts:?}: {found}, expected {largest}"
+            );
         }
     }
 }
@@ -475,7 +481,7 @@ fn taylor_beats_the_plug_in_on_average_under_narrow_priors() {
 // Threshold of a calibrated model
 
 #[test]
-fn calibrated_threshold_is_where_the_sweep_finds_its_best() {
+fn calibrated_threshold_agrees_with_the_sweep() {
     let mut random = Random(18);
     let probabilities: Vec<f64> = (0..400_000).map(|_| random.unit().powi(3)).collect();
     let labels: Vec<bool> = probabilities.iter().map(|p| random.unit() < *p).collect();
@@ -511,8 +517,8 @@ fn calibrated_threshold_is_where_the_sweep_finds_its_best() {
         if let Some(expected) = closed(name, best.value) {
             assert_close(threshold, expected, 1e-12, &name);
         }
-        // A score is flat at its best, so the threshold is known to about the cube root of 1/rows, the score far better.
-        assert!((best.threshold - threshold).abs() < 0.03, "{name}: {} for {threshold}", best.threshold);
+        // A score is flat at its optimum, so the threshold is accurate to about the cube root of 1/rows, the score much better.
+        assert!((best.threshold - threshold).abs() < 0.03, "{name}: {}, expected {threshold}", best.threshold);
         let lost = score.merit(best.value) - score.merit(score.value(&sweep.at(threshold)));
         assert!((0.0..0.001).contains(&lost), "{name} loses {lost}");
     }
@@ -522,23 +528,23 @@ fn calibrated_threshold_is_where_the_sweep_finds_its_best() {
 // The report
 
 #[test]
-fn report_says_what_its_parts_say() {
+fn report_agrees_with_its_parts() {
     let scores = ["f1", "tss", "mcc", "far", "frequency_bias"].map(score);
     each_batch(19, 300, |random, batch, prior| {
         let score = &scores[random.below(scores.len())];
         let theory = theory::report(score, prior, &batch.rows(), &FRACTIONS, None).unwrap();
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
-        let law = matrices.law(score).unwrap();
+        let distribution = matrices.law(score).unwrap();
         assert_eq!(theory.expected_confusion, matrices.expected());
-        assert_eq!(theory.expected_score, law.mean());
+        assert_eq!(theory.expected_score, distribution.mean());
         assert_eq!(theory.score_of_expectation, score.value(&matrices.expected()));
         assert_eq!(theory.jensen_gap, theory.expected_score - theory.score_of_expectation);
-        assert_eq!(theory.deviation, law.standard_deviation());
+        assert_eq!(theory.deviation, distribution.standard_deviation());
         assert_eq!(theory.taylor, taylor(score, &matrices));
         assert_eq!(theory.lipschitz, lipschitz(score, &matrices.counts()));
         assert!(theory.bounds.iter().all(|bound| bound.exact <= bound.bound + 1e-13), "{:?}", theory.bounds);
         let best = sweep(&batch.rows()).unwrap().best(score).map(|best| best.value);
-        // Two values may be equally far from the one aimed at.
+        // Two values may be equally far from the ideal.
         assert_eq!(matrices.best(score).map(|value| score.merit(value)), best.map(|value| score.merit(value)));
         assert_eq!(
             theory.calibrated_threshold,
@@ -548,39 +554,41 @@ fn report_says_what_its_parts_say() {
 }
 
 #[test]
-fn report_of_logits_and_of_f32_is_that_of_the_probabilities() {
+fn report_is_the_same_for_logits_f32_and_probabilities() {
     let logits = [2.5f32, 1.0, 0.5, -0.25, -1.0, -3.0];
     let labels = [true, true, false, true, false, false];
-    let wide = logits.map(f64::from);
-    let probabilities = wide.map(|z| 1.0 / (1.0 + (-z).exp()));
+    let logits_f64 = logits.map(f64::from);
+    let probabilities = logits_f64.map(|z| 1.0 / (1.0 + (-z).exp()));
     let (f1, prior) = (score("f1"), Prior::uniform());
-    let narrow = theory::report(&f1, &prior, &Rows::new(Logits(&logits), &labels).unwrap(), &FRACTIONS, None).unwrap();
-    let exact = theory::report(&f1, &prior, &Rows::new(Logits(&wide), &labels).unwrap(), &FRACTIONS, None).unwrap();
+    let from_f32 =
+        theory::report(&f1, &prior, &Rows::new(Logits(&logits), &labels).unwrap(), &FRACTIONS, None).unwrap();
+    let exact =
+        theory::report(&f1, &prior, &Rows::new(Logits(&logits_f64), &labels).unwrap(), &FRACTIONS, None).unwrap();
     let other =
         theory::report(&f1, &prior, &Rows::new(Probabilities(&probabilities), &labels).unwrap(), &FRACTIONS, None)
             .unwrap();
-    assert_eq!(narrow, exact);
+    assert_eq!(from_f32, exact);
     assert_close(other.expected_score, exact.expected_score, 1e-14, &"expected score");
     assert_eq!(other.bounds.len(), exact.bounds.len());
     assert_eq!(other.calibrated_threshold, exact.calibrated_threshold);
 }
 
 #[test]
-fn report_refuses_what_it_cannot_use() {
+fn report_rejects_invalid_input() {
     let labels = [true, false];
     let rows = Rows::new(Probabilities(&[0.7, 0.2]), &labels).unwrap();
-    let ask = |score: &Score, fractions: &[f64]| theory::report(score, &Prior::uniform(), &rows, fractions, None);
-    let message = ask(&score("f1"), &[0.5, 0.0]).unwrap_err().to_string();
-    assert_eq!(message, "fractions of the range must lie above 0, and 0 does not");
-    let overflow = ask(&score("exp(1000*tp)"), &FRACTIONS).unwrap_err();
+    let report = |score: &Score, fractions: &[f64]| theory::report(score, &Prior::uniform(), &rows, fractions, None);
+    let message = report(&score("f1"), &[0.5, 0.0]).unwrap_err().to_string();
+    assert_eq!(message, "fractions of the range must be above 0, not 0");
+    let overflow = report(&score("exp(1000*tp)"), &FRACTIONS).unwrap_err();
     assert_eq!(overflow, Error::NotFinite { score: "exp(1000*tp)".into() });
-    let bad = Rows::new(Probabilities(&[0.7, 1.2]), &labels).unwrap();
-    let message = theory::report(&score("f1"), &Prior::uniform(), &bad, &FRACTIONS, None).unwrap_err().to_string();
+    let invalid = Rows::new(Probabilities(&[0.7, 1.2]), &labels).unwrap();
+    let message = theory::report(&score("f1"), &Prior::uniform(), &invalid, &FRACTIONS, None).unwrap_err().to_string();
     assert_eq!(message, "probabilities, row 1: 1.2 does not lie between 0 and 1");
 }
 
 #[test]
-fn report_of_a_score_without_constant_has_no_bound_of_its_mean_deviation() {
+fn report_of_a_score_that_is_not_lipschitz_has_no_bound_of_its_mean_deviation() {
     let rows = Rows::new(Probabilities(&[0.8, 0.6, 0.4, 0.2]), &[true, false, true, false]).unwrap();
     let names = |text: &str| -> Vec<String> {
         let theory = theory::report(&score(text), &Prior::uniform(), &rows, &[0.75], Some(0.5)).unwrap();

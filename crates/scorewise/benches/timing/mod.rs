@@ -1,27 +1,27 @@
-//! Rounds that take turns, medians and spread: what a noisy machine allows one to say.
+//! Timing of several candidates in alternating rounds, reported as medians and quartiles, for noisy machines.
 
 use std::time::Instant;
 
-/// One contestant of a bench.
-pub struct Contestant<'a> {
+/// One candidate of a benchmark.
+pub struct Candidate<'a> {
     pub name: &'a str,
-    pub work: Box<dyn FnMut() + 'a>,
+    pub run: Box<dyn FnMut() + 'a>,
 }
 
-/// Seconds of each contestant: the median and the spread between the quartiles.
+/// The median and the quartiles of a candidate, in seconds.
 pub struct Timing {
     pub median: f64,
     pub low: f64,
     pub high: f64,
 }
 
-/// Runs the contestants in turn, `rounds` times after one round of warming up.
-pub fn race(rounds: usize, contestants: &mut [Contestant<'_>]) -> Vec<Timing> {
-    let mut seconds = vec![Vec::new(); contestants.len()];
+/// Times the candidates in alternation, `rounds` times after one warm-up round.
+pub fn measure(rounds: usize, candidates: &mut [Candidate<'_>]) -> Vec<Timing> {
+    let mut seconds = vec![Vec::new(); candidates.len()];
     for round in 0..=rounds {
-        for (contestant, seconds) in contestants.iter_mut().zip(&mut seconds) {
+        for (candidate, seconds) in candidates.iter_mut().zip(&mut seconds) {
             let start = Instant::now();
-            (contestant.work)();
+            (candidate.run)();
             if round > 0 {
                 seconds.push(start.elapsed().as_secs_f64());
             }
@@ -37,12 +37,12 @@ pub fn race(rounds: usize, contestants: &mut [Contestant<'_>]) -> Vec<Timing> {
         .collect()
 }
 
-/// One line a contestant, aligned.
-pub fn print(contestants: &[Contestant<'_>], timings: &[Timing]) {
-    for (contestant, timing) in contestants.iter().zip(timings) {
+/// Prints one aligned line per candidate.
+pub fn print(candidates: &[Candidate<'_>], timings: &[Timing]) {
+    for (candidate, timing) in candidates.iter().zip(timings) {
         println!(
             "  {:<44} {:>9.2} ms   (quartiles {:.2} to {:.2})",
-            contestant.name,
+            candidate.name,
             1e3 * timing.median,
             1e3 * timing.low,
             1e3 * timing.high
@@ -50,13 +50,13 @@ pub fn print(contestants: &[Contestant<'_>], timings: &[Timing]) {
     }
 }
 
-/// A bar of the issue: what was reached, what was asked, and whether that holds.
-pub fn bar(what: &str, reached: f64, limit: f64, unit: &str) {
-    let verdict = if reached <= limit { "holds" } else { "FALLS SHORT" };
-    println!("  bar: {what}: {reached:.2}{unit} (at most {limit}{unit}) {verdict}");
+/// Prints a measured value, its required limit, and whether the requirement is met.
+pub fn requirement(what: &str, reached: f64, limit: f64, unit: &str) {
+    let verdict = if reached <= limit { "met" } else { "NOT MET" };
+    println!("  requirement: {what}: {reached:.2}{unit} (at most {limit}{unit}) {verdict}");
 }
 
-/// Reproducible numbers between 0 and 1.
+/// Reproducible random numbers between 0 and 1.
 pub struct Random(pub u64);
 
 impl Random {
@@ -68,7 +68,7 @@ impl Random {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A normal number, by the sum of twelve.
+    /// An approximately normal number: the sum of twelve uniform ones, minus 6.
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.next()).sum::<f64>() - 6.0
     }

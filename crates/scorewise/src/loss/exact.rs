@@ -131,11 +131,11 @@ pub(crate) struct Steps {
     pub counts: Counts,
     /// Row indices in descending order of the predictions.
     order: Vec<u32>,
-    groups: Vec<Group>,
+    groups: Vec<TiedRows>,
 }
 
 /// Rows with equal predictions, which become positive together between `step` and `step + 1`.
-struct Group {
+struct TiedRows {
     rows: std::ops::Range<usize>,
     step: usize,
 }
@@ -165,7 +165,7 @@ impl Steps {
             let cdf = prior.cdf_at(P::chance(value)).min(upper_cdf);
             masses.push(upper_cdf - cdf);
             upper_cdf = cdf;
-            groups.push(Group { rows: start..at, step: groups.len() });
+            groups.push(TiedRows { rows: start..at, step: groups.len() });
             tp.push(true_positives);
             fp.push(false_positives);
         }

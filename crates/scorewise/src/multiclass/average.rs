@@ -1,12 +1,12 @@
-//! How the classes' own scores become one number.
+//! Averages of a binary score over the classes.
 //!
 //! ```text
-//! macro     Σ sₖ / m                     every class counts alike
-//! weighted  Σ rₖ sₖ / Σ rₖ               every class by its support rₖ = tpₖ + fnₖ, the weight of its rows
-//! micro     s(Σ tnₖ, Σ fpₖ, Σ fnₖ, Σ tpₖ)     every decision counts alike
+//! macro     Σ sₖ / m                          every class has the same weight
+//! weighted  Σ rₖ sₖ / Σ rₖ                    every class is weighted by its support rₖ = tpₖ + fnₖ, the weight of its rows
+//! micro     s(Σ tnₖ, Σ fpₖ, Σ fnₖ, Σ tpₖ)     every decision has the same weight
 //! ```
 //!
-//! A class without rows takes part in a macro average with what x/0 := 0 leaves of its score, as in scikit-learn.
+//! A class without rows is included in a macro average with its guarded value (x/0 := 0), as in scikit-learn.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,21 +15,21 @@ use super::square::sum;
 use crate::error::{Error, Result};
 use crate::formula::{Number, Side};
 
-/// How the classes' own scores become one number.
+/// How the scores of the classes are averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Average {
     /// The mean over the classes.
     Macro,
-    /// The mean over the classes, each by the weight of its rows.
+    /// The mean over the classes, weighted by the weight of their rows.
     Weighted,
-    /// The score of the classes' matrices summed.
+    /// The score of the sum of the classes' matrices.
     Micro,
 }
 
 impl Average {
     const ALL: [Average; 3] = [Average::Macro, Average::Weighted, Average::Micro];
 
-    /// Its name, as it is typed.
+    /// The name used in text form.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -39,11 +39,11 @@ impl Average {
         }
     }
 
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|average| average.name().eq_ignore_ascii_case(name.trim()))
     }
 
-    /// The average of a measure over the matrices of the classes, each tn, fp, fn, tp.
+    /// The average of a measure over the matrices of the classes, each given as tn, fp, fn, tp.
     pub(super) fn of<T: Number>(self, binaries: &[[T; 4]], measure: impl Fn([T; 4]) -> T) -> T {
         if self == Average::Micro {
             return measure(std::array::from_fn(|cell| sum(binaries.iter().map(|cells| cells[cell]))));
@@ -53,11 +53,11 @@ impl Average {
         sum(weighted).over(sum(shares.iter().copied()))
     }
 
-    /// What each class counts; not yet divided by their sum.
+    /// The weight of each class, not normalised.
     pub(super) fn shares<T: Number>(self, binaries: &[[T; 4]]) -> Vec<T> {
         let (zero, one) = (T::constant(0.0), T::constant(1.0));
         let supports: Vec<_> = binaries.iter().map(|[_, _, fn_, tp]| tp.plus(*fn_)).collect();
-        // Where no class has a row (all weights 0) there is nothing to weigh by.
+        // If no class has any weight, all classes are weighted equally.
         let is_empty = sum(supports.iter().copied()).side(zero) == Side::Both;
         if self == Average::Weighted && !is_empty { supports } else { vec![one; binaries.len()] }
     }
@@ -73,6 +73,6 @@ impl FromStr for Average {
     type Err = Error;
     fn from_str(text: &str) -> Result<Self> {
         let reason = || format!("must be macro, weighted or micro, not `{}`", text.trim());
-        Average::named(text).ok_or_else(|| Error::Setting { what: "average", reason: reason() })
+        Average::from_name(text).ok_or_else(|| Error::Setting { what: "average", reason: reason() })
     }
 }

@@ -1,16 +1,16 @@
-//! The confusion matrix of m classes: counts, weights or expectations, rows the truth, columns the prediction.
+//! The confusion matrix of m classes, with counts, weights or expectations. Rows are true classes, columns predicted classes.
 
 use std::ops::{Add, AddAssign};
 
-use super::link::first_greatest;
+use super::link::argmax;
 use super::rows::{ClassRows, OneOf, at_least_two, check_labels};
-use super::square::Square;
+use super::square::SquareMatrix;
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::rows::{check_weights, same_length};
 
-/// An m×m confusion matrix. Those of batches add up to that of the whole.
+/// An m×m confusion matrix. The matrices of batches add up to that of all rows.
 ///
 /// ```
 /// use scorewise::multiclass::MultiConfusion;
@@ -27,16 +27,16 @@ pub struct MultiConfusion {
 }
 
 impl MultiConfusion {
-    /// From m² cells, row by row.
+    /// A matrix from its m² cells, row by row.
     pub fn new(classes: usize, cells: Vec<f64>) -> Result<Self> {
         at_least_two(classes)?;
         let refuse = |reason: String| Err(Error::Setting { what: "confusion matrix", reason });
         if classes.checked_mul(classes) != Some(cells.len()) {
-            return refuse(format!("must hold {classes}×{classes} cells, not {}", cells.len()));
+            return refuse(format!("must have {classes}×{classes} cells, not {}", cells.len()));
         }
         match cells.iter().position(|cell| !(0.0..f64::INFINITY).contains(cell)) {
             Some(at) => refuse(format!(
-                "must hold finite numbers at or above 0; row {}, column {} holds {}",
+                "must have finite cells at or above 0; row {}, column {} is {}",
                 at / classes,
                 at % classes,
                 cells[at]
@@ -45,18 +45,18 @@ impl MultiConfusion {
         }
     }
 
-    /// With nothing in it, to add batches to.
+    /// A matrix of zeros.
     pub fn empty(classes: usize) -> Result<Self> {
         at_least_two(classes)?;
-        // A matrix of more cells than this is a mistake, not a task: say so before the memory is gone.
-        let cells = classes
-            .checked_mul(classes)
-            .filter(|cells| *cells <= 1 << 28)
-            .ok_or_else(|| Error::Setting { what: "classes", reason: format!("are at most 16384, not {classes}") })?;
+        // A larger matrix is probably a mistake, and is rejected before the memory is allocated.
+        let cells = classes.checked_mul(classes).filter(|cells| *cells <= 1 << 28).ok_or_else(|| Error::Setting {
+            what: "classes",
+            reason: format!("must be at most 16384, not {classes}"),
+        })?;
         Ok(MultiConfusion { classes, cells: vec![0.0; cells] })
     }
 
-    /// From true and predicted classes, numbered from 0, and weights where there are.
+    /// The matrix of true and predicted class indices with optional weights.
     pub fn from_labels(classes: usize, truth: &[u32], predicted: &[u32], weights: Option<&[f64]>) -> Result<Self> {
         let mut matrix = Self::empty(classes)?;
         same_length("predicted labels", truth.len(), predicted.len())?;
@@ -67,12 +67,12 @@ impl MultiConfusion {
             check_weights(weights)?;
         }
         for (row, (truth, predicted)) in truth.iter().zip(predicted).enumerate() {
-            matrix.count(*truth as usize, *predicted as usize, weights.map_or(1.0, |weights| weights[row]));
+            matrix.add_weight(*truth as usize, *predicted as usize, weights.map_or(1.0, |weights| weights[row]));
         }
         Ok(matrix)
     }
 
-    /// Each row predicted as the class of its greatest logit, the first of equals.
+    /// The matrix of argmax predictions; of equal logits the first is taken.
     #[must_use]
     pub fn from_logits<R: Real>(rows: &ClassRows<'_, R, OneOf<'_>>) -> Self {
         let mut matrix = MultiConfusion { classes: rows.classes(), cells: vec![0.0; rows.classes() * rows.classes()] };
@@ -80,34 +80,34 @@ impl MultiConfusion {
         for row in 0..rows.len() {
             logits.clear();
             logits.extend(rows.logits(row).iter().map(|logit| logit.wide()));
-            matrix.count(rows.label(row), first_greatest(&logits), rows.weight(row));
+            matrix.add_weight(rows.label(row), argmax(&logits), rows.weight(row));
         }
         matrix
     }
 
-    pub(super) fn count(&mut self, truth: usize, predicted: usize, weight: f64) {
+    pub(super) fn add_weight(&mut self, truth: usize, predicted: usize, weight: f64) {
         self.cells[truth * self.classes + predicted] += weight;
     }
 
-    /// How many classes.
+    /// The number of classes.
     #[must_use]
     pub fn classes(&self) -> usize {
         self.classes
     }
 
-    /// All cells, row by row: rows are the truth, columns the prediction.
+    /// All cells, row by row: rows are true classes, columns predicted classes.
     #[must_use]
     pub fn cells(&self) -> &[f64] {
         &self.cells
     }
 
-    /// The weight of rows of class `truth` that are predicted as class `predicted`.
+    /// The weight of the rows of class `truth` that are predicted as class `predicted`.
     #[must_use]
     pub fn at(&self, truth: usize, predicted: usize) -> f64 {
         self.square().at(truth, predicted)
     }
 
-    /// The weight of each true class, its support.
+    /// The weight of each true class (its support).
     #[must_use]
     pub fn row_sums(&self) -> Vec<f64> {
         self.square().row_sums()
@@ -119,41 +119,41 @@ impl MultiConfusion {
         self.square().column_sums()
     }
 
-    /// The weight of all rows.
+    /// The total weight of all rows.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.cells.iter().sum()
     }
 
-    /// One class against the rest.
+    /// The binary matrix of one class against the rest.
     #[must_use]
     pub fn binary(&self, class: usize) -> Confusion {
         self.binaries()[class]
     }
 
-    /// Each class against the rest.
+    /// The binary matrix of each class against the rest.
     #[must_use]
     pub fn binaries(&self) -> Vec<Confusion> {
         self.square().binaries().into_iter().map(|[tn, fp, fn_, tp]| Confusion::new(tn, fp, fn_, tp)).collect()
     }
 
-    /// The matrices of all classes against the rest, summed: what a micro average scores.
+    /// The sum of the binary matrices of all classes, which a micro average scores.
     #[must_use]
     pub fn micro(&self) -> Confusion {
         self.binaries().into_iter().sum()
     }
 
-    pub(super) fn square(&self) -> Square<'_, f64> {
-        Square { classes: self.classes, cells: &self.cells }
+    pub(super) fn square(&self) -> SquareMatrix<'_, f64> {
+        SquareMatrix { classes: self.classes, cells: &self.cells }
     }
 }
 
 impl AddAssign<&MultiConfusion> for MultiConfusion {
     /// # Panics
     ///
-    /// Where the two have unlike numbers of classes.
+    /// If the numbers of classes differ.
     fn add_assign(&mut self, other: &MultiConfusion) {
-        assert_eq!(self.classes, other.classes, "matrices of unlike numbers of classes do not add up");
+        assert_eq!(self.classes, other.classes, "matrices with different numbers of classes cannot be added");
         self.cells.iter_mut().zip(&other.cells).for_each(|(cell, other)| *cell += other);
     }
 }

@@ -1,10 +1,10 @@
-//! Softmax cross-entropy, plain or with a weight per class: the loss that those of scores are compared with, and started from.
+//! Softmax cross-entropy, unweighted or with class weights: the usual loss, for comparison and for initial training.
 //!
 //! ```text
 //! ℓ = − Σ wᵢ c(yᵢ) ln p(yᵢ) / Σ wᵢ c(yᵢ)        p = softmax(z)        ∂ℓ/∂zₖ = wᵢ c(yᵢ) (pₖ − [k = yᵢ]) / Σ w c
 //! ```
 //!
-//! with c = 1, or the weights of the classes. −ln p(y) = z_top − z(y) + ln(1 + Σ others), from the logits: no logarithm of a
+//! with c = 1, or the class weights. −ln p(y) = z_max − z(y) + ln(1 + Σ others) is computed from the logits, never as the logarithm of a
 //! softmax. With two classes it is the [`CrossEntropy`](crate::CrossEntropy) of z₁ − z₀.
 
 use super::link::Softmax;
@@ -13,69 +13,69 @@ use crate::error::{Error, Result};
 use crate::formula::ratio;
 use crate::real::Real;
 
-/// Cross-entropy of a softmax, with a weight per class.
+/// Softmax cross-entropy with class weights.
 ///
 /// ```
 /// use scorewise::multiclass::{ClassRows, OneOf, SoftmaxCrossEntropy};
 ///
 /// let logits = [0.0, 2f64.ln(), 0.0, /* second row */ 3f64.ln(), 0.0, 0.0];
-/// let rows = ClassRows::new(&logits, 3, OneOf(&[1, 0]))?; // the chances of the truth: 2/4 and 3/5
+/// let rows = ClassRows::new(&logits, 3, OneOf(&[1, 0]))?; // probabilities of the true classes: 2/4 and 3/5
 /// let value = SoftmaxCrossEntropy::plain().value(&rows)?;
 /// assert!((value - -(0.5f64.ln() + 0.6f64.ln()) / 2.0).abs() < 1e-15);
 /// # Ok::<(), scorewise::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftmaxCrossEntropy {
-    /// One for each class; none where all count alike.
+    /// One weight per class; empty if all are 1.
     weights: Vec<f64>,
 }
 
 impl SoftmaxCrossEntropy {
-    /// All classes count alike.
+    /// Cross-entropy with all class weights 1.
     #[must_use]
     pub fn plain() -> Self {
         SoftmaxCrossEntropy { weights: Vec::new() }
     }
 
-    /// With a weight for each class.
+    /// Cross-entropy with the given class weights.
     pub fn weighted(weights: Vec<f64>) -> Result<Self> {
-        let usable = weights.iter().all(|weight| (0.0..f64::INFINITY).contains(weight));
-        if usable && weights.iter().any(|weight| *weight > 0.0) {
+        let is_valid = weights.iter().all(|weight| (0.0..f64::INFINITY).contains(weight));
+        if is_valid && weights.iter().any(|weight| *weight > 0.0) {
             return Ok(SoftmaxCrossEntropy { weights });
         }
         Err(Error::Setting { what: "class weights", reason: "must be 0 or above and not all 0".into() })
     }
 
-    /// Each class weighs as much as any other in all, n/mnₖ for its weight nₖ in the data: what other tools call "balanced". A
-    /// class without rows has no weight.
+    /// Cross-entropy with class weights n/(m nₖ), where nₖ is the total weight of class k, so that all classes have the same total weight
+    /// ("balanced" in scikit-learn). The weight of a class without rows is 0.
     pub fn balanced(counts: &[f64]) -> Result<Self> {
         let total: f64 = counts.iter().sum();
         Self::weighted(counts.iter().map(|count| ratio(total, counts.len() as f64 * count)).collect())
     }
 
-    /// The weights of the classes; none where all count alike.
+    /// The class weights; empty if all are 1.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// ℓ.
+    /// The loss ℓ.
     pub fn value<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<f64> {
         self.check(rows.classes())?;
         let mut softmax = Softmax::new(rows.classes());
         let (mut sum, mut total) = (0.0, 0.0);
         for row in 0..rows.len() {
             let (logits, weight) = (rows.logits(row), self.row_weight(rows, row));
-            softmax.set(logits.iter().map(|logit| logit.wide()), 1.0);
-            let behind = logits[softmax.top()].wide() - logits[rows.label(row)].wide();
-            sum += weight * (behind + softmax.rest().ln_1p());
+            softmax.load(logits.iter().map(|logit| logit.wide()), 1.0);
+            let gap = logits[softmax.top()].wide() - logits[rows.label(row)].wide();
+            sum += weight * (gap + softmax.rest().ln_1p());
             total += weight;
         }
         let value = ratio(sum, total);
         if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
     }
 
-    /// ℓ, and ∂ℓ/∂z into the caller's slice, row by row with one number a class.
+    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, gradient: &mut [R]) -> Result<f64> {
         rows.check_gradient(gradient)?;
         let value = self.value(rows)?;
@@ -83,11 +83,11 @@ impl SoftmaxCrossEntropy {
         let mut softmax = Softmax::new(rows.classes());
         for (row, gradient) in gradient.chunks_exact_mut(rows.classes()).enumerate() {
             let (truth, share) = (rows.label(row), ratio(self.row_weight(rows, row), total));
-            softmax.set(rows.logits(row).iter().map(|logit| logit.wide()), 1.0);
+            softmax.load(rows.logits(row).iter().map(|logit| logit.wide()), 1.0);
             for (class, out) in gradient.iter_mut().enumerate() {
-                // p − 1 would cancel where the truth is all but sure; its complement keeps its digits.
-                let chance = softmax.chance(class);
-                *out = R::of(share * if class == truth { -chance.q } else { chance.p });
+                // p − 1 would cancel where p is close to 1; the complement is accurate.
+                let probability = softmax.with_complement(class);
+                *out = R::of(share * if class == truth { -probability.q } else { probability.p });
             }
         }
         Ok(value)
@@ -134,13 +134,13 @@ mod tests {
                     value_at(&logits)
                 };
                 let difference = (8.0 * (moved(1e-3) - moved(-1e-3)) - (moved(2e-3) - moved(-2e-3))) / 12e-3;
-                assert!((gradient[at] - difference).abs() < 1e-10, "{at}: {} for {difference}", gradient[at]);
+                assert!((gradient[at] - difference).abs() < 1e-10, "{at}: {}, expected {difference}", gradient[at]);
             }
         }
     }
 
     #[test]
-    fn two_classes_are_the_binary_loss_of_the_difference() {
+    fn two_classes_equal_the_binary_loss_of_the_logit_difference() {
         let labels = [1, 0, 1];
         let rows = ClassRows::new(&[0.2, 1.0, -0.5, 0.4, 3.0, 0.1], 2, OneOf(&labels)).unwrap();
         let (differences, positives) = ([0.8, 0.9, -2.9], labels.map(|label| label == 1));
@@ -152,22 +152,22 @@ mod tests {
     }
 
     #[test]
-    fn balanced_classes_weigh_alike_and_far_logits_stay_finite() {
-        // Three rows of class 0 and one of class 1, at 3/4 and 1/4: weights 4/6 and 4/2, each class half of the mean.
+    fn balanced_weights_equalise_classes_and_extreme_logits_stay_finite() {
+        // Three rows of class 0 and one of class 1, with probabilities 3/4 and 1/4: the weights are 4/6 and 4/2, and each class is half of the mean.
         let logits = [3f64.ln(), 0.0].repeat(4);
         let rows = ClassRows::new(&logits, 2, OneOf(&[0, 0, 0, 1])).unwrap();
         let balanced = SoftmaxCrossEntropy::balanced(&[3.0, 1.0]).unwrap();
         assert_eq!(balanced.weights(), [4.0 / 6.0, 2.0]);
         let value = balanced.value(&rows).unwrap();
         assert!((value - -(0.75f64.ln() + 0.25f64.ln()) / 2.0).abs() < 1e-15);
-        let far = ClassRows::new(&[1e30, 0.0, -1e30], 3, OneOf(&[1])).unwrap();
+        let extreme = ClassRows::new(&[1e30, 0.0, -1e30], 3, OneOf(&[1])).unwrap();
         let mut gradient = [0.0; 3];
-        assert_eq!(SoftmaxCrossEntropy::plain().value_and_gradient(&far, &mut gradient).unwrap(), 1e30);
+        assert_eq!(SoftmaxCrossEntropy::plain().value_and_gradient(&extreme, &mut gradient).unwrap(), 1e30);
         assert_eq!(gradient, [1.0, -1.0, 0.0]);
     }
 
     #[test]
-    fn wrong_weights_are_refused() {
+    fn invalid_class_weights_are_rejected() {
         assert!(SoftmaxCrossEntropy::weighted(vec![0.0, 0.0]).is_err());
         assert!(SoftmaxCrossEntropy::weighted(vec![1.0, f64::NAN]).is_err());
         let rows = ClassRows::new(&[0.0, 0.0, 0.0], 3, OneOf(&[1])).unwrap();

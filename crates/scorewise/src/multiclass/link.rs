@@ -1,67 +1,74 @@
-//! From the logits of a row to a probability per class, and the slopes back.
+//! From the logits of a row to a probability per class, and the gradient back to the logits.
 //!
 //! ```text
-//! pₖ = eₖ / S        qₖ = 1 − pₖ = (S − eₖ) / S        eₖ = exp(zₖ − z_top), S = Σ eₖ
+//! pₖ = eₖ / S        qₖ = 1 − pₖ = (S − eₖ) / S        eₖ = exp(zₖ − z_max), S = Σ eₖ
 //! ```
 //!
-//! The greatest logit has e = 1, so S − eₖ ≥ 1 for every other class and nothing cancels; the greatest class takes its
-//! complement from the sum of the others, never from 1 − p.
+//! The largest logit has e = 1, so S − eₖ ≥ 1 for every other class and there is no cancellation; the complement of the largest class
+//! is computed from the sum of the others, never as 1 − p.
 //!
-//! Backwards, class k sees the others through its log-odds ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose slopes are 1 by its own
-//! logit and −eⱼ / Σ_{i≠k} eᵢ by another, the share of j among the classes besides k. With cₖ = ∂ℓ/∂(log-odds of k), which holds
-//! the finite f p q and never f alone,
+//! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1 with respect to its own
+//! logit and −eⱼ / Σ_{i≠k} eᵢ with respect to another. With cₖ = ∂ℓ/∂(log-odds of k), which contains the finite product f p q and never f
+//! alone,
 //!
 //! ```text
 //! ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ
 //! ```
 //!
-//! Only the greatest class can have a sum of others that underflows to 0; its q and with it its c are 0 then, and the
-//! guarded ratio keeps the share finite.
+//! Only for the largest class can the sum of the others underflow to 0. Its q and therefore its c are then 0, and the
+//! guarded ratio keeps the quotient finite.
 
 use crate::formula::ratio;
 use crate::prior::Chance;
 use crate::real::Real;
 
-/// The probabilities of one row's classes, and the way back to its logits.
+/// Computes the class probabilities of one row, and the gradient with respect to its logits.
 pub(super) struct Link {
-    /// Where the classes exclude each other.
+    /// `None` for multi-label rows, whose classes have independent sigmoids.
     softmax: Option<Softmax>,
-    chances: Vec<Chance>,
+    probabilities: Vec<Chance>,
 }
 
 impl Link {
-    /// Softmax where the classes exclude each other, else a sigmoid for each.
+    /// Softmax if a row has exactly one class, otherwise a sigmoid per class.
     pub fn new(classes: usize, is_exclusive: bool) -> Self {
         let softmax = is_exclusive.then(|| Softmax::new(classes));
-        Link { softmax, chances: vec![Chance { p: 0.0, q: 1.0 }; classes] }
+        Link { softmax, probabilities: vec![Chance { p: 0.0, q: 1.0 }; classes] }
     }
 
-    /// Takes the next row, and gives its probabilities.
+    /// The class probabilities of a row, which is stored for [`backward`](Link::backward).
     pub fn forward<R: Real>(&mut self, logits: &[R]) -> &[Chance] {
         let logits = logits.iter().map(|logit| logit.wide());
         match &mut self.softmax {
             Some(softmax) => {
-                softmax.set(logits, 1.0);
-                self.chances.iter_mut().enumerate().for_each(|(class, chance)| *chance = softmax.chance(class));
+                softmax.load(logits, 1.0);
+                self.probabilities
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(class, probability)| *probability = softmax.with_complement(class));
             }
-            None => self.chances.iter_mut().zip(logits).for_each(|(chance, logit)| *chance = Chance::from_logit(logit)),
+            None => self
+                .probabilities
+                .iter_mut()
+                .zip(logits)
+                .for_each(|(probability, logit)| *probability = Chance::from_logit(logit)),
         }
-        &self.chances
+        &self.probabilities
     }
 
-    /// Turns slopes by the log-odds of each class into slopes by the logits, for the row taken last.
-    pub fn backward(&self, slopes: &mut [f64]) {
+    /// Converts derivatives with respect to the log-odds of each class into derivatives with respect to the logits, for the stored row.
+    pub fn backward(&self, derivatives: &mut [f64]) {
         if let Some(softmax) = &self.softmax {
-            softmax.backward(slopes);
+            softmax.backward(derivatives);
         }
     }
 }
 
-/// The softmax of one row, kept as exponentials against the greatest logit.
+/// The softmax of one row, stored as exponentials relative to the largest logit.
 pub(super) struct Softmax {
     exponentials: Vec<f64>,
     top: usize,
-    /// The exponentials of all classes but the top, whose own is 1.
+    /// The sum of the exponentials of all classes but the largest, whose own is 1.
     rest: f64,
 }
 
@@ -70,19 +77,19 @@ impl Softmax {
         Softmax { exponentials: vec![0.0; classes], top: 0, rest: 0.0 }
     }
 
-    /// Takes the next row, with its logits multiplied by `sharpness`.
-    pub fn set(&mut self, logits: impl Iterator<Item = f64>, sharpness: f64) {
+    /// Stores the next row, with its logits multiplied by `sharpness`.
+    pub fn load(&mut self, logits: impl Iterator<Item = f64>, sharpness: f64) {
         self.exponentials.iter_mut().zip(logits).for_each(|(out, logit)| *out = logit);
-        self.top = first_greatest(&self.exponentials);
-        let greatest = self.exponentials[self.top];
+        self.top = argmax(&self.exponentials);
+        let largest = self.exponentials[self.top];
         self.rest = 0.0;
         for (class, value) in self.exponentials.iter_mut().enumerate() {
-            *value = (sharpness * (*value - greatest)).exp();
+            *value = (sharpness * (*value - largest)).exp();
             self.rest += if class == self.top { 0.0 } else { *value };
         }
     }
 
-    /// The class with the greatest logit, the first of equals.
+    /// The class with the largest logit, the first of equal ones.
     pub fn top(&self) -> usize {
         self.top
     }
@@ -91,35 +98,42 @@ impl Softmax {
         self.exponentials[class] / (1.0 + self.rest)
     }
 
-    /// The exponentials of all classes but the top, whose own is 1.
+    /// The sum of the exponentials of all classes but the largest, whose own is 1.
     pub fn rest(&self) -> f64 {
         self.rest
     }
 
-    pub fn chance(&self, class: usize) -> Chance {
-        Chance { p: self.probability(class), q: self.others(class) / (1.0 + self.rest) }
+    pub fn with_complement(&self, class: usize) -> Chance {
+        Chance { p: self.probability(class), q: self.sum_of_others(class) / (1.0 + self.rest) }
     }
 
-    /// The exponentials of all classes but this.
-    fn others(&self, class: usize) -> f64 {
+    /// The sum of the exponentials of all classes but this one.
+    fn sum_of_others(&self, class: usize) -> f64 {
         if class == self.top { self.rest } else { (1.0 + self.rest) - self.exponentials[class] }
     }
 
-    fn backward(&self, slopes: &mut [f64]) {
-        // The top class is kept out of the sum: its term is so much greater than the others that they would drown in it.
-        let top = slopes[self.top];
-        let below = |class: usize| class != self.top;
-        let sum: f64 =
-            slopes.iter().enumerate().filter(|(class, _)| below(*class)).map(|(class, c)| c / self.others(class)).sum();
-        for (class, slope) in slopes.iter_mut().enumerate() {
+    fn backward(&self, derivatives: &mut [f64]) {
+        // The largest class is kept out of the sum: its term is so large that the others would be lost to rounding.
+        let top = derivatives[self.top];
+        let is_not_top = |class: usize| class != self.top;
+        let sum: f64 = derivatives
+            .iter()
+            .enumerate()
+            .filter(|(class, _)| is_not_top(*class))
+            .map(|(class, c)| c / self.sum_of_others(class))
+            .sum();
+        for (class, derivative) in derivatives.iter_mut().enumerate() {
             let e = self.exponentials[class];
-            *slope -=
-                if below(class) { e * (sum - *slope / self.others(class)) + top * ratio(e, self.rest) } else { sum };
+            *derivative -= if is_not_top(class) {
+                e * (sum - *derivative / self.sum_of_others(class)) + top * ratio(e, self.rest)
+            } else {
+                sum
+            };
         }
     }
 }
 
-/// Shares a row's probability out among its classes: pₖ = e^(zₖ) / Σ e^(zᵢ), into the caller's slice.
+/// The softmax of a row: pₖ = e^(zₖ) / Σ e^(zᵢ), written to `probabilities`.
 ///
 /// ```
 /// let mut probabilities = [0.0; 3];
@@ -127,17 +141,17 @@ impl Softmax {
 /// assert!((probabilities[1] - 0.5).abs() < 1e-7);
 /// ```
 pub fn softmax<R: Real>(logits: &[R], probabilities: &mut [f64]) {
-    let greatest = logits.iter().fold(f64::NEG_INFINITY, |greatest, logit| greatest.max(logit.wide()));
+    let largest = logits.iter().fold(f64::NEG_INFINITY, |largest, logit| largest.max(logit.wide()));
     let mut total = 0.0;
     for (out, logit) in probabilities.iter_mut().zip(logits) {
-        *out = (logit.wide() - greatest).exp();
+        *out = (logit.wide() - largest).exp();
         total += *out;
     }
     probabilities.iter_mut().for_each(|out| *out /= total);
 }
 
-/// The place of the greatest value, the first of equals.
-pub(super) fn first_greatest(values: &[f64]) -> usize {
+/// The index of the largest value, the first of equal ones.
+pub(super) fn argmax(values: &[f64]) -> usize {
     let mut best = 0;
     for (at, value) in values.iter().enumerate() {
         if *value > values[best] {
@@ -152,42 +166,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn complements_keep_their_digits() {
+    fn complements_are_accurate() {
         let mut link = Link::new(3, true);
-        let chances = link.forward(&[0.0f64, -40.0, -50.0]).to_vec();
+        let probabilities = link.forward(&[0.0f64, -40.0, -50.0]).to_vec();
         let others = (-40f64).exp() + (-50f64).exp();
-        assert!((chances[0].q - others / (1.0 + others)).abs() <= 1e-15 * others);
-        assert!((chances[1].p - (-40f64).exp()).abs() <= 1e-15 * others);
-        for chance in chances {
-            assert!((chance.p + chance.q - 1.0).abs() < 1e-15);
+        assert!((probabilities[0].q - others / (1.0 + others)).abs() <= 1e-15 * others);
+        assert!((probabilities[1].p - (-40f64).exp()).abs() <= 1e-15 * others);
+        for probability in probabilities {
+            assert!((probability.p + probability.q - 1.0).abs() < 1e-15);
         }
     }
 
     #[test]
-    fn slopes_of_the_way_back_sum_to_zero_and_stay_finite() {
-        // Adding one number to all logits changes nothing, so the slopes by them sum to 0.
+    fn derivatives_with_respect_to_logits_sum_to_zero_and_stay_finite() {
+        // Adding a constant to all logits changes nothing, so the derivatives sum to 0.
         for gap in [0.0, 1.0, 30.0, 740.0, 1e4] {
             let mut link = Link::new(4, true);
             link.forward(&[gap, 0.5, -0.5, 0.0]);
-            let mut slopes = [0.2, -0.7, 0.4, 0.1];
-            link.backward(&mut slopes);
-            assert!(slopes.iter().all(|slope| slope.is_finite()), "{gap}: {slopes:?}");
+            let mut derivatives = [0.2, -0.7, 0.4, 0.1];
+            link.backward(&mut derivatives);
+            assert!(derivatives.iter().all(|derivative| derivative.is_finite()), "{gap}: {derivatives:?}");
             if gap < 700.0 {
-                assert!(slopes.iter().sum::<f64>().abs() < 1e-15, "{gap}: {slopes:?}");
+                assert!(derivatives.iter().sum::<f64>().abs() < 1e-15, "{gap}: {derivatives:?}");
             }
         }
     }
 
     #[test]
-    fn a_sure_row_keeps_the_slopes_of_its_small_classes() {
-        // Uniform prior on class k: c = p q, so the slope by z_j is −p_k p_j, also far below the rounding of 1.
+    fn derivatives_of_unlikely_classes_are_accurate() {
+        // Uniform prior on class k: c = p q, so the derivative with respect to z_j is −p_k p_j, even far below the rounding error of 1.
         let mut link = Link::new(3, true);
-        let chances = link.forward(&[0.0f64, -60.0, -70.0]).to_vec();
-        let mut slopes = [0.0, chances[1].p * chances[1].q, 0.0];
-        link.backward(&mut slopes);
-        let expected = [-chances[1].p * chances[0].p, chances[1].p * chances[1].q, -chances[1].p * chances[2].p];
-        for (got, expected) in slopes.iter().zip(expected) {
-            assert!((got - expected).abs() <= 1e-14 * expected.abs(), "{got} for {expected}");
+        let probabilities = link.forward(&[0.0f64, -60.0, -70.0]).to_vec();
+        let mut derivatives = [0.0, probabilities[1].p * probabilities[1].q, 0.0];
+        link.backward(&mut derivatives);
+        let expected = [
+            -probabilities[1].p * probabilities[0].p,
+            probabilities[1].p * probabilities[1].q,
+            -probabilities[1].p * probabilities[2].p,
+        ];
+        for (got, expected) in derivatives.iter().zip(expected) {
+            assert!((got - expected).abs() <= 1e-14 * expected.abs(), "{got}, expected {expected}");
         }
     }
 }

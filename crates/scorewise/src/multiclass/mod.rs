@@ -1,16 +1,16 @@
-//! MULTICLASS: more than two classes, one threshold each; or any number of labels a row.
+//! Losses and scores for more than two classes, or for several labels per row, with a random threshold per class.
 //!
-//! Two ways from logits to a confusion matrix under random thresholds:
+//! There are two ways from logits to a confusion matrix under random thresholds:
 //!
-//! - [`OneVersusRest`]: every class against the rest, with a prior of its own. pₖ = softmax(z)ₖ, or σ(zₖ) where a row may
-//!   belong to several classes; a 2×2 matrix a class from Fₖ(pₖ); any score of the registry on each of them, then averaged.
-//! - [`SimplexLoss`]: one decision among all classes, argmaxₖ (zₖ − τₖ) with Gumbel thresholds: P(j) = softmax(λ(z − μ))ⱼ. One m×m
-//!   matrix whose rows keep their sums, and on it a [`MultiScore`]: the correlation R_K, Heidke, Peirce, Gerrity, or an average.
+//! - [`OneVersusRest`]: each class against the rest, with its own prior. pₖ = softmax(z)ₖ, or σ(zₖ) if a row may have several
+//!   labels. Fₖ(pₖ) gives a 2×2 matrix per class, any registered score is computed on each, and the results are averaged.
+//! - [`SimplexLoss`]: one decision among all classes, argmaxₖ (zₖ − τₖ), with Gumbel thresholds: P(j) = softmax(λ(z − μ))ⱼ. It gives one
+//!   m×m matrix that preserves the row sums, on which a [`MultiScore`] is computed: the correlation R_K, Heidke, Peirce, Gerrity, or an average.
 //!
-//! [`SoftmaxCrossEntropy`] is what they are compared with.
+//! [`SoftmaxCrossEntropy`] is the usual loss, for comparison.
 //!
-//! The two ways are made of two passes with a few numbers between them, so batches add up exactly: `expect` each batch and sum the
-//! matrices, take `slopes` once, finish each batch with `gradient_with`.
+//! The first two are computed in two passes with a few numbers in between, so that batches can be combined exactly: `expect` each batch, sum the
+//! matrices, compute the `slopes` once, and compute the gradient of each batch with `gradient_with`.
 //!
 //! ```
 //! use scorewise::multiclass::{Average, ClassRows, MultiConfusion, MultiScore, OneOf, OneVersusRest, SimplexLoss};
@@ -23,21 +23,21 @@
 //! let loss = OneVersusRest::new(Score::parse("f1")?, priors, Average::Macro)?;
 //! let mut gradient = [0.0; 9];
 //! let value = loss.value_and_gradient(&rows, &mut gradient)?;
-//! assert!(value > 0.0 && value < 1.0 && gradient[0] < 0.0); // descent lifts the right class
+//! assert!(value > 0.0 && value < 1.0 && gradient[0] < 0.0); // descent raises the logit of the true class
 //!
 //! let loss = SimplexLoss::new(MultiScore::parse("mcc")?);
 //! let value = loss.value_and_gradient(&rows, &mut gradient)?;
 //! let expected = loss.expect(&rows)?;
 //! assert_eq!(value, 1.0 - MultiScore::parse("r_k")?.value(&expected));
-//! assert!((expected.row_sums()[2] - 1.0).abs() < 1e-15); // a row is shared out among the classes, and no more
+//! assert!((expected.row_sums()[2] - 1.0).abs() < 1e-15); // the probabilities of a row sum to 1
 //!
-//! let argmax = MultiConfusion::from_logits(&rows); // 2 of 3 are right
+//! let argmax = MultiConfusion::from_logits(&rows); // 2 of 3 are correct
 //! assert_eq!(MultiScore::parse("accuracy")?.value(&argmax), 2.0 / 3.0);
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 //!
-//! Three faults that are easily made here, and that tests guard against: priors of all classes that share the last one's
-//! parameters; a "weighted" average that weighs a class by its negatives; soft assignments of a row that do not sum to one.
+//! Tests guard against three common errors: priors of all classes that share the parameters of the last one; a "weighted" average that weights
+//! a class by its negatives; class probabilities of a row that do not sum to one.
 
 mod average;
 mod rows;
@@ -46,7 +46,7 @@ mod one_versus_rest;
 mod square;
 mod confusion;
 mod tape;
-mod whole;
+mod matrix_scores;
 mod score;
 mod simplex;
 mod cross_entropy;

@@ -1,27 +1,28 @@
-//! Every class against the rest, with a prior of its own.
+//! Each class against the rest, with its own prior.
 //!
 //! ```text
-//! TPₖ = Σ w yₖ Fₖ(pₖ)        FPₖ = Σ w (1 − yₖ) Fₖ(pₖ)        p = softmax(z), or σ(z) where labels do not exclude each other
+//! TPₖ = Σ w yₖ Fₖ(pₖ)        FPₖ = Σ w (1 − yₖ) Fₖ(pₖ)        p = softmax(z), or σ(z) for multi-label rows
 //! ℓ = average over k of the loss of s(TNₖ, FPₖ, FNₖ, TPₖ)
 //! ```
 //!
-//! The loss of a score is 1 − s where higher is better, s where lower is, |s − ideal| where a value is aimed at; it is the
-//! losses of the classes that are averaged, so that a bias of 0.5 and one of 1.5 do not make a perfect 1.
+//! The loss of a score is 1 − s if higher is better, s if lower is better, and |s − ideal| if there is an ideal value. The losses of the
+//! classes are averaged, not the scores, so that biases of 0.5 and 1.5 do not average to a perfect 1.
 //!
-//! Two scalars a class, ∂ℓ/∂Fₖ of its members and of the others, carry what the rows need to know of each other; with Fₖ a
-//! function of the log-odds of class k, whose slope fₖ pₖ (1 − pₖ) is finite for every prior, they lead back to the logits.
+//! The rows interact only through two scalars per class, ∂ℓ/∂Fₖ of its members and of the other rows. Fₖ is a function of the
+//! log-odds of class k, whose derivative fₖ pₖ (1 − pₖ) is finite for every prior, and the log-odds are differentiated with respect to the logits.
 
 use super::average::Average;
 use super::link::Link;
-use super::rows::{ClassLabels, ClassRows};
+use super::rows::{ClassLabels, ClassRows, one_for_each_class};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
+use crate::formula::Counts;
 use crate::loss::{Slopes, value_and_slopes};
 use crate::prior::Prior;
 use crate::real::Real;
 use crate::score::Score;
 
-/// A score-oriented loss over classes: a score, a prior for each class, and how the classes are averaged.
+/// A score-oriented loss over classes: a score, a prior for each class, and the kind of average.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneVersusRest {
     score: Score,
@@ -30,7 +31,7 @@ pub struct OneVersusRest {
 }
 
 impl OneVersusRest {
-    /// With one prior for every class in its order, or one for all of them.
+    /// A loss with one prior for each class, or one for all classes.
     pub fn new(score: Score, priors: Vec<Prior>, average: Average) -> Result<Self> {
         if priors.is_empty() {
             return Err(Error::Setting {
@@ -59,22 +60,27 @@ impl OneVersusRest {
         self.average
     }
 
-    /// The expected confusion matrix of each class against the rest. Those of batches add up, class by class, to those of
-    /// the whole.
+    /// The expected confusion matrix of each class against the rest. For each class, the matrices of batches add up to that of all
+    /// rows.
     pub fn expect<R: Real, L: ClassLabels>(&self, rows: &ClassRows<'_, R, L>) -> Result<Vec<Confusion>> {
         let priors = self.priors_of(rows.classes())?;
         let mut link = Link::new(rows.classes(), L::EXCLUSIVE);
-        let mut sums = vec![Sums::default(); rows.classes()];
+        let mut sums = vec![ExpectedCounts::default(); rows.classes()];
         for row in 0..rows.len() {
             let weight = rows.weight(row);
             let classes = link.forward(rows.logits(row)).iter().zip(&priors).zip(&mut sums);
-            for (class, ((chance, prior), sums)) in classes.enumerate() {
-                let side = if rows.holds(row, class) { &mut sums.positive } else { &mut sums.negative };
-                side.predicted += weight * prior.cdf_at(*chance);
-                side.weight += weight;
+            for (class, ((probability, prior), sums)) in classes.enumerate() {
+                let predicted_positive = weight * prior.cdf_at(*probability);
+                if rows.has_class(row, class) {
+                    sums.tp += predicted_positive;
+                    sums.positives += weight;
+                } else {
+                    sums.fp += predicted_positive;
+                    sums.negatives += weight;
+                }
             }
         }
-        Ok(sums.iter().map(Sums::confusion).collect())
+        Ok(sums.iter().map(ExpectedCounts::confusion).collect())
     }
 
     /// The loss of the matrices of all classes.
@@ -82,7 +88,7 @@ impl OneVersusRest {
         self.value_and_slopes(matrices).map(|(value, _)| value)
     }
 
-    /// The two scalars of each class that finish the gradient of every batch in these matrices.
+    /// The derivatives of each class that [`gradient_with`](OneVersusRest::gradient_with) needs for every batch that contributed to these matrices.
     pub fn slopes(&self, matrices: &[Confusion]) -> Result<Vec<Slopes>> {
         self.value_and_slopes(matrices).map(|(_, slopes)| slopes)
     }
@@ -93,7 +99,7 @@ impl OneVersusRest {
             let (value, slopes) = value_and_slopes(&self.score, &matrices.iter().copied().sum())?;
             return Ok((value, vec![slopes; matrices.len()]));
         }
-        // The supports are sums of weights, which no logit moves: the shares have no slopes.
+        // The supports are sums of weights and do not depend on the logits, so the shares are constants.
         let cells: Vec<_> = matrices.iter().map(Confusion::array).collect();
         let shares = self.average.shares(&cells);
         let total: f64 = shares.iter().sum();
@@ -101,13 +107,13 @@ impl OneVersusRest {
         for (matrix, share) in matrices.iter().zip(&shares) {
             let (class_value, class_slopes) = value_and_slopes(&self.score, matrix)?;
             value += share * class_value;
-            let part = share / total;
-            slopes.push(Slopes { positive: part * class_slopes.positive, negative: part * class_slopes.negative });
+            let share = share / total;
+            slopes.push(Slopes { positive: share * class_slopes.positive, negative: share * class_slopes.negative });
         }
         Ok((value / total, slopes))
     }
 
-    /// Writes ∂ℓ/∂z of these rows, the slopes being those of the whole batch that they belong to.
+    /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
     pub fn gradient_with<R: Real, L: ClassLabels>(
         &self,
         slopes: &[Slopes],
@@ -124,23 +130,24 @@ impl OneVersusRest {
         let mut by_log_odds = vec![0.0; rows.classes()];
         for (row, gradient) in gradient.chunks_exact_mut(rows.classes()).enumerate() {
             let weight = rows.weight(row);
-            let chances = link.forward(rows.logits(row));
+            let probabilities = link.forward(rows.logits(row));
             for (class, out) in by_log_odds.iter_mut().enumerate() {
-                let slope = if rows.holds(row, class) { slopes[class].positive } else { slopes[class].negative };
-                *out = slope * weight * priors[class].logit_density_at(chances[class]);
+                let derivative =
+                    if rows.has_class(row, class) { slopes[class].positive } else { slopes[class].negative };
+                *out = derivative * weight * priors[class].logit_density_at(probabilities[class]);
             }
             link.backward(&mut by_log_odds);
-            gradient.iter_mut().zip(&by_log_odds).for_each(|(out, slope)| *out = R::of(*slope));
+            gradient.iter_mut().zip(&by_log_odds).for_each(|(out, derivative)| *out = R::of(*derivative));
         }
         Ok(())
     }
 
-    /// ℓ.
+    /// The loss ℓ.
     pub fn value<R: Real, L: ClassLabels>(&self, rows: &ClassRows<'_, R, L>) -> Result<f64> {
         self.of(&self.expect(rows)?)
     }
 
-    /// ℓ, and ∂ℓ/∂z into the caller's slice, row by row with one number a class.
+    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real, L: ClassLabels>(
         &self,
         rows: &ClassRows<'_, R, L>,
@@ -153,36 +160,22 @@ impl OneVersusRest {
 
     /// The prior of every class.
     fn priors_of(&self, classes: usize) -> Result<Vec<&Prior>> {
-        match self.priors.as_slice() {
-            [one] if classes > 0 => Ok(vec![one; classes]),
-            all if all.len() == classes => Ok(all.iter().collect()),
-            all => {
-                let reason = format!("must be one for all classes or one for each of the {classes}, not {}", all.len());
-                Err(Error::Setting { what: "priors", reason })
-            }
-        }
+        one_for_each_class("priors", &self.priors, classes)
     }
 }
 
-/// What the rows of a class, and the rows of the others, add up to.
+/// Expected true and false positives of a class, and the weights of its members and of the other rows.
 #[derive(Clone, Copy, Default)]
-struct Sums {
-    positive: Side,
-    negative: Side,
+struct ExpectedCounts {
+    tp: f64,
+    fp: f64,
+    positives: f64,
+    negatives: f64,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Side {
-    /// Σ w F.
-    predicted: f64,
-    /// Σ w.
-    weight: f64,
-}
-
-impl Sums {
-    /// Row sums are kept: what is not predicted positive is predicted negative.
+impl ExpectedCounts {
     fn confusion(&self) -> Confusion {
-        let rest = |side: Side| (side.weight - side.predicted).max(0.0);
-        Confusion::new(rest(self.negative), self.negative.predicted, rest(self.positive), self.positive.predicted)
+        // Row sums are preserved: a row that is not predicted positive is predicted negative.
+        Confusion::at(self.tp, self.fp, &Counts { positives: self.positives, negatives: self.negatives })
     }
 }

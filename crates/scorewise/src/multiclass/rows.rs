@@ -1,4 +1,4 @@
-//! Rows of many classes: a logit per class, labels of either kind and, if there are, weights; checked once.
+//! Rows of a multi-class or multi-label problem: a logit per class, labels and optional weights, checked once.
 
 use crate::error::{Error, Result};
 use crate::real::Real;
@@ -10,24 +10,24 @@ mod sealed {
     impl Sealed for super::AnyOf<'_> {}
 }
 
-/// Multi-class labels: each row belongs to one of the classes, given by its number from 0.
+/// Multi-class labels: each row belongs to exactly one class, given by its index.
 #[derive(Clone, Copy, Debug)]
 pub struct OneOf<'a>(pub &'a [u32]);
 
-/// Multi-label labels: each row belongs to any of the classes, or none; row by row, one `bool` a class.
+/// Multi-label labels: each row belongs to any number of classes, given row by row as one `bool` per class.
 #[derive(Clone, Copy, Debug)]
 pub struct AnyOf<'a>(pub &'a [bool]);
 
-/// Labels of either kind; the type says which.
+/// Multi-class or multi-label labels.
 pub trait ClassLabels: sealed::Sealed + Copy {
-    /// Whether the classes of a row exclude each other, so that their probabilities sum to one.
+    /// Whether a row has exactly one class, so that the probabilities of its classes sum to one.
     #[doc(hidden)]
     const EXCLUSIVE: bool;
     #[doc(hidden)]
     fn len(&self, classes: usize) -> usize;
     /// Whether a row belongs to a class.
     #[doc(hidden)]
-    fn holds(&self, row: usize, class: usize, classes: usize) -> bool;
+    fn has_class(&self, row: usize, class: usize, classes: usize) -> bool;
     #[doc(hidden)]
     fn check(&self, classes: usize) -> Result<()>;
 }
@@ -38,7 +38,7 @@ impl ClassLabels for OneOf<'_> {
         self.0.len()
     }
     #[inline]
-    fn holds(&self, row: usize, class: usize, _: usize) -> bool {
+    fn has_class(&self, row: usize, class: usize, _: usize) -> bool {
         self.0[row] as usize == class
     }
     fn check(&self, classes: usize) -> Result<()> {
@@ -53,7 +53,7 @@ impl ClassLabels for AnyOf<'_> {
         self.0.len() / classes
     }
     #[inline]
-    fn holds(&self, row: usize, class: usize, classes: usize) -> bool {
+    fn has_class(&self, row: usize, class: usize, classes: usize) -> bool {
         self.0[row * classes + class]
     }
     fn check(&self, classes: usize) -> Result<()> {
@@ -62,7 +62,7 @@ impl ClassLabels for AnyOf<'_> {
     }
 }
 
-/// Logits, row by row with one number a class, their labels and, if there are, weights; at least one row.
+/// Logits (row by row, one per class) with their labels and optional weights; at least one row.
 ///
 /// ```
 /// use scorewise::Error;
@@ -86,7 +86,7 @@ pub struct ClassRows<'a, R, L> {
 }
 
 impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
-    /// Logits and labels: at least two classes where they exclude each other, else at least one.
+    /// Rows from logits and labels. Multi-class labels need at least two classes, multi-label labels at least one.
     pub fn new(logits: &'a [R], classes: usize, labels: L) -> Result<Self> {
         if classes == 0 {
             return Err(Error::Setting { what: "classes", reason: "must be at least 1, not 0".into() });
@@ -97,14 +97,14 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         if rows == 0 {
             return Err(Error::Empty);
         }
-        // A softmax of ∞ has no value, so what a sigmoid alone would bear is refused here.
+        // The softmax of ∞ is undefined, so infinite logits are rejected even where a sigmoid could handle them.
         match logits.iter().position(|logit| !logit.wide().is_finite()) {
             Some(at) => Err(Error::Logit { row: at / classes, class: at % classes, value: logits[at].wide() }),
             None => Ok(ClassRows { logits, classes, labels, weights: None }),
         }
     }
 
-    /// The same rows with a weight each, 0 or above.
+    /// The same rows with weights, each at least 0.
     pub fn weighted(self, weights: &'a [R]) -> Result<Self> {
         same_length("weights", self.len(), weights.len())?;
         check_weights(weights)?;
@@ -119,19 +119,19 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         }
     }
 
-    /// How many rows.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.logits.len() / self.classes
     }
 
-    /// Never: there is at least one row.
+    /// Always false: there is at least one row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// How many classes.
+    /// The number of classes.
     #[must_use]
     pub fn classes(&self) -> usize {
         self.classes
@@ -141,13 +141,13 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         &self.logits[row * self.classes..][..self.classes]
     }
 
-    /// The weight of a row, 1 where none are given.
+    /// The weight of a row, or 1 if there are no weights.
     pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row].wide())
     }
 
-    pub(super) fn holds(&self, row: usize, class: usize) -> bool {
-        self.labels.holds(row, class, self.classes)
+    pub(super) fn has_class(&self, row: usize, class: usize) -> bool {
+        self.labels.has_class(row, class, self.classes)
     }
 
     pub(super) fn check_gradient(&self, gradient: &[R]) -> Result<()> {
@@ -162,7 +162,7 @@ impl<R: Real> ClassRows<'_, R, OneOf<'_>> {
     }
 }
 
-/// Classes that exclude each other are at least two.
+/// Returns an error for fewer than two classes.
 pub(super) fn at_least_two(classes: usize) -> Result<()> {
     if classes >= 2 {
         return Ok(());
@@ -170,7 +170,7 @@ pub(super) fn at_least_two(classes: usize) -> Result<()> {
     Err(Error::Setting { what: "classes", reason: format!("must be at least 2, not {classes}") })
 }
 
-/// Every label names a class.
+/// Returns an error if a label is not the index of a class.
 pub(super) fn check_labels(what: &'static str, labels: &[u32], classes: usize) -> Result<()> {
     match labels.iter().position(|label| *label as usize >= classes) {
         Some(row) => {
@@ -181,15 +181,27 @@ pub(super) fn check_labels(what: &'static str, labels: &[u32], classes: usize) -
     }
 }
 
-/// A number for every row and class.
+/// Returns an error unless there is one value per row and class.
 fn check_size(what: &'static str, rows: usize, classes: usize, got: usize) -> Result<()> {
     if rows.checked_mul(classes) == Some(got) {
         return Ok(());
     }
     Err(Error::Setting {
         what,
-        reason: format!("must hold a value for each of {rows} rows and {classes} classes, not {got} in all"),
+        reason: format!("must have one value for each of {rows} rows and {classes} classes, not {got} in all"),
     })
+}
+
+/// The value of each class, from one value for all classes or one for each.
+pub(super) fn one_for_each_class<'a, T>(what: &'static str, values: &'a [T], classes: usize) -> Result<Vec<&'a T>> {
+    match values {
+        [one] if classes > 0 => Ok(vec![one; classes]),
+        all if all.len() == classes => Ok(all.iter().collect()),
+        all => {
+            let reason = format!("must be one for all classes or one for each of the {classes}, not {}", all.len());
+            Err(Error::Setting { what, reason })
+        }
+    }
 }
 
 #[cfg(test)]

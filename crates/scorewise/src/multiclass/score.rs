@@ -1,12 +1,12 @@
-//! What a forecast of many classes is judged by: a score of the whole matrix, or the classes' own scores averaged.
+//! Scores of a multi-class forecast: a score of the whole matrix, or an average of the binary scores of the classes.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::average::Average;
 use super::confusion::MultiConfusion;
-use super::square::Square;
-use super::{tape, whole};
+use super::square::SquareMatrix;
+use super::{matrix_scores, tape};
 use crate::formula::{Checked, FormulaError, Number, ratio};
 use crate::score::{Score, is_single_call, registry};
 
@@ -17,8 +17,8 @@ use crate::score::{Score, is_single_call, registry};
 ///
 /// let matrix = MultiConfusion::new(3, vec![50.0, 3.0, 2.0, 10.0, 30.0, 5.0, 1.0, 4.0, 15.0])?;
 /// assert_eq!(MultiScore::parse("accuracy")?.value(&matrix), 95.0 / 120.0);
-/// assert_eq!(MultiScore::parse("heidke")?.to_string(), "hss"); // an alias is read, never printed
-/// let recall = MultiScore::parse("macro(recall)")?; // any score of two classes, averaged
+/// assert_eq!(MultiScore::parse("heidke")?.to_string(), "hss"); // aliases are accepted but never printed
+/// let recall = MultiScore::parse("macro(recall)")?; // an average of any binary score
 /// assert!((recall.value(&matrix) - (50.0 / 55.0 + 30.0 / 45.0 + 15.0 / 20.0) / 3.0).abs() < 1e-15);
 /// let error = MultiScore::parse("f1").unwrap_err().to_string();
 /// assert!(error.ends_with("hint: write `macro(f1)`, `weighted(f1)` or `micro(f1)`"));
@@ -27,22 +27,22 @@ use crate::score::{Score, is_single_call, registry};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MultiScore {
-    /// Σ Eₖₖ / n.
+    /// The share of correct rows, Σ Eₖₖ / n.
     Accuracy,
-    /// The correlation of m classes, R_K.
+    /// The multi-class correlation R_K.
     Mcc,
-    /// Heidke's skill score, Cohen's κ.
+    /// The Heidke skill score, Cohen's κ.
     Hss,
-    /// Peirce's skill score.
+    /// The Peirce skill score.
     Peirce,
-    /// Gerrity's score, for ordered classes.
+    /// The Gerrity score, for ordered classes.
     Gerrity,
-    /// A score of two classes for each class against the rest, averaged.
+    /// The average of a binary score over the classes, each against the rest.
     Classwise(Average, Score),
 }
 
-/// Those of the whole matrix, by name.
-const WHOLE: [(&str, MultiScore); 5] = [
+/// The scores of the whole matrix with their names.
+const MATRIX_SCORES: [(&str, MultiScore); 5] = [
     ("accuracy", MultiScore::Accuracy),
     ("mcc", MultiScore::Mcc),
     ("hss", MultiScore::Hss),
@@ -51,86 +51,88 @@ const WHOLE: [(&str, MultiScore); 5] = [
 ];
 
 impl MultiScore {
-    /// `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, or `macro(…)`, `weighted(…)`, `micro(…)` of any score of two classes.
+    /// Parses `accuracy`, `mcc`, `hss`, `peirce`, `gerrity`, or `macro(…)`, `weighted(…)`, `micro(…)` of any binary score.
     ///
-    /// Aliases are those of the two-class registry.
+    /// The aliases of the binary scores are accepted.
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let text = text.trim();
         if let Some((head, inside)) = call(text)
-            && let Some(average) = Average::named(head)
+            && let Some(average) = Average::from_name(head)
         {
             return Ok(MultiScore::Classwise(average, Score::parse(inside)?));
         }
         let name = text.to_ascii_lowercase().replace('-', "_");
         let name = match registry::row(&name).map_or(name.as_str(), |row| row.name) {
-            "tss" => "peirce", // with two classes they are the same
+            "tss" => "peirce", // they are equal for two classes
             "r_k" | "rk" => "mcc",
             other => other,
         };
-        match WHOLE.iter().find(|(known, _)| *known == name) {
+        match MATRIX_SCORES.iter().find(|(known, _)| *known == name) {
             Some((_, score)) => Ok(score.clone()),
             None => Err(unknown(text)),
         }
     }
 
-    /// The value as a loss takes it: x/0 := 0.
+    /// The value used in a loss, where x/0 := 0.
     #[must_use]
     pub fn value(&self, matrix: &MultiConfusion) -> f64 {
         self.value_of(&matrix.square(), |_, value| value)
     }
 
-    /// The value as a report shows it: nothing where it is undefined. A weighted average leaves out classes without rows,
-    /// which count for nothing in it.
+    /// The value used in a report: `None` if it is undefined. A weighted average ignores classes without rows, whose weight in it
+    /// is 0.
     #[must_use]
     pub fn checked(&self, matrix: &MultiConfusion) -> Option<f64> {
         if let MultiScore::Classwise(Average::Weighted, score) = self {
             let supported = matrix.binaries().into_iter().map(|binary| (binary.counts().positives, binary));
             let supported: Vec<_> = supported.filter(|(support, _)| *support > 0.0).collect();
             let total: f64 = supported.iter().map(|(support, _)| support).sum();
-            let parts = supported.iter().map(|(support, binary)| Some(support * score.checked(binary)?));
-            let sum: f64 = parts.sum::<Option<f64>>()?;
+            let weighted = supported.iter().map(|(support, binary)| Some(support * score.checked(binary)?));
+            let sum: f64 = weighted.sum::<Option<f64>>()?;
             return (total > 0.0).then(|| ratio(sum, total));
         }
         let cells: Vec<_> = matrix.cells().iter().map(|cell| Checked::constant(*cell)).collect();
-        let checked = self.value_of(&Square { classes: matrix.classes(), cells: &cells }, |_, value| value);
+        let checked = self.value_of(&SquareMatrix { classes: matrix.classes(), cells: &cells }, |_, value| value);
         (checked.defined && checked.value.is_finite()).then_some(checked.value)
     }
 
-    /// The loss: 1 − the value, or the average of the classes' own losses where lower, or a certain value, is better.
+    /// The loss: 1 − the value for a score of the whole matrix, otherwise the average of the losses of the classes.
     #[must_use]
     pub fn loss(&self, matrix: &MultiConfusion) -> f64 {
         self.loss_of(&matrix.square())
     }
 
-    /// The value and its slopes by all m² cells, row by row.
+    /// The value and its derivatives with respect to all m² cells, row by row.
     #[must_use]
     pub fn value_and_slopes(&self, matrix: &MultiConfusion) -> (f64, Vec<f64>) {
         let classes = matrix.classes();
-        tape::value_and_slopes(matrix.cells(), |cells| self.value_of(&Square { classes, cells }, |_, value| value))
+        tape::value_and_derivatives(matrix.cells(), |cells| {
+            self.value_of(&SquareMatrix { classes, cells }, |_, value| value)
+        })
     }
 
-    /// The loss and its slopes by all m² cells, row by row.
+    /// The loss and its derivatives with respect to all m² cells, row by row.
     #[must_use]
     pub fn loss_and_slopes(&self, matrix: &MultiConfusion) -> (f64, Vec<f64>) {
         let classes = matrix.classes();
-        tape::value_and_slopes(matrix.cells(), |cells| self.loss_of(&Square { classes, cells }))
+        tape::value_and_derivatives(matrix.cells(), |cells| self.loss_of(&SquareMatrix { classes, cells }))
     }
 
-    fn loss_of<T: Number>(&self, matrix: &Square<'_, T>) -> T {
+    fn loss_of<T: Number>(&self, matrix: &SquareMatrix<'_, T>) -> T {
         match self {
             MultiScore::Classwise(..) => self.value_of(matrix, Score::loss_of),
             _ => T::constant(1.0).minus(self.value_of(matrix, |_, value| value)),
         }
     }
 
-    /// The score, with what is averaged over classes made from each class's value.
-    fn value_of<T: Number>(&self, matrix: &Square<'_, T>, of_class: impl Fn(&Score, T) -> T) -> T {
+    /// The score, with `of_class` applied to the score of each class before averaging.
+    fn value_of<T: Number>(&self, matrix: &SquareMatrix<'_, T>, of_class: impl Fn(&Score, T) -> T) -> T {
         match self {
-            MultiScore::Accuracy => whole::accuracy(matrix),
-            MultiScore::Mcc => whole::mcc(matrix),
-            MultiScore::Hss => whole::hss(matrix),
-            MultiScore::Peirce => whole::peirce(matrix),
-            MultiScore::Gerrity => whole::gerrity(matrix),
+            MultiScore::Accuracy => matrix_scores::accuracy(matrix),
+            MultiScore::Mcc => matrix_scores::mcc(matrix),
+            MultiScore::Hss => matrix_scores::hss(matrix),
+            MultiScore::Peirce => matrix_scores::peirce(matrix),
+            MultiScore::Gerrity => matrix_scores::gerrity(matrix),
             MultiScore::Classwise(average, score) => {
                 average.of(&matrix.binaries(), |cells| of_class(score, score.formula().value_of(cells)))
             }
@@ -138,7 +140,7 @@ impl MultiScore {
     }
 }
 
-/// `head(inside)`, where the text is that and nothing else.
+/// The parts of a text of the form `head(inside)`; `None` for any other text.
 fn call(text: &str) -> Option<(&str, &str)> {
     let open = text.find('(').filter(|open| is_single_call(text, *open))?;
     Some((&text[..open], &text[open + 1..text.len() - 1]))
@@ -146,11 +148,11 @@ fn call(text: &str) -> Option<(&str, &str)> {
 
 fn unknown(text: &str) -> FormulaError {
     let averages = |inside: &str| format!("`macro({inside})`, `weighted({inside})` or `micro({inside})`");
-    let known: Vec<_> = WHOLE.iter().map(|(name, _)| format!("`{name}`")).collect();
-    let fault = |what: &str| FormulaError::without_position(format!("{what} is not a score of many classes"));
+    let known: Vec<_> = MATRIX_SCORES.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let error = |what: &str| FormulaError::without_position(format!("{what} is not a multi-class score"));
     match Score::parse(text) {
-        Ok(score) => fault(&format!("`{score}`")).hint(format!("write {}", averages(score.name()))),
-        Err(_) => fault(&format!("`{}`", excerpt(text))).hint(format!(
+        Ok(score) => error(&format!("`{score}`")).hint(format!("write {}", averages(score.name()))),
+        Err(_) => error(&format!("`{}`", excerpt(text))).hint(format!(
             "there are {}, and {}",
             known.join(", "),
             averages("…")
@@ -158,7 +160,7 @@ fn unknown(text: &str) -> FormulaError {
     }
 }
 
-/// At most forty characters, without control characters: an error is a sentence, not an echo.
+/// At most forty characters, without control characters, to keep error messages short.
 fn excerpt(text: &str) -> String {
     text.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
@@ -167,7 +169,10 @@ impl fmt::Display for MultiScore {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MultiScore::Classwise(average, score) => write!(out, "{average}({score})"),
-            whole => WHOLE.iter().find(|(_, known)| known == whole).map_or(Ok(()), |(name, _)| out.write_str(name)),
+            matrix_score => MATRIX_SCORES
+                .iter()
+                .find(|(_, known)| known == matrix_score)
+                .map_or(Ok(()), |(name, _)| out.write_str(name)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One decision among all classes, under thresholds that follow a Gumbel distribution.
+//! One decision among all classes, with thresholds that follow a Gumbel distribution.
 //!
 //! ```text
 //! class = argmaxₖ (zₖ − τₖ)        τₖ = μₖ − Gₖ/λ, Gₖ independent with P(G ≤ x) = exp(−e^(−x))
@@ -6,34 +6,34 @@
 //! ∂ℓ/∂zⱼ = λ w pⱼ (Sᵧⱼ − Σᵢ pᵢ Sᵧᵢ)        S = ∂ℓ/∂E
 //! ```
 //!
-//! A row is shared out among the classes and no more, so the matrix keeps its row sums. With two classes and λ = 1, P(1) =
-//! σ(z₁ − z₀): the uniform prior. λ is the sharpness: 1 by default, because the probabilities are then the network's own softmax;
-//! as λ grows the matrix approaches the one counted with argmax (z − μ). A greater μₖ makes class k harder to predict.
+//! The probabilities of a row sum to 1, so the matrix preserves its row sums. With two classes and λ = 1, P(1) = σ(z₁ − z₀), which is the
+//! uniform prior. λ is the sharpness. Its default is 1, because the probabilities are then the softmax of the network; as λ grows, the
+//! matrix approaches that of argmax (z − μ). A larger μₖ makes class k less likely to be predicted.
 
 use super::confusion::MultiConfusion;
 use super::link::Softmax;
-use super::rows::{ClassRows, OneOf};
+use super::rows::{ClassRows, OneOf, one_for_each_class};
 use super::score::MultiScore;
 use crate::error::{Error, Result};
 use crate::real::Real;
 
-/// A score-oriented loss over the m×m matrix expected under Gumbel thresholds.
+/// A score-oriented loss on the expected m×m confusion matrix under Gumbel thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimplexLoss {
     score: MultiScore,
     sharpness: f64,
-    /// One for all classes, or one for each.
+    /// One centre for all classes, or one for each.
     centres: Vec<f64>,
 }
 
 impl SimplexLoss {
-    /// A loss for this score with λ = 1 and μ = 0.
+    /// A loss for the given score with λ = 1 and μ = 0.
     #[must_use]
     pub fn new(score: MultiScore) -> Self {
         SimplexLoss { score, sharpness: 1.0, centres: vec![0.0] }
     }
 
-    /// The same with another λ, between 1e-6 and 1e6.
+    /// The same loss with another λ, between 1e-6 and 1e6.
     pub fn with_sharpness(self, sharpness: f64) -> Result<Self> {
         if !(1e-6..=1e6).contains(&sharpness) {
             let reason = format!("must be above 0 (between 1e-6 and 1e6), not {sharpness}");
@@ -42,7 +42,7 @@ impl SimplexLoss {
         Ok(SimplexLoss { sharpness, ..self })
     }
 
-    /// The same with other centres μ of the thresholds, one for all classes (which changes nothing) or one for each,
+    /// The same loss with other centres μ of the thresholds, one for each class, or one for all (which has no effect); each must lie
     /// between −1e6 and 1e6.
     pub fn with_centres(self, centres: Vec<f64>) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "centres", reason });
@@ -63,28 +63,28 @@ impl SimplexLoss {
         &self.score
     }
 
-    /// λ.
+    /// The sharpness λ.
     #[must_use]
     pub fn sharpness(&self) -> f64 {
         self.sharpness
     }
 
-    /// μ: one for all classes, or one for each.
+    /// The centres μ: one for all classes, or one for each.
     #[must_use]
     pub fn centres(&self) -> &[f64] {
         &self.centres
     }
 
-    /// The expected confusion matrix of these rows. Matrices of batches add up to that of the whole.
+    /// The expected confusion matrix of these rows. The matrices of batches add up to that of all rows.
     pub fn expect<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<MultiConfusion> {
         let centres = self.centres_of(rows.classes())?;
         let mut expected = MultiConfusion::empty(rows.classes())?;
         let mut softmax = Softmax::new(rows.classes());
         for row in 0..rows.len() {
             let weight = rows.weight(row);
-            softmax.set(shifted(rows.logits(row), &centres), self.sharpness);
+            softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
             for class in 0..rows.classes() {
-                expected.count(rows.label(row), class, weight * softmax.probability(class));
+                expected.add_weight(rows.label(row), class, weight * softmax.probability(class));
             }
         }
         Ok(expected)
@@ -96,14 +96,14 @@ impl SimplexLoss {
         if value.is_finite() { Ok(value) } else { Err(self.not_finite()) }
     }
 
-    /// ∂ℓ/∂E by all m² cells, row by row: what finishes the gradient of every batch in this matrix.
+    /// The derivatives ∂ℓ/∂E with respect to all m² cells, row by row, which [`gradient_with`](SimplexLoss::gradient_with) needs for every batch.
     pub fn slopes(&self, matrix: &MultiConfusion) -> Result<Vec<f64>> {
         self.value_and_slopes(matrix).map(|(_, slopes)| slopes)
     }
 
     fn value_and_slopes(&self, matrix: &MultiConfusion) -> Result<(f64, Vec<f64>)> {
         let (value, slopes) = self.score.loss_and_slopes(matrix);
-        if value.is_finite() && slopes.iter().all(|slope| slope.is_finite()) {
+        if value.is_finite() && slopes.iter().all(|derivative| derivative.is_finite()) {
             return Ok((value, slopes));
         }
         Err(self.not_finite())
@@ -113,7 +113,7 @@ impl SimplexLoss {
         Error::NotFinite { score: self.score.to_string() }
     }
 
-    /// Writes ∂ℓ/∂z of these rows, the slopes being those of the whole batch that they belong to.
+    /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
     pub fn gradient_with<R: Real>(
         &self,
         slopes: &[f64],
@@ -131,24 +131,24 @@ impl SimplexLoss {
         for (row, gradient) in gradient.chunks_exact_mut(classes).enumerate() {
             let scale = self.sharpness * rows.weight(row);
             let slopes = &slopes[rows.label(row) * classes..][..classes];
-            softmax.set(shifted(rows.logits(row), &centres), self.sharpness);
-            // Slopes are counted from that of the greatest class: then its own is the mean alone, small and to all digits, where
+            softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
+            // Derivatives are taken relative to that of the largest class: then its own term is minus the mean, which is small and accurate, where
             // S − mean would cancel.
-            let from_top = |class: usize| slopes[class] - slopes[softmax.top()];
-            let mean: f64 = (0..classes).map(|class| softmax.probability(class) * from_top(class)).sum();
+            let relative = |class: usize| slopes[class] - slopes[softmax.top()];
+            let mean: f64 = (0..classes).map(|class| softmax.probability(class) * relative(class)).sum();
             for (class, out) in gradient.iter_mut().enumerate() {
-                *out = R::of(scale * softmax.probability(class) * (from_top(class) - mean));
+                *out = R::of(scale * softmax.probability(class) * (relative(class) - mean));
             }
         }
         Ok(())
     }
 
-    /// ℓ.
+    /// The loss ℓ.
     pub fn value<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<f64> {
         self.of(&self.expect(rows)?)
     }
 
-    /// ℓ, and ∂ℓ/∂z into the caller's slice, row by row with one number a class.
+    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, gradient: &mut [R]) -> Result<f64> {
         let (value, slopes) = self.value_and_slopes(&self.expect(rows)?)?;
         self.gradient_with(&slopes, rows, gradient)?;
@@ -156,19 +156,12 @@ impl SimplexLoss {
     }
 
     /// The centre of every class.
-    fn centres_of(&self, classes: usize) -> Result<Vec<f64>> {
-        match self.centres.as_slice() {
-            [one] => Ok(vec![*one; classes]),
-            all if all.len() == classes => Ok(all.to_vec()),
-            all => {
-                let reason = format!("must be one for all classes or one for each of the {classes}, not {}", all.len());
-                Err(Error::Setting { what: "centres", reason })
-            }
-        }
+    fn centres_of(&self, classes: usize) -> Result<Vec<&f64>> {
+        one_for_each_class("centres", &self.centres, classes)
     }
 }
 
 /// z − μ.
-fn shifted<R: Real>(logits: &[R], centres: &[f64]) -> impl Iterator<Item = f64> {
-    logits.iter().zip(centres).map(|(logit, centre)| logit.wide() - centre)
+fn shifted<R: Real>(logits: &[R], centres: &[&f64]) -> impl Iterator<Item = f64> {
+    logits.iter().zip(centres).map(|(logit, centre)| logit.wide() - **centre)
 }

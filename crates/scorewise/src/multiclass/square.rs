@@ -1,15 +1,15 @@
-//! Sums over an m×m matrix of numbers of any kind, none of them by subtraction: where all weight lies in one class, what is
-//! left for the others is exactly 0 and the guarded ratio sees it.
+//! Sums over an m×m matrix of any [`Number`] type. They are never computed by subtraction: if all weight lies in one class, the sum of the sums_without_each
+//! is exactly 0, and the guarded ratio can detect it.
 
 use crate::formula::Number;
 
-/// An m×m matrix, row by row: rows are the truth, columns the prediction.
-pub(super) struct Square<'a, T> {
+/// An m×m matrix, row by row: rows are true classes, columns predicted classes.
+pub(super) struct SquareMatrix<'a, T> {
     pub classes: usize,
     pub cells: &'a [T],
 }
 
-impl<T: Number> Square<'_, T> {
+impl<T: Number> SquareMatrix<'_, T> {
     pub fn at(&self, truth: usize, predicted: usize) -> T {
         self.cells[truth * self.classes + predicted]
     }
@@ -31,14 +31,14 @@ impl<T: Number> Square<'_, T> {
         sum((0..self.classes).map(|class| self.at(class, class)))
     }
 
-    /// Each class against the rest: tn, fp, fn, tp, in the order of the house.
+    /// The cells tn, fp, fn, tp of each class against the rest.
     pub fn binaries(&self) -> Vec<[T; 4]> {
-        let without: Vec<Vec<T>> = self.rows().map(others).collect();
+        let sums_of_others: Vec<Vec<T>> = self.rows().map(sums_without_each).collect();
         let one = |class: usize| {
             let rest = || (0..self.classes).filter(move |truth| *truth != class);
-            let tn = sum(rest().map(|truth| without[truth][class]));
+            let tn = sum(rest().map(|truth| sums_of_others[truth][class]));
             let fp = sum(rest().map(|truth| self.at(truth, class)));
-            [tn, fp, without[class][class], self.at(class, class)]
+            [tn, fp, sums_of_others[class][class], self.at(class, class)]
         };
         (0..self.classes).map(one).collect()
     }
@@ -48,8 +48,8 @@ pub(super) fn sum<T: Number>(values: impl Iterator<Item = T>) -> T {
     values.reduce(T::plus).unwrap_or(T::constant(0.0))
 }
 
-/// For each place the sum of all values but its own.
-pub(super) fn others<T: Number>(values: &[T]) -> Vec<T> {
+/// For each position, the sum of all values except the one at that position.
+pub(super) fn sums_without_each<T: Number>(values: &[T]) -> Vec<T> {
     let mut result = Vec::with_capacity(values.len());
     let mut before = T::constant(0.0);
     for value in values {
@@ -69,17 +69,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_are_summed_and_not_subtracted() {
-        assert_eq!(others(&[1.0, 10.0, 100.0]), [110.0, 101.0, 11.0]);
-        assert_eq!(others(&[1.0, 1e30, 2.0]), [1e30, 3.0, 1e30]);
+    fn sums_without_each_value_are_not_computed_by_subtraction() {
+        assert_eq!(sums_without_each(&[1.0, 10.0, 100.0]), [110.0, 101.0, 11.0]);
+        assert_eq!(sums_without_each(&[1.0, 1e30, 2.0]), [1e30, 3.0, 1e30]);
     }
 
     #[test]
-    fn every_class_is_seen_against_the_rest() {
+    fn binary_matrices_match_hand_counted_ones() {
         let cells = [50.0, 3.0, 2.0, 10.0, 30.0, 5.0, 1.0, 4.0, 15.0];
-        let square = Square { classes: 3, cells: &cells };
-        assert_eq!(square.binaries(), [[54.0, 11.0, 5.0, 50.0], [68.0, 7.0, 15.0, 30.0], [93.0, 7.0, 5.0, 15.0]]);
-        assert_eq!((square.row_sums(), square.column_sums()), (vec![55.0, 45.0, 20.0], vec![61.0, 37.0, 22.0]));
-        assert_eq!(square.trace(), 95.0);
+        let matrix = SquareMatrix { classes: 3, cells: &cells };
+        assert_eq!(matrix.binaries(), [[54.0, 11.0, 5.0, 50.0], [68.0, 7.0, 15.0, 30.0], [93.0, 7.0, 5.0, 15.0]]);
+        assert_eq!((matrix.row_sums(), matrix.column_sums()), (vec![55.0, 45.0, 20.0], vec![61.0, 37.0, 22.0]));
+        assert_eq!(matrix.trace(), 95.0);
     }
 }

@@ -1,69 +1,69 @@
-//! Reverse mode: the slopes of one number by very many, at the price of a few evaluations.
+//! Reverse-mode differentiation: the derivatives of one number with respect to many, at the cost of a few evaluations.
 //!
-//! A score of m classes has m² slopes; [`Dual`] numbers would carry all of them through every sum. A tape notes for every
-//! step its two parents and the slopes by them, and is then walked once from the end. The rules of calculus are not
-//! written again: each step asks `Dual<f64, 2>` for its two slopes, so guards and kinks are decided where they always are.
+//! A score of m classes has m² derivatives, and [`Dual`] numbers would compute all of them in every operation. A tape records for each
+//! operation its two operands and the derivatives with respect to them, and is then traversed once in reverse. The differentiation rules are not
+//! repeated here: each operation takes its two derivatives from `Dual<f64, 2>`, so guards and kinks are handled as everywhere else.
 
 use std::cell::RefCell;
 
 use crate::formula::{Dual, Number, Side};
 
-/// One step: where its arguments stand on the tape, and the slopes by them.
-struct Step {
-    parents: [usize; 2],
-    slopes: [f64; 2],
+/// One operation: the indices of its operands on the tape, and the derivatives with respect to them.
+struct Operation {
+    operands: [usize; 2],
+    derivatives: [f64; 2],
 }
 
 #[derive(Default)]
-struct Tape(RefCell<Vec<Step>>);
+struct Tape(RefCell<Vec<Operation>>);
 
-/// A number that notes on a tape how it came about. A constant stands on none.
+/// A number that records on a tape how it was computed. Constants are not recorded.
 #[derive(Clone, Copy)]
 pub(super) struct Variable<'t> {
     value: f64,
-    place: Option<(&'t Tape, usize)>,
+    index: Option<(&'t Tape, usize)>,
 }
 
-/// The value of a function, and its slopes by every argument.
-pub(super) fn value_and_slopes(
+/// The value of a function and its derivatives with respect to every argument.
+pub(super) fn value_and_derivatives(
     arguments: &[f64],
     function: impl for<'t> FnOnce(&[Variable<'t>]) -> Variable<'t>,
 ) -> (f64, Vec<f64>) {
     let tape = Tape::default();
-    let variables: Vec<_> = arguments.iter().map(|value| tape.note(*value, [0; 2], [0.0; 2])).collect();
+    let variables: Vec<_> = arguments.iter().map(|value| tape.record(*value, [0; 2], [0.0; 2])).collect();
     let result = function(&variables);
-    let steps = tape.0.borrow();
-    let mut slopes = vec![0.0; steps.len()];
-    if let Some((_, place)) = result.place {
-        slopes[place] = 1.0;
+    let operations = tape.0.borrow();
+    let mut derivatives = vec![0.0; operations.len()];
+    if let Some((_, index)) = result.index {
+        derivatives[index] = 1.0;
     }
-    for at in (arguments.len()..steps.len()).rev() {
-        let slope = slopes[at];
-        for (parent, by_parent) in steps[at].parents.iter().zip(steps[at].slopes) {
-            slopes[*parent] += slope * by_parent;
+    for at in (arguments.len()..operations.len()).rev() {
+        let derivative = derivatives[at];
+        for (operand, by_operand) in operations[at].operands.iter().zip(operations[at].derivatives) {
+            derivatives[*operand] += derivative * by_operand;
         }
     }
-    slopes.truncate(arguments.len());
-    (result.value, slopes)
+    derivatives.truncate(arguments.len());
+    (result.value, derivatives)
 }
 
 impl Tape {
-    fn note(&self, value: f64, parents: [usize; 2], slopes: [f64; 2]) -> Variable<'_> {
-        let mut steps = self.0.borrow_mut();
-        steps.push(Step { parents, slopes });
-        Variable { value, place: Some((self, steps.len() - 1)) }
+    fn record(&self, value: f64, operands: [usize; 2], derivatives: [f64; 2]) -> Variable<'_> {
+        let mut operations = self.0.borrow_mut();
+        operations.push(Operation { operands, derivatives });
+        Variable { value, index: Some((self, operations.len() - 1)) }
     }
 }
 
 impl Variable<'_> {
-    fn step(self, other: Self, rule: impl Fn(Dual<f64, 2>, Dual<f64, 2>) -> Dual<f64, 2>) -> Self {
-        // The slope by a constant goes nowhere, and must not be ∞ · 0 on the way.
-        let direction = |variable: &Self| f64::from(u8::from(variable.place.is_some()));
+    fn apply(self, other: Self, rule: impl Fn(Dual<f64, 2>, Dual<f64, 2>) -> Dual<f64, 2>) -> Self {
+        // The derivative with respect to a constant is not needed, and must not become ∞ · 0.
+        let direction = |variable: &Self| f64::from(u8::from(variable.index.is_some()));
         let result =
             rule(Dual::new(self.value, [direction(&self), 0.0]), Dual::new(other.value, [0.0, direction(&other)]));
-        let place = |variable: Self| variable.place.map_or(0, |(_, place)| place);
-        match self.place.or(other.place) {
-            Some((tape, _)) => tape.note(result.value, [place(self), place(other)], result.slopes),
+        let index = |variable: Self| variable.index.map_or(0, |(_, index)| index);
+        match self.index.or(other.index) {
+            Some((tape, _)) => tape.record(result.value, [index(self), index(other)], result.slopes),
             None => Self::constant(result.value),
         }
     }
@@ -71,43 +71,43 @@ impl Variable<'_> {
 
 impl Number for Variable<'_> {
     fn constant(value: f64) -> Self {
-        Variable { value, place: None }
+        Variable { value, index: None }
     }
     fn plus(self, other: Self) -> Self {
-        self.step(other, Number::plus)
+        self.apply(other, Number::plus)
     }
     fn minus(self, other: Self) -> Self {
-        self.step(other, Number::minus)
+        self.apply(other, Number::minus)
     }
     fn times(self, other: Self) -> Self {
-        self.step(other, Number::times)
+        self.apply(other, Number::times)
     }
     fn over(self, other: Self) -> Self {
-        self.step(other, Number::over)
+        self.apply(other, Number::over)
     }
     fn power(self, other: Self) -> Self {
-        self.step(other, Number::power)
+        self.apply(other, Number::power)
     }
     fn sqrt(self) -> Self {
-        self.step(Self::constant(0.0), |x, _| x.sqrt())
+        self.apply(Self::constant(0.0), |x, _| x.sqrt())
     }
     fn ln(self) -> Self {
-        self.step(Self::constant(0.0), |x, _| x.ln())
+        self.apply(Self::constant(0.0), |x, _| x.ln())
     }
     fn exp(self) -> Self {
-        self.step(Self::constant(0.0), |x, _| x.exp())
+        self.apply(Self::constant(0.0), |x, _| x.exp())
     }
     fn min(self, other: Self) -> Self {
-        self.step(other, Number::min)
+        self.apply(other, Number::min)
     }
     fn max(self, other: Self) -> Self {
-        self.step(other, Number::max)
+        self.apply(other, Number::max)
     }
     fn side(self, other: Self) -> Side {
         self.value.side(other.value)
     }
     fn blend(self, other: Self) -> Self {
-        self.step(other, Number::blend)
+        self.apply(other, Number::blend)
     }
 }
 
@@ -118,28 +118,33 @@ mod tests {
     use crate::score::Score;
 
     #[test]
-    fn slopes_follow_the_rules_of_calculus() {
+    fn derivatives_match_the_analytic_ones() {
         let two = Variable::constant(2.0);
-        let (value, slopes) = value_and_slopes(&[3.0, 5.0], |x| x[0].times(x[0]).times(x[1]).plus(two.over(x[1])));
+        let (value, derivatives) =
+            value_and_derivatives(&[3.0, 5.0], |x| x[0].times(x[0]).times(x[1]).plus(two.over(x[1])));
         assert_eq!(value, 45.0 + 0.4);
-        assert!((slopes[0] - 30.0).abs() < 1e-14 && (slopes[1] - (9.0 - 2.0 / 25.0)).abs() < 1e-14);
-        assert_eq!(value_and_slopes(&[3.0, 5.0], |_| Variable::constant(2.0)), (2.0, vec![0.0, 0.0]));
-        assert_eq!(value_and_slopes(&[3.0], |x| x[0]), (3.0, vec![1.0]));
+        assert!((derivatives[0] - 30.0).abs() < 1e-14 && (derivatives[1] - (9.0 - 2.0 / 25.0)).abs() < 1e-14);
+        assert_eq!(value_and_derivatives(&[3.0, 5.0], |_| Variable::constant(2.0)), (2.0, vec![0.0, 0.0]));
+        assert_eq!(value_and_derivatives(&[3.0], |x| x[0]), (3.0, vec![1.0]));
     }
 
     #[test]
-    fn every_registered_score_has_the_slopes_of_dual_numbers() {
+    fn derivatives_of_every_registered_score_match_dual_numbers() {
         let matrices = [[2680.0, 72.0, 23.0, 28.0], [10.0, 0.0, 3.0, 5.0], [4.0, 4.0, 4.0, 4.0], [7.0, 0.0, 0.0, 0.0]];
         for score in Score::all() {
             for cells in matrices {
                 let [tn, fp, fn_, tp] = cells;
                 let (value, expected) = score.formula().value_and_slopes(&Confusion::new(tn, fp, fn_, tp));
                 let expected = [expected.tn, expected.fp, expected.fn_, expected.tp];
-                let (got, slopes) = value_and_slopes(&cells, |c| score.formula().value_of([c[0], c[1], c[2], c[3]]));
+                let (got, derivatives) =
+                    value_and_derivatives(&cells, |c| score.formula().value_of([c[0], c[1], c[2], c[3]]));
                 assert_eq!(got, value, "{score} at {cells:?}");
-                let scale = expected.iter().fold(0.0, |scale: f64, slope| scale.max(slope.abs()));
-                for (got, expected) in slopes.iter().zip(expected) {
-                    assert!((got - expected).abs() <= 1e-12 * scale, "{score} at {cells:?}: {got} for {expected}");
+                let scale = expected.iter().fold(0.0, |scale: f64, derivative| scale.max(derivative.abs()));
+                for (got, expected) in derivatives.iter().zip(expected) {
+                    assert!(
+                        (got - expected).abs() <= 1e-12 * scale,
+                        "{score} at {cells:?}: {got}, expected {expected}"
+                    );
                 }
             }
         }

@@ -1,23 +1,23 @@
-//! Two numbers that need all thresholds at once: the area under the ROC curve and the average precision.
+//! Measures over all thresholds: the area under the ROC curve and the average precision.
 //!
 //! ```text
-//! area = P(a positive's prediction above a negative's) + ½ P(equal)        average precision = Σ (recallₖ − recallₖ₋₁) precisionₖ
+//! area = P(prediction of a positive > that of a negative) + ½ P(equal)        average precision = Σ (recallₖ − recallₖ₋₁) precisionₖ
 //! ```
 //!
-//! Both go through groups of equal predictions as one step, so the order of equal rows does not matter.
+//! Rows with equal predictions are one step, so their order does not matter.
 
-use super::ranked::{Ranked, Table};
+use super::ranked::{Ranked, RankedTable};
 
-/// What a forecast ranks, whatever the threshold.
+/// How well a forecast ranks the rows, independently of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Areas {
-    /// The area under the ROC curve; nothing without both classes.
+    /// The area under the ROC curve; `None` unless both classes are present.
     pub roc: Option<f64>,
-    /// The average precision; nothing without positives.
+    /// The average precision; `None` without positives.
     pub average_precision: Option<f64>,
 }
 
-pub(crate) fn areas<T: Ranked>(table: &Table<T>) -> Areas {
+pub(crate) fn areas<T: Ranked>(table: &RankedTable<T>) -> Areas {
     let (rows, counts) = (&table.rows, &table.counts);
     let (mut tp, mut fp) = (0.0, 0.0);
     let (mut pairs, mut precisions) = (0.0, 0.0);

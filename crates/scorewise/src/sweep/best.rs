@@ -1,15 +1,15 @@
-//! The best threshold, exactly, without looking at every threshold: branch and bound over the sorted rows.
+//! Finds the best threshold exactly by branch and bound over the sorted rows, without evaluating every threshold.
 //!
-//! Between two ranks hits and false alarms lie in a box; interval arithmetic on the score's own formula bounds the score
-//! over that box, for any formula. The stretch with the highest bound is split first; stretches that cannot reach the
-//! best score found are never opened. What is left, a few blocks around the optimum, is looked at rank by rank. The result
-//! is the same as looking everywhere: bounds hold for the computed values, rounding included.
+//! Between two ranks, the numbers of hits and false alarms lie in a box, and interval arithmetic on the score's formula bounds the
+//! score over that box. The range of ranks with the highest bound is split first; ranges whose bound is below the best score found are never
+//! examined. The remaining blocks around the optimum are evaluated rank by rank. The result is
+//! the same as that of evaluating every threshold, since the bounds hold for the computed values, rounding included.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::Condition;
-use super::ranked::{BLOCK, Ranked, Table};
+use super::ranked::{BLOCK, Ranked, RankedTable};
 use crate::confusion::Confusion;
 use crate::formula::{Checked, Interval};
 use crate::score::Score;
@@ -17,76 +17,76 @@ use crate::score::Score;
 /// The best threshold of a score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Best {
-    /// The score at its best.
+    /// The best value of the score.
     pub value: f64,
-    /// The middle of the interval: the threshold to use.
+    /// The middle of the interval, which is the threshold to use.
     pub threshold: f64,
-    /// All thresholds from the first end up to but not including the second (1 included) give this value; where several
+    /// All thresholds from the first end up to but not including the second (1 is included) give this value. If several
     /// intervals do, this is the widest.
     pub interval: (f64, f64),
-    /// How many separate intervals give this value.
+    /// The number of separate intervals that give this value.
     pub intervals: usize,
     /// The confusion matrix at the threshold.
     pub confusion: Confusion,
 }
 
-/// Ranks looked at together inside a block, under one bound.
-const HANDFUL: usize = 16;
+/// Ranks inside a block that share one bound.
+const SUBBLOCK: usize = 16;
 
-/// A stretch of blocks that may hold the optimum.
-struct Stretch {
+/// A range of blocks that may contain the optimum.
+struct BlockRange {
     bound: f64,
     first: usize,
     end: usize,
 }
 
-impl PartialEq for Stretch {
+impl PartialEq for BlockRange {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
-impl Eq for Stretch {}
-impl PartialOrd for Stretch {
+impl Eq for BlockRange {}
+impl PartialOrd for BlockRange {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Stretch {
+impl Ord for BlockRange {
     fn cmp(&self, other: &Self) -> Ordering {
-        // The earlier one first where bounds are equal, so that the order of work is fixed.
+        // Of equal bounds the earlier range comes first, so that the order of evaluation is fixed.
         self.bound.total_cmp(&other.bound).then(other.first.cmp(&self.first))
     }
 }
 
-/// The best threshold among those that satisfy the conditions; nothing where none does, or the score is undefined at all.
-pub(crate) fn best<T: Ranked>(table: &Table<T>, score: &Score, conditions: &[Condition]) -> Option<Best> {
+/// The best threshold among those that satisfy the conditions; `None` if there is none, or if the score is undefined everywhere.
+pub(crate) fn best<T: Ranked>(table: &RankedTable<T>, score: &Score, conditions: &[Condition]) -> Option<Best> {
     let mut search = Search::new(table, score, conditions);
-    search.point(0);
-    search.open(0, table.blocks());
-    while let Some(stretch) = search.stretches.pop() {
-        if stretch.bound < search.best {
-            break; // and so are all others
+    search.evaluate_rank(0);
+    search.push(0, table.blocks());
+    while let Some(range) = search.queue.pop() {
+        if range.bound < search.best {
+            break; // all others have lower bounds
         }
-        if stretch.end - stretch.first == 1 {
-            search.block(stretch.first);
+        if range.end - range.first == 1 {
+            search.evaluate_block(range.first);
         } else {
-            let middle = stretch.first + (stretch.end - stretch.first) / 2;
-            search.open(stretch.first, middle);
-            search.open(middle, stretch.end);
+            let middle = range.first + (range.end - range.first) / 2;
+            search.push(range.first, middle);
+            search.push(middle, range.end);
         }
     }
     search.result()
 }
 
 struct Search<'a, T> {
-    table: &'a Table<T>,
+    table: &'a RankedTable<T>,
     score: &'a Score,
     conditions: &'a [Condition],
-    /// The merit of the best point so far.
+    /// The merit of the best threshold so far.
     best: f64,
-    /// Numbers of rows above the threshold that attain it, as ranges: first and last.
+    /// The numbers of rows above the threshold that attain it, as ranges with first and last.
     attained: Vec<(usize, usize)>,
-    stretches: BinaryHeap<Stretch>,
+    queue: BinaryHeap<BlockRange>,
     tp: Vec<f64>,
     fp: Vec<f64>,
     checked: Vec<Checked>,
@@ -94,14 +94,14 @@ struct Search<'a, T> {
 }
 
 impl<'a, T: Ranked> Search<'a, T> {
-    fn new(table: &'a Table<T>, score: &'a Score, conditions: &'a [Condition]) -> Self {
+    fn new(table: &'a RankedTable<T>, score: &'a Score, conditions: &'a [Condition]) -> Self {
         Search {
             table,
             score,
             conditions,
             best: f64::NEG_INFINITY,
             attained: Vec::new(),
-            stretches: BinaryHeap::new(),
+            queue: BinaryHeap::new(),
             tp: Vec::with_capacity(BLOCK),
             fp: Vec::with_capacity(BLOCK),
             checked: Vec::new(),
@@ -109,8 +109,8 @@ impl<'a, T: Ranked> Search<'a, T> {
         }
     }
 
-    /// The highest merit that a box of hits and false alarms allows, if it may satisfy the conditions; and whether it is
-    /// the merit of all its points.
+    /// The highest merit that is possible in a box of hits and false alarms, and whether all points of the box have this merit; `None` if no point
+    /// can satisfy the conditions.
     fn bound(&mut self, tp: Interval, fp: Interval) -> Option<(f64, bool)> {
         let counts = &self.table.counts;
         for condition in self.conditions {
@@ -119,49 +119,49 @@ impl<'a, T: Ranked> Search<'a, T> {
             }
         }
         let value = self.score.formula().bound(tp, fp, counts, &mut self.bounds);
-        let same = value.is_point()
+        let is_constant = value.is_point()
             && value.defined
             && value.low.is_finite()
             && self.conditions.iter().all(|condition| condition.must_hold(tp, fp, counts, &mut self.bounds));
-        Some((self.score.merit_bound(value), same))
+        Some((self.score.merit_bound(value), is_constant))
     }
 
-    /// Puts a stretch of blocks on the pile, unless it cannot win or all of it is equal.
-    fn open(&mut self, first: usize, end: usize) {
+    /// Adds a range of blocks to the queue, unless it cannot contain the optimum or all its points have the same merit.
+    fn push(&mut self, first: usize, end: usize) {
         if first == end {
             return;
         }
         let (low, high) = (self.table.start(first), self.table.start(end));
         match self.bound(Interval::new(low.0, high.0), Interval::new(low.1, high.1)) {
             Some((merit, true)) => {
-                // Inside a group of equal predictions no threshold passes: the stretch counts from the first that does.
+                // No threshold separates equal predictions: the range begins at the first rank that a threshold can separate.
                 let last = (end * BLOCK).min(self.table.rows.len());
-                let passes = |above: &usize| self.table.thresholds(*above).is_some();
-                if let Some(first) = (first * BLOCK + 1..=last).find(passes) {
-                    self.attain(merit, first, last);
+                let is_separable = |above: &usize| self.table.thresholds(*above).is_some();
+                if let Some(first) = (first * BLOCK + 1..=last).find(is_separable) {
+                    self.record(merit, first, last);
                 }
             }
             Some((merit, false)) if merit >= self.best => {
-                self.stretches.push(Stretch { bound: merit, first, end });
+                self.queue.push(BlockRange { bound: merit, first, end });
             }
             _ => {}
         }
     }
 
-    /// Looks into one block, a handful of ranks at a time.
-    fn block(&mut self, block: usize) {
+    /// Evaluates one block, a few ranks at a time.
+    fn evaluate_block(&mut self, block: usize) {
         let (mut tp, mut fp) = (std::mem::take(&mut self.tp), std::mem::take(&mut self.fp));
         self.table.cumulative(block, &mut tp, &mut fp);
         let mut before = self.table.start(block);
-        for start in (0..tp.len()).step_by(HANDFUL) {
-            let end = (start + HANDFUL).min(tp.len());
+        for start in (0..tp.len()).step_by(SUBBLOCK) {
+            let end = (start + SUBBLOCK).min(tp.len());
             let after = (tp[end - 1], fp[end - 1]);
             let bound = self.bound(Interval::new(before.0, after.0), Interval::new(before.1, after.1));
             if bound.is_some_and(|(merit, _)| merit >= self.best) {
                 for at in start..end {
                     let rank = block * BLOCK + at;
                     if self.table.rows.ends_group(rank) {
-                        self.look(rank + 1, tp[at], fp[at]);
+                        self.evaluate(rank + 1, tp[at], fp[at]);
                     }
                 }
             }
@@ -170,13 +170,13 @@ impl<'a, T: Ranked> Search<'a, T> {
         (self.tp, self.fp) = (tp, fp);
     }
 
-    fn point(&mut self, above: usize) {
+    fn evaluate_rank(&mut self, above: usize) {
         let (tp, fp) = self.table.above(above);
-        self.look(above, tp, fp);
+        self.evaluate(above, tp, fp);
     }
 
-    /// One threshold: with `above` rows above it.
-    fn look(&mut self, above: usize, tp: f64, fp: f64) {
+    /// Evaluates the threshold with `above` rows above it.
+    fn evaluate(&mut self, above: usize, tp: f64, fp: f64) {
         let counts = &self.table.counts;
         let value = self.score.formula().checked_at(tp, fp, counts, &mut self.checked);
         if !value.defined || !value.value.is_finite() {
@@ -187,11 +187,11 @@ impl<'a, T: Ranked> Search<'a, T> {
             return;
         }
         if self.conditions.iter().all(|condition| condition.holds_at(tp, fp, counts, &mut self.checked)) {
-            self.attain(merit, above, above);
+            self.record(merit, above, above);
         }
     }
 
-    fn attain(&mut self, merit: f64, first: usize, last: usize) {
+    fn record(&mut self, merit: f64, first: usize, last: usize) {
         if merit > self.best {
             self.best = merit;
             self.attained.clear();
@@ -201,16 +201,16 @@ impl<'a, T: Ranked> Search<'a, T> {
         }
     }
 
-    /// The attaining points as intervals of thresholds, the widest one chosen.
+    /// The widest interval of thresholds that attain the optimum.
     fn result(mut self) -> Option<Best> {
         self.attained.sort_unstable();
         let mut merged: Vec<(f64, f64)> = Vec::new();
         for &(first, last) in &self.attained {
-            // A range may end inside a group of equal predictions, where no threshold passes, and with all rows above, a
-            // smallest prediction of 0 leaves no threshold either.
-            let ends = |above: usize| self.table.thresholds(above);
+            // A range may end inside a group of equal predictions, which no threshold separates. If the smallest prediction is 0, no
+            // threshold has all rows above it.
+            let thresholds = |above: usize| self.table.thresholds(above);
             let (Some((_, high)), Some((low, _))) =
-                ((first..=last).find_map(ends), (first..=last).rev().find_map(ends))
+                ((first..=last).find_map(thresholds), (first..=last).rev().find_map(thresholds))
             else {
                 continue;
             };
@@ -229,13 +229,13 @@ impl<'a, T: Ranked> Search<'a, T> {
     }
 }
 
-/// The middle of [low, high), which belongs to it also where the two are neighbours.
+/// The middle of [low, high), which lies in the interval even if the two are adjacent numbers.
 pub(super) fn middle((low, high): (f64, f64)) -> f64 {
     let middle = 0.5 * (low + high);
     if middle < high { middle } else { low }
 }
 
-/// How many rows are above a threshold: the first rank that is not.
+/// The number of rows above a threshold.
 pub(crate) fn rank_above<T: Ranked>(rows: &T, threshold: f64) -> usize {
     let (mut low, mut high) = (0, rows.len());
     while low < high {

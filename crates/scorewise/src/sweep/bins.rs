@@ -1,17 +1,17 @@
-//! Predictions in equal bins: how they are spread over the classes, and how often the event came where they said it would.
+//! Predictions in bins of equal width: their distribution over the classes, and the observed frequency in each bin.
 
 use super::best::rank_above;
-use super::ranked::{Ranked, Table};
-use super::sort::each_part;
+use super::ranked::{Ranked, RankedTable};
+use super::sort::map_parallel;
 
-/// The predictions from `low` up to but not including `high` (1 included in the last).
+/// The predictions from `low` up to but not including `high`; the last bin includes 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
-    /// Where it begins.
+    /// The lower edge.
     pub low: f64,
-    /// Where the next one begins.
+    /// The upper edge.
     pub high: f64,
-    /// The weighted mean of its predictions; nothing where it is empty.
+    /// The weighted mean of its predictions; `None` if it is empty.
     pub mean: Option<f64>,
     /// The weight of its positives.
     pub positives: f64,
@@ -19,13 +19,13 @@ pub struct Bin {
     pub negatives: f64,
 }
 
-/// Equal bins over [0, 1] in rising order, empty ones too.
-pub(crate) fn bins<T: Ranked>(table: &Table<T>, count: usize) -> Vec<Bin> {
+/// Bins of equal width over [0, 1] in ascending order, including empty ones.
+pub(crate) fn bins<T: Ranked>(table: &RankedTable<T>, count: usize) -> Vec<Bin> {
     let rows = &table.rows;
     let edge = |number: usize| number as f64 / count as f64;
-    // Predictions at an edge and above it: those above the number just below the edge.
+    // The number of predictions at or above an edge, which are those above the largest number below the edge.
     let above = |number: usize| if number == 0 { rows.len() } else { rank_above(rows, edge(number).next_down()) };
-    each_part((0..count).collect(), |number| {
+    map_parallel((0..count).collect(), |number| {
         let first = if number + 1 == count { 0 } else { above(number + 1) };
         let (mut positives, mut negatives, mut sum) = (0.0, 0.0, 0.0);
         for rank in first..above(number) {

@@ -1,17 +1,17 @@
-//! How sure are a score and a threshold? Resample the rows, many times, with a seed.
+//! The bootstrap: the uncertainty of a score and of a threshold, estimated by resampling the rows.
 //!
-//! A replicate is a number of copies for every row; nothing is moved. The rows are sorted once, and each replicate counts its
-//! copies in that order. Where only sums of copies matter and rows are drawn independently, the sums are drawn themselves: a
-//! replicate of a hundred million rows at a fixed threshold is four numbers ([`draw`](super::draw)).
+//! A replicate is a number of copies of every row; the rows are sorted once and not moved. Where only sums of copies matter and the rows are drawn
+//! independently, the sums themselves are drawn: a replicate of a hundred million rows at a fixed threshold is four random
+//! numbers ([`draw`](super::draw)).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::cells::{Groups, cell};
+use super::cells::{WeightGroups, cell};
 use super::distribution::Distribution;
 use super::draw::{below, poisson, poisson_ones};
 use super::ranked::by_label;
 use super::runs::Runs;
-use super::sort::each_part;
+use super::sort::map_parallel;
 use super::{Condition, sweep};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
@@ -20,43 +20,43 @@ use crate::rows::{Predictions, Probabilities, Rows, same_length};
 use crate::score::Score;
 use crate::seed::{Purpose, generator};
 
-/// Replicates of a bootstrap at the most: beyond, memory ends before an interval gets another digit.
+/// Maximum number of replicates: more would use much memory without making an interval noticeably more precise.
 pub const MOST_REPLICATES: usize = 1_000_000;
 
 /// How rows are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resampling {
-    /// Each row comes 0, 1, 2 … times, Poisson with mean 1: independent rows, any number of machines.
+    /// The number of copies of each row is Poisson-distributed with mean 1, independently of the other rows.
     Poisson,
-    /// As many positives and as many negatives as there are, each class drawn from itself: rare positives never vanish.
+    /// Positives and negatives are drawn separately, as many as there are, so that every replicate contains rare positives.
     Stratified,
-    /// Blocks of this many neighbouring rows (the last row's neighbour is the first): for time series, whose rows are not
-    /// independent. The block should be longer than the memory of the series.
+    /// Blocks of this many consecutive rows (the first row follows the last): for time series, whose rows are not
+    /// independent. A block should be longer than the correlation time of the series.
     Blocks(usize),
 }
 
-/// A bootstrap: how, how often, from which seed.
+/// The settings of a bootstrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
     /// How rows are drawn.
     pub resampling: Resampling,
-    /// How many replicates.
+    /// The number of replicates.
     pub replicates: usize,
-    /// Where the randomness starts; the same seed gives the same replicates for any number of threads.
+    /// The random seed. The replicates do not depend on the number of threads.
     pub seed: u64,
 }
 
 /// The best threshold and its score over the replicates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestDistribution {
-    /// Of τ*.
+    /// The distribution of the best threshold τ*.
     pub threshold: Distribution,
-    /// Of the score at τ*.
+    /// The distribution of the score at τ*.
     pub value: Distribution,
 }
 
 impl Bootstrap {
-    /// How often each row comes in one replicate.
+    /// Writes the number of copies of each row in one replicate to `copies`.
     pub fn copies(&self, replicate: usize, labels: &[bool], copies: &mut [u32]) -> Result<()> {
         self.check()?;
         same_length("copies", labels.len(), copies.len())?;
@@ -66,7 +66,7 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// The scores at a fixed threshold, each over the replicates.
+    /// The distribution of each score at a fixed threshold.
     pub fn scores<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -84,7 +84,7 @@ impl Bootstrap {
         Ok((0..scores.len()).map(|k| Distribution::new(found.iter().map(|values| values[k]))).collect())
     }
 
-    /// The best threshold and its score over the replicates.
+    /// The distribution of the best threshold and its score.
     pub fn best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -96,9 +96,9 @@ impl Bootstrap {
         Ok(BestDistribution::new(&self.best_by_rows(rows, [(&runs, rows.predictions)], score, conditions)))
     }
 
-    /// The same for very many rows: in each replicate the threshold is looked for between runs of neighbours only
-    /// ([`Sweep::runs`](super::Sweep::runs) of the same rows). Poisson replicates of rows without weights draw the copies of
-    /// a run as one number, so that a replicate costs as much as there are runs.
+    /// As [`best`](Bootstrap::best), but faster for very many rows: in each replicate, only thresholds between the runs
+    /// ([`Sweep::runs`](super::Sweep::runs) of the same rows) are considered. In Poisson replicates of rows without weights, the number of copies of
+    /// a run is drawn at once, so that the cost depends on the number of runs only.
     pub fn best_of_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -114,13 +114,13 @@ impl Bootstrap {
         let found = self.each_replicate(|replicate| {
             let mut random = self.random(replicate);
             let mut copies = |mass: (f64, f64)| (poisson(&mut random, mass.0), poisson(&mut random, mass.1));
-            let masses = runs.steps.iter().map(|step| copies(step.mass)).collect();
+            let masses = runs.runs.iter().map(|run| copies(run.mass)).collect();
             [runs.best(masses, score, conditions).map(|best| (best.threshold, best.value))]
         });
         Ok(BestDistribution::new(&found))
     }
 
-    /// Best thresholds and their scores of one forecast or several, all under the same copies of the rows.
+    /// The best thresholds and their scores of one or several forecasts, with the same copies of the rows for all of them.
     pub(super) fn best_by_rows<R: Real, const FORECASTS: usize>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -129,40 +129,40 @@ impl Bootstrap {
         conditions: &[Condition],
     ) -> Vec<[Option<(f64, f64)>; FORECASTS]> {
         let classes = self.classes(rows.labels);
-        let places = forecasts.map(|(runs, predictions)| {
-            let place = |value: &R| runs.run_of(value.wide()) as u32;
-            let stretches = each_part(predictions.0.chunks(1 << 16).collect(), |values: &[R]| {
-                values.iter().map(place).collect::<Vec<u32>>()
+        let run_indices = forecasts.map(|(runs, predictions)| {
+            let run_index = |value: &R| runs.run_of(value.wide()) as u32;
+            let chunks = map_parallel(predictions.0.chunks(1 << 16).collect(), |values: &[R]| {
+                values.iter().map(run_index).collect::<Vec<u32>>()
             });
-            (runs, stretches.concat())
+            (runs, chunks.concat())
         });
         self.each_replicate(|replicate| {
             let mut copies = vec![0; rows.len()];
             self.draw(replicate, rows.labels, &classes, &mut copies);
-            let best = |(runs, places): &(&Runs, Vec<u32>)| {
+            let best = |(runs, run_indices): &(&Runs, Vec<u32>)| {
                 let mut masses = vec![(0.0, 0.0); runs.len()];
-                for (row, (place, copies)) in places.iter().zip(&copies).enumerate() {
-                    let more = by_label(rows.labels[row], f64::from(*copies) * rows.weight(row));
-                    let mass = &mut masses[*place as usize];
-                    *mass = (mass.0 + more.0, mass.1 + more.1);
+                for (row, (index, copies)) in run_indices.iter().zip(&copies).enumerate() {
+                    let added = by_label(rows.labels[row], f64::from(*copies) * rows.weight(row));
+                    let mass = &mut masses[*index as usize];
+                    *mass = (mass.0 + added.0, mass.1 + added.1);
                 }
                 runs.best(masses, score, conditions).map(|best| (best.threshold, best.value))
             };
-            std::array::from_fn(|forecast| best(&places[forecast]))
+            std::array::from_fn(|forecast| best(&run_indices[forecast]))
         })
     }
 
-    /// What `work` makes of the weight in each cell, over the replicates; `cells` says which one each row is in.
+    /// The result of `function` for each replicate, given the total weight in each cell; `cells` is the cell of each row.
     pub(super) fn over_cells<R: Real, T: Send>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
         cells: &[u8],
-        work: impl Fn(&[f64; 8]) -> T + Sync + Send,
+        function: impl Fn(&[f64; 8]) -> T + Sync + Send,
     ) -> Vec<T> {
         if self.resampling == Resampling::Poisson
-            && let Some(groups) = Groups::new(rows, cells)
+            && let Some(groups) = WeightGroups::new(rows, cells)
         {
-            return self.each_replicate(|replicate| work(&groups.draw(&mut self.random(replicate))));
+            return self.each_replicate(|replicate| function(&groups.draw(&mut self.random(replicate))));
         }
         let classes = self.classes(rows.labels);
         self.each_replicate(|replicate| {
@@ -172,7 +172,7 @@ impl Bootstrap {
             for (row, (cell, copies)) in cells.iter().zip(&copies).enumerate() {
                 sums[*cell as usize & 7] += f64::from(*copies) * rows.weight(row);
             }
-            work(&sums)
+            function(&sums)
         })
     }
 
@@ -190,16 +190,16 @@ impl Bootstrap {
         Ok(())
     }
 
-    fn each_replicate<T: Send>(&self, work: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
-        each_part((0..self.replicates).collect(), work)
+    fn each_replicate<T: Send>(&self, function: impl Fn(usize) -> T + Sync + Send) -> Vec<T> {
+        map_parallel((0..self.replicates).collect(), function)
     }
 
-    /// Each replicate has its own stream, whoever computes it.
+    /// Each replicate has its own stream, so that it does not depend on the thread.
     fn random(&self, replicate: usize) -> Xoshiro256PlusPlus {
         generator(self.seed, Purpose::Bootstrap, replicate as u64)
     }
 
-    /// The rows of each class, where they are drawn by class.
+    /// The rows of each class, if rows are drawn by class.
     fn classes(&self, labels: &[bool]) -> [Vec<u32>; 2] {
         let rows = |wanted: bool| {
             let of_class = labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted);
@@ -222,13 +222,13 @@ impl Bootstrap {
             }
             Resampling::Blocks(length) => {
                 copies.fill(0);
-                let mut left = labels.len();
-                while left > 0 {
+                let mut remaining = labels.len();
+                while remaining > 0 {
                     let start = below(&mut random, labels.len());
-                    for step in 0..length.min(left) {
+                    for step in 0..length.min(remaining) {
                         copies[(start + step) % labels.len()] += 1;
                     }
-                    left -= length.min(left);
+                    remaining -= length.min(remaining);
                 }
             }
         }

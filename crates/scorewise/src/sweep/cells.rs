@@ -1,5 +1,5 @@
-//! Rows by their cell of the confusion matrix at a fixed threshold, and in groups of equal weight and equal cell: within a
-//! group only the sum of copies matters to a bootstrap.
+//! The cell of each row in the confusion matrix at a fixed threshold. Rows with the same weight and cell form a group, because only the total number of
+//! copies of a group matters in a bootstrap.
 
 use std::collections::HashMap;
 
@@ -11,12 +11,12 @@ use crate::error::Result;
 use crate::real::Real;
 use crate::rows::{Probabilities, Rows};
 
-/// The place of a row in tn, fp, fn, tp.
+/// The index of a row's cell in the order tn, fp, fn, tp.
 pub(super) fn cell<R: Real>(label: bool, probability: R, threshold: f64) -> u8 {
     2 * u8::from(label) + u8::from(is_positive(probability.wide(), threshold))
 }
 
-/// The confusion matrix at one threshold, in one pass over the rows and without sorting them.
+/// The confusion matrix at one threshold, computed in one pass without sorting.
 ///
 /// ```
 /// use scorewise::{Confusion, Probabilities, Rows, sweep};
@@ -34,35 +34,35 @@ pub fn confusion<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64)
     Ok(Confusion::new(sums[0], sums[1], sums[2], sums[3]))
 }
 
-/// Rows that are alike to any sum over cells.
-pub(super) struct Groups(Vec<Group>);
+/// Rows grouped by cell and weight.
+pub(super) struct WeightGroups(Vec<WeightGroup>);
 
-struct Group {
+struct WeightGroup {
     cell: u8,
     weight: f64,
     rows: f64,
 }
 
-/// More different weights than this are not worth looking for: then rows are drawn one by one.
-const MOST: usize = 4096;
+/// With more groups than this, rows are drawn individually.
+const MAX_GROUPS: usize = 4096;
 
-impl Groups {
-    /// The groups, if they are few.
+impl WeightGroups {
+    /// The groups; `None` if there are too many.
     pub fn new<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, cells: &[u8]) -> Option<Self> {
         let mut groups = match rows.weights {
             None => {
                 let mut counts = [0u64; 8];
                 cells.iter().for_each(|cell| counts[*cell as usize & 7] += 1);
-                (0..8).map(|cell| Group { cell, weight: 1.0, rows: counts[usize::from(cell)] as f64 }).collect()
+                (0..8).map(|cell| WeightGroup { cell, weight: 1.0, rows: counts[usize::from(cell)] as f64 }).collect()
             }
             Some(weights) => by_weight(weights, cells)?,
         };
-        // A hash has no order of its own, and the order of the draws is part of the result.
+        // The order of a hash map is random, but the order of the draws affects the result.
         groups.sort_by(|a, b| a.cell.cmp(&b.cell).then(a.weight.total_cmp(&b.weight)));
-        Some(Groups(groups))
+        Some(WeightGroups(groups))
     }
 
-    /// The weight in each cell in one Poisson replicate.
+    /// The total weight of each cell in one Poisson replicate.
     pub fn draw(&self, random: &mut Xoshiro256PlusPlus) -> [f64; 8] {
         let mut sums = [0.0; 8];
         for group in &self.0 {
@@ -72,15 +72,15 @@ impl Groups {
     }
 }
 
-fn by_weight<R: Real>(weights: &[R], cells: &[u8]) -> Option<Vec<Group>> {
+fn by_weight<R: Real>(weights: &[R], cells: &[u8]) -> Option<Vec<WeightGroup>> {
     let mut counts: HashMap<(u8, u64), u64> = HashMap::new();
     for (cell, weight) in cells.iter().zip(weights) {
         *counts.entry((*cell, weight.wide().to_bits())).or_insert(0) += 1;
-        if counts.len() > MOST {
+        if counts.len() > MAX_GROUPS {
             return None;
         }
     }
     let group =
-        |((cell, bits), rows): ((u8, u64), u64)| Group { cell, weight: f64::from_bits(bits), rows: rows as f64 };
+        |((cell, bits), rows): ((u8, u64), u64)| WeightGroup { cell, weight: f64::from_bits(bits), rows: rows as f64 };
     Some(counts.into_iter().map(group).collect())
 }

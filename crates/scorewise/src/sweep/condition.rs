@@ -12,7 +12,7 @@ use crate::score::Score;
 /// let both = Condition::parse("precision >= 0.3 and fn < 2*tp")?;
 /// let confusion = Confusion::new(90.0, 2.0, 3.0, 5.0);
 /// assert!(both.iter().all(|condition| condition.holds(&confusion)));
-/// // An undefined score satisfies nothing.
+/// // A condition on an undefined score does not hold.
 /// assert!(!both[0].holds(&Confusion::new(92.0, 0.0, 8.0, 0.0)));
 /// # Ok::<(), scorewise::Error>(())
 /// ```
@@ -25,27 +25,27 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// One condition, or several joined by `and` or a comma.
+    /// Parses one condition, or several joined by `and` or a comma.
     pub fn parse(text: &str) -> Result<Vec<Condition>> {
         let parsed = conditions(text)?;
         Ok(parsed
             .into_iter()
-            .map(|part| Condition {
-                left: Formula::from_tree(part.left),
-                comparison: part.comparison,
-                right: Formula::from_tree(part.right),
-                text: part.text,
+            .map(|condition| Condition {
+                left: Formula::from_tree(condition.left),
+                comparison: condition.comparison,
+                right: Formula::from_tree(condition.right),
+                text: condition.text,
             })
             .collect())
     }
 
-    /// As it was written.
+    /// The condition as it was written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a confusion matrix satisfies it; an undefined side satisfies nothing.
+    /// Whether a confusion matrix satisfies the condition; false if a side is undefined.
     #[must_use]
     pub fn holds(&self, confusion: &crate::Confusion) -> bool {
         match (self.left.checked(confusion), self.right.checked(confusion)) {
@@ -54,14 +54,14 @@ impl Condition {
         }
     }
 
-    /// The values of its two sides; nothing for one that is undefined.
+    /// The values of the two sides; `None` for a side that is undefined.
     #[must_use]
     pub fn sides(&self, confusion: &crate::Confusion) -> [Option<f64>; 2] {
         [self.left.checked(confusion), self.right.checked(confusion)]
     }
 
-    /// How near a matrix comes to satisfying it, higher being nearer: the difference of the sides. Nothing where that would
-    /// be too large a formula.
+    /// How close a matrix comes to satisfying the condition, as a score (higher is closer): the difference of the two sides. `None` if
+    /// its formula would be too large.
     pub(crate) fn nearness(&self) -> Option<Score> {
         let (left, right) = (self.left.text(), self.right.text());
         let text = match self.comparison {
@@ -87,11 +87,11 @@ impl Condition {
     pub(crate) fn holds_at(&self, tp: f64, fp: f64, counts: &Counts, scratch: &mut Vec<Checked>) -> bool {
         let left = self.left.checked_at(tp, fp, counts, scratch);
         let right = self.right.checked_at(tp, fp, counts, scratch);
-        let usable = |side: Checked| side.defined && side.value.is_finite();
-        usable(left) && usable(right) && self.compares(left.value, right.value)
+        let is_valid = |side: Checked| side.defined && side.value.is_finite();
+        is_valid(left) && is_valid(right) && self.compares(left.value, right.value)
     }
 
-    /// Whether some matrix of the box may satisfy it.
+    /// Whether a matrix in the box may satisfy the condition.
     pub(crate) fn may_hold(&self, tp: Interval, fp: Interval, counts: &Counts, scratch: &mut Vec<Interval>) -> bool {
         let left = self.left.bound(tp, fp, counts, scratch);
         let right = self.right.bound(tp, fp, counts, scratch);
@@ -105,7 +105,7 @@ impl Condition {
         }
     }
 
-    /// Whether every matrix of the box certainly satisfies it.
+    /// Whether every matrix in the box certainly satisfies the condition.
     pub(crate) fn must_hold(&self, tp: Interval, fp: Interval, counts: &Counts, scratch: &mut Vec<Interval>) -> bool {
         let left = self.left.bound(tp, fp, counts, scratch);
         let right = self.right.bound(tp, fp, counts, scratch);
@@ -117,7 +117,7 @@ impl Condition {
             Comparison::Equal => left.is_point() && right.is_point() && left.low == right.low,
             Comparison::NotEqual => left.high < right.low || left.low > right.high,
         };
-        let usable = |side: Interval| side.defined && side.low.is_finite() && side.high.is_finite();
-        compares && usable(left) && usable(right)
+        let is_valid = |side: Interval| side.defined && side.low.is_finite() && side.high.is_finite();
+        compares && is_valid(left) && is_valid(right)
     }
 }

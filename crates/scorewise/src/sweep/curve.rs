@@ -1,21 +1,21 @@
-//! The curve over the threshold, thinned for a plot without losing an optimum.
+//! The curve over the threshold, reduced to few points for a plot without losing an optimum.
 
 use super::best::{best, middle, rank_above};
-use super::ranked::{Ranked, Table};
+use super::ranked::{Ranked, RankedTable};
 use crate::confusion::Confusion;
 use crate::score::Score;
 
-/// One step of the curve: these thresholds give this confusion matrix.
+/// One step of the curve: an interval of thresholds with the same confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
     /// The thresholds, from the first up to but not including the second.
     pub thresholds: (f64, f64),
-    /// The confusion matrix there.
+    /// Their confusion matrix.
     pub confusion: Confusion,
 }
 
 impl CurvePoint {
-    /// A threshold of this step that is easy to say: the nearest to the middle with as few digits as lead into the step.
+    /// A threshold of this step with few digits: the middle of the step, rounded to the fewest decimals that stay within the step.
     ///
     /// ```
     /// use scorewise::{Confusion, sweep::CurvePoint};
@@ -29,43 +29,44 @@ impl CurvePoint {
     pub fn threshold(&self) -> f64 {
         let (low, high) = self.thresholds;
         let middle = middle(self.thresholds);
-        let near = |digits: usize| format!("{middle:.digits$}").parse::<f64>().ok();
-        (1..=17).filter_map(near).find(|rounded| (low..high).contains(rounded)).unwrap_or(middle)
+        let rounded = |digits: usize| format!("{middle:.digits$}").parse::<f64>().ok();
+        (1..=17).filter_map(rounded).find(|rounded| (low..high).contains(rounded)).unwrap_or(middle)
     }
 }
 
-/// Steps of the curve in rising order of the threshold.
-pub(crate) fn curve<T: Ranked>(table: &Table<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
+/// Steps of the curve in ascending order of the threshold.
+pub(crate) fn curve<T: Ranked>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
-    // More points than rows would only repeat themselves.
+    // More points than rows would only repeat points.
     let half = (points / 2).clamp(1, length.max(1));
     let by_rank = (0..=half).map(|k| (length as u128 * k as u128 / half as u128) as usize);
     let by_threshold = (0..=half).map(|k| rank_above(&table.rows, k as f64 / half as f64));
     let optima =
         scores.iter().filter_map(|score| best(table, score, &[])).map(|best| rank_above(&table.rows, best.threshold));
-    let mut ranks: Vec<usize> = by_rank.chain(by_threshold).chain(optima).map(|rank| settled(table, rank)).collect();
+    let mut ranks: Vec<usize> =
+        by_rank.chain(by_threshold).chain(optima).map(|rank| at_group_boundary(table, rank)).collect();
     ranks.sort_unstable_by(|a, b| b.cmp(a));
     ranks.dedup();
     ranks.into_iter().filter_map(|above| point(table, above)).collect()
 }
 
-/// The step that a threshold stands on.
-pub(crate) fn step<T: Ranked>(table: &Table<T>, threshold: f64) -> CurvePoint {
+/// The step that contains a threshold.
+pub(crate) fn step<T: Ranked>(table: &RankedTable<T>, threshold: f64) -> CurvePoint {
     let above = rank_above(&table.rows, threshold.clamp(0.0, 1.0));
-    point(table, above).expect("a threshold has led to it")
+    point(table, above).expect("a step exists for every threshold")
 }
 
-fn point<T: Ranked>(table: &Table<T>, above: usize) -> Option<CurvePoint> {
+fn point<T: Ranked>(table: &RankedTable<T>, above: usize) -> Option<CurvePoint> {
     let (tp, fp) = table.above(above);
     let thresholds = table.thresholds(above)?;
     Some(CurvePoint { thresholds, confusion: Confusion::at(tp, fp, &table.counts) })
 }
 
-/// The next number of rows at or below `above` that a threshold can have above it: equal predictions pass together.
-fn settled<T: Ranked>(table: &Table<T>, above: usize) -> usize {
+/// The largest number of rows, at most `above`, that a threshold can have above it, since no threshold separates equal predictions.
+fn at_group_boundary<T: Ranked>(table: &RankedTable<T>, above: usize) -> usize {
     if above == 0 || table.thresholds(above).is_some() {
         return above;
     }
-    // Inside a group of equals: the rows above them all.
+    // Inside a group of equal predictions: the number of rows above the group.
     rank_above(&table.rows, table.rows.value(above - 1))
 }

@@ -1,11 +1,11 @@
-//! What a bootstrap finds: the values of a quantity over the replicates.
+//! The values of a quantity over the replicates of a bootstrap.
 
 use crate::Spread;
 
-/// The values of one quantity over the replicates, in which it was defined.
+/// The values of one quantity over the bootstrap replicates in which it is defined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// In rising order.
+    /// In ascending order.
     values: Vec<f64>,
     replicates: usize,
 }
@@ -18,29 +18,29 @@ impl Distribution {
         Distribution { values, replicates }
     }
 
-    /// In rising order, those replicates in which the quantity was defined.
+    /// The values in ascending order, of the replicates in which the quantity is defined.
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// In how many replicates the quantity was undefined.
+    /// The number of replicates in which the quantity is undefined.
     #[must_use]
     pub fn undefined(&self) -> usize {
         self.replicates - self.values.len()
     }
 
-    /// The value below which this share of the replicates lies, between neighbours by their distance.
+    /// The quantile at `level`, linearly interpolated; `None` without values.
     #[must_use]
     pub fn quantile(&self, level: f64) -> Option<f64> {
         let last = self.values.len().checked_sub(1)?;
-        let place = level.clamp(0.0, 1.0) * last as f64;
-        let (below, above) = (place.floor() as usize, place.ceil() as usize);
+        let position = level.clamp(0.0, 1.0) * last as f64;
+        let (below, above) = (position.floor() as usize, position.ceil() as usize);
         let (low, high) = (self.values[below], self.values[above]);
-        Some(if low == high { low } else { low + (place - below as f64) * (high - low) })
+        Some(if low == high { low } else { low + (position - below as f64) * (high - low) })
     }
 
-    /// The middle `share` of the replicates: `interval(0.95)` is the usual 95 % interval.
+    /// The central interval that contains `share` of the replicates: `interval(0.95)` is the usual 95 % interval.
     #[must_use]
     pub fn interval(&self, share: f64) -> Option<(f64, f64)> {
         Some((self.quantile(0.5 * (1.0 - share))?, self.quantile(0.5 * (1.0 + share))?))

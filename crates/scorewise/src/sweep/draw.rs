@@ -1,7 +1,7 @@
-//! Random numbers of the bootstrap: row numbers, and Poisson numbers of any mean.
+//! Random numbers for the bootstrap: row indices, and Poisson numbers of any mean.
 //!
-//! A sum of n independent Poisson numbers with mean 1 is a Poisson number with mean n. So where only the number of copies in
-//! a group of rows matters, one draw stands for the whole group, exactly in law.
+//! A sum of n independent Poisson numbers with mean 1 is a Poisson number with mean n. So where only the number of copies of
+//! a group of rows matters, one draw for the whole group has exactly the same distribution.
 //!
 //! Hörmann, W. (1993). The transformed rejection method for generating Poisson random variables. Insurance: Mathematics and
 //! Economics 12(1), 39–45. doi:10.1016/0167-6687(93)90997-4.
@@ -9,41 +9,41 @@
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A number below `limit`, each equally likely but for one part in 2⁶⁴.
+/// A random number below `limit`, uniform up to a relative error of 2⁻⁶⁴.
 pub(super) fn below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usize {
     ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
 }
 
-/// A Poisson number. Logarithms are `libm`'s, so that every machine draws the same.
+/// A Poisson number. Logarithms are those of `libm`, so that the draws are the same on every machine.
 pub(super) fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
-    if mean < FEW { poisson_by_steps(random, mean) } else { poisson_by_rejection(random, mean) }
+    if mean < REJECTION_MIN_MEAN { poisson_by_inversion(random, mean) } else { poisson_by_rejection(random, mean) }
 }
 
-/// From this mean on the method of rejection holds.
-const FEW: f64 = 10.0;
+/// The rejection method is valid from this mean on.
+const REJECTION_MIN_MEAN: f64 = 10.0;
 
-/// In [0, 1), all 53 bits random.
+/// A uniform number in [0, 1) with 53 random bits.
 fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// By walking up the distribution function.
-fn poisson_by_steps(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
+/// A Poisson number by inversion of the distribution function.
+fn poisson_by_inversion(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     if mean <= 0.0 {
         return 0.0;
     }
-    let mut left = unit(random);
+    let mut remainder = unit(random);
     let (mut count, mut mass) = (0.0, libm::exp(-mean));
-    // Far out the mass underflows: what is left there is rounding.
-    while left >= mass && mass > 0.0 {
-        left -= mass;
+    // In the far tail the mass underflows, and the remainder is a rounding error.
+    while remainder >= mass && mass > 0.0 {
+        remainder -= mass;
         count += 1.0;
         mass *= mean / count;
     }
     count
 }
 
-/// Hörmann's PTRS: a transformed uniform number, most often accepted at once, else by the ratio of the densities.
+/// A Poisson number by Hörmann's PTRS: a transformed uniform number, usually accepted at once, otherwise by the ratio of the densities.
 fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     let b = 0.931 + 2.53 * mean.sqrt();
     let a = -0.059 + 0.024_83 * b;
@@ -51,7 +51,7 @@ fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     loop {
         let (u, v) = (unit(random) - 0.5, unit(random));
         let inside = 0.5 - u.abs();
-        // At the very edge a/inside is infinite or meaningless, and so is the count.
+        // At the edge, a/inside is infinite or NaN, and so is the count.
         let count = ((2.0 * a / inside + b) * u + mean + 0.43).floor();
         if inside >= 0.07 && v <= squeeze {
             return count;
@@ -67,20 +67,20 @@ fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     }
 }
 
-/// ln P(X = count). For large counts as a deviation from the mean (Loader 2000): −mean + count ln(mean) − ln(count!) taken
-/// term by term would cancel all digits but those of the mean.
+/// ln P(X = count). For large counts it is computed from the deviance (Loader 2000), because in −mean + count ln(mean) − ln(count!)
+/// the large terms cancel.
 fn log_mass(count: f64, mean: f64) -> f64 {
     if count < 64.0 {
         return -mean + count * libm::log(mean) - libm::lgamma(count + 1.0);
     }
-    let beyond = (mean - count) / count;
-    let deviance = count * (beyond - libm::log1p(beyond));
+    let relative = (mean - count) / count;
+    let deviance = count * (relative - libm::log1p(relative));
     let stirling = (1.0 - 1.0 / (30.0 * count * count)) / (12.0 * count);
     -deviance - stirling - 0.5 * libm::log(std::f64::consts::TAU * count)
 }
 
-/// Poisson numbers with mean 1: how many of the distribution's steps lie at or below 32 random bits. The bits come first,
-/// the counting after, so that it is vectorised.
+/// Poisson numbers with mean 1: the number of steps of the distribution function at or below 32 random bits. All bits are drawn
+/// before the counting, so that the counting can be vectorised.
 pub(super) fn poisson_ones(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
     const STEPS: [u32; 13] = poisson_steps();
     for copies in copies.chunks_mut(1024) {
@@ -98,7 +98,7 @@ pub(super) fn poisson_ones(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) 
     }
 }
 
-/// 2³² · P(X ≤ k) for k = 0 … 12; beyond, 32 bits cannot tell.
+/// 2³² · P(X ≤ k) for k = 0 … 12; higher k are beyond the resolution of 32 bits.
 const fn poisson_steps() -> [u32; 13] {
     let mut steps = [0; 13];
     let mut mass = 4_294_967_296.0 / std::f64::consts::E;
@@ -121,20 +121,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn log_mass_is_that_of_the_distribution() {
+    fn log_mass_matches_statrs() {
         for mean in [10.0, 63.0, 200.0, 1e5] {
-            let law = Poisson::new(mean).unwrap();
-            for beside in [-3.0f64, -1.0, 0.0, 0.5, 3.0] {
-                let count = (mean + beside * mean.sqrt()).round();
-                let (found, expected) = (log_mass(count, mean), law.ln_pmf(count as u64));
+            let distribution = Poisson::new(mean).unwrap();
+            for deviations in [-3.0f64, -1.0, 0.0, 0.5, 3.0] {
+                let count = (mean + deviations * mean.sqrt()).round();
+                let (found, expected) = (log_mass(count, mean), distribution.ln_pmf(count as u64));
                 assert!((found - expected).abs() < 1e-9 * mean, "{count} of {mean}: {found}, {expected}");
             }
         }
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "dice of a test")]
-    fn poisson_numbers_follow_their_law_at_every_mean() {
+    #[expect(clippy::disallowed_methods, reason = "fixed seed of a test")]
+    fn poisson_numbers_follow_their_distribution_at_every_mean() {
         const DRAWS: usize = 200_000;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         for mean in [0.0, 0.3, 1.0, 9.9, 10.0, 12.5, 40.0, 1e3, 1e6, 1e8] {
@@ -145,13 +145,13 @@ mod tests {
                 continue;
             }
             assert!(draws.iter().all(|draw| *draw >= 0.0 && draw.fract() == 0.0));
-            // Kolmogorov's distance: for a discrete law 1.95/√n is passed once in a thousand times at most.
-            let law = Poisson::new(mean).unwrap();
+            // Kolmogorov distance: for a discrete distribution 1.95/√n is exceeded at most once in a thousand times.
+            let distribution = Poisson::new(mean).unwrap();
             let mut distance = 0.0f64;
             for share in 1..40 {
                 let value = draws[share * DRAWS / 40];
                 let at_or_below = draws.partition_point(|draw| *draw <= value) as f64 / DRAWS as f64;
-                distance = distance.max((at_or_below - law.cdf(value as u64)).abs());
+                distance = distance.max((at_or_below - distribution.cdf(value as u64)).abs());
             }
             assert!(distance < 1.95 / (DRAWS as f64).sqrt(), "{mean}: {distance}");
             let average = draws.iter().sum::<f64>() / DRAWS as f64;

@@ -1,54 +1,54 @@
-//! A sweep of fixed size: counts by probability, in bins that keep the order. Many machines fill one each; they add up.
+//! A sweep of fixed size: counts of rows in probability bins. Histograms of several machines can be added.
 //!
-//! A bin holds the probabilities that agree in their leading bits (as f32, cut and not rounded), so bins are as fine as the
-//! numbers themselves: at 16 bits a bin spans 1/512 of its value or less. Thresholds between bins are exact: matrix
-//! and score are those of the rows. What happens inside a bin is not seen, but bounded: with the best score comes an upper
-//! bound on what any threshold at all could reach.
+//! A bin contains the probabilities that agree in their leading bits (as f32, rounded down), so bins are narrow for small
+//! probabilities: with 16 bits a bin spans at most 1/512 of its value. Thresholds between bins are exact: matrix
+//! and score are those of the rows. Thresholds inside a bin are not evaluated but bounded: the best score comes with an upper
+//! bound for all thresholds.
 
 use super::best::{Best, best};
-use super::ranked::{Ranked, Table};
+use super::ranked::{Ranked, RankedTable};
 use crate::error::{Error, Result};
 use crate::formula::Interval;
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 use crate::score::{Direction, Score};
 
-/// Counts by probability, in bins that keep the order.
+/// Weights of the rows in probability bins.
 ///
 /// ```
 /// use scorewise::sweep::Histogram;
 /// use scorewise::{Probabilities, Rows, Score};
 ///
-/// let mut here = Histogram::new(16)?;
-/// here.add(&Rows::new(Probabilities(&[0.9, 0.2]), &[true, false])?)?;
-/// let mut there = Histogram::new(16)?;
-/// there.add(&Rows::new(Probabilities(&[0.6, 0.4]), &[true, false])?)?;
-/// here.merge(&there)?;
-/// let best = here.best(&Score::parse("tss")?).unwrap();
-/// assert_eq!((best.best.value, best.bound), (1.0, 1.0)); // no threshold does better
+/// let mut first = Histogram::new(16)?;
+/// first.add(&Rows::new(Probabilities(&[0.9, 0.2]), &[true, false])?)?;
+/// let mut second = Histogram::new(16)?;
+/// second.add(&Rows::new(Probabilities(&[0.6, 0.4]), &[true, false])?)?;
+/// first.merge(&second)?;
+/// let best = first.best(&Score::parse("tss")?).unwrap();
+/// assert_eq!((best.best.value, best.bound), (1.0, 1.0)); // no threshold has a higher score
 /// # Ok::<(), scorewise::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     bits: u32,
-    /// Weight of positives and negatives in each bin.
+    /// The weights of the positives and of the negatives in each bin.
     bins: Vec<(f64, f64)>,
 }
 
-/// The best threshold between bins, and how far from it the truth can be.
+/// The best threshold between bins, and a bound for all other thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramBest {
-    /// The best threshold between two bins, exact in everything but that it was looked for only there.
+    /// The best of the thresholds between two bins; its matrix and score are exact.
     pub best: Best,
-    /// No threshold at all has a better score than this.
+    /// No threshold has a better score than this.
     pub bound: f64,
 }
 
-/// Bits of an f32 between 0 and 1, sign and top bit of the exponent being 0.
+/// The number of varying bits of an f32 in [0, 1]; its sign bit and the highest bit of its exponent are 0.
 const KEY_BITS: u32 = 30;
 
 impl Histogram {
-    /// With the leading 16 to 24 bits of the probability: 1 MiB to 256 MiB.
+    /// A histogram over the leading 16 to 24 bits of the probability, which takes 1 MiB to 256 MiB.
     pub fn new(bits: u32) -> Result<Self> {
         if !(16..=24).contains(&bits) {
             return Err(Error::Setting {
@@ -59,11 +59,11 @@ impl Histogram {
         Ok(Histogram { bits, bins: vec![(0.0, 0.0); 1 << bits] })
     }
 
-    /// Counts these rows.
+    /// Adds rows.
     pub fn add<R: Real>(&mut self, rows: &Rows<'_, Probabilities<'_, R>>) -> Result<()> {
         rows.check()?;
         for (row, value) in rows.predictions.values().iter().enumerate() {
-            let bin = &mut self.bins[(cut(value.wide()).to_bits() >> (KEY_BITS - self.bits)) as usize];
+            let bin = &mut self.bins[(round_down(value.wide()).to_bits() >> (KEY_BITS - self.bits)) as usize];
             let weight = rows.weight(row);
             if rows.labels[row] {
                 bin.0 += weight;
@@ -74,23 +74,23 @@ impl Histogram {
         Ok(())
     }
 
-    /// Adds the counts of another histogram with as many bits.
+    /// Adds another histogram with the same number of bits.
     pub fn merge(&mut self, other: &Histogram) -> Result<()> {
         if self.bits != other.bits {
             let reason = format!("must be equal to be merged, not {} and {}", self.bits, other.bits);
             return Err(Error::Setting { what: "histogram bits", reason });
         }
-        for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
-            bin.0 += more.0;
-            bin.1 += more.1;
+        for (bin, added) in self.bins.iter_mut().zip(&other.bins) {
+            bin.0 += added.0;
+            bin.1 += added.1;
         }
         Ok(())
     }
 
-    /// The best threshold between bins, and a bound on every other.
+    /// The best threshold between bins, and a bound for all other thresholds.
     #[must_use]
     pub fn best(&self, score: &Score) -> Option<HistogramBest> {
-        let table = Table::new(self.filled());
+        let table = RankedTable::new(self.filled_bins());
         let best = best(&table, score, &[])?;
         let mut scratch = Vec::new();
         let mut merit = score.merit(best.value);
@@ -110,36 +110,37 @@ impl Histogram {
         Some(HistogramBest { best, bound })
     }
 
-    fn filled(&self) -> Filled {
+    fn filled_bins(&self) -> FilledBins {
         let shift = KEY_BITS - self.bits;
-        let full = self.bins.iter().enumerate().rev().filter(|(_, bin)| bin.0 + bin.1 > 0.0);
-        Filled(
-            full.map(|(index, bin)| Bin { floor: edge(index, shift), next: edge(index + 1, shift), mass: *bin })
+        let filled = self.bins.iter().enumerate().rev().filter(|(_, bin)| bin.0 + bin.1 > 0.0);
+        FilledBins(
+            filled
+                .map(|(index, bin)| FilledBin { floor: edge(index, shift), next: edge(index + 1, shift), mass: *bin })
                 .collect(),
         )
     }
 }
 
-/// The greatest f32 at or below a probability: cutting keeps the order and the bin's edges exact, rounding would not.
-fn cut(probability: f64) -> f32 {
-    let near = (probability + 0.0) as f32;
-    if f64::from(near) > probability { near.next_down() } else { near }
+/// The largest f32 at or below a probability. Rounding down keeps the edges of the bins exact.
+fn round_down(probability: f64) -> f32 {
+    let nearest = (probability + 0.0) as f32;
+    if f64::from(nearest) > probability { nearest.next_down() } else { nearest }
 }
 
 fn edge(index: usize, shift: u32) -> f64 {
     f64::from(f32::from_bits((index as u32) << shift))
 }
 
-/// The bins that are not empty, in falling order.
-struct Filled(Vec<Bin>);
+/// The bins that are not empty, in descending order.
+struct FilledBins(Vec<FilledBin>);
 
-struct Bin {
+struct FilledBin {
     floor: f64,
     next: f64,
     mass: (f64, f64),
 }
 
-impl Ranked for Filled {
+impl Ranked for FilledBins {
     fn len(&self) -> usize {
         self.0.len()
     }
@@ -153,7 +154,7 @@ impl Ranked for Filled {
         true
     }
     fn ceiling(&self, rank: usize) -> f64 {
-        // All of the bin lies below the next bin's floor, and the largest number below that is a threshold for it.
+        // All of the bin lies below the floor of the next bin, so the largest number below that floor is at or above the whole bin.
         self.0[rank].next.next_down().min(1.0)
     }
 }

@@ -1,4 +1,4 @@
-//! SWEEP: all thresholds at once, exactly, from one sort.
+//! Evaluation of all thresholds at once, exactly, after sorting the rows once.
 //!
 //! ```
 //! use scorewise::sweep::{Condition, sweep};
@@ -10,8 +10,8 @@
 //! let best = sweep.best(&Score::parse("f1")?).unwrap();
 //! assert_eq!(best.value, 6.0 / 7.0); // three hits, one false alarm
 //! assert!((best.interval.0, best.interval.1) == (0.4f32.into(), 0.6f32.into()));
-//! let careful = sweep.best_subject_to(&Score::parse("f1")?, &Condition::parse("precision >= 0.9")?).unwrap();
-//! assert_eq!(careful.confusion.fp, 0.0);
+//! let precise = sweep.best_subject_to(&Score::parse("f1")?, &Condition::parse("precision >= 0.9")?).unwrap();
+//! assert_eq!(precise.confusion.fp, 0.0);
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 
@@ -40,7 +40,7 @@ pub use curve::CurvePoint;
 pub use distribution::Distribution;
 pub use histogram::{Histogram, HistogramBest};
 pub use paired::Paired;
-pub(crate) use ranked::{Run, Table};
+pub(crate) use ranked::{RankedTable, SortedRows};
 pub use runs::Runs;
 pub(crate) use sort::order_descending;
 
@@ -49,7 +49,7 @@ use best::{best, rank_above};
 use bins::bins;
 use curve::{curve, step};
 use ranked::Ranked;
-use sort::each_part;
+use sort::map_parallel;
 
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
@@ -58,136 +58,137 @@ use crate::real::Real;
 use crate::rows::{Probabilities, Rows};
 use crate::score::Score;
 
-/// All thresholds of a set of predictions: the rows in order, ready for any question.
+/// The rows of a data set sorted by prediction, from which every threshold can be evaluated.
 #[derive(Debug)]
 pub struct Sweep {
     sorted: Sorted,
 }
 
-/// Sorted rows by their number type, with weights or without.
+/// Sorted rows, by floating-point type and with or without weights.
 #[derive(Debug)]
 pub(crate) enum Sorted {
-    Narrow(Table<Run<f32, ()>>),
-    NarrowWeighted(Table<Run<f32, f32>>),
-    Wide(Table<Run<f64, ()>>),
-    WideWeighted(Table<Run<f64, f64>>),
+    F32(RankedTable<SortedRows<f32, ()>>),
+    F32Weighted(RankedTable<SortedRows<f32, f32>>),
+    F64(RankedTable<SortedRows<f64, ()>>),
+    F64Weighted(RankedTable<SortedRows<f64, f64>>),
 }
 
-/// Does the same with whichever table there is.
-macro_rules! each_kind {
+/// Evaluates the same expression for any variant of [`Sorted`].
+macro_rules! for_sorted {
     ($sorted:expr, $table:ident => $result:expr) => {
         match $sorted {
-            Sorted::Narrow($table) => $result,
-            Sorted::NarrowWeighted($table) => $result,
-            Sorted::Wide($table) => $result,
-            Sorted::WideWeighted($table) => $result,
+            Sorted::F32($table) => $result,
+            Sorted::F32Weighted($table) => $result,
+            Sorted::F64($table) => $result,
+            Sorted::F64Weighted($table) => $result,
         }
     };
 }
 
-/// Sorts the rows once; every question is then answered from the sorted rows.
+/// Sorts the rows, so that all thresholds can be evaluated.
 pub fn sweep<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>) -> Result<Sweep> {
     Ok(Sweep { sorted: R::sorted(rows)? })
 }
 
 impl Sweep {
-    /// How many rows.
+    /// The number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
-        each_kind!(&self.sorted, table => table.rows.len())
+        for_sorted!(&self.sorted, table => table.rows.len())
     }
 
-    /// Whether rows have weights; otherwise each weighs 1.
+    /// Whether the rows have weights; otherwise each has weight 1.
     #[must_use]
     pub fn is_weighted(&self) -> bool {
-        matches!(self.sorted, Sorted::NarrowWeighted(_) | Sorted::WideWeighted(_))
+        matches!(self.sorted, Sorted::F32Weighted(_) | Sorted::F64Weighted(_))
     }
 
-    /// The weighted positives and negatives.
+    /// The weighted numbers of positives and negatives.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        each_kind!(&self.sorted, table => table.counts)
+        for_sorted!(&self.sorted, table => table.counts)
     }
 
     /// The confusion matrix at a threshold.
     #[must_use]
     pub fn at(&self, threshold: f64) -> Confusion {
-        each_kind!(&self.sorted, table => {
+        for_sorted!(&self.sorted, table => {
             let (tp, fp) = table.above(rank_above(&table.rows, threshold));
             Confusion::at(tp, fp, &table.counts)
         })
     }
 
-    /// The best threshold of a score; nothing where the score is undefined at every threshold.
+    /// The best threshold of a score; `None` if the score is undefined at every threshold.
     #[must_use]
     pub fn best(&self, score: &Score) -> Option<Best> {
         self.best_subject_to(score, &[])
     }
 
-    /// The best threshold among those that satisfy all conditions; nothing where none does.
+    /// The best threshold among those that satisfy all conditions; `None` if there is none.
     #[must_use]
     pub fn best_subject_to(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
-        each_kind!(&self.sorted, table => best(table, score, conditions))
+        for_sorted!(&self.sorted, table => best(table, score, conditions))
     }
 
-    /// The best thresholds of many scores, on all cores when the `rayon` feature is on.
+    /// The best thresholds of several scores, computed on all cores with the `rayon` feature.
     #[must_use]
     pub fn all_best(&self, scores: &[Score]) -> Vec<Option<Best>> {
-        each_part(scores.iter().collect(), |score| self.best(score))
+        map_parallel(scores.iter().collect(), |score| self.best(score))
     }
 
-    /// The threshold that comes nearest to satisfying a condition, whatever its score; nothing where the condition's sides are
+    /// The threshold that comes closest to satisfying a condition, regardless of any score; `None` if a side of the condition is
     /// undefined at every threshold.
     #[must_use]
     pub fn nearest(&self, condition: &Condition) -> Option<Best> {
         self.best(&condition.nearness()?)
     }
 
-    /// The rows in at most this many runs. Each has about the same share of the positives plus share of the negatives: where
-    /// rare positives are, runs are short. With as many runs as rows, each different prediction is a run of its own.
+    /// The rows divided into at most this many runs of neighbours. Each run has about the same sum of its share of the positives and its share of
+    /// the negatives, so runs are short where rare positives are. With as many runs as rows, each distinct prediction is its own run.
     #[must_use]
     pub fn runs(&self, at_most: usize) -> Runs {
-        each_kind!(&self.sorted, table => Runs::new(table, at_most))
+        for_sorted!(&self.sorted, table => Runs::new(table, at_most))
     }
 
-    /// The curve of the confusion matrix over the threshold, thinned to about `points` and no optimum lost: besides points
-    /// evenly spaced by rank and by threshold it has the optimum of each of the scores.
+    /// The curve of the confusion matrix over the threshold, reduced to about `points` points. Besides points that are
+    /// evenly spaced by rank and by threshold, it contains the optimum of each of the scores.
     #[must_use]
     pub fn curve(&self, scores: &[Score], points: usize) -> Vec<CurvePoint> {
-        each_kind!(&self.sorted, table => curve(table, scores, points))
+        for_sorted!(&self.sorted, table => curve(table, scores, points))
     }
 
-    /// The step of the curve that a threshold stands on: all thresholds with the same matrix, and the matrix.
+    /// The step of the curve at a threshold: all thresholds with the same confusion matrix, and the matrix.
     #[must_use]
     pub fn step(&self, threshold: f64) -> CurvePoint {
-        each_kind!(&self.sorted, table => step(table, threshold))
+        for_sorted!(&self.sorted, table => step(table, threshold))
     }
 
-    /// The predictions in so many equal bins.
+    /// The predictions in `count` bins of equal width.
     #[must_use]
     pub fn bins(&self, count: usize) -> Vec<Bin> {
-        each_kind!(&self.sorted, table => bins(table, count))
+        for_sorted!(&self.sorted, table => bins(table, count))
     }
 
     /// The area under the ROC curve and the average precision.
     #[must_use]
     pub fn areas(&self) -> Areas {
-        each_kind!(&self.sorted, table => areas(table))
+        for_sorted!(&self.sorted, table => areas(table))
     }
 
-    /// Two sweeps of the same kind (f32 or f64, with or without weights) as one: what two machines sorted, merged.
+    /// Merges two sweeps of the same kind (f32 or f64, with or without weights), for example from two machines.
     pub fn merged(&self, other: &Sweep) -> Result<Sweep> {
         let sorted = match (&self.sorted, &other.sorted) {
-            (Sorted::Narrow(a), Sorted::Narrow(b)) => Sorted::Narrow(Table::new(a.rows.merged(&b.rows))),
-            (Sorted::NarrowWeighted(a), Sorted::NarrowWeighted(b)) => {
-                Sorted::NarrowWeighted(Table::new(a.rows.merged(&b.rows)))
+            (Sorted::F32(a), Sorted::F32(b)) => Sorted::F32(RankedTable::new(a.rows.merged(&b.rows))),
+            (Sorted::F32Weighted(a), Sorted::F32Weighted(b)) => {
+                Sorted::F32Weighted(RankedTable::new(a.rows.merged(&b.rows)))
             }
-            (Sorted::Wide(a), Sorted::Wide(b)) => Sorted::Wide(Table::new(a.rows.merged(&b.rows))),
-            (Sorted::WideWeighted(a), Sorted::WideWeighted(b)) => {
-                Sorted::WideWeighted(Table::new(a.rows.merged(&b.rows)))
+            (Sorted::F64(a), Sorted::F64(b)) => Sorted::F64(RankedTable::new(a.rows.merged(&b.rows))),
+            (Sorted::F64Weighted(a), Sorted::F64Weighted(b)) => {
+                Sorted::F64Weighted(RankedTable::new(a.rows.merged(&b.rows)))
             }
             _ => {
-                let reason = "must be of one kind to be merged: both f32 or both f64, both weighted or both not".into();
+                let reason =
+                    "can only be merged if both are f32 or both f64, and both weighted or both unweighted".into();
                 return Err(Error::Setting { what: "sweeps", reason });
             }
         };

@@ -1,7 +1,7 @@
-//! Which of two forecasts of the same events is better, and how sure is that? Both under the same copies of the rows.
+//! Compares two forecasts of the same events, with the same bootstrap copies of the rows for both.
 //!
-//! What the two have in common (hard years, easy rows) cancels in the difference; two separate intervals that overlap say
-//! little about it.
+//! What the two have in common (difficult years, easy rows) cancels in the difference, which two separate intervals would not
+//! show.
 
 use super::bootstrap::Bootstrap;
 use super::cells::cell;
@@ -16,30 +16,30 @@ use crate::score::Score;
 /// One score of two forecasts over the same replicates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paired {
-    /// Of the first forecast.
+    /// The score of the first forecast.
     pub first: Distribution,
-    /// Of the second.
+    /// The score of the second forecast.
     pub second: Distribution,
-    /// First minus second, in each replicate in which both are defined.
+    /// First minus second, in the replicates in which both are defined.
     pub difference: Distribution,
-    /// In how many replicates the first is better; where lower is better, lower.
+    /// The number of replicates in which the first is better (lower, if lower is better).
     pub first_better: usize,
-    /// In how many the second is better.
+    /// The number of replicates in which the second is better.
     pub second_better: usize,
 }
 
 impl Bootstrap {
-    /// The scores of two forecasts, each at its own threshold. The second shares labels and weights with the first.
+    /// Compares the scores of two forecasts, each at its own threshold. The second has the labels and weights of the first.
     ///
     /// ```
     /// use scorewise::sweep::{Bootstrap, Resampling};
     /// use scorewise::{Probabilities, Rows, Score};
     ///
     /// let labels = [true, false, false, true, false, true];
-    /// let (sharp, vague) = ([0.9, 0.1, 0.2, 0.8, 0.1, 0.7], [0.6, 0.4, 0.6, 0.3, 0.5, 0.6]);
+    /// let (accurate, inaccurate) = ([0.9, 0.1, 0.2, 0.8, 0.1, 0.7], [0.6, 0.4, 0.6, 0.3, 0.5, 0.6]);
     /// let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates: 500, seed: 0 };
-    /// let rows = Rows::new(Probabilities(&sharp), &labels)?;
-    /// let f1 = &bootstrap.paired(&rows, Probabilities(&vague), (0.5, 0.5), &[Score::parse("f1")?])?[0];
+    /// let rows = Rows::new(Probabilities(&accurate), &labels)?;
+    /// let f1 = &bootstrap.paired(&rows, Probabilities(&inaccurate), (0.5, 0.5), &[Score::parse("f1")?])?[0];
     /// assert!(f1.second_better == 0 && f1.first_better > 450);
     /// # Ok::<(), scorewise::Error>(())
     /// ```
@@ -52,7 +52,7 @@ impl Bootstrap {
     ) -> Result<Vec<Paired>> {
         self.check_pair(first, second)?;
         let pairs = first.predictions.0.iter().zip(second.0);
-        // Label, alarm of the first, alarm of the second: eight cells.
+        // Label, alarm of the first and alarm of the second forecast: eight cells.
         let joint = |(label, (a, b)): (&bool, (&R, &R))| {
             2 * cell(*label, *a, thresholds.0) + (cell(*label, *b, thresholds.1) & 1)
         };
@@ -66,9 +66,9 @@ impl Bootstrap {
         Ok(scores.iter().enumerate().map(pair).collect())
     }
 
-    /// A score of two forecasts, each at its best threshold: looked for anew in each replicate, so that the difference has the
-    /// uncertainty of both thresholds in it. Beyond `at_most` different predictions it is looked for between runs of
-    /// neighbours ([`Sweep::runs`](super::Sweep::runs)).
+    /// Compares a score of two forecasts, each at its best threshold, which is determined again in each replicate, so that the difference includes the
+    /// uncertainty of both thresholds. If there are more than `at_most` distinct predictions, only thresholds between runs of
+    /// neighbours are considered ([`Sweep::runs`](super::Sweep::runs)).
     pub fn paired_best<R: Real>(
         &self,
         first: &Rows<'_, Probabilities<'_, R>>,

@@ -1,51 +1,51 @@
-//! Rows in falling order of their predictions, and a table of what lies above every 256th of them.
+//! Rows in descending order of their predictions, with the cumulative weights at every 256th of them.
 
-use super::sort::{Key, each_part, sort};
+use super::sort::{RadixKey, map_parallel, sort};
 use crate::error::Result;
 use crate::formula::Counts;
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 
-/// Rows that stand in falling order of their predictions.
+/// Rows in descending order of their predictions.
 pub(crate) trait Ranked: Send + Sync {
-    /// How many.
+    /// The number of rows.
     fn len(&self) -> usize;
     /// The prediction at a rank.
     fn value(&self, rank: usize) -> f64;
     /// The weight of positives and of negatives at a rank.
     fn mass(&self, rank: usize) -> (f64, f64);
-    /// Whether the prediction at a rank differs from the next one's: here a threshold can pass.
+    /// Whether the prediction at a rank differs from the next one, so that a threshold can separate them.
     fn ends_group(&self, rank: usize) -> bool;
-    /// The lowest threshold that is not below the prediction at a rank.
+    /// The lowest threshold that is at or above all predictions at a rank.
     fn ceiling(&self, rank: usize) -> f64 {
         self.value(rank)
     }
 }
 
-/// A sorted run: probability and label in one key, the weight beside it where there is one.
+/// Sorted rows: a key of probability and label, and a weight if there are weights.
 ///
-/// A probability lies in [0, 1], so its sign bit is 0 and its exponent's top bit too: with the label as the last bit an f32
-/// fits a u32, an f64 a u64. The complement is stored, so that rising keys are falling probabilities.
+/// A probability in [0, 1] has a sign bit of 0, so with the label as the last bit, an f32
+/// fits into a u32 and an f64 into a u64. The complement is stored, so that ascending keys are descending probabilities.
 #[derive(Clone, Debug)]
-pub(crate) struct Run<R: Packs, W> {
-    keys: Vec<R::Packed>,
+pub(crate) struct SortedRows<R: SortKey, W> {
+    keys: Vec<R::Key>,
     weights: Vec<W>,
 }
 
-/// A row's probability as a sortable key.
-pub(crate) trait Packs: Real {
-    type Packed: Key;
-    fn pack(probability: Self, label: bool) -> Self::Packed;
-    fn unpack(key: Self::Packed) -> (f64, bool);
+/// A probability that can be stored with its label as a sortable key.
+pub(crate) trait SortKey: Real {
+    type Key: RadixKey;
+    fn pack(probability: Self, label: bool) -> Self::Key;
+    fn unpack(key: Self::Key) -> (f64, bool);
 }
 
-macro_rules! packs {
+macro_rules! sort_key {
     ($real:ty, $key:ty) => {
-        impl Packs for $real {
-            type Packed = $key;
+        impl SortKey for $real {
+            type Key = $key;
             #[inline(always)]
             fn pack(probability: Self, label: bool) -> $key {
-                // + 0 turns −0 into 0, the same threshold.
+                // + 0 turns −0 into 0, which is the same threshold.
                 !((probability + 0.0).to_bits() << 1 | <$key>::from(label))
             }
             #[inline(always)]
@@ -55,10 +55,10 @@ macro_rules! packs {
         }
     };
 }
-packs!(f32, u32);
-packs!(f64, u64);
+sort_key!(f32, u32);
+sort_key!(f64, u64);
 
-/// A weight beside a key, or none: then every row weighs 1.
+/// The weight stored with a key, or nothing if every row has weight 1.
 pub(crate) trait Weight: Copy + Default + Send + Sync + 'static {
     fn weight(self) -> f64;
 }
@@ -84,29 +84,30 @@ impl Weight for f64 {
     }
 }
 
-/// Rows that one core packs at a time.
-const PACKED: usize = 1 << 16;
+/// Number of rows that are converted to keys as one parallel task.
+const ROWS_PER_TASK: usize = 1 << 16;
 
-impl<R: Packs, W: Weight> Run<R, W> {
-    /// Packs and sorts the rows; `weights` has one a row.
+impl<R: SortKey, W: Weight> SortedRows<R, W> {
+    /// Converts the rows to keys and sorts them; there must be one weight per row.
     pub fn new(rows: &Rows<'_, Probabilities<'_, R>>, mut weights: Vec<W>) -> Result<Self> {
         rows.check()?;
         let values = rows.predictions.values();
-        let mut keys = vec![R::Packed::ZERO; values.len()];
-        let parts = keys.chunks_mut(PACKED).zip(values.chunks(PACKED)).zip(rows.labels.chunks(PACKED));
-        each_part(parts.collect(), |((keys, values), labels)| {
+        let mut keys = vec![<R::Key as RadixKey>::ZERO; values.len()];
+        let tasks =
+            keys.chunks_mut(ROWS_PER_TASK).zip(values.chunks(ROWS_PER_TASK)).zip(rows.labels.chunks(ROWS_PER_TASK));
+        map_parallel(tasks.collect(), |((keys, values), labels)| {
             for ((key, value), label) in keys.iter_mut().zip(values).zip(labels) {
                 *key = R::pack(*value, *label);
             }
         });
         sort(&mut keys, &mut weights);
-        Ok(Run { keys, weights })
+        Ok(SortedRows { keys, weights })
     }
 
-    /// Two runs as one, in one pass.
+    /// Merges two sorted sets of rows.
     pub fn merged(&self, other: &Self) -> Self {
         let total = self.keys.len() + other.keys.len();
-        let mut result = Run { keys: Vec::with_capacity(total), weights: Vec::with_capacity(total) };
+        let mut result = SortedRows { keys: Vec::with_capacity(total), weights: Vec::with_capacity(total) };
         let (mut a, mut b) = (0, 0);
         while a < self.keys.len() || b < other.keys.len() {
             let from_first = b == other.keys.len() || (a < self.keys.len() && self.keys[a] <= other.keys[b]);
@@ -119,7 +120,7 @@ impl<R: Packs, W: Weight> Run<R, W> {
     }
 }
 
-impl<R: Packs, W: Weight> Ranked for Run<R, W> {
+impl<R: SortKey, W: Weight> Ranked for SortedRows<R, W> {
     fn len(&self) -> usize {
         self.keys.len()
     }
@@ -137,32 +138,32 @@ impl<R: Packs, W: Weight> Ranked for Run<R, W> {
     }
 }
 
-/// A row's weight on the side of its label: positives, negatives.
+/// The weight of a row as (positives, negatives).
 #[inline(always)]
 pub(crate) fn by_label(label: bool, weight: f64) -> (f64, f64) {
     if label { (weight, 0.0) } else { (0.0, weight) }
 }
 
-/// Ranks in one block of the table.
+/// Number of ranks in one block of the table.
 pub(crate) const BLOCK: usize = 256;
 
-/// Ranked rows with the hits and false alarms above every block.
+/// Ranked rows with the cumulative hits and false alarms at the start of every block.
 ///
-/// A sum inside a block starts at 0 and is added to the block's own start: so it never passes the start of the next block,
-/// not even by rounding, and it does not depend on who computed which block.
+/// A sum inside a block starts at 0 and is added to the value at the start of the block. So rounding cannot make it exceed the start of the next
+/// block, and it does not depend on which thread computes which block.
 #[derive(Debug)]
-pub(crate) struct Table<T> {
+pub(crate) struct RankedTable<T> {
     pub rows: T,
-    /// Hits and false alarms above each block, and above the end.
+    /// Hits and false alarms before each block, and in total.
     starts: Vec<(f64, f64)>,
     pub counts: Counts,
 }
 
-impl<T: Ranked> Table<T> {
+impl<T: Ranked> RankedTable<T> {
     pub fn new(rows: T) -> Self {
         let blocks: Vec<usize> = (0..rows.len().div_ceil(BLOCK)).collect();
-        // Many blocks a part, so that handing out parts costs nothing.
-        let sums = each_part(blocks.chunks(256).collect(), |blocks: &[usize]| {
+        // Many blocks per task, so that the overhead of a task is negligible.
+        let sums = map_parallel(blocks.chunks(256).collect(), |blocks: &[usize]| {
             let ranks = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(rows.len());
             blocks.iter().map(|block| sum(&rows, ranks(*block))).collect::<Vec<_>>()
         });
@@ -174,19 +175,19 @@ impl<T: Ranked> Table<T> {
             fp += alarms;
             starts.push((tp, fp));
         }
-        Table { rows, starts, counts: Counts { positives: tp, negatives: fp } }
+        RankedTable { rows, starts, counts: Counts { positives: tp, negatives: fp } }
     }
 
     pub fn blocks(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Hits and false alarms above a block.
+    /// Hits and false alarms before a block.
     pub fn start(&self, block: usize) -> (f64, f64) {
         self.starts[block]
     }
 
-    /// Hits and false alarms after each rank of a block: with `rank` and all before it above the threshold.
+    /// The cumulative hits and false alarms at each rank of a block, that rank included.
     pub fn cumulative(&self, block: usize, tp: &mut Vec<f64>, fp: &mut Vec<f64>) {
         tp.clear();
         fp.clear();
@@ -201,7 +202,7 @@ impl<T: Ranked> Table<T> {
         }
     }
 
-    /// Hits and false alarms with the first `above` ranks above the threshold.
+    /// Hits and false alarms if the first `above` ranks are above the threshold.
     pub fn above(&self, above: usize) -> (f64, f64) {
         let block = above / BLOCK;
         let (hits, alarms) = sum(&self.rows, block * BLOCK..above);
@@ -210,7 +211,7 @@ impl<T: Ranked> Table<T> {
     }
 
     /// The thresholds with exactly the first `above` ranks above them: from the first end up to but not including the
-    /// second (with none above, 1 included). Nothing where no threshold in [0, 1] does that.
+    /// second (1 is included if `above` is 0). `None` if there is no such threshold in [0, 1].
     pub fn thresholds(&self, above: usize) -> Option<(f64, f64)> {
         let length = self.rows.len();
         let low = if above == length { 0.0 } else { self.rows.ceiling(above) };
@@ -222,7 +223,7 @@ impl<T: Ranked> Table<T> {
     }
 }
 
-/// The weight of positives and negatives at these ranks, summed in their order.
+/// The weights of the positives and negatives at these ranks, summed in order.
 fn sum<T: Ranked>(rows: &T, ranks: std::ops::Range<usize>) -> (f64, f64) {
     ranks.map(|rank| rows.mass(rank)).fold((0.0, 0.0), |total, mass| (total.0 + mass.0, total.1 + mass.1))
 }

@@ -1,13 +1,13 @@
-//! Sorted rows cut into runs of neighbours: what a bootstrap of very many rows needs to know of them.
+//! Sorted rows divided into runs of neighbours, for the bootstrap of very many rows.
 //!
-//! A threshold between two runs is exact, matrix and score are those of the rows; a threshold inside a run is not looked at.
+//! Thresholds between two runs are exact: matrix and score are those of the rows. Thresholds inside a run are not considered.
 
 use super::Condition;
 use super::best::{Best, best};
-use super::ranked::{Ranked, Table};
+use super::ranked::{Ranked, RankedTable};
 use crate::score::Score;
 
-/// Runs of neighbours in falling order of their predictions.
+/// Runs of neighbouring rows in descending order of their predictions.
 ///
 /// ```
 /// use scorewise::sweep::sweep;
@@ -20,54 +20,54 @@ use crate::score::Score;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runs {
-    pub(super) steps: Vec<Step>,
+    pub(super) runs: Vec<Run>,
     pub(super) rows: usize,
 }
 
-/// One run.
+/// One run of neighbouring rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Step {
+pub(super) struct Run {
     low: f64,
     high: f64,
-    /// Weight of positives and of negatives.
+    /// The weights of the positives and of the negatives.
     pub mass: (f64, f64),
 }
 
 impl Runs {
-    pub(super) fn new<T: Ranked>(table: &Table<T>, at_most: usize) -> Self {
-        Runs { steps: cut(table, at_most.max(1)), rows: table.rows.len() }
+    pub(super) fn new<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Self {
+        Runs { runs: divide(table, at_most.max(1)), rows: table.rows.len() }
     }
 
-    /// How many runs.
+    /// The number of runs.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.steps.len()
+        self.runs.len()
     }
 
-    /// Never: there is at least one row.
+    /// Always false: there is at least one row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.runs.is_empty()
     }
 
-    /// The run that a prediction of these rows is in.
+    /// The index of the run that contains a prediction of these rows.
     pub(super) fn run_of(&self, prediction: f64) -> usize {
-        self.steps.partition_point(|step| step.low > prediction)
+        self.runs.partition_point(|run| run.low > prediction)
     }
 
-    /// The best threshold between runs, with these weights of positives and negatives in each.
+    /// The best threshold between runs, given the weights of positives and negatives in each run.
     pub(super) fn best(&self, masses: Vec<(f64, f64)>, score: &Score, conditions: &[Condition]) -> Option<Best> {
-        best(&Table::new(Replicate { steps: &self.steps, masses }), score, conditions)
+        best(&RankedTable::new(Replicate { runs: &self.runs, masses }), score, conditions)
     }
 }
 
-fn cut<T: Ranked>(table: &Table<T>, at_most: usize) -> Vec<Step> {
+fn divide<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<Run> {
     let (rows, counts) = (&table.rows, &table.counts);
     let each_group = at_most >= rows.len();
-    let part = |weight: f64, total: f64| if total > 0.0 { weight / total } else { 0.0 };
-    let share = |mass: (f64, f64)| part(mass.0, counts.positives) + part(mass.1, counts.negatives);
+    let fraction = |weight: f64, total: f64| if total > 0.0 { weight / total } else { 0.0 };
+    let share = |mass: (f64, f64)| fraction(mass.0, counts.positives) + fraction(mass.1, counts.negatives);
     let scale = at_most as f64 / share((counts.positives, counts.negatives));
-    let mut steps: Vec<Step> = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     let (mut seen, mut next) = ((0.0, 0.0), 1.0);
     let (mut mass, mut first) = ((0.0, 0.0), None);
     for rank in 0..rows.len() {
@@ -76,30 +76,30 @@ fn cut<T: Ranked>(table: &Table<T>, at_most: usize) -> Vec<Step> {
         mass = (mass.0 + positive, mass.1 + negative);
         let high = *first.get_or_insert_with(|| rows.value(rank));
         let is_last = rank + 1 == rows.len();
-        // The last place may be passed by rounding: the last run ends with the last row and no sooner.
-        let place = scale * share(seen);
-        let is_full = each_group || (place >= next && next < at_most as f64);
+        // Rounding may reach the last boundary early; the last run always ends with the last row.
+        let position = scale * share(seen);
+        let is_full = each_group || (position >= next && next < at_most as f64);
         if is_last || (is_full && rows.ends_group(rank)) {
-            steps.push(Step { low: rows.value(rank), high, mass });
-            (mass, first, next) = ((0.0, 0.0), None, place.floor() + 1.0);
+            runs.push(Run { low: rows.value(rank), high, mass });
+            (mass, first, next) = ((0.0, 0.0), None, position.floor() + 1.0);
         }
     }
-    steps
+    runs
 }
 
-/// The runs with the weights of one replicate.
+/// The runs with the weights of one bootstrap replicate.
 struct Replicate<'a> {
-    steps: &'a [Step],
+    runs: &'a [Run],
     masses: Vec<(f64, f64)>,
 }
 
 impl Ranked for Replicate<'_> {
     fn len(&self) -> usize {
-        self.steps.len()
+        self.runs.len()
     }
     #[inline(always)]
     fn value(&self, rank: usize) -> f64 {
-        self.steps[rank].low
+        self.runs[rank].low
     }
     #[inline(always)]
     fn mass(&self, rank: usize) -> (f64, f64) {
@@ -111,6 +111,6 @@ impl Ranked for Replicate<'_> {
     }
     #[inline(always)]
     fn ceiling(&self, rank: usize) -> f64 {
-        self.steps[rank].high
+        self.runs[rank].high
     }
 }

@@ -1,33 +1,33 @@
-//! Sorting by radix: predictions are numbers, and their bits in order are the order.
+//! Radix sort of predictions by the bits of their keys.
 //!
-//! Large sets are first dealt out by the eleven highest bits in which their keys differ, each bucket by its own next bits
-//! while it is large; what fits the second cache is sorted there, least significant byte first. Everything is stable. With the
-//! `rayon` feature the dealing is spread over the cores (each part counts its digits, each digit's places are shared out to
-//! the parts in order, each part writes to its own places) and so are the buckets. A stable sort has one result, so it is the
-//! same for any number of threads. Written by hand because the keys are ours: a probability and its label fit 31 bits,
-//! nothing else needs to be moved, and it takes a third of the time of sorting pairs by comparison.
+//! Large sets are first partitioned by the eleven highest bits in which their keys differ, and large buckets again by their next bits;
+//! what fits into the L2 cache is sorted by least significant byte first. All steps are stable. With the
+//! `rayon` feature, the partitioning is distributed over the cores (each chunk counts its digits, each digit's positions are assigned to
+//! the chunks in order, and each chunk writes to its own positions) and so are the buckets. A stable sort has only one result, so it is the
+//! same for any number of threads. It is implemented here because a probability and its label fit into a key of 31 bits
+//! and nothing else needs to be moved, which takes a third of the time of sorting pairs by comparison.
 
 use crate::real::Real;
 
-/// An unsigned number whose order is that of the predictions.
-pub(crate) trait Key: Copy + Ord + Send + Sync + 'static {
+/// An unsigned integer that orders the rows.
+pub(crate) trait RadixKey: Copy + Ord + Send + Sync + 'static {
     const BITS: u32;
     const ZERO: Self;
-    /// The bits from `shift` on, as many as `mask` has.
+    /// The bits from `shift` on, selected by `mask`.
     fn digit(self, shift: u32, mask: usize) -> usize;
     /// The bits in which two keys differ.
     #[must_use]
     fn differing(self, other: Self) -> Self;
-    /// The bits set in either.
+    /// The bitwise or of two keys.
     #[must_use]
     fn or(self, other: Self) -> Self;
-    /// How many bits there are up to the highest one set.
+    /// The number of bits up to the highest one that is set.
     fn width(self) -> u32;
 }
 
 macro_rules! key {
     ($kind:ty) => {
-        impl Key for $kind {
+        impl RadixKey for $kind {
             const BITS: u32 = <$kind>::BITS;
             const ZERO: Self = 0;
             #[inline(always)]
@@ -51,24 +51,24 @@ macro_rules! key {
 key!(u32);
 key!(u64);
 
-/// Bits by which a large set is dealt out.
-const DEAL: u32 = 11;
-/// Bits of one pass in the cache: 256 places to write to stay in the first cache.
-const BYTE: u32 = 8;
-/// Below this many keys, comparing is cheaper than counting.
+/// Number of bits by which a large set is partitioned.
+const PARTITION_BITS: u32 = 11;
+/// Number of bits of one pass in the cache: 256 write positions stay in the L1 cache.
+const BYTE_BITS: u32 = 8;
+/// Up to this many keys, insertion sort is faster than counting.
 const SMALL: usize = 128;
-/// Above this many keys, two copies no longer fit the second cache.
+/// Above this many keys, two copies no longer fit into the L2 cache.
 const LARGE: usize = 1 << 17;
 
-/// Sorts keys in rising order and moves each value with its key; equal keys keep their order.
-pub(crate) fn sort<K: Key, V: Copy + Default + Send + Sync>(keys: &mut [K], values: &mut [V]) {
+/// Sorts keys in ascending order and moves each value with its key; equal keys keep their order.
+pub(crate) fn sort<K: RadixKey, V: Copy + Default + Send + Sync>(keys: &mut [K], values: &mut [V]) {
     debug_assert_eq!(keys.len(), values.len());
     let mut spare_keys = vec![K::ZERO; keys.len()];
     let mut spare_values = vec![V::default(); values.len()];
     sort_into(Columns { keys, values }, Columns { keys: &mut spare_keys, values: &mut spare_values }, false);
 }
 
-/// Keys and what moves with them.
+/// Keys and the values that move with them.
 struct Columns<'a, K, V> {
     keys: &'a mut [K],
     values: &'a mut [V],
@@ -83,8 +83,8 @@ impl<'a, K, V> Columns<'a, K, V> {
     }
 }
 
-/// Sorts `data`, with `spare` to work in; the result stands in `spare` if `in_spare` says so, else in `data`.
-fn sort_into<K: Key, V: Copy + Send + Sync>(data: Columns<'_, K, V>, spare: Columns<'_, K, V>, in_spare: bool) {
+/// Sorts `data`, using `spare` as workspace; the result is in `spare` if `in_spare`, otherwise in `data`.
+fn sort_into<K: RadixKey, V: Copy + Send + Sync>(data: Columns<'_, K, V>, spare: Columns<'_, K, V>, in_spare: bool) {
     let length = data.keys.len();
     if length <= SMALL {
         insertion_sort(data.keys, data.values);
@@ -96,12 +96,12 @@ fn sort_into<K: Key, V: Copy + Send + Sync>(data: Columns<'_, K, V>, spare: Colu
     }
     let first = data.keys[0];
     let varying = data.keys.iter().fold(K::ZERO, |bits, key| bits.or(key.differing(first)));
-    if length <= LARGE || varying.width() <= DEAL {
+    if length <= LARGE || varying.width() <= PARTITION_BITS {
         sort_bytes(data, spare, varying, in_spare);
         return;
     }
-    let shift = varying.width() - DEAL;
-    let ends = deal(data.keys, data.values, spare.keys, spare.values, shift);
+    let shift = varying.width() - PARTITION_BITS;
+    let ends = partition(data.keys, data.values, spare.keys, spare.values, shift);
     let (mut data, mut spare, mut start) = (data, spare, 0);
     let mut buckets = Vec::new();
     for end in ends {
@@ -113,33 +113,33 @@ fn sort_into<K: Key, V: Copy + Send + Sync>(data: Columns<'_, K, V>, spare: Colu
         }
         start = end;
     }
-    // What was dealt out stands in the spare columns: the two have changed places.
-    each_part(buckets, |(bucket, spare)| sort_into(bucket, spare, !in_spare));
+    // The partitioned rows are now in the spare columns, so the two are swapped.
+    map_parallel(buckets, |(bucket, spare)| sort_into(bucket, spare, !in_spare));
 }
 
-/// Least significant byte first, those bytes that differ.
-fn sort_bytes<K: Key, V: Copy>(data: Columns<'_, K, V>, spare: Columns<'_, K, V>, varying: K, in_spare: bool) {
-    const MASK: usize = (1 << BYTE) - 1;
+/// Radix sort by least significant byte first, skipping bytes in which the keys do not differ.
+fn sort_bytes<K: RadixKey, V: Copy>(data: Columns<'_, K, V>, spare: Columns<'_, K, V>, varying: K, in_spare: bool) {
+    const MASK: usize = (1 << BYTE_BITS) - 1;
     let (mut from, mut to, mut is_spare) = (data, spare, false);
-    for shift in (0..K::BITS).step_by(BYTE as usize) {
+    for shift in (0..K::BITS).step_by(BYTE_BITS as usize) {
         if varying.digit(shift, MASK) == 0 {
             continue;
         }
-        let mut places = [0usize; MASK + 1];
+        let mut positions = [0usize; MASK + 1];
         for key in from.keys.iter() {
-            places[key.digit(shift, MASK)] += 1;
+            positions[key.digit(shift, MASK)] += 1;
         }
         let mut next = 0;
-        for place in &mut places {
-            let here = *place;
-            *place = next;
-            next += here;
+        for position in &mut positions {
+            let count = *position;
+            *position = next;
+            next += count;
         }
         for (key, value) in from.keys.iter().zip(from.values.iter()) {
-            let place = &mut places[key.digit(shift, MASK)];
-            to.keys[*place] = *key;
-            to.values[*place] = *value;
-            *place += 1;
+            let position = &mut positions[key.digit(shift, MASK)];
+            to.keys[*position] = *key;
+            to.values[*position] = *value;
+            *position += 1;
         }
         (from, to, is_spare) = (to, from, !is_spare);
     }
@@ -149,7 +149,7 @@ fn sort_bytes<K: Key, V: Copy>(data: Columns<'_, K, V>, spare: Columns<'_, K, V>
     }
 }
 
-fn insertion_sort<K: Key, V: Copy>(keys: &mut [K], values: &mut [V]) {
+fn insertion_sort<K: RadixKey, V: Copy>(keys: &mut [K], values: &mut [V]) {
     for start in 1..keys.len() {
         let (key, value) = (keys[start], values[start]);
         let mut at = start;
@@ -163,115 +163,115 @@ fn insertion_sort<K: Key, V: Copy>(keys: &mut [K], values: &mut [V]) {
     }
 }
 
-/// Deals the rows out by the digit at `shift`, keeping their order within a digit; returns where each digit's rows end.
-fn deal<K: Key, V: Copy + Send + Sync>(
+/// Partitions the rows by the digit at `shift`, keeping their order within a digit; returns the end of each digit's rows.
+fn partition<K: RadixKey, V: Copy + Send + Sync>(
     keys: &[K],
     values: &[V],
     to_keys: &mut [K],
     to_values: &mut [V],
     shift: u32,
 ) -> Vec<usize> {
-    const MASK: usize = (1 << DEAL) - 1;
-    let length = keys.len().div_ceil(parts()).max(1);
-    let count = |part: &[K]| {
+    const MASK: usize = (1 << PARTITION_BITS) - 1;
+    let length = keys.len().div_ceil(threads()).max(1);
+    let count = |chunk: &[K]| {
         let mut counts = vec![0usize; MASK + 1];
-        for key in part {
+        for key in chunk {
             counts[key.digit(shift, MASK)] += 1;
         }
         counts
     };
-    let mut places = each_part(keys.chunks(length).collect(), count);
-    // Digit by digit, part by part: the place where each part's next key with that digit goes.
+    let mut positions = map_parallel(keys.chunks(length).collect(), count);
+    // For each digit and each chunk, the position of the chunk's next key with that digit.
     let mut next = 0;
     let mut ends = Vec::with_capacity(MASK + 1);
     for digit in 0..=MASK {
-        for part in &mut places {
-            let here = part[digit];
-            part[digit] = next;
-            next += here;
+        for chunk in &mut positions {
+            let count = chunk[digit];
+            chunk[digit] = next;
+            next += count;
         }
         ends.push(next);
     }
     let target = Target { keys: to_keys.as_mut_ptr(), values: to_values.as_mut_ptr(), length: to_keys.len() };
-    let work: Vec<_> = keys.chunks(length).zip(values.chunks(length)).zip(places).collect();
-    each_part(work, |((keys, values), mut places)| {
+    let chunks: Vec<_> = keys.chunks(length).zip(values.chunks(length)).zip(positions).collect();
+    map_parallel(chunks, |((keys, values), mut positions)| {
         for (key, value) in keys.iter().zip(values) {
-            let place = &mut places[key.digit(shift, MASK)];
-            // SAFETY: the counts of all parts partition 0..length, so every place is written once, by one part.
-            unsafe { target.write(*place, *key, *value) };
-            *place += 1;
+            let position = &mut positions[key.digit(shift, MASK)];
+            // SAFETY: the counts of all chunks partition 0..length, so every position is written once, by one chunk.
+            unsafe { target.write(*position, *key, *value) };
+            *position += 1;
         }
     });
     ends
 }
 
-/// Where a pass writes: several parts at once, each to places of its own.
+/// The output of a pass, written by several threads to disjoint positions.
 struct Target<K, V> {
     keys: *mut K,
     values: *mut V,
     length: usize,
 }
 
-// SAFETY: the pointers are only written through `write`, whose callers never share a place.
+// SAFETY: the pointers are only written through `write`, whose callers never share a position.
 unsafe impl<K: Send, V: Send> Sync for Target<K, V> {}
 
 impl<K, V> Target<K, V> {
     /// # Safety
-    /// No other thread writes to this place.
+    /// No other thread may write to this position.
     #[inline(always)]
-    unsafe fn write(&self, place: usize, key: K, value: V) {
-        debug_assert!(place < self.length);
-        // SAFETY: `place` lies below the length of both slices, and the caller owns it.
+    unsafe fn write(&self, position: usize, key: K, value: V) {
+        debug_assert!(position < self.length);
+        // SAFETY: `position` is below the length of both slices, and no other thread writes to it.
         unsafe {
-            self.keys.add(place).write(key);
-            self.values.add(place).write(value);
+            self.keys.add(position).write(key);
+            self.values.add(position).write(value);
         }
     }
 }
 
 #[cfg(feature = "rayon")]
-fn parts() -> usize {
+fn threads() -> usize {
     rayon::current_num_threads()
 }
 
 #[cfg(not(feature = "rayon"))]
-fn parts() -> usize {
+fn threads() -> usize {
     1
 }
 
-/// The work of each part, on all cores when the `rayon` feature is on; results in the order of the parts.
-pub(crate) fn each_part<T: Send, U: Send>(parts: Vec<T>, work: impl Fn(T) -> U + Sync + Send) -> Vec<U> {
+/// Maps a function over the items, on all cores with the `rayon` feature; results are in the order of the items.
+pub(crate) fn map_parallel<T: Send, U: Send>(items: Vec<T>, function: impl Fn(T) -> U + Sync + Send) -> Vec<U> {
     #[cfg(feature = "rayon")]
     {
         use rayon::prelude::*;
-        parts.into_par_iter().map(work).collect()
+        items.into_par_iter().map(function).collect()
     }
     #[cfg(not(feature = "rayon"))]
     {
-        parts.into_iter().map(work).collect()
+        items.into_iter().map(function).collect()
     }
 }
 
-/// Row numbers in falling order of their values; equal values keep the order of the rows.
+/// Row indices in descending order of their values; equal values keep the order of the rows.
 pub(crate) fn order_descending<R: Real>(values: &[R]) -> crate::Result<Vec<u32>> {
-    let mut rows = row_numbers(values.len())?;
+    let mut rows = row_indices(values.len())?;
     let mut keys: Vec<u64> = values.iter().map(|value| descending_bits(value.wide())).collect();
     sort(&mut keys, &mut rows);
     Ok(rows)
 }
 
-pub(crate) fn row_numbers(length: usize) -> crate::Result<Vec<u32>> {
+pub(crate) fn row_indices(length: usize) -> crate::Result<Vec<u32>> {
     let length = u32::try_from(length).map_err(|_| crate::Error::Setting {
         what: "rows",
-        reason: format!("must number at most {} here, not {length}", u32::MAX),
+        reason: format!("must be at most {} here, not {length}", u32::MAX),
     })?;
     Ok((0..length).collect())
 }
 
-/// Bits that rise as the value falls; −0 counts as 0.
+/// Bits that increase as the value decreases; −0 counts as 0.
 fn descending_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
-    // A negative number's bits rise as it falls already; a positive one's are turned round below them.
+    // The bits of a negative number increase as it decreases; those of a positive number are inverted and ordered below them.
     if bits >> 63 == 1 { bits } else { !bits & (u64::MAX >> 1) }
 }
 
@@ -287,23 +287,23 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 state >> 16
             };
-            let wide: Vec<u64> = (0..length).map(|_| random() % 1_000_003 * 977).collect();
-            let mut keys = wide.clone();
+            let unsorted: Vec<u64> = (0..length).map(|_| random() % 1_000_003 * 977).collect();
+            let mut keys = unsorted.clone();
             let mut values: Vec<u32> = (0..length as u32).collect();
             sort(&mut keys, &mut values);
-            let mut expected: Vec<(u64, u32)> = wide.iter().copied().zip(0..).collect();
+            let mut expected: Vec<(u64, u32)> = unsorted.iter().copied().zip(0..).collect();
             expected.sort();
             assert!(keys.iter().zip(&values).eq(expected.iter().map(|(key, value)| (key, value))), "{length}");
-            let mut narrow: Vec<u32> = wide.iter().map(|key| *key as u32).collect();
-            let mut expected = narrow.clone();
+            let mut keys_u32: Vec<u32> = unsorted.iter().map(|key| *key as u32).collect();
+            let mut expected = keys_u32.clone();
             expected.sort_unstable();
-            sort(&mut narrow, &mut vec![(); length]);
-            assert!(narrow == expected, "{length}");
+            sort(&mut keys_u32, &mut vec![(); length]);
+            assert!(keys_u32 == expected, "{length}");
         }
     }
 
     #[test]
-    fn one_key_far_from_all_others_does_not_spoil_the_dealing() {
+    fn a_single_outlier_key_is_sorted_correctly() {
         let mut keys: Vec<u64> = (0..300_000u64).map(|k| k.wrapping_mul(2_654_435_761) % 100_003).collect();
         keys[7] = u64::MAX;
         let mut expected = keys.clone();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn order_descends_over_signs_and_zeros() {
+    fn descending_order_handles_negative_values_and_signed_zeros() {
         let values = [0.0, -1.5, 3.0, -0.0, 1e300, -1e-300];
         assert_eq!(order_descending(&values).unwrap(), [4, 2, 0, 3, 5, 1]);
     }

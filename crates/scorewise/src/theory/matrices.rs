@@ -1,11 +1,11 @@
-//! The exact law of the confusion matrix: every matrix that occurs as the threshold falls from 1 to 0, and how probable
-//! it is.
+//! The exact distribution of the confusion matrix: every matrix that occurs as the threshold falls from 1 to 0, with its
+//! probability.
 //!
 //! ```text
 //! E[TP] = Σ w y F(p)        E[FP] = Σ w (1 − y) F(p)        Cov = Σ mₖ (CMₖ − E[CM])(CMₖ − E[CM])ᵀ
 //! ```
 //!
-//! TP + FN = P and FP + TN = N at every threshold, so a matrix has two free cells, (TP, FP), which fall and rise together.
+//! TP + FN = P and FP + TN = N at every threshold, so a matrix has two free cells, TP and FP, which rise and fall together.
 
 use super::law::Law;
 use super::sum::sum;
@@ -17,20 +17,21 @@ use crate::prior::Prior;
 use crate::rows::{Predictions, Rows};
 use crate::score::Score;
 
-/// All confusion matrices of some rows under a prior, with the probability of each.
+/// All confusion matrices of a data set under a prior, with their probabilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrices {
-    /// Hits and false alarms, from the highest threshold to the lowest.
+    /// True positives, from the highest threshold to the lowest.
     tp: Vec<f64>,
+    /// False positives, in the same order.
     fp: Vec<f64>,
     probabilities: Vec<f64>,
     counts: Counts,
-    /// How many of them some threshold in [0, 1] gives: a prediction of 0 is above none.
+    /// The number of matrices that occur for a threshold in [0, 1]: a prediction of 0 is never above the threshold.
     reachable: usize,
 }
 
 impl Matrices {
-    /// Sorts the rows once and gives every matrix its probability.
+    /// Sorts the rows and computes all matrices with their probabilities.
     pub fn new<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Result<Self> {
         let Steps { tp, fp, masses: probabilities, counts, .. } = Steps::new(prior, rows)?;
         let has_zero = rows.predictions.values().iter().any(|value| P::chance(*value).p == 0.0);
@@ -38,13 +39,13 @@ impl Matrices {
         Ok(Matrices { tp, fp, probabilities, counts, reachable })
     }
 
-    /// P and N, the same in every matrix.
+    /// P and N, which are the same in every matrix.
     #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Each matrix and its probability (possibly 0), from the highest threshold to the lowest.
+    /// Each matrix with its probability (possibly 0), from the highest threshold to the lowest.
     pub fn iter(&self) -> impl Iterator<Item = (Confusion, f64)> + '_ {
         let cells = self.tp.iter().zip(&self.fp).zip(&self.probabilities);
         cells.map(|((tp, fp), probability)| (Confusion::at(*tp, *fp, &self.counts), *probability))
@@ -55,14 +56,14 @@ impl Matrices {
         sum(self.iter().map(|(confusion, probability)| probability * g(&confusion)))
     }
 
-    /// `E[CM]`, the expected confusion matrix. Each cell is summed by itself, so that a small one keeps its digits.
+    /// The expected confusion matrix `E[CM]`. Each cell is summed separately, so that small cells are accurate.
     #[must_use]
     pub fn expected(&self) -> Confusion {
         let cell = |k: usize| self.expect(|confusion| confusion.array()[k]);
         Confusion::new(cell(0), cell(1), cell(2), cell(3))
     }
 
-    /// [[Var TP, Cov(TP, FP)], [Cov(TP, FP), Var FP]]; the other cells follow, FN = P − TP and TN = N − FP.
+    /// [[Var TP, Cov(TP, FP)], [Cov(TP, FP), Var FP]]; the covariances of the other cells follow from FN = P − TP and TN = N − FP.
     #[must_use]
     pub fn covariance(&self) -> [[f64; 2]; 2] {
         let mean = self.expected();
@@ -72,14 +73,14 @@ impl Matrices {
         [[self.expect(|c| tp(c) * tp(c)), mixed], [mixed, self.expect(|c| fp(c) * fp(c))]]
     }
 
-    /// `J_F = E| |TN − E[TN]| − |TP − E[TP]| |`, as in the paper's Theorem 2.
+    /// `J_F = E| |TN − E[TN]| − |TP − E[TP]| |`, as in Theorem 2 of the paper.
     #[must_use]
     pub fn unlike_deviation(&self) -> f64 {
         let mean = self.expected();
         self.expect(|confusion| ((confusion.tn - mean.tn).abs() - (confusion.tp - mean.tp).abs()).abs())
     }
 
-    /// The law of a score.
+    /// The distribution of a score.
     pub fn law(&self, score: &Score) -> Result<Law> {
         let mut values = vec![0.0; self.tp.len()];
         score_values(score, &self.tp, &self.fp, &self.counts, &mut values);
@@ -89,13 +90,13 @@ impl Matrices {
         Ok(Law::of(values.into_iter().zip(self.probabilities.iter().copied())))
     }
 
-    /// The law of any other number of the matrix, such as a cell or the trace.
+    /// The distribution of any function of the matrix, such as a cell or the trace.
     #[must_use]
     pub fn law_of(&self, number: impl Fn(&Confusion) -> f64) -> Law {
         Law::of(self.iter().map(|(confusion, probability)| (number(&confusion), probability)))
     }
 
-    /// `s(E[CM])`: what a score-oriented loss maximises.
+    /// `s(E[CM])`, which a score-oriented loss maximises.
     pub fn score_of_expectation(&self, score: &Score) -> Result<f64> {
         let value = score.value(&self.expected());
         if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: score.name().to_string() }) }
@@ -106,7 +107,7 @@ impl Matrices {
         Ok(self.law(score)?.mean() - self.score_of_expectation(score)?)
     }
 
-    /// The best value of a score over all thresholds, likely or not; nothing where it is undefined at each.
+    /// The best value of a score over all thresholds, including those of probability 0; `None` if it is undefined at all of them.
     #[must_use]
     pub fn best(&self, score: &Score) -> Option<f64> {
         let mut scratch = Vec::new();
@@ -140,13 +141,13 @@ mod tests {
         );
         assert_eq!(matrices.expected(), Confusion::new(0.5, 0.5, 1.0, 1.0));
         assert_eq!(matrices.covariance(), [[0.5, 0.25], [0.25, 0.25]]);
-        // TN is ½ off its mean everywhere, TP 1, 0, 0, 1.
+        // TN always differs from its mean by ½; TP by 1, 0, 0, 1.
         assert_eq!(matrices.unlike_deviation(), 0.5);
         assert_eq!(matrices.law_of(|confusion| confusion.tn + confusion.tp).range(), (1.0, 2.0));
     }
 
     #[test]
-    fn prediction_of_zero_is_above_no_threshold() {
+    fn a_prediction_of_zero_is_never_above_the_threshold() {
         let recall = Score::parse("recall").unwrap();
         let rows = Rows::new(Probabilities(&[0.5, 0.0]), &[true, true]).unwrap();
         assert_eq!(Matrices::new(&Prior::uniform(), &rows).unwrap().best(&recall), Some(0.5));

@@ -1,12 +1,12 @@
-//! THEORY: what the paper states about a score under a random threshold, each statement beside the exact value.
+//! The theorems of the paper about a score under a random threshold, with the exact value next to each bound.
 //!
 //! ```text
-//! rows, prior → matrices, each with its probability → law of the score → bounds, Taylor, calibrated threshold
+//! rows, prior → matrices with their probabilities → distribution of the score → bounds, Taylor, calibrated threshold
 //! ```
 //!
-//! The matrix is constant between neighbouring predictions, so for any score, linear or not, expectation, deviation and
-//! tails over the threshold are finite sums, and the paper's theorems can be looked at instead of believed. (Two of them
-//! needed a correction: [`bounds`].)
+//! The matrix is constant between neighbouring predictions, so for any score, linear or not, the expectation, the deviation and
+//! the tails over the threshold are finite sums, and the theorems of the paper can be checked. (Two of them
+//! needed a correction: see [`bounds`].)
 //!
 //! ```
 //! use scorewise::theory::{self, FRACTIONS, Law};
@@ -17,11 +17,11 @@
 //! let rows = Rows::new(Probabilities(&probabilities), &labels)?;
 //! let (f1, prior) = (Score::parse("f1")?, Prior::uniform());
 //!
-//! // Thresholds above 0.9, then down to 0.6, to 0.4, to 0.1 and to 0.
+//! // Thresholds above 0.9, in 0.6–0.9, 0.4–0.6, 0.1–0.4 and below 0.1.
 //! let expected = 0.1 * 0.0 + 0.3 * 2.0 / 3.0 + 0.2 * 1.0 + 0.3 * 4.0 / 5.0 + 0.1 * 2.0 / 3.0;
 //! let law = Law::new(&f1, &prior, &rows)?;
 //! assert!((law.mean() - expected).abs() < 1e-15);
-//! assert!((law.cdf(0.7) - 0.5).abs() < 1e-15); // in half of all cases F1 is at most 0.7
+//! assert!((law.cdf(0.7) - 0.5).abs() < 1e-15); // F1 is at most 0.7 with probability ½
 //!
 //! let theory = theory::report(&f1, &prior, &rows, &FRACTIONS, None)?;
 //! assert!((theory.score_of_expectation - 3.0 / 4.0).abs() < 1e-15); // 1.5 hits, half a false alarm, half a miss
@@ -52,35 +52,35 @@ use crate::prior::Prior;
 use crate::rows::{Predictions, Rows};
 use crate::score::Score;
 
-/// Where tails are bounded unless asked otherwise, as fractions of the range of what is bounded: below 0.59 the bounds
-/// exceed 1, above 1 there is nothing left to bound.
+/// The default deviations at which tails are bounded, as fractions of the range: below 0.59 the bounds
+/// exceed 1, and above 1 the tails are empty.
 pub const FRACTIONS: [f64; 3] = [0.6, 0.75, 0.9];
 
-/// A score under a random threshold. Values are those of the loss: x/0 := 0.
+/// A score under a random threshold. The values are those used in a loss, where x/0 := 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Theory {
-    /// `E[CM]`.
+    /// The expected confusion matrix `E[CM]`.
     pub expected_confusion: Confusion,
-    /// `s(E[CM])`, what a score-oriented loss maximises.
+    /// `s(E[CM])`, which a score-oriented loss maximises.
     pub score_of_expectation: f64,
-    /// `E[s]`, exactly.
+    /// The exact expected score `E[s]`.
     pub expected_score: f64,
     /// `E[s] − s(E[CM])`: 0 for a linear score.
     pub jensen_gap: f64,
     /// The standard deviation of s over the threshold.
     pub deviation: f64,
-    /// `E[s]` to second order around `E[CM]`.
+    /// The second-order approximation of `E[s]` around `E[CM]`; `None` if it is not finite.
     pub taylor: Option<f64>,
-    /// K = sup ‖∇s‖₁; nothing where the score is not Lipschitz, and then there is no bound of its mean deviation either.
+    /// The Lipschitz constant K = sup ‖∇s‖₁; `None` if the score is not Lipschitz, and then its mean deviation has no bound either.
     pub lipschitz: Option<f64>,
-    /// The paper's bounds, corrected, beside the exact values.
+    /// The corrected bounds of the paper, with the exact values.
     pub bounds: Vec<Bound>,
-    /// The threshold that a calibrated model would need to reach the optimum.
+    /// The threshold at which a calibrated model would reach the optimum.
     pub calibrated_threshold: Option<f64>,
 }
 
-/// All statements about one score on these rows: tails at these fractions of the range ([`FRACTIONS`]), the calibrated
-/// threshold for this optimum, or else for the best value that the rows allow.
+/// All statements about one score on these rows, with tails at the given fractions of the range (see [`FRACTIONS`]) and the calibrated
+/// threshold for the given optimum, or for the best value on these rows if `optimum` is `None`.
 pub fn report<P: Predictions>(
     score: &Score,
     prior: &Prior,
@@ -89,7 +89,7 @@ pub fn report<P: Predictions>(
     optimum: Option<f64>,
 ) -> Result<Theory> {
     if let Some(fraction) = fractions.iter().find(|fraction| !(**fraction > 0.0 && fraction.is_finite())) {
-        let reason = format!("must lie above 0, and {fraction} does not");
+        let reason = format!("must be above 0, not {fraction}");
         return Err(Error::Setting { what: "fractions of the range", reason });
     }
     let matrices = Matrices::new(prior, rows)?;

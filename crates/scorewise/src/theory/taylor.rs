@@ -1,16 +1,16 @@
-//! The paper's remark on scores that are not linear: the expected score to second order around the expected matrix.
+//! The second-order approximation of the expected score around the expected matrix, from the paper's remark on nonlinear scores.
 //!
 //! ```text
 //! E[s] ≈ s(E[CM]) + ½ Σᵢⱼ ∂²s/∂xᵢ∂xⱼ Cov(xᵢ, xⱼ)        x = (TP, FP), FN = P − TP, TN = N − FP
 //! ```
 //!
-//! Exact where s is linear, good where the prior is narrow. The exact E[s] costs no more here ([`Law`](super::Law)); this is
-//! for seeing what the score's curvature does to it.
+//! It is exact for linear scores and accurate for narrow priors. The exact E[s] costs no more ([`Law`](super::Law)); this approximation
+//! shows the effect of the score's curvature.
 
 use super::matrices::Matrices;
 use crate::score::Score;
 
-/// The expected score to second order; nothing where the curvature at the expected matrix is not finite.
+/// The expected score to second order; `None` if it is not finite.
 #[must_use]
 pub fn taylor(score: &Score, matrices: &Matrices) -> Option<f64> {
     let mean = matrices.expected();
@@ -26,12 +26,12 @@ mod tests {
     use crate::{Prior, Probabilities, Rows};
 
     #[test]
-    fn square_is_its_own_second_order() {
-        // E[TP²] = E[TP]² + Var TP, whatever the rows.
+    fn quadratic_scores_are_exact_to_second_order() {
+        // E[TP²] = E[TP]² + Var TP for any rows.
         let rows = Rows::new(Probabilities(&[0.75, 0.5, 0.25]), &[true, false, true]).unwrap();
         let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();
-        let square = Score::parse("tp*tp + 3*tp*fp").unwrap();
-        let exact = matrices.law(&square).unwrap().mean();
-        assert!((taylor(&square, &matrices).unwrap() - exact).abs() < 1e-15);
+        let quadratic = Score::parse("tp*tp + 3*tp*fp").unwrap();
+        let exact = matrices.law(&quadratic).unwrap().mean();
+        assert!((taylor(&quadratic, &matrices).unwrap() - exact).abs() < 1e-15);
     }
 }

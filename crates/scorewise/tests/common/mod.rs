@@ -1,7 +1,8 @@
-//! Random batches and small helpers that the tests of laws share.
+//! Random batches and helpers shared by the integration tests.
 
-#![allow(dead_code, clippy::unwrap_used)] // each test file uses its part; in a test, a panic is the report
+#![allow(dead_code, clippy::unwrap_used)] // each test file uses some of the helpers; a panic fails the test
 
+use scorewise::score::{ROWS, Row};
 use scorewise::{Confusion, Counts, Prior, Probabilities, Rows, Score, is_positive};
 
 /// SplitMix64.
@@ -14,7 +15,7 @@ impl Random {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
-    /// In (0, 1).
+    /// A uniform number in (0, 1).
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
@@ -30,7 +31,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// 1 to 60 rows, any share of positives, with or without skill, ties, certain predictions and weights.
+    /// A batch of 1 to 60 rows with a random share of positives, with or without skill, ties, certain predictions and weights.
     pub fn random(random: &mut Random) -> Self {
         let size = 1 + random.below(60);
         let rate = [0.0, 0.02, 0.1, 0.3, 0.5, 0.8, 0.95, 1.0][random.below(8)];
@@ -59,7 +60,7 @@ impl Batch {
         self.weights.as_ref().map_or(1.0, |weights| weights[row])
     }
 
-    /// The matrix at a threshold, counted row by row.
+    /// The confusion matrix at a threshold, counted row by row.
     pub fn at(&self, threshold: f64) -> Confusion {
         let mut confusion = Confusion::default();
         for (row, (p, label)) in self.probabilities.iter().zip(&self.labels).enumerate() {
@@ -77,17 +78,17 @@ impl Batch {
         self.at(0.5).counts()
     }
 
-    /// E of any number of the matrix: its value at the middle of every interval between neighbouring predictions.
+    /// The expectation of a function of the matrix, summed over the intervals between neighbouring predictions.
     pub fn brute_force(&self, prior: &Prior, number: impl Fn(&Confusion) -> f64) -> f64 {
-        let mut cuts = self.probabilities.clone();
-        cuts.extend([0.0, 1.0]);
-        cuts.sort_by(f64::total_cmp);
-        cuts.dedup();
+        let mut edges = self.probabilities.clone();
+        edges.extend([0.0, 1.0]);
+        edges.sort_by(f64::total_cmp);
+        edges.dedup();
         let interval = |ends: &[f64]| {
             let mass = prior.cdf(ends[1]) - prior.cdf(ends[0]);
             mass * number(&self.at(0.5 * (ends[0] + ends[1])))
         };
-        cuts.windows(2).map(interval).sum()
+        edges.windows(2).map(interval).sum()
     }
 }
 
@@ -105,7 +106,7 @@ pub fn priors() -> Vec<Prior> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// So many random batches, each with the next prior in turn.
+/// Calls `check` with `count` random batches, cycling through the priors.
 pub fn each_batch(seed: u64, count: usize, mut check: impl FnMut(&mut Random, &Batch, &Prior)) {
     let (mut random, priors) = (Random(seed), priors());
     for k in 0..count {
@@ -118,22 +119,26 @@ pub fn score(text: &str) -> Score {
     Score::parse(text).unwrap()
 }
 
-/// The registered scores, and those of its lines that need a number.
+/// All registered scores, with example values for parameters that have no default.
 pub fn all_scores() -> Vec<Score> {
-    let with_numbers = [
+    let with_parameters = [
         "net_benefit(threshold=0.2)",
         "standardised_net_benefit(threshold=0.1)",
         "relative_economic_value(alpha=0.3)",
         "cost(fp=1, fn=10)",
-    ];
-    Score::all().chain(with_numbers.map(score)).collect()
+    ]
+    .map(score);
+    let is_listed = |row: &&Row| with_parameters.iter().any(|score| score.row() == Some(row));
+    let needs_parameters = |row: &&Row| row.parameters.iter().any(|parameter| parameter.default.is_none());
+    let others = ROWS.iter().filter(needs_parameters).filter(|row| !is_listed(row)).filter_map(Score::example);
+    Score::all().chain(with_parameters.clone()).chain(others).collect()
 }
 
 pub fn assert_close(got: f64, expected: f64, tolerance: f64, what: &dyn std::fmt::Debug) {
-    assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what:?}: {got} for {expected}");
+    assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what:?}: {got}, expected {expected}");
 }
 
-/// One prior of every family, and some of their corners.
+/// Priors of every family, including extreme ones.
 pub fn all_priors() -> Vec<Prior> {
     let texts = [
         "uniform",
@@ -155,7 +160,7 @@ pub fn all_priors() -> Vec<Prior> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// Random logits and labels that are not independent of each other.
+/// Random logits and labels that are correlated with each other.
 pub fn logits_and_labels(random: &mut Random, rows: usize, rate: f64, scale: f64) -> (Vec<f64>, Vec<bool>) {
     let labels: Vec<bool> = (0..rows).map(|row| row == 0 || (row > 1 && random.unit() < rate)).collect();
     let logit = |label: &bool| scale * (2.0 * random.unit() - 1.0) + if *label { 0.5 } else { -0.5 };

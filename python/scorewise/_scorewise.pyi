@@ -58,7 +58,7 @@ class Sweep:
     def __new__(cls, /, rows: tuple[Incomplete, Incomplete, Incomplete | None]) -> Sweep: ...
     def at(self, /, threshold: SupportsFloat | SupportsIndex) -> list[float]:
         """
-        The confusion matrix at a threshold, as [tn, fp, fn, tp].
+        The confusion matrix at a threshold, as `[tn, fp, fn, tp]`.
         """
     def best(self, /, score: str, subject_to: SupportsGetItem[int, str]) -> str:
         """
@@ -114,7 +114,7 @@ def command(arguments: SupportsGetItem[int, str]) -> int:
 
 def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex) -> list[float]:
     """
-    The confusion matrix at a threshold, as [tn, fp, fn, tp].
+    The confusion matrix at a threshold, as `[tn, fp, fn, tp]`.
     """
 
 def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values: SupportsGetItem[int, Incomplete]) -> str | None:
@@ -125,7 +125,7 @@ def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values:
 
 def expected_confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], prior: str, from_logits: bool) -> list[float]:
     """
-    The expected confusion matrix, as [tn, fp, fn, tp].
+    The expected confusion matrix, as `[tn, fp, fn, tp]`.
     """
 
 def figure_png(document: str, name: str) -> bytes:

@@ -82,7 +82,7 @@ fn parse(score: &str, prior: &str) -> PyResult<(Score, Prior)> {
     Ok((Score::parse(score).map_err(fault)?, prior.parse().map_err(fault)?))
 }
 
-/// The expected confusion matrix, as [tn, fp, fn, tp].
+/// The expected confusion matrix, as `[tn, fp, fn, tp]`.
 #[pyfunction]
 #[pyo3(signature = (rows, prior, from_logits))]
 pub fn expected_confusion(py: Python<'_>, rows: RowArrays<'_>, prior: &str, from_logits: bool) -> PyResult<[f64; 4]> {

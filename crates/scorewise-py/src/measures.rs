@@ -11,11 +11,13 @@ use scorewise_train::plan::multi_score;
 use crate::arrays::{RowArrays, slice, with_rows};
 use crate::fault::fault;
 
-/// The settings of a bootstrap: in Python the tuple `(replicates, seed, block)`, with `None` for independent rows.
+/// The settings of a bootstrap: in Python the tuple `(replicates, seed, block)`, where the block length is `None` for independent rows.
 #[derive(FromPyObject)]
 pub struct BootstrapSettings(usize, u64, Option<usize>);
 
 impl BootstrapSettings {
+    /// The bootstrap with these settings.
+    ///
     /// # Errors
     /// If the number of replicates or the length of a block is 0.
     pub fn read(self) -> PyResult<Bootstrap> {
@@ -47,7 +49,7 @@ pub fn parse_conditions(conditions: &[String]) -> PyResult<Vec<Condition>> {
     Ok(parsed)
 }
 
-/// The confusion matrix at a threshold, as [tn, fp, fn, tp].
+/// The confusion matrix at a threshold, as `[tn, fp, fn, tp]`.
 #[pyfunction]
 #[pyo3(signature = (rows, threshold))]
 pub fn confusion(py: Python<'_>, rows: RowArrays<'_>, threshold: f64) -> PyResult<[f64; 4]> {
@@ -147,7 +149,7 @@ impl Sweep {
         (counts.positives, counts.negatives)
     }
 
-    /// The confusion matrix at a threshold, as [tn, fp, fn, tp].
+    /// The confusion matrix at a threshold, as `[tn, fp, fn, tp]`.
     fn at(&self, threshold: f64) -> [f64; 4] {
         self.0.at(threshold).array()
     }

@@ -15,10 +15,13 @@ mod hosts;
 mod table;
 mod model;
 mod pages;
+mod command;
 
 /// What Rust computes for the package `scorewise`. Not for users: names and shapes may change.
 #[pyo3::pymodule]
 mod _scorewise {
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::files::check_output;
     #[pymodule_export]
@@ -28,7 +31,7 @@ mod _scorewise {
     #[pymodule_export]
     use crate::measures::{Sweep, class_score, confusion, priors, score, scores, theory};
     #[pymodule_export]
-    use crate::model::{Model, command, train};
+    use crate::model::{Model, train};
     #[pymodule_export]
     use crate::pages::{curves_svg, figure_png, figures, page, report};
 }

@@ -5,8 +5,12 @@ use pyo3::prelude::*;
 use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, Bootstrap, Condition, Resampling};
 use scorewise::{Logits, Prior, Probabilities, Score};
-use scorewise_cli::documents;
+use scorewise_report::evaluation::{
+    BestThreshold, ScoreDescription, ScoreSummary, TheorySummary, ThresholdBootstrap, best_threshold_bootstrap,
+    no_best_threshold, prior_families, registered_scores,
+};
 use scorewise_train::train::Plan;
+use serde_json::json;
 
 use crate::arrays::{Flags, Numbers, slice, with_rows};
 use crate::fault::fault;
@@ -72,9 +76,9 @@ pub fn score(
     let (scores, bootstrap) = (read_scores(scores)?, bootstrap(replicates, seed, block)?);
     let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
     let found = py.detach(|| -> scorewise::Result<_> {
-        with_rows!(Probabilities, weighed, labels, rows => documents::score(&rows, threshold, scores, &bootstrap))
+        with_rows!(Probabilities, weighed, labels, rows => ScoreSummary::new(&rows, threshold, &scores, &bootstrap))
     });
-    Ok(found.map_err(fault)?.to_string())
+    Ok(json!(found.map_err(fault)?.with_bootstrap(&bootstrap)).to_string())
 }
 
 /// A score of many classes: of the whole matrix (`mcc`, `gerrity`, …), or an average over the classes (`macro(f1)`); of a score of two
@@ -111,23 +115,24 @@ pub fn theory(
     let (labels, weighed) = (&labels.read()?[..], predictions.weighed(&weights)?);
     let found = py.detach(|| -> scorewise::Result<_> {
         match from_logits {
-            true => with_rows!(Logits, weighed, labels, rows => documents::theory(&score, &prior, &rows)),
-            false => with_rows!(Probabilities, weighed, labels, rows => documents::theory(&score, &prior, &rows)),
+            true => with_rows!(Logits, weighed, labels, rows => TheorySummary::new(&score, &prior, &rows)),
+            false => with_rows!(Probabilities, weighed, labels, rows => TheorySummary::new(&score, &prior, &rows)),
         }
     });
-    Ok(found.map_err(fault)?.to_string())
+    Ok(json!(found.map_err(fault)?).to_string())
 }
 
 /// The registered scores, as JSON.
 #[pyfunction]
 pub fn scores() -> String {
-    documents::scores().to_string()
+    let all: Vec<_> = registered_scores().map(|score| ScoreDescription::new(&score, None)).collect();
+    json!(all).to_string()
 }
 
 /// The families of priors, as JSON.
 #[pyfunction]
 pub fn priors() -> String {
-    documents::priors().to_string()
+    json!(prior_families()).to_string()
 }
 
 /// All thresholds of a set of predictions.
@@ -173,8 +178,8 @@ impl Sweep {
     fn best(&self, py: Python<'_>, score: &str, subject_to: Vec<String>) -> PyResult<String> {
         let (score, conditions) = (read_score(score)?, read_conditions(&subject_to)?);
         py.detach(|| match self.0.best_subject_to(&score, &conditions) {
-            Some(best) => Ok(documents::best(&score, &conditions, &best).to_string()),
-            None => Err(documents::no_best(&self.0, &score, &conditions)),
+            Some(best) => Ok(json!(BestThreshold::new(&score, &conditions, &best)).to_string()),
+            None => Err(no_best_threshold(&self.0, &score, &conditions)),
         })
         .map_err(fault)
     }
@@ -223,9 +228,9 @@ impl Sweep {
         let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
         let found = py.detach(|| -> scorewise::Result<_> {
             with_rows!(Probabilities, weighed, labels, rows => {
-                documents::spread(&rows, &self.0, &score, &conditions, &bootstrap)
+                best_threshold_bootstrap(&rows, Some(&self.0), &score, &conditions, &bootstrap)
             })
         });
-        Ok(found.map_err(fault)?.to_string())
+        Ok(json!(ThresholdBootstrap::new(&found.map_err(fault)?, &bootstrap)).to_string())
     }
 }

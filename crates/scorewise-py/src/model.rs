@@ -1,6 +1,5 @@
-//! The trainer, its models, and the command line.
+//! The trainer and its models.
 
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +13,7 @@ use pyo3::types::PyBytes;
 use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::confusion;
 use scorewise::{Probabilities, Rows};
-use scorewise_cli::documents;
+use scorewise_report::evaluation::training_curves;
 use scorewise_table::encode::Choice;
 use scorewise_table::table::{Category, Column, Reading, Values};
 use scorewise_train::fit::{Epoch, Fit, Keep, Method, Settings};
@@ -87,7 +86,7 @@ fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
     };
     let binary = (trained.model.classes.len() == 2).then(|| plan.binary_score()).transpose()?;
     Ok(json!({
-        "report": documents::training(&trained.fits, plan, binary.as_ref()),
+        "report": training_curves(&trained.fits, plan, binary.as_ref()),
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
         "notes": trained.notes.iter().map(by_argument).collect::<Vec<_>>(),
         "value": value(&trained.model, plan, &trained.validation)?,
@@ -270,11 +269,4 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         Ok(Predictor::new(&self.0).labels(slice(&probabilities)?).into_pyarray(py))
     }
-}
-
-/// Runs the command `scorewise` with these arguments, the program's name first, and returns its exit code. The process is taken to be the
-/// command's own, with its signals.
-#[pyfunction]
-pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| scorewise_cli::main(arguments))
 }

@@ -4,8 +4,8 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use scorewise::{Prior, Probabilities};
-use scorewise_cli::documents::{self, Asked, Kept};
 use scorewise_report::document::{Document, Provenance, Training};
+use scorewise_report::evaluation::{FloatColumn, ReportOptions, forecast_report, predictions_data};
 use scorewise_report::{Drawn, Error, NamedLine, ScoreCurves, figure_scores, figures as drawn, page as rendered};
 use serde_json::Value;
 
@@ -39,12 +39,12 @@ pub fn report(
     let training: Option<Training> = serde_json::from_value(facts["training"].clone()).map_err(fault)?;
     let mut provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(fault)?;
     let (labels, weighed) = (&labels.read()?[..], probabilities.weighed(&weights)?);
-    let columns: Vec<Kept<'_>> = match weighed {
-        Weighed::Narrow(numbers, weights) => std::iter::once(numbers).chain(weights).map(Kept::Narrow).collect(),
-        Weighed::Wide(numbers, weights) => std::iter::once(numbers).chain(weights).map(Kept::Wide).collect(),
+    let columns: Vec<FloatColumn<'_>> = match weighed {
+        Weighed::Narrow(numbers, weights) => std::iter::once(numbers).chain(weights).map(FloatColumn::F32).collect(),
+        Weighed::Wide(numbers, weights) => std::iter::once(numbers).chain(weights).map(FloatColumn::F64).collect(),
     };
-    provenance.data.push(documents::data_of("arrays", labels, columns));
-    let asked = Asked {
+    provenance.data.push(predictions_data("arrays", labels, columns));
+    let options = ReportOptions {
         score: &score,
         threshold,
         chosen: facts["chosen"].as_str().unwrap_or_default().into(),
@@ -55,7 +55,7 @@ pub fn report(
         provenance,
     };
     let found = py.detach(|| -> scorewise::Result<_> {
-        with_rows!(Probabilities, weighed, labels, rows => documents::report(&rows, asked, &bootstrap))
+        with_rows!(Probabilities, weighed, labels, rows => forecast_report(&rows, options, &bootstrap))
     });
     Ok(found.map_err(fault)?.map_err(fault)?.write())
 }

@@ -23,6 +23,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `number` | numbers as people read them |
+//! | [`evaluation`] | results with intervals: scores at a threshold, the best threshold, comparisons, trained models |
 //! | `document` | a result as data: what a page and its figures are drawn from |
 //! | `histogram` | values in [0, 1] as bars of area 1 |
 //! | `curve`, `clip`, `simplify` | a prior's f and F as points; of a line what is inside, and as few points as are seen |
@@ -45,6 +46,7 @@
 
 mod number;
 pub mod document;
+pub mod evaluation;
 mod histogram;
 mod curve;
 mod clip;

@@ -1,41 +1,40 @@
-//! Foreign decoders on damaged files: a panic within them becomes an error, and says nothing on the way.
+//! Runs foreign decoders on damaged files: a panic inside them becomes an error.
+//!
+//! Panic hooks belong to programs, so this library sets none. A program whose hook asks [`is_guarded`] can leave out the message of a
+//! panic that is reported as an error anyway.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
 
 thread_local! {
-    static QUIET: Cell<bool> = const { Cell::new(false) };
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `work` gives, or `None` where it panicked.
-///
-/// The first call sets a panic hook that keeps still on threads within such work and else calls the hook set before.
+/// Whether a panic of this thread would become an error: for the panic hook of a program.
+#[must_use]
+pub fn is_guarded() -> bool {
+    IS_GUARDED.get()
+}
+
+/// The result of `work`; `None` if it panicked.
 pub(super) fn guarded<T>(work: impl FnOnce() -> T) -> Option<T> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let before = panic::take_hook();
-        panic::set_hook(Box::new(move |about| {
-            if !QUIET.get() {
-                before(about);
-            }
-        }));
-    });
-    let before = QUIET.replace(true);
-    // What the work leaves half done is given up with the error: nobody sees it again.
+    let before = IS_GUARDED.replace(true);
+    // What the work leaves half done is dropped with the error: nobody sees it again.
     let outcome = panic::catch_unwind(AssertUnwindSafe(work));
-    QUIET.set(before);
+    IS_GUARDED.set(before);
     outcome.ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::guarded;
+    use super::{guarded, is_guarded};
 
     #[test]
-    fn a_panic_is_no_answer() {
+    fn a_panic_becomes_none_and_the_guard_ends_with_the_work() {
         assert_eq!(guarded(|| 1), Some(1));
-        let nothing: Option<u32> = guarded(|| panic!("a decoder at its wits' end"));
+        assert_eq!(guarded(is_guarded), Some(true));
+        let nothing: Option<u32> = guarded(|| panic!("a decoder gave up"));
         assert_eq!(nothing, None);
+        assert!(!is_guarded());
     }
 }

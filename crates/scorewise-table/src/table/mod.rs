@@ -85,6 +85,7 @@ mod whole;
 mod write;
 
 pub use column::{Category, Column, Kind, Lines, Table, Values};
+pub use guard::is_guarded;
 pub use reader::{Choose, Reader};
 pub use reading::{Field, Reading, Style, Writing, nearest};
 pub use source::{BuiltIn, Source};

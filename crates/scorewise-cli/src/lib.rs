@@ -7,7 +7,6 @@ mod interrupt;
 mod table;
 mod plot;
 mod predictions;
-mod classes;
 mod train;
 mod predict;
 mod export;
@@ -22,13 +21,13 @@ mod report;
 mod scores;
 mod priors;
 mod completions;
-pub mod documents;
 
 use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
 use outcome::{Failure, Outcome};
+use scorewise_table::table::is_guarded;
 
 /// Train for the score you will be judged by.
 #[derive(Parser)]
@@ -70,8 +69,19 @@ enum Command {
 /// no command leaves a partial file, and the exit code is 130 or 143.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::install();
+    silence_guarded_panics();
     let code = run(arguments);
     interrupt::exit_code().unwrap_or(code)
+}
+
+/// Leaves out the message of a panic in a decoder: the command reports it as an error that names the file.
+fn silence_guarded_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !is_guarded() {
+            before(panic);
+        }
+    }));
 }
 
 /// Runs the command with these arguments, the program's own name first, and returns its exit code. Signals are left to the caller.

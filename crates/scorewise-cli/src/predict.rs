@@ -14,9 +14,9 @@ use scorewise_table::table::{
     Category, Column, Kind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values,
 };
 use scorewise_table::target::{Labels, Rule, Unmatched};
-use scorewise_train::model::{Model, Predictor};
+use scorewise_train::model::{Chosen, Decision, Model, Predictor};
 use scorewise_train::{Error, Place};
-use serde_json::json;
+use serde::Serialize;
 
 use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
@@ -68,8 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             let problem = format!("the model has {} classes", model.classes.len());
             return Err(Error::setting("threshold", problem, "a threshold is for two classes").into());
         }
-        model.decision =
-            scorewise_train::model::Decision::at(threshold, scorewise_train::model::Chosen::Given, "given");
+        model.decision = Decision::at(threshold, Chosen::Given, "given");
     }
     let threads = crate::train::threads(arguments.threads)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
@@ -130,14 +129,14 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
     let threshold = model.decision.threshold();
     if arguments.json {
         let positives = threshold.map(|_| positives);
-        return Ok(pretty(&json!({
-            "model": arguments.model.display().to_string(),
-            "output": output.display().to_string(),
-            "rows": rows,
-            "positives": positives,
-            "threshold": threshold,
-            "score": model.score,
-        }))
+        return Ok(pretty(&PredictSummary {
+            model: arguments.model.display().to_string(),
+            output: output.display().to_string(),
+            rows,
+            positives,
+            threshold,
+            score: &model.score,
+        })
         .into());
     }
     let above = threshold.map_or(String::new(), |threshold| format!(", {positives} above the threshold {threshold}"));
@@ -146,16 +145,40 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
 
 /// What Parquet and Arrow files carry beside their columns.
 fn about(model: &Model) -> Vec<(&'static str, String)> {
-    let about = json!({
-        "version": model.version,
-        "target": model.target.to_string(),
-        "classes": model.classes,
-        "score": model.score,
-        "prior": model.prior,
-        "loss": model.loss,
-        "decision": model.decision,
-    });
-    vec![("scorewise", about.to_string())]
+    let about = PredictionsMetadata {
+        version: &model.version,
+        target: model.target.to_string(),
+        classes: &model.classes,
+        score: &model.score,
+        prior: model.prior.as_deref(),
+        loss: &model.loss,
+        decision: &model.decision,
+    };
+    vec![("scorewise", serde_json::to_string(&about).unwrap_or_default())]
+}
+
+/// What Parquet and Arrow files carry beside their columns, as JSON.
+#[derive(Serialize)]
+struct PredictionsMetadata<'a> {
+    version: &'a str,
+    target: String,
+    classes: &'a [String],
+    score: &'a str,
+    prior: Option<&'a str>,
+    loss: &'a str,
+    decision: &'a Decision,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct PredictSummary<'a> {
+    model: String,
+    output: String,
+    rows: u64,
+    /// `None` with more than two classes.
+    positives: Option<u64>,
+    threshold: Option<f64>,
+    score: &'a str,
 }
 
 /// The table is read as that of the training was: kinds of columns, missing markers. What is typed here comes first.

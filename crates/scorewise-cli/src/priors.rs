@@ -2,10 +2,10 @@
 
 use scorewise::Prior;
 use scorewise::prior::FAMILIES;
-use serde_json::{Value, json};
+use scorewise_report::evaluation::{PriorDescription, PriorQuantile, prior_families};
 
 use crate::outcome::{Failure, Outcome};
-use crate::table::{aligned, blocks, facts, short};
+use crate::table::{aligned, blocks, facts, pretty, short};
 
 /// What `scorewise priors` takes.
 #[derive(clap::Args)]
@@ -20,15 +20,14 @@ pub struct Arguments {
     json: bool,
 }
 
-const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
-
 /// The text for standard output, or what is wrong.
 pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let Some(text) = &arguments.prior else {
-        return Ok(if arguments.json { format!("{:#}\n", list_json()) } else { list() }.into());
+        return Ok(if arguments.json { pretty(&prior_families()) } else { list() }.into());
     };
     let prior: Prior = text.parse()?;
-    Ok(if arguments.json { format!("{:#}\n", one_json(&prior)) } else { detail(&prior) }.into())
+    let description = PriorDescription::new(&prior);
+    Ok(if arguments.json { pretty(&description) } else { detail(&prior, &description) }.into())
 }
 
 fn list() -> String {
@@ -42,38 +41,21 @@ fn list() -> String {
     )
 }
 
-/// All families by the names that stay.
-pub fn list_json() -> Value {
-    let one = |family: &scorewise::prior::Family| json!({ "name": family.name, "form": family.form, "example": family.example, "cdf": family.cdf, "note": family.note });
-    Value::Array(FAMILIES.iter().map(one).collect())
-}
-
-fn detail(prior: &Prior) -> String {
-    let (low, high) = prior.support();
+fn detail(prior: &Prior, description: &PriorDescription) -> String {
+    let (low, high) = description.support;
     // The probability of each sixtieth, not the density at its middle: a narrow prior must not fall between the points.
     let at = |k: i32| prior.cdf(f64::from(k) / 60.0);
     let heights: Vec<f64> = (0..60).map(|k| at(k + 1) - at(k)).collect();
-    let quantiles: Vec<_> =
-        LEVELS.iter().map(|level| format!("{} % {}", short(100.0 * level), short(prior.quantile(*level)))).collect();
+    let quantile = |PriorQuantile { level, threshold }: &PriorQuantile| {
+        format!("{} % {}", short(100.0 * level), short(*threshold))
+    };
+    let quantiles: Vec<String> = description.quantiles.iter().map(quantile).collect();
     let lines = facts(&[
-        ("prior", prior.to_string()),
+        ("prior", description.prior.clone()),
         ("support", format!("{} to {}", short(low), short(high))),
-        ("mean", short(prior.mean())),
-        ("deviation", short(prior.variance().sqrt())),
+        ("mean", short(description.mean)),
+        ("deviation", short(description.deviation)),
         ("quantiles", quantiles.join(", ")),
     ]);
     format!("{lines}\n  {}\n  0{}1\n", blocks(&heights).trim_end(), " ".repeat(58))
-}
-
-fn one_json(prior: &Prior) -> Value {
-    let (low, high) = prior.support();
-    let quantiles: Vec<Value> =
-        LEVELS.iter().map(|level| json!({ "level": level, "threshold": prior.quantile(*level) })).collect();
-    json!({
-        "prior": prior.to_string(),
-        "support": [low, high],
-        "mean": prior.mean(),
-        "deviation": prior.variance().sqrt(),
-        "quantiles": quantiles,
-    })
 }

@@ -54,7 +54,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         name => Source::File(name.into()),
     };
     let outputs = Outputs::new().reads(&results).overwrites(showing::OVERWRITE, arguments.overwrite);
-    let looking = showing::Looking { report, plots: arguments.plots.clone(), overwrite: arguments.overwrite };
-    looking.places_among(outputs)?.write(&document)?;
+    let files = showing::ReportFiles { report, plots: arguments.plots.clone(), overwrite: arguments.overwrite };
+    files.places_among(outputs)?.write(&document)?;
     Ok(Outcome::default())
 }

@@ -1,6 +1,7 @@
 //! How sure a result is: the options of the bootstrap, the same for every command that has one.
 
 use scorewise::sweep::{Bootstrap, MOST_REPLICATES, Resampling};
+use scorewise_report::evaluation::{EXACT_ROWS, RUNS};
 
 /// The options of the bootstrap.
 #[derive(clap::Args, Clone, Copy, Debug)]
@@ -33,16 +34,11 @@ pub fn replicates(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Up to this many rows every threshold is looked at in every replicate.
-pub const EXACT_ROWS: usize = 200_000;
-
-/// Beyond, thresholds between this many runs of neighbouring rows: far finer than a threshold can be known from so many rows,
-/// whose rank is uncertain by about the power ⅔ of their number.
-pub const RUNS: usize = 1 << 16;
-
-/// Says that replicates look between runs only.
+/// Says that replicates look only between runs of rows, where there are so many.
 pub fn note_runs(rows: usize) {
-    crate::outcome::note(format!(
-        "{rows} rows: the best threshold is exact; for its interval, replicates look between {RUNS} runs of neighbouring rows"
-    ));
+    if rows > EXACT_ROWS {
+        crate::outcome::note(format!(
+            "{rows} rows: the best threshold is exact; for its interval, replicates look between {RUNS} runs of neighbouring rows"
+        ));
+    }
 }

@@ -1,21 +1,22 @@
 //! `scorewise score`: every score of a forecast at a threshold, with intervals.
 
-use scorewise::sweep::{Bootstrap, Distribution, confusion, sweep};
-use scorewise::{Confusion, Probabilities, Real, Rows, Score};
-use scorewise_report::document::{Document, Kind};
+use scorewise::Score;
+use scorewise::sweep::{Sweep, sweep};
+use scorewise_report::document::Document;
+use scorewise_report::evaluation::{
+    ClassSummary, Evaluation, ForecastOptions, NamedEstimate, ScoreSummary, forecast, usual_class_scores,
+};
 use scorewise_train::Error;
-use serde_json::{Map, Value, json};
+use scorewise_train::plan::multi_score;
 
-use crate::classes::ClassSummary;
 use crate::outcome::{Failure, Outcome, note};
 use crate::plot::Plot;
 use crate::predictions::{ClassPredictions, Forecast, Forecasts, Predictions, with_rows};
 use crate::resampling;
 use crate::scores::best;
 use crate::showing;
-use crate::showing::forecast::{Question, forecast, intervals};
-use crate::showing::provenance::{class_data, data, provenance};
-use crate::table::{aligned, confusion_json, facts, matrix, pretty, short, shown};
+use crate::showing::provenance::provenance;
+use crate::table::{aligned, class_summary, facts, matrix, pretty, short, shown};
 
 /// What `scorewise score` takes.
 #[derive(clap::Args)]
@@ -37,31 +38,10 @@ pub struct Arguments {
     #[command(flatten)]
     resampling: resampling::Options,
     #[command(flatten)]
-    showing: showing::Looking,
+    showing: showing::ReportFiles,
     /// One JSON document
     #[arg(long)]
     json: bool,
-}
-
-/// A forecast's scores at a threshold; also what `train` reports of each of its parts.
-pub struct Summary {
-    /// How many rows.
-    pub rows: usize,
-    /// How many of them are positive.
-    pub positives: usize,
-    /// The threshold.
-    pub threshold: f64,
-    /// The confusion matrix there.
-    pub confusion: Confusion,
-    /// The scores.
-    pub scores: Vec<Scored>,
-}
-
-/// A score with its value and its 95 % interval, where it is defined.
-pub struct Scored {
-    pub score: Score,
-    pub value: Option<f64>,
-    pub interval: Option<(f64, f64)>,
 }
 
 /// The scores of the predictions of a table.
@@ -72,35 +52,41 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     };
     let scores = read_scores(&arguments.score)?;
     let bootstrap = arguments.resampling.bootstrap();
-    let judge = if arguments.score.is_empty() { predictions.score(None)? } else { scores[0].clone() };
+    let evaluating = if arguments.score.is_empty() { predictions.score(None)? } else { scores[0].clone() };
     let (threshold, chosen) = predictions.threshold(arguments.threshold);
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
-    let summary = with_rows!(&predictions, 0, rows => Summary::new(&rows, threshold, scores, &bootstrap)?);
-    let document = summary.drawn_json(&bootstrap);
+    // Only a page and a plot need all thresholds.
+    let needs_sweep = arguments.showing.are_used() || !arguments.json;
+    let (summary, swept) = with_rows!(&predictions, 0, rows => {
+        let summary = ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?.with_bootstrap(&bootstrap);
+        (summary, if needs_sweep { Some(sweep(&rows)?) } else { None })
+    });
     arguments.showing.write(places, || {
-        let question = Question {
-            score: &judge,
+        let options = ForecastOptions {
+            score: &evaluating,
             threshold,
             chosen: chosen.into(),
             classes: predictions.classes(),
-            intervals: intervals(&summary),
-            ..Question::default()
+            intervals: summary.intervals(),
+            ..ForecastOptions::default()
         };
-        let forecast = with_rows!(&predictions, 0, rows => forecast(&sweep(&rows)?, &question));
-        let provenance = provenance(Some(bootstrap.seed), vec![data(&predictions)]);
-        Ok(Document { forecast: Some(forecast), ..Document::new(Kind::Score, provenance, document.clone()) })
+        let provenance = provenance(Some(bootstrap.seed), vec![predictions.data()]);
+        Ok(Document {
+            forecast: swept.as_ref().map(|sweep| forecast(sweep, &options)),
+            ..Document::new(provenance, Evaluation::Binary(summary.clone()).into())
+        })
     })?;
     note_classes(&predictions);
     if summary.confusion.fp + summary.confusion.fn_ == 0.0 && summary.positives > 0 {
         note("not one forecast is wrong; is the label what happened, or the forecast's own decision?");
     }
     if arguments.json {
-        return Ok(pretty(&document).into());
+        return Ok(pretty(&summary).into());
     }
-    let plot = with_rows!(&predictions, 0, rows => Plot::new(&sweep(&rows)?, &judge, threshold, None));
-    let plot = plot.text(&judge);
+    let plot = |sweep: &Sweep| Plot::new(sweep, &evaluating, threshold, None).text(&evaluating);
+    let plot = swept.as_ref().map_or(String::new(), plot);
     let gap = if plot.is_empty() { "" } else { "\n" };
-    Ok(format!("{}{gap}{plot}", summary.text(chosen)).into())
+    Ok(format!("{}{gap}{plot}", text(&summary, &scores, chosen)).into())
 }
 
 /// The scores of decisions between more than two classes.
@@ -111,13 +97,19 @@ fn run_classes(arguments: &Arguments, predictions: &ClassPredictions) -> Result<
         return Err(Error::setting("threshold", problem, hint).into());
     }
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
-    let summary = ClassSummary::of_predictions(predictions, &arguments.score)?;
-    let document = summary.json();
+    let scores = if arguments.score.is_empty() {
+        usual_class_scores(multi_score(predictions.score.as_deref().unwrap_or("macro(f1)"))?)?
+    } else {
+        let names = arguments.score.iter().flat_map(|text| separated(text));
+        names.map(multi_score).collect::<Result<Vec<_>, Error>>()?
+    };
+    let ClassPredictions { classes, labels, decisions, weights, .. } = predictions;
+    let summary = ClassSummary::new(classes, labels, decisions, weights.as_deref(), &scores)?;
     arguments.showing.write(places, || {
-        let provenance = provenance(None, vec![class_data(predictions)]);
-        Ok(Document::new(Kind::Score, provenance, document.clone()))
+        let provenance = provenance(None, vec![predictions.data()]);
+        Ok(Document::new(provenance, Evaluation::Classes(summary.clone()).into()))
     })?;
-    Ok(if arguments.json { pretty(&document) } else { summary.text() }.into())
+    Ok(if arguments.json { pretty(&summary) } else { class_summary(&summary) }.into())
 }
 
 /// A threshold as it is given on the command line.
@@ -168,75 +160,19 @@ pub fn note_classes(predictions: &Predictions) {
     }
 }
 
-impl Summary {
-    /// The scores of these rows at a threshold.
-    pub fn new<R: Real>(
-        rows: &Rows<'_, Probabilities<'_, R>>,
-        threshold: f64,
-        scores: Vec<Score>,
-        bootstrap: &Bootstrap,
-    ) -> Result<Self, scorewise::Error> {
-        let confusion = confusion(rows, threshold)?;
-        let spread = bootstrap.scores(rows, threshold, &scores)?;
-        let with_interval = |(score, spread): (Score, Distribution)| {
-            let value = score.checked(&confusion);
-            let interval = value.and(spread.interval(0.95));
-            Scored { score, value, interval }
-        };
-        Ok(Summary {
-            rows: rows.len(),
-            positives: rows.labels().iter().filter(|label| **label).count(),
-            threshold,
-            confusion,
-            scores: scores.into_iter().zip(spread).map(with_interval).collect(),
-        })
-    }
-
-    /// For the terminal; `chosen` says where the threshold comes from.
-    pub fn text(&self, chosen: &str) -> String {
-        let row = |Scored { score, value, interval }: &Scored| {
-            let (low, high) = interval.map_or((String::new(), String::new()), |(low, high)| (short(low), short(high)));
-            vec![score.name().to_string(), shown(*value), low, high, best(score)]
-        };
-        let rows: Vec<Vec<String>> = self.scores.iter().map(row).collect();
-        format!(
-            "{}\n{}\n{}",
-            self.head(chosen),
-            matrix(&self.confusion),
-            aligned(&["score", "value", "low", "high", "best"], &rows)
-        )
-    }
-
-    fn head(&self, chosen: &str) -> String {
-        facts(&[
-            ("rows", self.rows.to_string()),
-            ("positives", self.positives.to_string()),
-            ("base rate", short(self.positives as f64 / self.rows as f64)),
-            ("threshold", format!("{} ({chosen})", short(self.threshold))),
-        ])
-    }
-
-    /// The same with how the intervals came about.
-    pub fn drawn_json(&self, bootstrap: &Bootstrap) -> Value {
-        let mut document = self.json();
-        document["replicates"] = json!(bootstrap.replicates);
-        document["seed"] = json!(bootstrap.seed);
-        document
-    }
-
-    /// By the names that stay.
-    pub fn json(&self) -> Value {
-        let mut scores = Map::new();
-        for Scored { score, value, interval } in &self.scores {
-            let (low, high) = (interval.map(|ends| ends.0), interval.map(|ends| ends.1));
-            scores.insert(score.name().to_string(), json!({ "value": value, "low": low, "high": high }));
-        }
-        json!({
-            "rows": self.rows,
-            "positives": self.positives,
-            "threshold": self.threshold,
-            "confusion": confusion_json(&self.confusion),
-            "scores": scores,
-        })
-    }
+/// The scores for the terminal; `chosen` says where the threshold comes from.
+fn text(summary: &ScoreSummary, scores: &[Score], chosen: &str) -> String {
+    let row = |(NamedEstimate { name, estimate }, score): (&NamedEstimate, &Score)| {
+        let end = |end: Option<f64>| end.map_or(String::new(), short);
+        vec![name.clone(), shown(estimate.value), end(estimate.low), end(estimate.high), best(score)]
+    };
+    let rows: Vec<Vec<String>> = summary.scores.iter().zip(scores).map(row).collect();
+    let head = facts(&[
+        ("rows", summary.rows.to_string()),
+        ("positives", summary.positives.to_string()),
+        ("base rate", short(summary.positives as f64 / summary.rows as f64)),
+        ("threshold", format!("{} ({chosen})", short(summary.threshold))),
+    ]);
+    let table = aligned(&["score", "value", "low", "high", "best"], &rows);
+    format!("{head}\n{}\n{table}", matrix(&summary.confusion))
 }

@@ -1,10 +1,10 @@
 //! `scorewise scores`: the registry, one score in detail, all scores of a confusion matrix.
 
 use scorewise::formula::FormulaError;
-use scorewise::multiclass::{Average, MultiConfusion, MultiScore};
+use scorewise::multiclass::{Average, MultiScore};
 use scorewise::score::{self, ROWS, Row, no_skill};
-use scorewise::{Confusion, Direction, Score, Shape};
-use serde_json::{Value, json};
+use scorewise::{Confusion, Direction, Score};
+use scorewise_report::evaluation::{MultiScoreDescription, ScoreDescription, registered_scores, shape_name};
 
 use crate::outcome::{Failure, Outcome};
 use crate::table::{aligned, facts, pretty, short};
@@ -40,16 +40,17 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let matrix = arguments.matrix.as_deref().map(read_matrix).transpose()?;
     let text = match &arguments.score {
         Some(text) => match read_score(text) {
-            Ok(score) if arguments.json => pretty(&one_json(&score, matrix.as_ref())),
+            Ok(score) if arguments.json => pretty(&ScoreDescription::new(&score, matrix.as_ref())),
             Ok(score) => detail(&score, matrix.as_ref()),
             Err(fault) => {
-                let many = Many { score: read_many(text, fault)?, matrix: matrix.as_ref() };
-                if arguments.json { pretty(&many.json()) } else { many.detail() }
+                let score = read_many(text, fault)?;
+                let description = MultiScoreDescription::new(&score, matrix.as_ref());
+                if arguments.json { pretty(&description) } else { multi_detail(&score, &description) }
             }
         },
         None if arguments.json => {
-            let all: Vec<Value> = registered().map(|score| one_json(&score, matrix.as_ref())).collect();
-            pretty(&Value::Array(all))
+            let describe = |score: Score| ScoreDescription::new(&score, matrix.as_ref());
+            pretty(&registered_scores().map(describe).collect::<Vec<_>>())
         }
         None => match &matrix {
             Some(matrix) => values(matrix),
@@ -75,59 +76,30 @@ fn read_many(text: &str, fault: Failure) -> Result<MultiScore, Failure> {
     MultiScore::parse(text).map_err(|own| if is_average { own.into() } else { fault })
 }
 
-/// A score of many classes, with the matrix of two to evaluate it on.
-struct Many<'a> {
-    score: MultiScore,
-    matrix: Option<&'a Confusion>,
-}
-
-impl Many<'_> {
-    /// Which score of two classes is averaged, and how; nothing for a score of the whole matrix.
-    fn parts(&self) -> Option<(Average, &Score)> {
-        match &self.score {
-            MultiScore::Classwise(average, score) => Some((*average, score)),
-            _ => None,
+/// A score of many classes for the terminal.
+fn multi_detail(score: &MultiScore, description: &MultiScoreDescription) -> String {
+    let averaged = match score {
+        MultiScore::Classwise(average, score) => Some((*average, score)),
+        _ => None,
+    };
+    let what = match averaged {
+        Some((Average::Macro, score)) => format!("the mean of {score} over the classes, each against the rest"),
+        Some((Average::Weighted, score)) => {
+            format!("the mean of {score} over the classes, each against the rest and weighted by its rows")
         }
-    }
-
-    fn value(&self) -> Option<f64> {
-        let cells = self.matrix?;
-        let matrix = MultiConfusion::new(2, vec![cells.tn, cells.fp, cells.fn_, cells.tp]).ok()?;
-        self.score.checked(&matrix)
-    }
-
-    fn detail(&self) -> String {
-        let what = match self.parts() {
-            Some((Average::Macro, score)) => format!("the mean of {score} over the classes, each against the rest"),
-            Some((Average::Weighted, score)) => {
-                format!("the mean of {score} over the classes, each against the rest and weighted by its rows")
-            }
-            Some((Average::Micro, score)) => {
-                format!("{score} of the matrices of each class against the rest, added up")
-            }
-            None => "a score of the whole matrix of all classes".into(),
-        };
-        let value = self.value().map_or("undefined".into(), short);
-        facts(&[
-            ("score", self.score.to_string()),
-            ("value", self.matrix.map_or(String::new(), |_| value)),
-            ("what it is", what),
-            ("formula", self.parts().map_or(String::new(), |(_, score)| score.formula().text())),
-            ("best", self.parts().map_or("higher, up to 1".into(), |(_, score)| best(score))),
-        ])
-    }
-
-    fn json(&self) -> Value {
-        let mut document = json!({
-            "name": self.score.to_string(),
-            "average": self.parts().map(|(average, _)| average.name()),
-            "of": self.parts().map(|(_, score)| one_json(score, None)),
-        });
-        if self.matrix.is_some() {
-            document["value"] = json!(self.value());
+        Some((Average::Micro, score)) => {
+            format!("{score} of the matrices of each class against the rest, added up")
         }
-        document
-    }
+        None => "a score of the whole matrix of all classes".into(),
+    };
+    let value = |value: Option<f64>| value.map_or("undefined".into(), short);
+    facts(&[
+        ("score", description.name.clone()),
+        ("value", description.value.map_or(String::new(), value)),
+        ("what it is", what),
+        ("formula", averaged.map_or(String::new(), |(_, score)| score.formula().text())),
+        ("best", averaged.map_or("higher, up to 1".into(), |(_, score)| best(score))),
+    ])
 }
 
 fn read_matrix(text: &str) -> Result<Confusion, String> {
@@ -145,19 +117,13 @@ fn read_matrix(text: &str) -> Result<Confusion, String> {
     }
 }
 
-/// Every line of the registry, those that need a number at an example of it.
-/// All of the registry.
-pub fn registered() -> impl Iterator<Item = Score> {
-    ROWS.iter().filter_map(Score::example)
-}
-
 fn list() -> String {
     let rows: Vec<Vec<String>> = ROWS
         .iter()
         .filter_map(|row| {
             let score = Score::example(row)?;
             let aliases = row.aliases.iter().take(4).copied().collect::<Vec<_>>().join(", ");
-            Some(vec![row.signature(), best(&score), shape(&score).into(), aliases])
+            Some(vec![row.signature(), best(&score), shape_name(&score).into(), aliases])
         })
         .collect();
     let table = aligned(&["score", "best", "shape", "also called"], &rows);
@@ -170,7 +136,7 @@ fn list() -> String {
 
 fn values(matrix: &Confusion) -> String {
     let rows: Vec<Vec<String>> =
-        registered().map(|score| vec![score.name().to_string(), shown(&score, matrix), best(&score)]).collect();
+        registered_scores().map(|score| vec![score.name().to_string(), shown(&score, matrix), best(&score)]).collect();
     aligned(&["score", "value", "best"], &rows)
 }
 
@@ -190,7 +156,7 @@ fn detail(score: &Score, matrix: Option<&Confusion>) -> String {
         ("best", best(score)),
         ("range", row.map_or(String::new(), |row| format!("{} to {}", short(row.range.0), short(row.range.1)))),
         ("no skill", no_skill(score).map_or("varies with base rate and alarms".into(), short)),
-        ("shape", shape(score).into()),
+        ("shape", shape_name(score).into()),
         ("undefined when", score.formula().undefined_when().join(", or ")),
         ("LaTeX", score.formula().latex()),
         ("Python", score.formula().python()),
@@ -218,46 +184,4 @@ pub fn best(score: &Score) -> String {
         (Direction::Lower, None) => "lower".into(),
         (Direction::Toward(ideal), _) => format!("near {}", short(ideal)),
     }
-}
-
-fn shape(score: &Score) -> &'static str {
-    match score.shape() {
-        Shape::Linear => "linear",
-        Shape::LinearFractional => "linear-fractional",
-        Shape::Nonlinear => "nonlinear",
-    }
-}
-
-/// One of them by the names that stay.
-pub fn one_json(score: &Score, matrix: Option<&Confusion>) -> Value {
-    let row = score.row();
-    let direction = match score.direction() {
-        Direction::Higher => json!("higher"),
-        Direction::Lower => json!("lower"),
-        Direction::Toward(ideal) => json!({ "toward": ideal }),
-    };
-    // An infinite end is `null`: JSON has no infinity.
-    let end = |value: f64| if value.is_finite() { json!(value) } else { Value::Null };
-    let parameter = |parameter: &score::Parameter| json!({ "name": parameter.name, "default": parameter.default });
-    let mut document = json!({
-        "name": score.name(),
-        "signature": row.map_or(score.name().to_string(), Row::signature),
-        "formula": score.formula().text(),
-        "latex": score.formula().latex(),
-        "python": score.formula().python(),
-        "aliases": row.map_or(&[][..], |row| row.aliases),
-        "parameters": row.map_or(vec![], |row| row.parameters.iter().map(parameter).collect()),
-        "direction": direction,
-        "perfect": row.and_then(|row| row.perfect),
-        "range": row.map(|row| [end(row.range.0), end(row.range.1)]),
-        "no_skill": no_skill(score),
-        "shape": shape(score),
-        "undefined_when": score.formula().undefined_when(),
-        "note": row.map_or("", |row| row.note),
-        "reference": row.map_or("", |row| row.reference),
-    });
-    if let Some(matrix) = matrix {
-        document["value"] = json!(score.checked(matrix));
-    }
-    document
 }

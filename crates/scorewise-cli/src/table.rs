@@ -1,8 +1,9 @@
-//! What all commands show alike: tables that line up, numbers, matrices, a density in block characters; and their JSON.
+//! What all commands print alike: aligned tables, numbers, matrices, a density in block characters, and JSON.
 
 use scorewise::Confusion;
+use scorewise_report::evaluation::ClassSummary;
 pub use scorewise_report::{ends, short, shown};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 /// Columns padded to their widest cell, two blanks apart; the last column is left ragged.
 pub fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {
@@ -53,20 +54,23 @@ pub fn matrix(confusion: &Confusion) -> String {
     aligned(&["", "forecast no", "forecast yes"], &rows)
 }
 
-/// A confusion matrix by the names of its cells.
-pub fn confusion_json(confusion: &Confusion) -> Value {
-    let [tn, fp, fn_, tp] = confusion.array().map(count_json);
-    json!({ "tn": tn, "fp": fp, "fn": fn_, "tp": tp })
+/// The scores of decisions between more than two classes.
+pub fn class_summary(summary: &ClassSummary) -> String {
+    let head = facts(&[("rows", summary.rows.to_string()), ("classes", summary.classes.len().to_string())]);
+    let row = |(class, cells): (&String, &Vec<f64>)| {
+        std::iter::once(class.clone()).chain(cells.iter().map(|cell| short(*cell))).collect::<Vec<_>>()
+    };
+    let matrix: Vec<Vec<String>> = summary.classes.iter().zip(&summary.confusion).map(row).collect();
+    let forecast: Vec<String> = summary.classes.iter().map(|class| format!("forecast {class}")).collect();
+    let heading: Vec<&str> = std::iter::once("truth").chain(forecast.iter().map(String::as_str)).collect();
+    let scores: Vec<Vec<String>> =
+        summary.scores.iter().map(|score| vec![score.name.clone(), shown(score.estimate.value)]).collect();
+    format!("{head}\n{}\n{}", aligned(&heading, &matrix), aligned(&["score", "value"], &scores))
 }
 
-/// Whole numbers without a point.
-fn count_json(count: f64) -> Value {
-    if count.fract() == 0.0 && (0.0..9e15).contains(&count) { json!(count as u64) } else { json!(count) }
-}
-
-/// One document, indented.
-pub fn pretty(value: &Value) -> String {
-    format!("{value:#}\n")
+/// One JSON document, indented.
+pub fn pretty(document: &impl Serialize) -> String {
+    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
 }
 
 #[cfg(test)]
@@ -85,9 +89,8 @@ mod tests {
     }
 
     #[test]
-    fn matrices_count_whole_rows_whole_and_weights_as_they_are() {
+    fn whole_counts_have_no_decimal_point_and_intervals_enough_digits() {
         let confusion = Confusion::new(2680.0, 72.0, 23.0, 28.5);
-        assert_eq!(confusion_json(&confusion).to_string(), r#"{"tn":2680,"fp":72,"fn":23,"tp":28.5}"#);
         let expected = "          FORECAST NO  FORECAST YES\nnegative  2680         72\npositive  23           28.5\n";
         assert_eq!(matrix(&confusion), expected);
         assert_eq!(with_interval(0.5, Some((0.25, 0.75))), "0.5 (95 % 0.25 to 0.75)");

@@ -3,16 +3,14 @@
 use scorewise::sweep::sweep;
 use scorewise::theory::{self, FRACTIONS, Law, Theory};
 use scorewise::{Direction, Prior, Score};
-use scorewise_report::document::{Document, Kind};
-use serde_json::{Value, json};
+use scorewise_report::evaluation::{TheorySummary, theory_document};
 
 use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{Forecast, with_rows};
 use crate::score::note_classes;
 use crate::showing;
-use crate::showing::forecast::{Question, forecast, theory as shown};
-use crate::showing::provenance::{data, provenance};
-use crate::table::{aligned, confusion_json, facts, matrix, pretty, short};
+use crate::showing::provenance::provenance;
+use crate::table::{aligned, facts, matrix, pretty, short};
 
 /// What `scorewise theory` takes.
 #[derive(clap::Args)]
@@ -29,7 +27,7 @@ pub struct Arguments {
     #[arg(long, default_value = "cosine:0.5,0.1")]
     prior: String,
     #[command(flatten)]
-    showing: showing::Looking,
+    showing: showing::ReportFiles,
     /// One JSON document
     #[arg(long)]
     json: bool,
@@ -44,29 +42,17 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
     let found = with_rows!(&predictions, 0, rows => theory::report(&score, &prior, &rows, &FRACTIONS, None)?);
     note_classes(&predictions);
-    let document = json(&score, &prior, &found);
     arguments.showing.write(places, || {
         let (law, sweep) = with_rows!(&predictions, 0, rows => (Law::new(&score, &prior, &rows)?, sweep(&rows)?));
-        let best = sweep.best(&score);
-        let question = Question {
-            score: &score,
-            threshold: best.as_ref().map_or(0.5, |best| best.threshold),
-            chosen: match best {
-                Some(_) => format!("best {score} on these rows"),
-                None => format!("one half, for {score} is undefined on these rows (the theory takes x/0 as 0)"),
-            },
-            interval: best.map(|best| best.interval),
-            prior: Some(&prior),
-            classes: predictions.classes(),
-            ..Question::default()
-        };
-        Ok(Document {
-            forecast: Some(forecast(&sweep, &question)),
-            theory: Some(shown(&score, &prior, &found, &law)),
-            ..Document::new(Kind::Theory, provenance(None, vec![data(&predictions)]), document.clone())
-        })
+        let provenance = provenance(None, vec![predictions.data()]);
+        Ok(theory_document(&score, &prior, &found, &law, &sweep, predictions.classes(), provenance))
     })?;
-    Ok(if arguments.json { pretty(&document) } else { text(&score, &prior, &found) }.into())
+    Ok(if arguments.json {
+        pretty(&TheorySummary::from_theory(&score, &prior, &found))
+    } else {
+        text(&score, &prior, &found)
+    }
+    .into())
 }
 
 fn text(score: &Score, prior: &Prior, found: &Theory) -> String {
@@ -91,26 +77,4 @@ fn text(score: &Score, prior: &Prior, found: &Theory) -> String {
         found.bounds.iter().map(|bound| vec![bound.name.clone(), short(bound.exact), short(bound.bound)]).collect();
     let bounds = aligned(&["bound of", "exact", "bound"], &rows);
     format!("{lines}\nE[CM], the expected matrix\n{}\n{bounds}", matrix(&found.expected_confusion))
-}
-
-/// By the names that stay.
-pub fn json(score: &Score, prior: &Prior, found: &Theory) -> Value {
-    let bounds: Vec<Value> = found
-        .bounds
-        .iter()
-        .map(|bound| json!({ "name": bound.name, "bound": bound.bound, "exact": bound.exact }))
-        .collect();
-    json!({
-        "score": score.name(),
-        "prior": prior.to_string(),
-        "expected_confusion": confusion_json(&found.expected_confusion),
-        "score_of_expectation": found.score_of_expectation,
-        "expected_score": found.expected_score,
-        "jensen_gap": found.jensen_gap,
-        "deviation": found.deviation,
-        "taylor": found.taylor,
-        "lipschitz": found.lipschitz,
-        "calibrated_threshold": found.calibrated_threshold,
-        "bounds": bounds,
-    })
 }

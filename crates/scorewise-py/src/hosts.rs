@@ -4,7 +4,8 @@ use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use scorewise::prior::COEFFICIENTS;
 use scorewise::{Direction, Prior, Score};
-use scorewise_cli::documents;
+use scorewise_report::evaluation::ScoreDescription;
+use serde_json::json;
 
 use crate::fault::fault;
 
@@ -18,7 +19,8 @@ pub fn score_facts(score: &str) -> PyResult<(String, String, f64, String)> {
         Direction::Lower => f64::NEG_INFINITY,
         Direction::Toward(ideal) => ideal,
     };
-    Ok((score.name().to_string(), score.formula().python(), aim, documents::one_score(&score).to_string()))
+    let description = json!(ScoreDescription::new(&score, None)).to_string();
+    Ok((score.name().to_string(), score.formula().python(), aim, description))
 }
 
 /// A prior: as it is written, its mean, its support, and where its middle 98 % lie.

@@ -15,10 +15,13 @@ mod hosts;
 mod table;
 mod model;
 mod pages;
+mod command;
 
 /// The native part of the package `scorewise`. Private: names and signatures may change at any time.
 #[pyo3::pymodule]
 mod _scorewise {
+    #[pymodule_export]
+    use crate::command::command;
     #[pymodule_export]
     use crate::files::check_output;
     #[pymodule_export]
@@ -28,7 +31,7 @@ mod _scorewise {
     #[pymodule_export]
     use crate::measures::{Sweep, class_score, confusion, priors, score, scores, theory};
     #[pymodule_export]
-    use crate::model::{Model, command, train, training_options};
+    use crate::model::{Model, train, training_options};
     #[pymodule_export]
     use crate::pages::{curves_svg, figure_png, figures, page, report};
 }

@@ -5,8 +5,12 @@ use pyo3::prelude::*;
 use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::{self, Bootstrap, Condition, Resampling};
 use scorewise::{Logits, Prior, Probabilities, Score};
-use scorewise_cli::documents;
+use scorewise_report::evaluation::{
+    BestThreshold, ScoreDescription, ScoreSummary, TheorySummary, ThresholdBootstrap, best_threshold_bootstrap,
+    no_best_threshold, prior_families, registered_scores,
+};
 use scorewise_train::plan::multi_score;
+use serde_json::json;
 
 use crate::arrays::{RowArrays, slice, with_rows};
 use crate::fault::fault;
@@ -71,10 +75,10 @@ pub fn score(
     bootstrap: BootstrapSettings,
 ) -> PyResult<String> {
     let (scores, bootstrap, slices) = (parse_scores(scores)?, bootstrap.read()?, rows.read()?);
-    let document = py.detach(|| -> scorewise::Result<_> {
-        with_rows!(Probabilities, slices, rows => documents::score(&rows, threshold, scores, &bootstrap))
+    let summary = py.detach(|| -> scorewise::Result<_> {
+        with_rows!(Probabilities, slices, rows => ScoreSummary::new(&rows, threshold, &scores, &bootstrap))
     });
-    Ok(document.map_err(fault)?.to_string())
+    Ok(json!(summary.map_err(fault)?.with_bootstrap(&bootstrap)).to_string())
 }
 
 /// A score of the predicted classes: of the whole matrix (`mcc`, `gerrity`, …) or an average over the classes (`macro(f1)`). A score of
@@ -102,23 +106,24 @@ pub fn theory(py: Python<'_>, rows: RowArrays<'_>, score: &str, prior: &str, fro
     let slices = rows.read()?;
     let document = py.detach(|| -> scorewise::Result<_> {
         match from_logits {
-            true => with_rows!(Logits, slices, rows => documents::theory(&score, &prior, &rows)),
-            false => with_rows!(Probabilities, slices, rows => documents::theory(&score, &prior, &rows)),
+            true => with_rows!(Logits, slices, rows => TheorySummary::new(&score, &prior, &rows)),
+            false => with_rows!(Probabilities, slices, rows => TheorySummary::new(&score, &prior, &rows)),
         }
     });
-    Ok(document.map_err(fault)?.to_string())
+    Ok(json!(document.map_err(fault)?).to_string())
 }
 
 /// The registered scores, as JSON.
 #[pyfunction]
 pub fn scores() -> String {
-    documents::scores().to_string()
+    let all: Vec<_> = registered_scores().map(|score| ScoreDescription::new(&score, None)).collect();
+    json!(all).to_string()
 }
 
 /// The families of threshold priors, as JSON.
 #[pyfunction]
 pub fn priors() -> String {
-    documents::priors().to_string()
+    json!(prior_families()).to_string()
 }
 
 /// The confusion matrices of a set of predictions at all thresholds.
@@ -158,8 +163,8 @@ impl Sweep {
     fn best(&self, py: Python<'_>, score: &str, subject_to: Vec<String>) -> PyResult<String> {
         let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
         py.detach(|| match self.0.best_subject_to(&score, &conditions) {
-            Some(best) => Ok(documents::best(&score, &conditions, &best).to_string()),
-            None => Err(documents::no_best(&self.0, &score, &conditions)),
+            Some(best) => Ok(json!(BestThreshold::new(&score, &conditions, &best)).to_string()),
+            None => Err(no_best_threshold(&self.0, &score, &conditions)),
         })
         .map_err(fault)
     }
@@ -200,11 +205,11 @@ impl Sweep {
     ) -> PyResult<String> {
         let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
         let (bootstrap, slices) = (bootstrap.read()?, rows.read()?);
-        let document = py.detach(|| -> scorewise::Result<_> {
+        let bests = py.detach(|| -> scorewise::Result<_> {
             with_rows!(Probabilities, slices, rows => {
-                documents::spread(&rows, &self.0, &score, &conditions, &bootstrap)
+                best_threshold_bootstrap(&rows, Some(&self.0), &score, &conditions, &bootstrap)
             })
         });
-        Ok(document.map_err(fault)?.to_string())
+        Ok(json!(ThresholdBootstrap::new(&bests.map_err(fault)?, &bootstrap)).to_string())
     }
 }

@@ -1,6 +1,5 @@
-//! The trainer, its models, and the command line.
+//! The trainer and its models.
 
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +13,7 @@ use pyo3::types::PyBytes;
 use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::confusion;
 use scorewise::{Probabilities, Rows};
-use scorewise_cli::documents;
+use scorewise_report::evaluation::training_curves;
 use scorewise_table::encode::Choice;
 use scorewise_table::table::{Category, Column, Reading, Values};
 use scorewise_train::backend::Cpu;
@@ -92,7 +91,7 @@ fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
     };
     let binary = (trained.model.classes.len() == 2).then(|| plan.score.binary()).transpose()?;
     Ok(json!({
-        "report": documents::training(&trained.fits, plan, binary.as_ref()),
+        "report": training_curves(&trained.fits, plan, binary.as_ref()),
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
         "notes": trained.notes.iter().map(by_argument).collect::<Vec<_>>(),
         "value": value(&trained.model, plan, &trained.validation)?,
@@ -216,13 +215,6 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<u32>>> {
         Ok(Predictor::new(&self.0).labels(slice(&probabilities)?).into_pyarray(py))
     }
-}
-
-/// Runs the command `scorewise` with these arguments, the program's name first, and returns its exit code. The process is taken to be the
-/// command's own, with its signals.
-#[pyfunction]
-pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| scorewise_cli::main(arguments))
 }
 
 /// The names of all training options, for a test that the classifier has a parameter for each.

@@ -4,8 +4,8 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use scorewise::{Prior, Probabilities};
-use scorewise_cli::documents::{self, Asked, Kept};
 use scorewise_report::document::{Document, Provenance, Training};
+use scorewise_report::evaluation::{FloatColumn, ReportOptions, forecast_report, predictions_data};
 use scorewise_report::{
     Drawn, Error, NamedLine, ScoreCurves, figure_scores, figures as report_figures, page as render_page,
 };
@@ -37,12 +37,12 @@ pub fn report(
     let classes: [String; 2] = serde_json::from_value(facts["classes"].clone()).map_err(fault)?;
     let training: Option<Training> = serde_json::from_value(facts["training"].clone()).map_err(fault)?;
     let mut provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(fault)?;
-    let columns: Vec<Kept<'_>> = match slices.floats {
-        FloatSlices::F32(values, weights) => std::iter::once(values).chain(weights).map(Kept::Narrow).collect(),
-        FloatSlices::F64(values, weights) => std::iter::once(values).chain(weights).map(Kept::Wide).collect(),
+    let columns: Vec<FloatColumn<'_>> = match slices.floats {
+        FloatSlices::F32(values, weights) => std::iter::once(values).chain(weights).map(FloatColumn::F32).collect(),
+        FloatSlices::F64(values, weights) => std::iter::once(values).chain(weights).map(FloatColumn::F64).collect(),
     };
-    provenance.data.push(documents::data_of("arrays", &slices.labels, columns));
-    let request = Asked {
+    provenance.data.push(predictions_data("arrays", &slices.labels, columns));
+    let options = ReportOptions {
         score: &score,
         threshold,
         chosen: facts["chosen"].as_str().unwrap_or_default().into(),
@@ -53,7 +53,7 @@ pub fn report(
         provenance,
     };
     let document = py.detach(|| -> scorewise::Result<_> {
-        with_rows!(Probabilities, slices, rows => documents::report(&rows, request, &bootstrap))
+        with_rows!(Probabilities, slices, rows => forecast_report(&rows, options, &bootstrap))
     });
     Ok(document.map_err(fault)?.map_err(fault)?.write())
 }

@@ -5,13 +5,16 @@
 //! scores, so that every score on a page is computed by the core from the same counts.
 
 use scorewise::{Confusion, Score};
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::evaluation::{ComparisonSummary, Evaluation, ReproductionSummary, TheorySummary, TrainSummary, TuneSummary};
 use crate::number::short;
 
 /// The result of one command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "StoredDocument")]
 pub struct Document {
     /// The version of scorewise that wrote the document.
     pub scorewise: String,
@@ -20,7 +23,7 @@ pub struct Document {
     /// Command line, time, seed and data.
     pub provenance: Provenance,
     /// The output of the command with `--json`.
-    pub result: Value,
+    pub result: CommandResult,
     /// Notes for the user, such as warnings about the data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -57,6 +60,24 @@ pub enum Kind {
     Theory,
     /// `reproduce`.
     Reproduce,
+}
+
+/// What a command prints with `--json`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum CommandResult {
+    /// Of `train`.
+    Train(Box<TrainSummary>),
+    /// Of `score`.
+    Score(Evaluation),
+    /// Of `tune`.
+    Tune(TuneSummary),
+    /// Of `compare`.
+    Compare(ComparisonSummary),
+    /// Of `theory`.
+    Theory(TheorySummary),
+    /// Of `reproduce`.
+    Reproduce(ReproductionSummary),
 }
 
 /// The origin of a result, with what is needed to reproduce it.
@@ -126,7 +147,7 @@ pub struct Forecast {
     pub intervals: Vec<Interval>,
     /// Reference forecasts, such as `always yes`.
     #[serde(default)]
-    pub yardsticks: Vec<Yardstick>,
+    pub yardsticks: Vec<ReferenceForecast>,
     /// The area under the ROC curve.
     pub roc_area: Option<f64>,
     /// The average precision.
@@ -223,7 +244,7 @@ pub struct Interval {
 
 /// A reference forecast that needs no model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Yardstick {
+pub struct ReferenceForecast {
     /// Name, such as `always yes`.
     pub name: String,
     /// tn, fp, fn, tp.
@@ -410,38 +431,25 @@ impl Document {
     /// Reads JSON written by `--report results.json`, or printed with `--json`; the latter has no data for figures.
     pub fn read(text: &str) -> Result<Self, NoDocument> {
         let value: Value =
-            serde_json::from_str(text).map_err(|error| NoDocument(format!("is not valid JSON: {error}")))?;
-        if value.get("scorewise").is_some() && value.get("result").is_some() {
-            return serde_json::from_value(value).map_err(|error| {
-                NoDocument(format!("was written by another version of scorewise or has been modified: {error}"))
-            });
+            serde_json::from_str(text).map_err(|fault| NoDocument(format!("is not valid JSON: {fault}")))?;
+        let other_version =
+            |fault| NoDocument(format!("was written by another version of scorewise or has been modified: {fault}"));
+        let keys = ResultKeys::deserialize(&value).unwrap_or_default();
+        if keys.scorewise && keys.result {
+            return serde_json::from_value(value).map_err(other_version);
         }
-        let has = |names: &[&str]| names.iter().all(|name| value.get(name).is_some());
-        let kind = if has(&["experiment", "table"]) {
-            Kind::Reproduce
-        } else if has(&["model", "decision"]) {
-            Kind::Train
-        } else if has(&["first", "second", "difference"]) {
-            Kind::Compare
-        } else if has(&["expected_confusion", "bounds"]) {
-            Kind::Theory
-        } else if has(&["score", "threshold", "bootstrap"]) {
-            Kind::Tune
-        } else if has(&["scores", "confusion"]) {
-            Kind::Score
-        } else {
-            return Err(NoDocument("is not a result of scorewise".into()));
-        };
-        let seed = value.get("seed").and_then(Value::as_u64);
-        Ok(Document::new(kind, Provenance { seed, ..Provenance::default() }, value))
+        let kind = keys.kind().ok_or_else(|| NoDocument("is not a result of scorewise".into()))?;
+        let result = CommandResult::read(kind, value).map_err(other_version)?;
+        let seed = result.seed();
+        Ok(Document::new(Provenance { seed, ..Provenance::default() }, result))
     }
 
     /// A document with a result and no data for figures.
     #[must_use]
-    pub fn new(kind: Kind, provenance: Provenance, result: Value) -> Self {
+    pub fn new(provenance: Provenance, result: CommandResult) -> Self {
         Document {
             scorewise: env!("CARGO_PKG_VERSION").into(),
-            kind,
+            kind: result.kind(),
             provenance,
             result,
             notes: Vec::new(),
@@ -458,4 +466,168 @@ impl Document {
     pub fn write(&self) -> String {
         serde_json::to_string(self).unwrap_or_default() + "\n"
     }
+}
+
+impl CommandResult {
+    /// Which command the result comes from.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        match self {
+            CommandResult::Train(_) => Kind::Train,
+            CommandResult::Score(_) => Kind::Score,
+            CommandResult::Tune(_) => Kind::Tune,
+            CommandResult::Compare(_) => Kind::Compare,
+            CommandResult::Theory(_) => Kind::Theory,
+            CommandResult::Reproduce(_) => Kind::Reproduce,
+        }
+    }
+
+    /// The result of a command from its JSON.
+    fn read(kind: Kind, value: Value) -> Result<Self, serde_json::Error> {
+        use serde_json::from_value;
+        Ok(match kind {
+            Kind::Train => CommandResult::Train(from_value(value)?),
+            Kind::Score => CommandResult::Score(from_value(value)?),
+            Kind::Tune => CommandResult::Tune(from_value(value)?),
+            Kind::Compare => CommandResult::Compare(from_value(value)?),
+            Kind::Theory => CommandResult::Theory(from_value(value)?),
+            Kind::Reproduce => CommandResult::Reproduce(from_value(value)?),
+        })
+    }
+
+    /// The seed that the result itself carries.
+    fn seed(&self) -> Option<u64> {
+        match self {
+            CommandResult::Train(result) => Some(result.seed),
+            CommandResult::Score(Evaluation::Binary(summary)) => summary.seed,
+            CommandResult::Compare(result) => Some(result.seed),
+            CommandResult::Reproduce(result) => Some(result.seed),
+            CommandResult::Score(Evaluation::Classes(_)) | CommandResult::Tune(_) | CommandResult::Theory(_) => None,
+        }
+    }
+}
+
+macro_rules! from_results {
+    ($($type:ty => $variant:ident),+ $(,)?) => {
+        $(impl From<$type> for CommandResult {
+            fn from(result: $type) -> Self {
+                CommandResult::$variant(result.into())
+            }
+        })+
+    };
+}
+
+from_results! {
+    TrainSummary => Train,
+    Evaluation => Score,
+    TuneSummary => Tune,
+    ComparisonSummary => Compare,
+    TheorySummary => Theory,
+    ReproductionSummary => Reproduce,
+}
+
+/// A document as it is stored: the kind says how its result is to be read.
+#[derive(Deserialize)]
+struct StoredDocument {
+    scorewise: String,
+    kind: Kind,
+    provenance: Provenance,
+    result: Value,
+    #[serde(default)]
+    notes: Vec<String>,
+    #[serde(default)]
+    forecast: Option<Forecast>,
+    #[serde(default)]
+    training: Option<Training>,
+    #[serde(default)]
+    theory: Option<Theory>,
+    #[serde(default)]
+    comparison: Option<Comparison>,
+    #[serde(default)]
+    reproduction: Option<Reproduction>,
+}
+
+impl TryFrom<StoredDocument> for Document {
+    type Error = serde_json::Error;
+
+    fn try_from(stored: StoredDocument) -> Result<Self, Self::Error> {
+        let StoredDocument { scorewise, kind, provenance, result, notes, forecast, training, theory, .. } = stored;
+        let (comparison, reproduction) = (stored.comparison, stored.reproduction);
+        let result = CommandResult::read(kind, result)?;
+        Ok(Document {
+            scorewise,
+            kind,
+            provenance,
+            result,
+            notes,
+            forecast,
+            training,
+            theory,
+            comparison,
+            reproduction,
+        })
+    }
+}
+
+/// Which keys a JSON object has, by which the results of the commands are told apart.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ResultKeys {
+    #[serde(deserialize_with = "is_present")]
+    scorewise: bool,
+    #[serde(deserialize_with = "is_present")]
+    result: bool,
+    #[serde(deserialize_with = "is_present")]
+    experiment: bool,
+    #[serde(deserialize_with = "is_present")]
+    table: bool,
+    #[serde(deserialize_with = "is_present")]
+    model: bool,
+    #[serde(deserialize_with = "is_present")]
+    decision: bool,
+    #[serde(deserialize_with = "is_present")]
+    first: bool,
+    #[serde(deserialize_with = "is_present")]
+    second: bool,
+    #[serde(deserialize_with = "is_present")]
+    difference: bool,
+    #[serde(deserialize_with = "is_present")]
+    expected_confusion: bool,
+    #[serde(deserialize_with = "is_present")]
+    bounds: bool,
+    #[serde(deserialize_with = "is_present")]
+    score: bool,
+    #[serde(deserialize_with = "is_present")]
+    threshold: bool,
+    #[serde(deserialize_with = "is_present")]
+    bootstrap: bool,
+    #[serde(deserialize_with = "is_present")]
+    scores: bool,
+    #[serde(deserialize_with = "is_present")]
+    confusion: bool,
+}
+
+impl ResultKeys {
+    fn kind(&self) -> Option<Kind> {
+        if self.experiment && self.table {
+            Some(Kind::Reproduce)
+        } else if self.model && self.decision {
+            Some(Kind::Train)
+        } else if self.first && self.second && self.difference {
+            Some(Kind::Compare)
+        } else if self.expected_confusion && self.bounds {
+            Some(Kind::Theory)
+        } else if self.score && self.threshold && self.bootstrap {
+            Some(Kind::Tune)
+        } else if self.scores && self.confusion {
+            Some(Kind::Score)
+        } else {
+            None
+        }
+    }
+}
+
+/// True for any value, `null` included.
+fn is_present<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(from).map(|_| true)
 }

@@ -23,6 +23,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `number` | formatting of numbers |
+//! | [`evaluation`] | results with intervals: scores at a threshold, the best threshold, comparisons, trained models |
 //! | `document` | a result as data, from which the page and its figures are made |
 //! | `histogram` | normalised histogram of values in [0, 1] |
 //! | `curve`, `clip`, `simplify` | density and distribution function of a prior as points; line clipping and simplification |
@@ -47,6 +48,7 @@
 
 mod number;
 pub mod document;
+pub mod evaluation;
 mod histogram;
 mod curve;
 mod clip;

@@ -9,9 +9,10 @@ mod picture_reader;
 
 use picture_reader::{BLUE, FRAME, GREEN, INK, ReadPicture, VERMILLION, assert_points_close};
 use scorewise_report::document::{
-    Bin, Bound, Comparison, Document, Epoch, Forecast, Interval, Kind, Member, Optimum, Point, Provenance, Theory,
-    Training, Yardstick,
+    Bin, Bound, Comparison, Document, Epoch, Forecast, Interval, Member, Optimum, Point, Provenance, ReferenceForecast,
+    Theory, Training,
 };
+use scorewise_report::evaluation::{ComparedForecast, ComparisonSummary, Estimate, TuneSummary, TuningSummary};
 use scorewise_report::{figures, page};
 use serde_json::{Value, json};
 
@@ -57,7 +58,7 @@ fn forecast() -> Forecast {
             Optimum { score: "precision".into(), threshold: 0.85, value: 1.0, interval: (0.8, 0.9) },
         ],
         intervals: vec![Interval { score: "f1".into(), low: 0.4, high: 1.0 }],
-        yardsticks: vec![Yardstick { name: "always yes".into(), cells: [0.0, 3.0, 0.0, 3.0] }],
+        yardsticks: vec![ReferenceForecast { name: "always yes".into(), cells: [0.0, 3.0, 0.0, 3.0] }],
         roc_area: Some(7.0 / 9.0),
         average_precision: Some(0.75),
     }
@@ -94,9 +95,13 @@ fn document() -> Document {
             law: vec![(0.4, 0.25), (2.0 / 3.0, 0.75), (6.0 / 7.0, 1.0)],
         }),
         ..Document::new(
-            Kind::Tune,
             Provenance { command: "scorewise tune 'a <b>.csv'".into(), seed: Some(7), ..Provenance::default() },
-            json!({ "score": "f1", "file": "</script><script>alert(1)</script>" }),
+            TuneSummary::Binary(TuningSummary {
+                score: "f1".into(),
+                subject_to: Some(vec!["</script><script>alert(1)</script>".into()]),
+                ..TuningSummary::default()
+            })
+            .into(),
         )
     }
 }
@@ -190,14 +195,26 @@ fn a_comparison_draws_both_forecasts() {
         interval: Some((-0.1, 0.1)),
         differences: vec![-0.1, 0.0, 0.1],
     };
-    let document = Document {
-        comparison: Some(comparison),
-        ..Document::new(
-            Kind::Compare,
-            Provenance::default(),
-            json!({ "first": { "value": 0.5 }, "second": {}, "difference": {} }),
-        )
+    let forecast = |name: &str, value: Option<f64>| ComparedForecast {
+        name: name.into(),
+        threshold: None,
+        value,
+        low: None,
+        high: None,
+        better: 0.0,
     };
+    let summary = ComparisonSummary {
+        score: "f1".into(),
+        rows: 6,
+        positives: 3,
+        first: forecast("new", Some(0.5)),
+        second: forecast("old", None),
+        difference: Estimate::default(),
+        better: None,
+        replicates: 3,
+        seed: 0,
+    };
+    let document = Document { comparison: Some(comparison), ..Document::new(Provenance::default(), summary.into()) };
     let names: Vec<String> = figures(&document).unwrap().into_iter().map(|figure| figure.name).collect();
     assert_eq!(names, ["scores", "roc", "difference"]);
     let page = page(&document).unwrap();

@@ -12,6 +12,8 @@ use std::collections::HashMap;
 use crate::outcome::{Failure, note};
 use scorewise::Score;
 use scorewise::multiclass::MultiScore;
+use scorewise_report::document::Data;
+use scorewise_report::evaluation::{FloatColumn, class_predictions_data, predictions_data, unnamed_classes};
 use scorewise_table::spreadsheet::spreadsheet_text;
 use scorewise_table::table::{Category, Column, Reader, Reading, Source, Table, Values};
 use scorewise_train::plan::multi_score;
@@ -137,18 +139,18 @@ macro_rules! with_rows {
         let predictions: &$crate::predictions::Predictions = $predictions;
         let labels = &predictions.labels;
         match &predictions.forecasts[$forecast] {
-            Numbers::Narrow(values) => {
+            Numbers::F32(values) => {
                 let $rows = scorewise::Rows::new(scorewise::Probabilities(values.as_slice()), labels)?;
                 let $rows = match &predictions.weights {
-                    Some(Numbers::Narrow(weights)) => $rows.weighted(weights)?,
+                    Some(Numbers::F32(weights)) => $rows.weighted(weights)?,
                     _ => $rows,
                 };
                 $body
             }
-            Numbers::Wide(values) => {
+            Numbers::F64(values) => {
                 let $rows = scorewise::Rows::new(scorewise::Probabilities(values.as_slice()), labels)?;
                 let $rows = match &predictions.weights {
-                    Some(Numbers::Wide(weights)) => $rows.weighted(weights)?,
+                    Some(Numbers::F64(weights)) => $rows.weighted(weights)?,
                     _ => $rows,
                 };
                 $body
@@ -363,6 +365,14 @@ fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     table.column(name).ok_or_else(|| Error::data(Place::file(&table.file), problem(), ""))
 }
 
+impl ClassPredictions {
+    /// The name of the file, and a fingerprint of what was read from it.
+    pub fn data(&self) -> Data {
+        let columns = self.probabilities.iter().chain(&self.weights);
+        class_predictions_data(&self.file, &self.classes, &self.labels, &self.decisions, columns)
+    }
+}
+
 impl Predictions {
     /// The threshold to judge by: the one given, else the model's, else one half; and how it came about.
     pub fn threshold(&self, given: Option<f64>) -> (f64, &'static str) {
@@ -375,7 +385,7 @@ impl Predictions {
 
     /// The names of the classes, as the model had them.
     pub fn classes(&self) -> [String; 2] {
-        self.model.classes.clone().unwrap_or_else(crate::showing::forecast::names)
+        self.model.classes.clone().unwrap_or_else(unnamed_classes)
     }
 
     /// The score by its name or formula: the one given, else the model's, else tss.
@@ -387,6 +397,15 @@ impl Predictions {
         }
     }
 
+    /// The name of the file, and a fingerprint of what was read from it.
+    pub fn data(&self) -> Data {
+        let columns = self.forecasts.iter().chain(&self.weights).map(|numbers| match numbers {
+            Numbers::F32(values) => FloatColumn::F32(values),
+            Numbers::F64(values) => FloatColumn::F64(values),
+        });
+        predictions_data(&self.file, &self.labels, columns)
+    }
+
     /// How many rows are positive.
     pub fn positives(&self) -> usize {
         self.labels.iter().filter(|label| **label).count()
@@ -395,7 +414,7 @@ impl Predictions {
     /// The core takes rows of one number type.
     fn align(&mut self) {
         let all = || self.forecasts.iter().chain(&self.weights);
-        if all().any(|numbers| matches!(numbers, Numbers::Wide(_))) {
+        if all().any(|numbers| matches!(numbers, Numbers::F64(_))) {
             self.forecasts.iter_mut().chain(&mut self.weights).for_each(Numbers::widen);
         }
     }

@@ -3,18 +3,18 @@
 use scorewise_table::table::{Column, Table, Values};
 use scorewise_train::{Error, Result};
 
-/// Numbers as narrow as they are: predictions by the hundred million should not take twice their room.
+/// A column of numbers, as f32 where no value needs more: hundreds of millions of predictions should not take twice the memory.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
-    /// All of them are f32 numbers.
-    Narrow(Vec<f32>),
-    /// At least one is not.
-    Wide(Vec<f64>),
+    /// Every value is exact as f32.
+    F32(Vec<f32>),
+    /// At least one value is not.
+    F64(Vec<f64>),
 }
 
 impl Default for Numbers {
     fn default() -> Self {
-        Numbers::Narrow(Vec::new())
+        Numbers::F32(Vec::new())
     }
 }
 
@@ -33,11 +33,11 @@ impl Numbers {
 
     fn extend(&mut self, values: &[f64]) {
         match self {
-            Numbers::Wide(all) => all.extend_from_slice(values),
-            Numbers::Narrow(all) if values.iter().all(|value| f64::from(*value as f32) == *value) => {
+            Numbers::F64(all) => all.extend_from_slice(values),
+            Numbers::F32(all) if values.iter().all(|value| f64::from(*value as f32) == *value) => {
                 all.extend(values.iter().map(|value| *value as f32));
             }
-            Numbers::Narrow(_) => {
+            Numbers::F32(_) => {
                 self.widen();
                 self.extend(values);
             }
@@ -45,8 +45,8 @@ impl Numbers {
     }
 
     pub(super) fn widen(&mut self) {
-        if let Numbers::Narrow(all) = self {
-            *self = Numbers::Wide(all.iter().map(|value| f64::from(*value)).collect());
+        if let Numbers::F32(all) = self {
+            *self = Numbers::F64(all.iter().map(|value| f64::from(*value)).collect());
         }
     }
 }

@@ -44,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     #[command(flatten)]
-    pub showing: showing::Looking,
+    pub showing: showing::ReportFiles,
     /// One JSON document on standard output
     #[arg(long)]
     pub json: bool,
@@ -98,7 +98,7 @@ impl Arguments {
             let problem = format!("`{other}` is no prior");
             return Err(Error::setting("priors", problem, "name priors, or `ce` for cross-entropy").into());
         }
-        let yardsticks = ["persistence", "logistic-8", "logistic-11"];
+        let references = ["persistence", "logistic-8", "logistic-11"];
         let further: &[&str] = match (experiment, self.beyond) {
             (Experiment::Pollution, true) => &["tuned-ce", "strong"],
             _ => &[],
@@ -107,7 +107,7 @@ impl Arguments {
             contenders.clear();
         }
         if experiment == Experiment::Pollution && self.priors.is_none() {
-            let names = yardsticks.iter().chain(further);
+            let names = references.iter().chain(further);
             contenders.extend(names.map(|name| name.parse()).collect::<Result<Vec<Contender>, Error>>()?);
         }
         let cures = match self.cure {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use scorewise::Prior;
 use scorewise_report::document::ThresholdsOf;
+use scorewise_report::evaluation::best_thresholds;
 use scorewise_report::{Picture, file_name, paper_priors, paper_thresholds};
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_train::reproduce::Trial;
@@ -19,20 +19,7 @@ pub fn priors() -> Vec<String> {
 /// Figure 2, one for each score: the best thresholds under the prior they were trained with.
 pub fn thresholds(chosen: &Chosen, trials: &[Trial]) -> Vec<ThresholdsOf> {
     // Without the cure where both were run: that is what the paper shows.
-    let cured = chosen.cures[0];
-    let of = |score: String| {
-        let panel = |prior: &Prior| {
-            let (name, mut found) = (prior.to_string(), Vec::new());
-            for trial in trials.iter().filter(|trial| trial.score == score && trial.contender == name) {
-                found.extend(trial.threshold.filter(|_| trial.success && trial.cured == cured));
-            }
-            (name, found)
-        };
-        let panels = chosen.contenders.iter().filter_map(|contender| contender.prior()).map(panel).collect();
-        ThresholdsOf { score, panels }
-    };
-    let all = chosen.scores.iter().map(|score| of(score.to_string()));
-    all.filter(|figure| !figure.panels.is_empty()).collect()
+    best_thresholds(&chosen.scores, &chosen.contenders, chosen.cures[0], trials)
 }
 
 /// The names of the figures: the first, and one for each score. Two scores whose names differ in signs alone get a number.

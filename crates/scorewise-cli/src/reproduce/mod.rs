@@ -2,12 +2,13 @@
 
 mod arguments;
 mod figures;
-mod shown;
+mod tables;
 
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use scorewise_report::document::{Document, Kind, Reproduction};
+use scorewise_report::document::{Document, Reproduction};
+use scorewise_report::evaluation::PaperComparison;
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_train::backend::Cpu;
 use scorewise_train::reproduce::{ExperimentData, Journal, Task, Trial, perform};
@@ -15,7 +16,6 @@ use scorewise_train::{Error, Place};
 
 pub use arguments::Arguments;
 use arguments::Chosen;
-use shown::Results;
 
 use crate::interrupt;
 use crate::outcome::{Failure, Outcome, note};
@@ -37,8 +37,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     })?;
     let mut outputs = Outputs::new().overwrites(OVERWRITE, arguments.showing.overwrite);
     outputs.reserve(&chosen.csv);
-    let tables = chosen.out.join(if arguments.beyond { "beyond.md" } else { "table.md" });
-    outputs.check(&tables, OutputKind::Tables)?;
+    let table_file = chosen.out.join(if arguments.beyond { "beyond.md" } else { "table.md" });
+    outputs.check(&table_file, OutputKind::Tables)?;
     if !arguments.beyond {
         figures::check(&chosen, &outputs)?;
     }
@@ -51,12 +51,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         return Ok(Outcome { text: String::new(), unmet: Some(kept) });
     };
     journal.finish()?;
-    let results = Results::new(&chosen, &trials, arguments, start.elapsed().as_secs_f64());
-    places.outputs.write(&tables, OutputKind::Tables, results.markdown().as_bytes())?;
+    let Chosen { experiment, scores, contenders, .. } = &chosen;
+    let seconds = start.elapsed().as_secs_f64();
+    let results = PaperComparison::new(*experiment, scores, contenders, &trials, arguments.seed, seconds);
+    places.outputs.write(&table_file, OutputKind::Tables, tables::markdown(&results, arguments).as_bytes())?;
     if !arguments.beyond {
         figures::write(&chosen, &trials, &mut places.outputs)?;
     }
-    let document = results.json();
+    let summary = results.summary();
     arguments.showing.write(places, || {
         let provenance = provenance(Some(arguments.seed), Vec::new());
         let reproduction = Reproduction {
@@ -65,13 +67,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             priors: if arguments.beyond { Vec::new() } else { figures::priors() },
             thresholds: figures::thresholds(&chosen, &trials),
         };
-        Ok(Document {
-            reproduction: Some(reproduction),
-            ..Document::new(Kind::Reproduce, provenance, document.clone())
-        })
+        Ok(Document { reproduction: Some(reproduction), ..Document::new(provenance, summary.clone().into()) })
     })?;
     note(format!("tables, figures and a line for each training are in {}", chosen.out.display()));
-    Ok(if arguments.json { pretty(&document) } else { results.text() }.into())
+    Ok(if arguments.json { pretty(&summary) } else { tables::text(&results) }.into())
 }
 
 /// All trainings, with a bar; nothing where the user stopped them.

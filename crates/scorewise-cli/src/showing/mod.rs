@@ -1,6 +1,5 @@
 //! `--report` and `--plots`: the same result as a page and as pictures.
 
-pub mod forecast;
 pub mod provenance;
 
 use std::io::Write;
@@ -14,9 +13,9 @@ use scorewise_train::{Error, Place};
 
 use crate::outcome::{Failure, note};
 
-/// The options of every command whose result can be looked at.
+/// The options of every command that can write its result as a page and as figures.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct Looking {
+pub struct ReportFiles {
     /// The result as a page with a threshold to move, one HTML file; or, named .json, as data for `scorewise report`
     #[arg(long, value_name = "FILE.html|none", help_heading = "Looking")]
     pub report: Option<PathBuf>,
@@ -27,6 +26,9 @@ pub struct Looking {
     #[arg(long, help_heading = "Looking")]
     pub overwrite: bool,
 }
+
+/// The former name of [`ReportFiles`].
+pub type Looking = ReportFiles;
 
 /// The name of the option that lets files of another kind be replaced.
 pub const OVERWRITE: &str = "overwrite";
@@ -40,11 +42,11 @@ pub struct Places {
     pub outputs: Outputs,
 }
 
-impl Looking {
+impl ReportFiles {
     /// The same, where `none` means no page.
     pub fn settled(&self) -> Self {
         let report = self.report.clone().filter(|path| path.as_os_str() != "none");
-        Looking { report, ..self.clone() }
+        ReportFiles { report, ..self.clone() }
     }
 
     /// Whether there is anything to show.

@@ -1,13 +1,10 @@
-//! Where a result comes from: what was typed, when, on which data.
+//! Where a result comes from: the command line, the time and the data.
 
 use std::ffi::OsString;
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use scorewise_report::document::{Data, Provenance};
-use scorewise_train::model::Fingerprint;
-
-use crate::predictions::{ClassPredictions, Numbers, Predictions};
 
 /// What was typed. Commands get their arguments read, not as they were written, so the text is kept here on its way.
 static TYPED: Mutex<String> = Mutex::new(String::new());
@@ -45,65 +42,9 @@ fn now() -> String {
     time.map_or(String::new(), |time| time.format("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
-/// Numbers as they are kept.
-#[derive(Clone, Copy, Debug)]
-pub enum Kept<'a> {
-    /// f32
-    Narrow(&'a [f32]),
-    /// f64
-    Wide(&'a [f64]),
-}
-
-/// Labels, forecasts and weights as data of this name.
-pub fn data_of<'a>(name: &str, labels: &[bool], columns: impl IntoIterator<Item = Kept<'a>>) -> Data {
-    let mut hash = Fingerprint::new().bits(labels.len(), labels.iter().map(|label| u64::from(*label)));
-    for column in columns {
-        // Equal numbers have equal fingerprints, however wide they are kept; adding 0 turns −0 into 0.
-        hash = match column {
-            Kept::Narrow(values) => {
-                hash.bits(values.len(), values.iter().map(|value| (f64::from(*value) + 0.0).to_bits()))
-            }
-            Kept::Wide(values) => hash.bits(values.len(), values.iter().map(|value| (value + 0.0).to_bits())),
-        };
-    }
-    Data { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
-}
-
-/// The table of predictions.
-pub fn data(predictions: &Predictions) -> Data {
-    let columns = predictions.forecasts.iter().chain(&predictions.weights).map(kept);
-    data_of(&predictions.file, &predictions.labels, columns)
-}
-
-/// The table of predictions of more than two classes.
-pub fn class_data(predictions: &ClassPredictions) -> Data {
-    let mut hash =
-        Fingerprint::new().texts(&predictions.classes).labels(&predictions.labels).labels(&predictions.decisions);
-    for column in predictions.probabilities.iter().chain(&predictions.weights) {
-        hash = hash.numbers(column);
-    }
-    Data { name: predictions.file.clone(), rows: predictions.labels.len(), fingerprint: hash.hex() }
-}
-
-fn kept(numbers: &Numbers) -> Kept<'_> {
-    match numbers {
-        Numbers::Narrow(values) => Kept::Narrow(values),
-        Numbers::Wide(values) => Kept::Wide(values),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn equal_numbers_have_equal_fingerprints_however_wide() {
-        let labels = [true, false];
-        let narrow = data_of("a", &labels, [Kept::Narrow(&[0.5, 0.25])]);
-        assert_eq!(narrow.fingerprint, data_of("b", &labels, [Kept::Wide(&[0.5, 0.25])]).fingerprint);
-        assert_ne!(narrow.fingerprint, data_of("a", &labels, [Kept::Wide(&[0.5, 0.26])]).fingerprint);
-        assert_ne!(narrow.fingerprint, data_of("a", &[true, true], [Kept::Narrow(&[0.5, 0.25])]).fingerprint);
-    }
 
     #[test]
     fn what_was_typed_can_be_typed_again() {

@@ -3,33 +3,34 @@
 mod arguments;
 mod contradictions;
 mod defaults;
-mod shown;
-mod looked;
+mod summary;
 mod watch;
 
 use std::time::Instant;
 
+use scorewise_report::evaluation::{
+    TrainSummary, TrainingRun, evaluate_folds, evaluate_model, evaluation_bootstrap, evaluation_sweep, model_data,
+    model_document,
+};
 use scorewise_table::output::{OutputKind, Outputs, SafeFile};
 use scorewise_table::split::Folds;
 use scorewise_table::table::{Reader, Source, Table, Writing, warnings};
 use scorewise_train::Note;
 use scorewise_train::backend::Cpu;
-use scorewise_train::fit::Fit;
 use scorewise_train::model::Model;
 use scorewise_train::plan::Plan;
 use scorewise_train::train::{Fold, Trained, cross_validate, train};
-use serde_json::{Value, json};
 
 pub use arguments::{Arguments, Reading};
 use defaults::Inputs;
 pub use defaults::{reading, threads};
-pub use looked::training;
-use shown::{Judged, folds_json, judge};
 use watch::ProgressWatch;
 
 use crate::interrupt;
 use crate::outcome::{Failure, Outcome, note, with_options};
+use crate::plot::Plot;
 use crate::showing::OVERWRITE;
+use crate::showing::provenance::provenance;
 use crate::table::pretty;
 
 /// What has been trained, and how long it took.
@@ -63,29 +64,43 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let _grace = interrupt::Grace::new();
     let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;
     finished.trained.notes.iter().for_each(note);
-    let judged = judge(&finished.trained, &plan, arguments)?;
-    finished.trained.model.results = judged.json();
+    let bootstrap = evaluation_bootstrap(&plan, arguments.replicates as usize);
+    let evaluation = evaluate_model(&finished.trained, &plan, &bootstrap)?;
+    finished.trained.model.results = serde_json::to_value(&evaluation)?;
     write(file, &finished.trained.model)?;
-    let results = document(&finished, &judged, &plan, arguments)?;
-    let looked = || looked::document(&finished, &judged, &plan, &table, arguments, results.clone());
+    let Finished { trained, folds, seconds } = &finished;
+    let folds = folds.as_ref().map(|folds| evaluate_folds(folds, &plan, &bootstrap)).transpose()?;
+    let run = TrainingRun {
+        model: arguments.output.display().to_string(),
+        seconds: *seconds,
+        notes: trained.notes.iter().map(with_options).collect(),
+    };
+    let summary = TrainSummary::new(trained, &evaluation, folds, run);
+    // Only a page and a plot need all thresholds.
+    let swept = if showing.are_used() || !arguments.json { evaluation_sweep(trained)? } else { None };
+    let document = || {
+        let data = model_data(&table.file, table.rows(), &trained.model);
+        let provenance = provenance(Some(trained.model.seed), vec![data]);
+        let (summary, swept) = (summary.clone(), swept.as_ref());
+        Ok(model_document(trained, &plan, &evaluation, summary, swept, &bootstrap, provenance)?)
+    };
     // The model is written and its scores are known: what happens to the report costs neither.
     let unmet =
-        showing.write(places, looked).err().map(|Failure(problem)| format!("the report was not written: {problem}"));
-    let text = if arguments.json {
-        pretty(&results)
-    } else {
-        let text =
-            shown::text(&finished.trained, finished.folds.as_deref(), &judged, &plan, arguments, finished.seconds)?;
-        format!("{text}{}", closing(&finished, &plan, arguments)?)
+        showing.write(places, document).err().map(|Failure(problem)| format!("the report was not written: {problem}"));
+    if arguments.json {
+        return Ok(Outcome { text: pretty(&summary), unmet });
+    }
+    let plot = match (&swept, trained.model.decision.threshold()) {
+        (Some(sweep), Some(threshold)) => {
+            let score = plan.score.binary()?;
+            Plot::new(sweep, &score, threshold, None).text(&score)
+        }
+        _ => String::new(),
     };
-    Ok(Outcome { text, unmet })
-}
-
-/// The last words: a picture, and where the model is.
-fn closing(finished: &Finished, plan: &Plan, arguments: &Arguments) -> Result<String, Failure> {
-    let plot = looked::plot(finished, plan)?;
     let gap = if plot.is_empty() { "" } else { "\n" };
-    Ok(format!("{gap}{plot}\nmodel written to {}\n", arguments.output.display()))
+    let text = summary::text(trained, &evaluation, &summary, &plan);
+    let text = format!("{text}{gap}{plot}\nmodel written to {}\n", arguments.output.display());
+    Ok(Outcome { text, unmet })
 }
 
 /// Reads a table, says what was recognised in it, and returns how it is written.
@@ -136,46 +151,4 @@ fn write(mut file: SafeFile, model: &Model) -> Result<(), Failure> {
     use std::io::Write;
     file.write_all(&model.to_bytes()?)?;
     Ok(file.finish()?)
-}
-
-/// By the names that stay.
-fn document(finished: &Finished, judged: &Judged, plan: &Plan, arguments: &Arguments) -> Result<Value, Failure> {
-    let model = &finished.trained.model;
-    let fits = &finished.trained.fits;
-    let member = |fit: &Fit| {
-        json!({
-            "epochs": fit.epochs(),
-            "kept": fit.kept.map(|epoch| epoch + 1),
-            "success": fit.success,
-            "restarts": fit.restarts,
-            "validation_loss": fit.kept.and_then(|epoch| fit.history.get(epoch)).map(|epoch| epoch.validation),
-            "coverage": fit.kept.and_then(|epoch| fit.history.get(epoch)).map(|epoch| epoch.coverage),
-        })
-    };
-    let notes: Vec<String> = finished.trained.notes.iter().map(with_options).collect();
-    let mut document = json!({
-        "model": arguments.output.display().to_string(),
-        "seed": model.seed,
-        "epochs": fits.iter().map(Fit::epochs).max(),
-        "success": fits.iter().all(|fit| fit.success),
-        "seconds": finished.seconds,
-        "target": model.target.to_string(),
-        "classes": model.classes,
-        "score": model.score,
-        "prior": model.prior,
-        "loss": model.loss,
-        "threshold": model.decision.threshold(),
-        "decision": model.decision,
-        "train": judged.training.json(),
-        "validation": judged.validation.json(),
-        "test": judged.test.as_ref().map(shown::Part::json),
-        "members": fits.iter().map(member).collect::<Vec<_>>(),
-        "features": model.encoder.names(),
-        "fingerprint": model.fingerprint,
-        "notes": notes,
-    });
-    if let Some(folds) = &finished.folds {
-        document["folds"] = folds_json(folds, plan, arguments)?;
-    }
-    Ok(document)
 }

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use scorewise::Score;
-use serde_json::Value;
 
 use super::html::{escaped, prose};
 use super::multiclass;
-use crate::document::{Document, Forecast, Kind, confusion_from_cells};
+use crate::document::{CommandResult, Document, Forecast, Kind, confusion_from_cells};
+use crate::evaluation::{Evaluation, TuneSummary};
 use crate::number::{counted, short, shown, spoken, step};
 
 /// The top of a page.
@@ -35,7 +35,10 @@ pub(super) fn headline(document: &Document) -> Headline {
         Kind::Theory => "theory",
         Kind::Reproduce => "reproduce",
     };
-    let experiment = document.result.get("experiment").and_then(Value::as_str).unwrap_or_default();
+    let experiment = match &document.result {
+        CommandResult::Reproduce(result) => &result.experiment,
+        _ => "",
+    };
     let kind = format!("scorewise {command} {}{experiment}", data.join(", ")).trim().to_string();
     let (heading, lead, html) = match &document.forecast {
         Some(forecast) => with_forecast(document, forecast),
@@ -60,21 +63,27 @@ fn without_forecast(document: &Document) -> (String, String, String) {
     if let Some(comparison) = &document.comparison {
         return (comparison.verdict.trim_end_matches('.').to_string(), String::new(), String::new());
     }
-    let text = |name: &str| document.result.get(name).and_then(Value::as_str).unwrap_or_default().to_string();
-    let number = |name: &str| document.result.get(name).and_then(Value::as_f64);
-    let heading = match document.kind {
-        Kind::Reproduce => match text("experiment").as_str() {
+    let heading = match &document.result {
+        CommandResult::Reproduce(result) => match result.experiment.as_str() {
             "adult" => "Table 1 of the paper and our results".to_string(),
             _ => "Table 2 of the paper and our results".into(),
         },
-        Kind::Train => multiclass::heading(document).unwrap_or_else(|| format!("A model for {}", text("target"))),
-        Kind::Compare => format!("Two forecasts compared by {}", text("score")),
-        Kind::Theory => format!("{} under a random threshold", text("score")),
-        Kind::Tune => match number("threshold") {
+        CommandResult::Train(result) => {
+            multiclass::heading(document).unwrap_or_else(|| format!("A model for {}", result.target))
+        }
+        CommandResult::Compare(result) => format!("Two forecasts compared by {}", result.score),
+        CommandResult::Theory(result) => format!("{} under a random threshold", result.score),
+        CommandResult::Tune(TuneSummary::Binary(result)) => match result.threshold {
             Some(threshold) => format!("Say yes above {}", spoken(threshold)),
             None => "No threshold satisfies the conditions".into(),
         },
-        Kind::Score => format!("Scores at threshold {}", number("threshold").map_or(String::new(), spoken)),
+        CommandResult::Tune(TuneSummary::Classes(result)) => {
+            format!("The best threshold of each class by {}", result.score)
+        }
+        CommandResult::Score(Evaluation::Binary(result)) => {
+            format!("Scores at threshold {}", spoken(result.threshold))
+        }
+        CommandResult::Score(Evaluation::Classes(_)) => "Scores of the decisions between the classes".into(),
     };
     (heading, String::new(), String::new())
 }

@@ -1,6 +1,7 @@
 //! The table of every score at every threshold, computed by the core, in which the page's script looks up values.
 
 use scorewise::Score;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::document::Forecast;
@@ -8,37 +9,65 @@ use crate::error::Result;
 use crate::figures::feasible;
 use crate::number::{short, step};
 
-/// The columns of the table and the names of the scores, as JSON.
-pub(super) fn table(forecast: &Forecast) -> Result<Value> {
-    let scores = forecast.scores();
+/// The columns of the table, and what the script needs to know of the scores.
+#[derive(Serialize)]
+pub(super) struct LookupTable {
+    threshold: Vec<f64>,
+    label: Vec<String>,
+    from: Vec<f64>,
+    to: Vec<f64>,
+    same: Vec<String>,
+    tn: Vec<Value>,
+    fp: Vec<Value>,
+    #[serde(rename = "fn")]
+    fn_: Vec<Value>,
+    tp: Vec<Value>,
+    scores: Vec<LookupScore>,
+    chosen: Option<usize>,
+    /// 1 where the threshold satisfies the conditions, else 0; absent without conditions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feasible: Option<Vec<u8>>,
+}
+
+/// A score at every point of the table.
+#[derive(Serialize)]
+struct LookupScore {
+    name: String,
+    best: Option<usize>,
+    values: Vec<Value>,
+}
+
+/// The table of a forecast.
+pub(super) fn table(forecast: &Forecast) -> Result<LookupTable> {
     let points = &forecast.points;
     let point_index = |threshold: f64| points.iter().position(|point| point.threshold == threshold);
-    let column = |score: &Score| -> Vec<Value> {
-        points.iter().map(|point| number(score.checked(&point.confusion()))).collect()
-    };
-    let score_columns = scores.iter().map(|score| {
+    let described = |score: &Score| {
         let best = forecast.optima.iter().find(|optimum| optimum.score == score.name());
-        json!({ "name": score.name(), "best": best.and_then(|best| point_index(best.threshold)), "values": column(score) })
-    });
+        LookupScore {
+            name: score.name().to_string(),
+            best: best.and_then(|best| point_index(best.threshold)),
+            values: points.iter().map(|point| number(score.checked(&point.confusion()))).collect(),
+        }
+    };
     let cells = |at: usize| -> Vec<Value> { points.iter().map(|point| number(Some(point.cells[at]))).collect() };
-    let exact: Vec<f64> = points.iter().map(|point| point.threshold).collect();
-    let mut table = json!({
-        "threshold": exact,
-        "label": points.iter().map(|point| point.said(6)).collect::<Vec<_>>(),
-        "from": points.iter().map(|point| point.low).collect::<Vec<_>>(),
-        "to": points.iter().map(|point| point.high).collect::<Vec<_>>(),
-        "same": points.iter().map(|point| step(point.low, point.high)).collect::<Vec<_>>(),
-        "tn": cells(0),
-        "fp": cells(1),
-        "fn": cells(2),
-        "tp": cells(3),
-        "scores": score_columns.collect::<Vec<_>>(),
-        "chosen": point_index(forecast.threshold),
-    });
-    if !forecast.conditions.is_empty() {
-        table["feasible"] = json!(feasible(forecast)?.iter().map(|holds| u8::from(*holds)).collect::<Vec<_>>());
-    }
-    Ok(table)
+    let feasible = match forecast.conditions.is_empty() {
+        true => None,
+        false => Some(feasible(forecast)?.iter().map(|holds| u8::from(*holds)).collect()),
+    };
+    Ok(LookupTable {
+        threshold: points.iter().map(|point| point.threshold).collect(),
+        label: points.iter().map(|point| point.said(6)).collect(),
+        from: points.iter().map(|point| point.low).collect(),
+        to: points.iter().map(|point| point.high).collect(),
+        same: points.iter().map(|point| step(point.low, point.high)).collect(),
+        tn: cells(0),
+        fp: cells(1),
+        fn_: cells(2),
+        tp: cells(3),
+        scores: forecast.scores().iter().map(described).collect(),
+        chosen: point_index(forecast.threshold),
+        feasible,
+    })
 }
 
 /// A number as the page displays it; as a string where JavaScript would format the number differently.

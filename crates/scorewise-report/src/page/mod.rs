@@ -60,9 +60,9 @@ pub fn page(document: &Document) -> Result<String> {
         body += &sections::plain_result(document);
     }
     body += &sections::provenance(document);
-    let mut scripts = data("result", &format!("{:#}", document.result));
+    let mut scripts = data("result", &serde_json::to_string_pretty(&document.result).unwrap_or_default());
     if let Some(forecast) = &document.forecast {
-        scripts += &data("table", &lookup::table(forecast)?.to_string());
+        scripts += &data("table", &serde_json::to_string(&lookup::table(forecast)?).unwrap_or_default());
     }
     Ok(format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

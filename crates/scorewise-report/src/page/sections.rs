@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::html::{escaped, facts, prose, section, table};
-use crate::document::{Document, Member};
+use crate::document::{CommandResult, Document, Member};
 use crate::error::Result;
+use crate::evaluation::{ComparedForecast, Estimate, FoldSummary, NamedEstimate, named_estimates};
 use crate::figures::{Drawn, Moving};
 use crate::number::{short, shown};
 
@@ -116,24 +117,25 @@ pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String>
 
 /// The scores of each fold of a cross-validation on its test rows.
 pub(super) fn folds(document: &Document) -> String {
-    let Some(folds) = document.result.get("folds") else { return String::new() };
-    let score = document.result.get("score").and_then(Value::as_str).unwrap_or("score");
-    let number = |value: Option<&Value>| value.and_then(Value::as_f64).map_or(String::new(), short);
-    let row = |fold: &Value| {
-        let test = fold.get("test");
-        let value = test.and_then(|test| test.get("scores")?.get(score)?.get("value"));
-        let mut row: Vec<String> = ["repeat", "fold"].map(|name| number(fold.get(name))).to_vec();
-        row.push(number(test.and_then(|test| test.get("rows"))));
-        row.extend(["epochs", "threshold"].map(|name| number(fold.get(name))));
-        row.push(number(value));
-        row
+    let CommandResult::Train(result) = &document.result else { return String::new() };
+    let Some(folds) = &result.folds else { return String::new() };
+    let score = result.score.as_str();
+    let number = |value: Option<f64>| value.map_or(String::new(), short);
+    let whole = |value: usize| short(value as f64);
+    let row = |fold: &FoldSummary| {
+        vec![
+            whole(fold.repeat),
+            whole(fold.fold),
+            whole(fold.test.rows()),
+            fold.epochs.map_or(String::new(), whole),
+            number(fold.threshold),
+            number(fold.test.value(score)),
+        ]
     };
-    let rows: Vec<Vec<String>> =
-        folds.get("each").and_then(Value::as_array).map_or(Vec::new(), |each| each.iter().map(row).collect());
-    let mean_and_deviation = [number(folds.get("mean")), number(folds.get("deviation"))];
-    let caption = match mean_and_deviation.iter().all(|text| !text.is_empty()) {
-        true => format!("{score} over the folds: {} ± {}", mean_and_deviation[0], mean_and_deviation[1]),
-        false => format!("{score} over the folds"),
+    let rows: Vec<Vec<String>> = folds.each.iter().map(row).collect();
+    let caption = match folds.mean.zip(folds.deviation) {
+        Some((mean, deviation)) => format!("{score} over the folds: {} ± {}", short(mean), short(deviation)),
+        None => format!("{score} over the folds"),
     };
     let heading = ["repeat", "fold", "test rows", "epochs", "threshold", score];
     section("folds", "Cross-validation", &table(&caption, &heading, &rows))
@@ -175,27 +177,20 @@ pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
 /// The scores of two forecasts and their difference.
 pub(super) fn comparison(document: &Document) -> String {
     let Some(comparison) = &document.comparison else { return String::new() };
-    let part = |name: &str| document.result.get(name).cloned().unwrap_or_default();
-    let cell = |value: &Value, name: &str| value.get(name).and_then(Value::as_f64).map_or(String::new(), short);
-    let row = |name: &str, value: &Value, is_forecast: bool| {
-        let better = value
-            .get("better")
-            .and_then(Value::as_f64)
-            .map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
-        let score_value = value.get("value").and_then(Value::as_f64);
-        vec![
-            name.into(),
-            shown(score_value),
-            cell(value, "low"),
-            cell(value, "high"),
-            if is_forecast { cell(value, "threshold") } else { String::new() },
-            better,
-        ]
+    let CommandResult::Compare(result) = &document.result else { return String::new() };
+    let number = |value: Option<f64>| value.map_or(String::new(), short);
+    let row = |name: &str, Estimate { value, low, high }: Estimate, threshold: Option<f64>, better: Option<f64>| {
+        let better = better.map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
+        vec![name.into(), shown(value), number(low), number(high), number(threshold), better]
+    };
+    let forecast = |name: &str, forecast: &ComparedForecast| {
+        let ComparedForecast { threshold, value, low, high, better, .. } = *forecast;
+        row(name, Estimate { value, low, high }, threshold, Some(better))
     };
     let rows = [
-        row(&comparison.names[0], &part("first"), true),
-        row(&comparison.names[1], &part("second"), true),
-        row("difference", &part("difference"), false),
+        forecast(&comparison.names[0], &result.first),
+        forecast(&comparison.names[1], &result.second),
+        row("difference", result.difference, None, None),
     ];
     let heading = ["forecast", &comparison.score, "low", "high", "threshold", "better in"];
     let caption = format!(
@@ -226,10 +221,10 @@ pub(super) fn plain_result(document: &Document) -> String {
         return String::new();
     }
     let mut body = String::new();
-    if let Value::Object(fields) = &document.result {
+    if let Ok(Value::Object(fields)) = serde_json::to_value(&document.result) {
         let mut lines: Vec<(String, String)> = Vec::new();
         let mut tables = String::new();
-        for (name, value) in fields {
+        for (name, value) in &fields {
             fact(name, value, &mut lines, &mut tables);
         }
         let lines: Vec<(&str, String)> = lines.iter().map(|(name, fact)| (name.as_str(), fact.clone())).collect();
@@ -243,14 +238,14 @@ pub(super) fn plain_result(document: &Document) -> String {
 
 /// Appends a field of a result to the names and values, or as a table if it holds scores.
 fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &mut String) {
+    let scores = named_estimates::deserialize(value).unwrap_or_default();
     match value {
-        Value::Object(fields) if fields.values().all(|field| field.get("value").is_some()) && !fields.is_empty() => {
-            let cell = |field: &Value, name: &str| field.get(name).and_then(Value::as_f64);
-            let row = |(name, field): (&String, &Value)| {
-                let end = |name: &str| cell(field, name).map_or(String::new(), short);
-                vec![name.clone(), shown(cell(field, "value")), end("low"), end("high")]
+        Value::Object(_) if !scores.is_empty() => {
+            let row = |NamedEstimate { name, estimate }: &NamedEstimate| {
+                let end = |end: Option<f64>| end.map_or(String::new(), short);
+                vec![name.clone(), shown(estimate.value), end(estimate.low), end(estimate.high)]
             };
-            let rows: Vec<Vec<String>> = fields.iter().map(row).collect();
+            let rows: Vec<Vec<String>> = scores.iter().map(row).collect();
             *tables += &table(name, &["score", "value", "low", "high"], &rows);
         }
         Value::Object(fields) => {
@@ -291,8 +286,9 @@ pub(super) fn provenance(document: &Document) -> String {
     for data in &provenance.data {
         lines.push(("data", format!("{}, {} rows, fingerprint {}", data.name, data.rows, data.fingerprint)));
     }
-    let model = document.result.get("model").and_then(Value::as_str);
-    lines.extend(model.map(|name| ("model", name.to_string())));
+    if let CommandResult::Train(result) = &document.result {
+        lines.push(("model", result.model.clone()));
+    }
     let body = facts(&lines)
         + "<div class=\"controls\"><button type=\"button\" id=\"copy-json\">copy the result as JSON</button></div>\n\
            <p id=\"copied\" class=\"toast\" role=\"status\"></p>\n";

@@ -1,41 +1,40 @@
-//! Catches panics of the Parquet and Arrow decoders on damaged files, without printing a panic message.
+//! Catches panics of the Parquet and Arrow decoders on damaged files, so that they become errors.
+//!
+//! Panic hooks belong to programs, so this library sets none. A program whose hook asks [`is_guarded`] can leave out the message of a
+//! panic that is reported as an error anyway.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
 
 thread_local! {
-    static QUIET: Cell<bool> = const { Cell::new(false) };
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The result of `work`, or `None` if it panicked.
-///
-/// The first call installs a panic hook that is silent on threads that are running such work and otherwise calls the previous hook.
+/// Whether a panic of this thread would become an error: for the panic hook of a program.
+#[must_use]
+pub fn is_guarded() -> bool {
+    IS_GUARDED.get()
+}
+
+/// The result of `work`; `None` if it panicked.
 pub(super) fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let previous = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() {
-                previous(info);
-            }
-        }));
-    });
-    let was_quiet = QUIET.replace(true);
+    let before = IS_GUARDED.replace(true);
     // The decoder is not used again after a panic, so an inconsistent state of it does no harm.
     let outcome = panic::catch_unwind(AssertUnwindSafe(work));
-    QUIET.set(was_quiet);
+    IS_GUARDED.set(before);
     outcome.ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::catch_panic;
+    use super::{catch_panic, is_guarded};
 
     #[test]
-    fn a_panic_gives_none() {
+    fn a_panic_becomes_none_and_the_guard_ends_with_the_work() {
         assert_eq!(catch_panic(|| 1), Some(1));
+        assert_eq!(catch_panic(is_guarded), Some(true));
         let panicked: Option<u32> = catch_panic(|| panic!("a decoder panics"));
         assert_eq!(panicked, None);
+        assert!(!is_guarded());
     }
 }

@@ -86,6 +86,7 @@ mod time;
 mod warnings;
 mod write;
 
+pub use catch_panic::is_guarded;
 pub use column::{Category, Column, Kind, Lines, Table, Values};
 pub use read_all::read;
 pub use reader::{ChooseColumns, Reader};

@@ -1,0 +1,161 @@
+//! How good a model is, as text for the terminal.
+
+use scorewise_report::document::USUAL;
+use scorewise_report::evaluation::{
+    Evaluation, FoldSummary, FoldsSummary, ModelEvaluation, NamedEstimate, TrainSummary,
+};
+use scorewise_train::learner::Member;
+use scorewise_train::model::{Decision, Model};
+use scorewise_train::plan::Plan;
+use scorewise_train::train::Trained;
+
+use crate::table::{aligned, facts, short, shown};
+
+/// Shown when each network has validation rows of its own, so that a row is counted among both.
+const OWN_VALIDATION: &str = "these overlap: each network has validation rows of its own, and the validation scores are those of networks \
+    that have not learnt from the row";
+
+/// The result of a training.
+pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSummary, plan: &Plan) -> String {
+    let model = &trained.model;
+    let test = evaluation.test.as_ref().map_or(String::new(), |test| format!(", test {}", rows(test)));
+    let training = format!("training {}, validation {}{test}", rows(&evaluation.train), rows(&evaluation.validation));
+    let head = facts(&[
+        ("target", target(model)),
+        ("rows", training),
+        ("", if plan.own_validation { OWN_VALIDATION.into() } else { String::new() }),
+        ("network", network(model)),
+        ("loss", loss(model)),
+        ("training", epochs(trained, summary.seconds)),
+        ("threshold", threshold(model)),
+    ]);
+    let mut text = format!("{head}\n{}", scores(evaluation));
+    if let Some(folds) = &summary.folds {
+        text.push_str(&format!("\n{}", folds_text(folds, plan.score.text())));
+    }
+    text
+}
+
+/// How many rows there are.
+fn rows(evaluation: &Evaluation) -> String {
+    match evaluation {
+        Evaluation::Binary(summary) => format!("{} ({} positive)", summary.rows, summary.positives),
+        Evaluation::Classes(summary) => summary.rows.to_string(),
+    }
+}
+
+/// The score that the model was trained for, and those that readers ask for first.
+fn usual_scores(evaluation: &Evaluation) -> Vec<&NamedEstimate> {
+    match evaluation {
+        Evaluation::Binary(summary) => {
+            let is_usual = |score: &&NamedEstimate| USUAL.contains(&score.name.as_str());
+            let first = summary.scores.iter().take(1);
+            first.chain(summary.scores.iter().skip(1).filter(is_usual)).collect()
+        }
+        Evaluation::Classes(summary) => summary.scores.iter().collect(),
+    }
+}
+
+fn target(model: &Model) -> String {
+    let target = model.target.to_string();
+    match model.classes.as_slice() {
+        [_, positive] if !target.contains(positive.as_str()) => format!("{target}, positive: {positive}"),
+        [_, _] => target,
+        classes => format!("{target}, {} classes", classes.len()),
+    }
+}
+
+fn network(model: &Model) -> String {
+    let first = model.members.first().map(Member::summary).unwrap_or_default();
+    match model.members.len() {
+        1 => first,
+        members => format!("{first}, {members} members"),
+    }
+}
+
+fn loss(model: &Model) -> String {
+    match &model.prior {
+        Some(prior) => format!("{} of {}, threshold {prior}", model.loss, model.score),
+        None => model.loss.clone(),
+    }
+}
+
+fn epochs(trained: &Trained, seconds: f64) -> String {
+    let epochs: Vec<usize> = trained.fits.iter().map(|fit| fit.epochs()).collect();
+    let range = match (epochs.iter().min(), epochs.iter().max()) {
+        (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
+        (_, most) => most.map_or(String::new(), ToString::to_string),
+    };
+    let restarts: usize = trained.fits.iter().map(|fit| fit.restarts).sum();
+    let again = if restarts > 0 { format!(", {restarts} dead starts begun anew") } else { String::new() };
+    let stuck = trained.fits.iter().filter(|fit| !fit.success).count();
+    let stuck = if stuck > 0 { format!(", {stuck} of {} learnt nothing", trained.fits.len()) } else { String::new() };
+    format!("{range} epochs in {seconds:.1} s{again}{stuck}")
+}
+
+fn threshold(model: &Model) -> String {
+    match &model.decision {
+        Decision::Threshold { threshold, interval: Some((low, high)), words, .. } => {
+            format!("{} ({words}; equally good from {} to {})", short(*threshold), short(*low), short(*high))
+        }
+        Decision::Threshold { threshold, words, .. } => format!("{} ({words})", short(*threshold)),
+        decision => decision.words().into(),
+    }
+}
+
+/// Scores on each set of rows; the interval is that of the test rows, or of the validation rows when there are none.
+fn scores(evaluation: &ModelEvaluation) -> String {
+    let ModelEvaluation { train, validation, test } = evaluation;
+    let last = usual_scores(test.as_ref().unwrap_or(validation));
+    let mut heading = vec!["score", "training", "validation"];
+    if test.is_some() {
+        heading.push("test");
+    }
+    let has_intervals = last.iter().any(|score| score.estimate.interval().is_some());
+    if has_intervals {
+        heading.extend(["low", "high"]);
+    }
+    let columns: Vec<Vec<&NamedEstimate>> =
+        [Some(train), Some(validation), test.as_ref()].into_iter().flatten().map(usual_scores).collect();
+    let row = |(at, score): (usize, &&NamedEstimate)| {
+        let mut row = vec![score.name.clone()];
+        row.extend(columns.iter().map(|scores| rounded(scores[at].estimate.value)));
+        if has_intervals {
+            row.extend([rounded(score.estimate.low), rounded(score.estimate.high)]);
+        }
+        row
+    };
+    let rows: Vec<Vec<String>> = last.iter().enumerate().map(row).collect();
+    let name = if test.is_some() { "test" } else { "validation" };
+    let foot = if has_intervals {
+        format!("low to high: 95 % bootstrap interval on the {name} rows\n")
+    } else {
+        String::new()
+    };
+    format!("{}{foot}", aligned(&heading, &rows))
+}
+
+/// Four digits: more would be noise for scores of a sample.
+fn rounded(value: Option<f64>) -> String {
+    value.map_or_else(|| shown(None), |value| format!("{value:.4}"))
+}
+
+fn folds_text(folds: &FoldsSummary, score: &str) -> String {
+    let row = |fold: &FoldSummary| {
+        vec![
+            fold.repeat.to_string(),
+            fold.fold.to_string(),
+            fold.test.rows().to_string(),
+            fold.epochs.map_or(String::new(), |epochs| epochs.to_string()),
+            fold.threshold.map_or(String::new(), |threshold| format!("{threshold:.4}")),
+            rounded(fold.value()),
+        ]
+    };
+    let rows: Vec<Vec<String>> = folds.each.iter().map(row).collect();
+    let heading = ["repeat", "fold", "test rows", "epochs", "threshold", score];
+    let foot = match folds.mean.zip(folds.deviation) {
+        Some((mean, deviation)) => format!("{score} over the folds: {mean:.4} ± {deviation:.4}\n"),
+        None => String::new(),
+    };
+    format!("{}{foot}", aligned(&heading, &rows))
+}

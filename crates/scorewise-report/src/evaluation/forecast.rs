@@ -1,0 +1,185 @@
+//! A forecast over all thresholds as the data of a page: the exact sweep, thinned without losing an optimum.
+
+use std::sync::LazyLock;
+
+use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep};
+use scorewise::{Confusion, Prior, Probabilities, Real, Result, Rows, Score};
+
+use super::summary::ScoreSummary;
+use crate::document::{self, Forecast, Interval, Optimum, Point, ReferenceForecast};
+
+/// About how many points a curve has: more than a screen can show, few enough for a page.
+const POINTS: usize = 1000;
+/// Bins of the predictions; each bin of a reliability diagram joins five of them.
+const BINS: usize = 50;
+
+/// What a page needs to know about a forecast besides its sweep.
+#[derive(Clone, Debug)]
+pub struct ForecastOptions<'a> {
+    /// Which rows: `test rows`.
+    pub rows: &'a str,
+    /// The names of the classes: negative, positive.
+    pub classes: [String; 2],
+    /// The score that evaluates the forecast.
+    pub score: &'a Score,
+    /// The threshold in use.
+    pub threshold: f64,
+    /// How the threshold was chosen.
+    pub chosen: String,
+    /// On which rows it was chosen: `these rows`.
+    pub source: &'a str,
+    /// Equally good thresholds.
+    pub interval: Option<(f64, f64)>,
+    /// The 95 % interval of the best threshold over bootstrap replicates.
+    pub spread: Option<(f64, f64)>,
+    /// The prior of the threshold.
+    pub prior: Option<&'a Prior>,
+    /// Conditions that a threshold must satisfy.
+    pub conditions: &'a [Condition],
+    /// 95 % intervals of scores at the threshold.
+    pub intervals: Vec<Interval>,
+    /// The confusion matrix of the persistence forecast, where the target has a lead.
+    pub persistence: Option<Confusion>,
+}
+
+impl Default for ForecastOptions<'_> {
+    fn default() -> Self {
+        static TSS: LazyLock<Score> = LazyLock::new(|| Score::parse("tss").expect("it is registered"));
+        ForecastOptions {
+            rows: "rows",
+            classes: unnamed_classes(),
+            score: &TSS,
+            threshold: 0.5,
+            chosen: String::new(),
+            source: "these rows",
+            interval: None,
+            spread: None,
+            prior: None,
+            conditions: &[],
+            intervals: Vec::new(),
+            persistence: None,
+        }
+    }
+}
+
+impl ForecastOptions<'_> {
+    /// Sets the threshold to the best one of these rows.
+    pub fn set_best(&mut self, best: &Best, distribution: &BestDistribution) {
+        self.threshold = best.threshold;
+        self.interval = Some(best.interval);
+        self.spread = distribution.threshold.interval(0.95);
+        self.chosen = match self.conditions {
+            [] => format!("best {} on these rows", self.score),
+            _ => format!("best {} on these rows that satisfies the conditions", self.score),
+        };
+    }
+
+    /// Sets the intervals of the scores at the threshold, which is the same in every replicate: the distribution of the best values
+    /// would be that of another quantity.
+    pub fn set_intervals<R: Real>(
+        &mut self,
+        rows: &Rows<'_, Probabilities<'_, R>>,
+        bootstrap: &Bootstrap,
+    ) -> Result<()> {
+        let scores = document::in_order(Some(self.score.clone()));
+        self.intervals = ScoreSummary::new(rows, self.threshold, &scores, bootstrap)?.intervals();
+        Ok(())
+    }
+}
+
+/// The names of two classes that have none.
+#[must_use]
+pub fn unnamed_classes() -> [String; 2] {
+    ["no event".into(), "event".into()]
+}
+
+/// The data of a page from a sweep.
+#[must_use]
+pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> Forecast {
+    let areas = sweep.areas();
+    let scores = document::in_order(Some(options.score.clone()));
+    let optima = optima(sweep, &scores, options.conditions);
+    let marks = optima.iter().map(|optimum| optimum.threshold).chain([options.threshold, 0.5]);
+    Forecast {
+        part: options.rows.into(),
+        classes: options.classes.clone(),
+        score: options.score.name().into(),
+        threshold: options.threshold,
+        chosen: options.chosen.clone(),
+        source: options.source.into(),
+        rows: sweep.rows(),
+        is_weighted: sweep.is_weighted(),
+        interval: options.interval,
+        spread: options.spread,
+        prior: options.prior.map(ToString::to_string),
+        conditions: options.conditions.iter().map(|condition| condition.text().into()).collect(),
+        points: curve_points(sweep, &marks.collect::<Vec<_>>()),
+        bins: bins(sweep),
+        optima,
+        intervals: options.intervals.clone(),
+        yardsticks: reference_forecasts(sweep, options.persistence),
+        roc_area: areas.roc,
+        average_precision: areas.average_precision,
+    }
+}
+
+/// Points of the curve in ascending order, each at a threshold with few digits; the thresholds in `marks` are among them unchanged.
+#[must_use]
+pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<Point> {
+    let mut marks = marks.to_vec();
+    marks.sort_by(f64::total_cmp);
+    marks.dedup();
+    let marked: Vec<_> = marks.into_iter().map(|mark| (mark, sweep.step(mark))).collect();
+    let is_marked = |thresholds: (f64, f64)| marked.iter().any(|(_, step)| step.thresholds == thresholds);
+    let steps = sweep.curve(&[], POINTS).into_iter().filter(|step| !is_marked(step.thresholds));
+    let steps = steps.map(|step| (step.threshold(), step)).collect::<Vec<_>>();
+    let mut points: Vec<Point> = steps
+        .into_iter()
+        .chain(marked)
+        .map(|(threshold, step)| Point {
+            threshold,
+            low: step.thresholds.0,
+            high: step.thresholds.1,
+            cells: step.confusion.array(),
+        })
+        .collect();
+    points.sort_by(|one, other| one.threshold.total_cmp(&other.threshold));
+    points
+}
+
+/// The best threshold of each score that has one.
+fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Optimum> {
+    let bests = match conditions {
+        [] => sweep.all_best(scores),
+        conditions => scores.iter().map(|score| sweep.best_subject_to(score, conditions)).collect(),
+    };
+    let optimum = |(score, best): (&Score, Option<Best>)| {
+        let best = best?;
+        let (threshold, value, interval) = (best.threshold, best.value, best.interval);
+        Some(Optimum { score: score.name().into(), threshold, value, interval })
+    };
+    scores.iter().zip(bests).filter_map(optimum).collect()
+}
+
+fn bins(sweep: &Sweep) -> Vec<document::Bin> {
+    let bin = |bin: scorewise::sweep::Bin| document::Bin {
+        low: bin.low,
+        high: bin.high,
+        mean: bin.mean,
+        positives: bin.positives,
+        negatives: bin.negatives,
+    };
+    sweep.bins(BINS).into_iter().map(bin).collect()
+}
+
+/// Forecasts that need no model.
+fn reference_forecasts(sweep: &Sweep, persistence: Option<Confusion>) -> Vec<ReferenceForecast> {
+    let counts = sweep.counts();
+    let reference = |name: &str, cells: [f64; 4]| ReferenceForecast { name: name.into(), cells };
+    let mut forecasts = vec![
+        reference("always yes", [0.0, counts.negatives, 0.0, counts.positives]),
+        reference("always no", [counts.negatives, 0.0, counts.positives, 0.0]),
+    ];
+    forecasts.extend(persistence.map(|confusion| reference("persistence", confusion.array())));
+    forecasts
+}

@@ -1,0 +1,75 @@
+//! Evaluation: a forecast or a trained model on labelled rows, as numbers with intervals.
+//!
+//! The command, the Python package and the pages show the results that are computed here, so a number is the same wherever it appears.
+//! Each result is a struct; what `--json` prints is its serialisation, with stable keys, and a [`Document`](crate::document::Document)
+//! holds it together with the data of its figures.
+//!
+//! ```
+//! use scorewise::sweep::{Bootstrap, Resampling};
+//! use scorewise::{Probabilities, Rows, Score};
+//! use scorewise_report::evaluation::ScoreSummary;
+//!
+//! let rows = Rows::new(Probabilities(&[0.9, 0.8, 0.6, 0.4, 0.3, 0.1]), &[true, false, true, true, false, false])?;
+//! let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 200, seed: 0 };
+//! let summary = ScoreSummary::new(&rows, 0.35, &[Score::parse("f1")?], &bootstrap)?;
+//! assert_eq!(summary.scores[0].estimate.value, Some(6.0 / 7.0)); // three hits, one false alarm
+//! # Ok::<(), scorewise::Error>(())
+//! ```
+//!
+//! | module | what it computes |
+//! |---|---|
+//! | `summary` | every score at a threshold, with bootstrap intervals |
+//! | `classes` | scores of decisions between more than two classes |
+//! | `tuning` | the best threshold of a score, its bootstrap, and why there is none |
+//! | `comparison` | two forecasts of the same rows |
+//! | `theory` | a score under a random threshold |
+//! | `model` | a trained model on its training, validation and test rows |
+//! | `folds` | the models of a cross-validation on their test rows |
+//! | `reproduction` | the experiments of the paper |
+//! | `forecast` | a sweep as the data of a page |
+//! | `report` | the data of a whole page |
+//! | `provenance` | fingerprints of the rows that were evaluated |
+//! | `registry` | the registered scores and the families of priors |
+//! | `json` | how confusion matrices and scores are written as JSON |
+
+mod json;
+mod summary;
+mod classes;
+mod tuning;
+mod comparison;
+mod theory;
+mod model;
+mod folds;
+mod reproduction;
+mod forecast;
+mod report;
+mod provenance;
+mod registry;
+
+pub(crate) use json::named_estimates;
+
+pub use classes::{ClassSummary, usual_class_scores};
+pub use comparison::{ComparedForecast, ComparedThresholds, ComparisonSummary, ForecastComparison};
+pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
+pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};
+pub use model::{
+    Evaluation, MemberSummary, ModelEvaluation, TrainSummary, TrainingRun, evaluate_model, evaluation_bootstrap,
+    evaluation_sweep, model_document, training_curves,
+};
+pub use provenance::{FloatColumn, class_predictions_data, model_data, predictions_data};
+pub use registry::{
+    MultiScoreDescription, ParameterDescription, PriorDescription, PriorFamilyDescription, PriorQuantile,
+    ScoreDescription, ScoreDirection, prior_families, registered_scores, shape_name,
+};
+pub use report::{ReportOptions, forecast_report, theory_document};
+pub use reproduction::{
+    DifferenceBlocks, DifferenceSummary, MeanAndDeviation, PaperComparison, PaperRow, ReproductionRow,
+    ReproductionSummary, ThresholdPair, best_thresholds,
+};
+pub use summary::{Estimate, NamedEstimate, ScoreSummary};
+pub use theory::{BoundSummary, TheorySummary, theory_page};
+pub use tuning::{
+    BestThreshold, ClassThreshold, ClassTuningSummary, EXACT_ROWS, IntervalEnds, ModelThreshold, RUNS,
+    ThresholdBootstrap, TuneSummary, Tuning, TuningSummary, best_threshold_bootstrap, no_best_threshold, tune_classes,
+    undefined_everywhere, unmet_conditions,
+};

@@ -1,0 +1,66 @@
+//! Fingerprints of the rows that were evaluated, so that a reader can tell whether two results come from the same data.
+
+use scorewise_train::Model;
+use scorewise_train::model::Fingerprint;
+
+use crate::document::Data;
+
+/// A column of numbers in either precision.
+#[derive(Clone, Copy, Debug)]
+pub enum FloatColumn<'a> {
+    /// Single precision.
+    F32(&'a [f32]),
+    /// Double precision.
+    F64(&'a [f64]),
+}
+
+/// Predictions of two classes: labels, and the columns of forecasts and weights.
+#[must_use]
+pub fn predictions_data<'a>(name: &str, labels: &[bool], columns: impl IntoIterator<Item = FloatColumn<'a>>) -> Data {
+    let mut hash = Fingerprint::new().bits(labels.len(), labels.iter().map(|label| u64::from(*label)));
+    for column in columns {
+        // Equal numbers have equal fingerprints in either precision; adding 0 turns −0 into 0.
+        hash = match column {
+            FloatColumn::F32(values) => {
+                hash.bits(values.len(), values.iter().map(|value| (f64::from(*value) + 0.0).to_bits()))
+            }
+            FloatColumn::F64(values) => hash.bits(values.len(), values.iter().map(|value| (value + 0.0).to_bits())),
+        };
+    }
+    Data { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
+}
+
+/// Predictions of more than two classes; `columns` are the probabilities of each class, then the weights.
+#[must_use]
+pub fn class_predictions_data<'a>(
+    name: &str,
+    classes: &[String],
+    labels: &[u32],
+    decisions: &[u32],
+    columns: impl IntoIterator<Item = &'a Vec<f64>>,
+) -> Data {
+    let hash = Fingerprint::new().texts(classes).labels(labels).labels(decisions);
+    let hash = columns.into_iter().fold(hash, |hash, column| hash.numbers(column));
+    Data { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
+}
+
+/// The table that a model was trained on.
+#[must_use]
+pub fn model_data(name: &str, rows: usize, model: &Model) -> Data {
+    Data { name: name.into(), rows, fingerprint: model.fingerprint.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_numbers_have_equal_fingerprints_in_either_precision() {
+        let labels = [true, false];
+        let single = predictions_data("a", &labels, [FloatColumn::F32(&[0.5, 0.25])]);
+        let print = |labels: &[bool], column| predictions_data("b", labels, [column]).fingerprint;
+        assert_eq!(single.fingerprint, print(&labels, FloatColumn::F64(&[0.5, 0.25])));
+        assert_ne!(single.fingerprint, print(&labels, FloatColumn::F64(&[0.5, 0.26])));
+        assert_ne!(single.fingerprint, print(&[true, true], FloatColumn::F32(&[0.5, 0.25])));
+    }
+}

@@ -1,0 +1,100 @@
+//! The data of a page about the predictions of one forecast.
+
+use scorewise::sweep::{Bootstrap, Condition, Sweep, sweep};
+use scorewise::theory::{FRACTIONS, Law, Theory, report};
+use scorewise::{Prior, Probabilities, Real, Result, Rows, Score};
+
+use super::forecast::{ForecastOptions, forecast};
+use super::model::Evaluation;
+use super::summary::ScoreSummary;
+use super::theory::{TheorySummary, theory_page};
+use super::tuning::{TuneSummary, Tuning, no_best_threshold};
+use crate::document::{Document, Provenance, Training, in_order};
+
+/// What a page shows of a forecast.
+#[derive(Clone, Debug)]
+pub struct ReportOptions<'a> {
+    /// The score that evaluates the forecast.
+    pub score: &'a Score,
+    /// The threshold in use; `None` for the best one.
+    pub threshold: Option<f64>,
+    /// How that threshold was chosen.
+    pub chosen: String,
+    /// The prior of the threshold.
+    pub prior: Option<&'a Prior>,
+    /// Conditions that the best threshold must satisfy.
+    pub conditions: &'a [Condition],
+    /// The names of the classes: negative, positive.
+    pub classes: [String; 2],
+    /// How the model was trained.
+    pub training: Option<Training>,
+    /// Where the forecast comes from.
+    pub provenance: Provenance,
+}
+
+/// The page of a forecast at a threshold, or at the best one. The inner `Err` says why no threshold satisfies the conditions.
+pub fn forecast_report<R: Real>(
+    rows: &Rows<'_, Probabilities<'_, R>>,
+    options: ReportOptions<'_>,
+    bootstrap: &Bootstrap,
+) -> Result<std::result::Result<Document, String>> {
+    let ReportOptions { score, threshold, chosen, prior, conditions, classes, training, provenance } = options;
+    let mut options = ForecastOptions { score, prior, conditions, classes, ..ForecastOptions::default() };
+    let (mut document, sweep) = match threshold {
+        Some(threshold) => {
+            let summary = ScoreSummary::new(rows, threshold, &in_order(Some(score.clone())), bootstrap)?;
+            options.intervals = summary.intervals();
+            (options.threshold, options.chosen) = (threshold, chosen);
+            let result = Evaluation::Binary(summary.with_bootstrap(bootstrap));
+            (Document::new(provenance, result.into()), sweep(rows)?)
+        }
+        None => {
+            let tuning = match Tuning::new(rows, score, conditions, bootstrap)? {
+                Ok(tuning) => tuning,
+                Err(sweep) => return Ok(Err(no_best_threshold(&sweep, score, conditions))),
+            };
+            options.set_best(&tuning.best, &tuning.distribution);
+            options.set_intervals(rows, bootstrap)?;
+            let result = TuneSummary::Binary(tuning.summary(score, conditions, bootstrap, None));
+            (Document::new(provenance, result.into()), tuning.sweep)
+        }
+    };
+    document.forecast = Some(forecast(&sweep, &options));
+    document.training = training;
+    if let Some(prior) = prior {
+        let theory = report(score, prior, rows, &FRACTIONS, None)?;
+        document.theory = Some(theory_page(score, prior, &theory, &Law::new(score, prior, rows)?));
+    }
+    Ok(Ok(document))
+}
+
+/// The page of a score under a random threshold. `theory` and `law` are those of the swept rows.
+#[must_use]
+pub fn theory_document(
+    score: &Score,
+    prior: &Prior,
+    theory: &Theory,
+    law: &Law,
+    sweep: &Sweep,
+    classes: [String; 2],
+    provenance: Provenance,
+) -> Document {
+    let best = sweep.best(score);
+    let options = ForecastOptions {
+        score,
+        threshold: best.as_ref().map_or(0.5, |best| best.threshold),
+        chosen: match best {
+            Some(_) => format!("best {score} on these rows"),
+            None => format!("one half, for {score} is undefined on these rows (the theory takes x/0 as 0)"),
+        },
+        interval: best.map(|best| best.interval),
+        prior: Some(prior),
+        classes,
+        ..ForecastOptions::default()
+    };
+    Document {
+        forecast: Some(forecast(sweep, &options)),
+        theory: Some(theory_page(score, prior, theory, law)),
+        ..Document::new(provenance, TheorySummary::from_theory(score, prior, theory).into())
+    }
+}

@@ -1,0 +1,247 @@
+//! Results of the evaluation library on rows that can be counted by hand, and their JSON.
+//!
+//! ```text
+//! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
+//! ```
+#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+
+use std::ops::ControlFlow;
+
+use scorewise::sweep::{Bootstrap, Condition, Resampling, sweep};
+use scorewise::{Prior, Probabilities, Rows, Score};
+use scorewise_report::document::{CommandResult, Document, Kind, Provenance};
+use scorewise_report::evaluation::{
+    BestThreshold, ClassSummary, ComparedThresholds, Estimate, Evaluation, ForecastComparison, ModelThreshold,
+    ScoreSummary, TheorySummary, TrainSummary, TrainingRun, TuneSummary, Tuning, TuningSummary, evaluate_folds,
+    evaluate_model, evaluation_bootstrap, evaluation_sweep, model_data, model_document, no_best_threshold,
+    registered_scores, tune_classes, undefined_everywhere, unmet_conditions, usual_class_scores,
+};
+use scorewise_report::page;
+use scorewise_table::split::Folds;
+use scorewise_table::table::{Category, Column, Reading, Table, Values};
+use scorewise_train::backend::Cpu;
+use scorewise_train::plan::{Plan, multi_score};
+use scorewise_train::train::{Trained, cross_validate, train};
+
+const PREDICTIONS: [f64; 6] = [0.9, 0.8, 0.6, 0.4, 0.3, 0.1];
+const LABELS: [bool; 6] = [true, false, true, true, false, false];
+const BOOTSTRAP: Bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 200, seed: 7 };
+
+fn rows() -> Rows<'static, Probabilities<'static, f64>> {
+    Rows::new(Probabilities(&PREDICTIONS), &LABELS).unwrap()
+}
+
+fn f1() -> Score {
+    Score::parse("f1").unwrap()
+}
+
+fn condition(text: &str) -> Vec<Condition> {
+    Condition::parse(text).unwrap()
+}
+
+fn tuning() -> Tuning {
+    Tuning::new(&rows(), &f1(), &[], &BOOTSTRAP).unwrap().unwrap()
+}
+
+/// The result is the same after it was written and read, both in a document and alone.
+fn survives(result: impl Into<CommandResult>, kind: Kind) {
+    let document = Document::new(Provenance::default(), result.into());
+    assert_eq!(document.kind, kind);
+    assert_eq!(Document::read(&document.write()).unwrap(), document);
+    let alone = serde_json::to_string(&document.result).unwrap();
+    assert_eq!(Document::read(&alone).unwrap().result, document.result);
+}
+
+#[test]
+fn scores_at_a_threshold_have_values_and_intervals() {
+    let summary = ScoreSummary::new(&rows(), 0.35, &[f1(), Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
+    assert_eq!((summary.rows, summary.positives), (6, 3));
+    assert_eq!(summary.confusion.array(), [2.0, 1.0, 0.0, 3.0]);
+    assert_eq!(summary.scores[0].estimate.value, Some(6.0 / 7.0));
+    assert_eq!(summary.scores[1].estimate.value, Some(3.0 / 4.0));
+    let intervals = summary.intervals();
+    assert!(intervals.iter().all(|interval| interval.low < interval.high && interval.high <= 1.0));
+    // Above the highest prediction there is no alarm, and precision is undefined.
+    let none = ScoreSummary::new(&rows(), 0.95, &[Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
+    assert_eq!(none.scores[0].estimate, Estimate::default());
+    assert!(none.intervals().is_empty());
+    survives(Evaluation::Binary(summary.with_bootstrap(&BOOTSTRAP)), Kind::Score);
+}
+
+#[test]
+fn the_best_threshold_is_exact_and_has_a_bootstrap() {
+    let tuning = tuning();
+    assert_eq!(tuning.best.interval, (0.3, 0.4));
+    let model = ModelThreshold { threshold: 0.5, value: Some(2.0 / 3.0) };
+    let summary = tuning.summary(&f1(), &[], &BOOTSTRAP, Some(model));
+    assert_eq!(summary.value, Some(6.0 / 7.0));
+    let bootstrap = summary.bootstrap.clone().unwrap();
+    let (low, high) = bootstrap.threshold_interval().unwrap();
+    assert!(low <= 0.3 && high >= 0.4 && bootstrap.value_interval().is_some());
+    let best = BestThreshold::new(&f1(), &[], &tuning.best);
+    assert_eq!((Some(best.threshold), Some(best.value)), (summary.threshold, summary.value));
+    survives(TuneSummary::Binary(summary), Kind::Tune);
+}
+
+#[test]
+fn conditions_that_cannot_be_met_are_named() {
+    let sweep = sweep(&rows()).unwrap();
+    let far = condition("precision >= 1.1");
+    assert!(Tuning::new(&rows(), &f1(), &far, &BOOTSTRAP).unwrap().is_err());
+    let sentence = unmet_conditions(&sweep, &f1(), &far).unwrap();
+    assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; the nearest, 0.85, has precision = 1");
+    assert_eq!(no_best_threshold(&sweep, &f1(), &far), sentence);
+    let both = [condition("precision >= 0.9"), condition("recall >= 0.9")].concat();
+    assert!(unmet_conditions(&sweep, &f1(), &both).unwrap().ends_with("together; each alone can be satisfied"));
+    survives(TuneSummary::Binary(TuningSummary { score: "f1".into(), ..TuningSummary::default() }), Kind::Tune);
+}
+
+#[test]
+fn a_score_without_positives_is_undefined_everywhere() {
+    let rows = Rows::new(Probabilities(&PREDICTIONS), &[false; 6]).unwrap();
+    let (sweep, tss) = (sweep(&rows).unwrap(), Score::parse("tss").unwrap());
+    assert_eq!(unmet_conditions(&sweep, &tss, &[]), None);
+    let error = undefined_everywhere("p.csv", &sweep, &tss).to_string();
+    assert!(error.starts_with("p.csv: no row is positive, and `tss` is undefined at every threshold"), "{error}");
+}
+
+#[test]
+fn each_class_has_a_threshold_against_all_others() {
+    let classes = ["calm", "storm", "flood"].map(String::from);
+    let labels = [1, 0, 1, 1, 0, 2];
+    let flood = vec![0.0, 0.1, 0.0, 0.2, 0.3, 0.9];
+    let calm = PREDICTIONS.iter().map(|p| 1.0 - p).collect();
+    let probabilities = [calm, PREDICTIONS.to_vec(), flood];
+    let found = tune_classes(&classes, &labels, &probabilities, None, &f1(), &[], &BOOTSTRAP).unwrap();
+    let rows: Vec<usize> = found.classes.iter().map(|class| class.rows).collect();
+    assert_eq!(rows, [2, 3, 1]);
+    assert_eq!(found.classes[1].value, Some(6.0 / 7.0));
+    assert_eq!((found.classes[2].value, found.classes[2].interval), (Some(1.0), Some((0.3, 0.9))));
+    let document = Document::new(Provenance::default(), TuneSummary::Classes(found).into());
+    let read = Document::read(&document.write()).unwrap();
+    assert!(page(&read).unwrap().contains("<h1>The best threshold of each class by f1</h1>"));
+}
+
+#[test]
+fn decisions_between_classes_are_counted() {
+    let classes = ["calm", "storm", "flood"].map(String::from);
+    let scores = usual_class_scores(multi_score("macro(f1)").unwrap()).unwrap();
+    let summary = ClassSummary::new(&classes, &[0, 0, 1, 2], &[0, 1, 1, 2], None, &scores).unwrap();
+    assert_eq!(summary.confusion, [[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+    let names: Vec<&str> = summary.scores.iter().map(|score| score.name.as_str()).collect();
+    assert_eq!(names, ["macro(f1)", "accuracy", "macro(recall)", "mcc", "hss", "peirce"]);
+    // F1 of each class: 2/3, 2/3, 1.
+    let macro_f1 = summary.scores[0].estimate.value.unwrap();
+    assert!((macro_f1 - 7.0 / 9.0).abs() < 1e-15, "{macro_f1}");
+    survives(Evaluation::Classes(summary), Kind::Score);
+}
+
+#[test]
+fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
+    let opposite = PREDICTIONS.map(|p| 1.0 - p);
+    let compare = |second: &[f64], at| {
+        let names = ["new".to_string(), "old".to_string()];
+        let forecasts: [&[f64]; 2] = [&PREDICTIONS, second];
+        ForecastComparison::new(names, forecasts, &LABELS, None, &f1(), at, &BOOTSTRAP, true).unwrap()
+    };
+    let same = compare(&PREDICTIONS, ComparedThresholds::Given([0.35, 0.35]));
+    assert_eq!((same.difference(), same.better(), same.shares()), (Some(0.0), None, [0.0, 0.0]));
+    assert_eq!(same.verdict(), "By f1 (higher is better) the rows do not tell which is better.");
+    let other = compare(&opposite, ComparedThresholds::Best);
+    assert_eq!(other.values[0], Some(6.0 / 7.0));
+    assert!(other.shares()[0] > 0.5, "{:?}", other.shares());
+    assert!(other.page().points.iter().all(|points| points.len() >= 7));
+    survives(other.summary(), Kind::Compare);
+}
+
+#[test]
+fn the_theory_is_written_and_read() {
+    let summary = TheorySummary::new(&f1(), &Prior::uniform(), &rows()).unwrap();
+    assert!((summary.jensen_gap - (summary.expected_score - summary.score_of_expectation)).abs() < 1e-15);
+    survives(summary, Kind::Theory);
+}
+
+#[test]
+fn every_registered_score_is_described() {
+    assert!(registered_scores().count() > 50);
+}
+
+/// A hundred and twenty rows whose class is told by the first of two columns, with some noise.
+fn table(classes: u32) -> Table {
+    let noise = |row: u32| f64::from((row * 37) % 23) / 23.0;
+    let x: Vec<f64> = (0..120).map(|row| f64::from(row % classes) + noise(row)).collect();
+    let columns = [
+        ("x", Values::Number(x)),
+        ("z", Values::Number((0..120).map(|row| noise(row * 5 + 1)).collect())),
+        (
+            "y",
+            Values::Category(Category {
+                codes: (0..120).map(|row| row % classes).collect(),
+                levels: (0..classes).map(|class| format!("class {class}")).collect(),
+            }),
+        ),
+    ];
+    let columns = columns.map(|(name, values)| Column { name: name.into(), values }).to_vec();
+    Table { file: "rows.csv".into(), columns, ..Table::default() }
+}
+
+fn small_plan(score: &str) -> Plan {
+    let mut plan = Plan::new("y", score.parse().unwrap());
+    plan.network_mut().hidden = "4".parse().unwrap();
+    plan.network_mut().epochs = 3;
+    plan
+}
+
+fn trained(table: &Table, plan: &Plan) -> Trained {
+    let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
+    train(table, None, &Reading::default(), plan, &Cpu { threads: 1 }, &watch).unwrap()
+}
+
+#[test]
+fn a_model_is_evaluated_on_its_own_rows_and_shown_on_the_test_rows() {
+    let (table, plan) = (table(2), small_plan("f1"));
+    let trained = trained(&table, &plan);
+    let bootstrap = evaluation_bootstrap(&plan, 50);
+    let evaluation = evaluate_model(&trained, &plan, &bootstrap).unwrap();
+    let test = evaluation.test.as_ref().unwrap();
+    assert_eq!(test.rows() + evaluation.train.rows() + evaluation.validation.rows(), 120);
+    assert_eq!(test.value("f1"), test.scores()[0].estimate.value);
+    let folds = Folds { folds: 2, repeats: 1, validation: plan.validation };
+    let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
+    let (folds, _) = cross_validate(&table, &plan, &folds, &Cpu { threads: 1 }, &watch).unwrap();
+    let folds = folds.unwrap();
+    let folds = evaluate_folds(&folds, &plan, &bootstrap).unwrap();
+    let values: Vec<f64> = folds.each.iter().filter_map(|fold| fold.value()).collect();
+    assert_eq!(folds.each.iter().map(|fold| fold.test.rows()).sum::<usize>(), 120);
+    assert!((folds.mean.unwrap() - (values[0] + values[1]) / 2.0).abs() < 1e-15);
+    let run = TrainingRun { model: "m.scorewise".into(), seconds: 1.5, notes: vec!["a note".into()] };
+    let summary = TrainSummary::new(&trained, &evaluation, Some(folds), run);
+    survives(summary.clone(), Kind::Train);
+    let swept = evaluation_sweep(&trained).unwrap();
+    let data = model_data(&table.file, table.rows(), &trained.model);
+    assert_eq!(data.fingerprint, scorewise_train::model::Fingerprint::of(&table).hex());
+    let provenance = Provenance { data: vec![data], ..Provenance::default() };
+    let document =
+        model_document(&trained, &plan, &evaluation, summary, swept.as_ref(), &bootstrap, provenance).unwrap();
+    let forecast = document.forecast.as_ref().unwrap();
+    assert_eq!((forecast.rows, Some(forecast.threshold)), (test.rows(), trained.model.decision.threshold()));
+    assert!(forecast.spread.is_some() && document.theory.is_some());
+    let page = page(&document).unwrap();
+    assert!(page.contains("Cross-validation") && page.contains("m.scorewise"));
+    assert_eq!(Document::read(&document.write()).unwrap(), document);
+}
+
+#[test]
+fn a_model_of_three_classes_has_a_matrix_and_no_sweep() {
+    let (table, plan) = (table(3), small_plan("macro(f1)"));
+    let trained = trained(&table, &plan);
+    let bootstrap = evaluation_bootstrap(&plan, 50);
+    let evaluation = evaluate_model(&trained, &plan, &bootstrap).unwrap();
+    assert!(evaluation_sweep(&trained).unwrap().is_none());
+    assert!(matches!(&evaluation.validation, Evaluation::Classes(summary) if summary.confusion.len() == 3));
+    let summary = TrainSummary::new(&trained, &evaluation, None, TrainingRun::default());
+    let document =
+        model_document(&trained, &plan, &evaluation, summary, None, &bootstrap, Provenance::default()).unwrap();
+    assert!(document.forecast.is_none() && document.training.is_some());
+    assert!(page(&document).unwrap().contains("forecast class 2"));
+}

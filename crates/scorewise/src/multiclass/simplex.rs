@@ -11,7 +11,7 @@
 //! matrix approaches that of argmax (z − μ). A larger μₖ makes class k less likely to be predicted.
 
 use super::confusion::MultiConfusion;
-use super::link::Softmax;
+use super::link::RowSoftmax;
 use super::rows::{ClassRows, OneOf, one_for_each_class};
 use super::score::MultiScore;
 use crate::error::{Error, Result};
@@ -79,7 +79,7 @@ impl SimplexLoss {
     pub fn expect<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<MultiConfusion> {
         let centres = self.centres_of(rows.classes())?;
         let mut expected = MultiConfusion::empty(rows.classes())?;
-        let mut softmax = Softmax::new(rows.classes());
+        let mut softmax = RowSoftmax::new(rows.classes());
         for row in 0..rows.len() {
             let weight = rows.weight(row);
             softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
@@ -127,7 +127,7 @@ impl SimplexLoss {
             let reason = format!("must be one for each of {classes}×{classes} cells, not {}", slopes.len());
             return Err(Error::Setting { what: "slopes", reason });
         }
-        let mut softmax = Softmax::new(classes);
+        let mut softmax = RowSoftmax::new(classes);
         for (row, gradient) in gradient.chunks_exact_mut(classes).enumerate() {
             let scale = self.sharpness * rows.weight(row);
             let slopes = &slopes[rows.label(row) * classes..][..classes];

@@ -125,7 +125,7 @@ impl TemporalLoss {
             by_level[band.upper] += derivative;
             by_level[band.lower] -= derivative;
         });
-        with_row_distribution(&self.prior, GradientTask { logits, by_level: &by_level, gradient });
+        with_row_distribution(&self.prior, TemporalGradientTask { logits, by_level: &by_level, gradient });
         Ok(())
     }
 
@@ -159,13 +159,13 @@ impl<P: Predictions> RowTask<P::Number> for LevelsTask<P> {
 }
 
 /// Computes ∂ℓ/∂z = ∂ℓ/∂L · dL/dz.
-struct GradientTask<'a, R> {
+struct TemporalGradientTask<'a, R> {
     logits: &'a [R],
     by_level: &'a [f64],
     gradient: &'a mut [R],
 }
 
-impl<R: Real> RowTask<R> for GradientTask<'_, R> {
+impl<R: Real> RowTask<R> for TemporalGradientTask<'_, R> {
     type Output = ();
     fn run<D: RowDistribution<R>>(self, distribution: D) {
         for ((out, z), derivative) in self.gradient.iter_mut().zip(self.logits).zip(self.by_level) {

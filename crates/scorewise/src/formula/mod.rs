@@ -120,7 +120,8 @@ impl Formula {
         (result.value, CellSlopes { tn, fp, fn_, tp })
     }
 
-    /// As [`Formula::value_and_slopes`] for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells are intervals.
+    /// As [`Formula::value_and_slopes`] for any [`Number`] type. The class counts are passed in, so that they stay exact when
+    /// the cells are intervals.
     pub(crate) fn slopes_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Dual<T, 4> {
         let dual = |value: T, derivatives: [f64; 4]| Dual::new(value, derivatives.map(T::constant));
         let cells = CellValues([
@@ -142,8 +143,8 @@ impl Formula {
         self.reduced_with(tn, fp, fn_, tp, tp + fn_, fp + tn)
     }
 
-    /// As [`Formula::reduced`] for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells are intervals and
-    /// need not be summed again when the cells are tensors.
+    /// As [`Formula::reduced`] for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells
+    /// are intervals and need not be summed again when the cells are tensors.
     #[must_use]
     pub fn reduced_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let dual = |value: T, by_tp: f64, by_fp: f64| Dual::new(value, [T::constant(by_tp), T::constant(by_fp)]);

@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn balanced_weights_equalise_classes_and_extreme_logits_stay_finite() {
-        // Three rows of class 0 and one of class 1, with probabilities 3/4 and 1/4: the weights are 4/6 and 4/2, and each class is half of the mean.
+        // Three rows of class 0 and one of class 1, with probabilities 3/4 and 1/4: the weights are 4/6 and 4/2, and each class
+        // is half of the mean.
         let logits = [3f64.ln(), 0.0].repeat(4);
         let rows = ClassRows::new(&logits, 2, OneOf(&[0, 0, 0, 1])).unwrap();
         let balanced = SoftmaxCrossEntropy::balanced(&[3.0, 1.0]).unwrap();

@@ -7,9 +7,9 @@
 //! The largest logit has e = 1, so S − eₖ ≥ 1 for every other class and there is no cancellation; the complement of the largest class
 //! is computed from the sum of the others, never as 1 − p.
 //!
-//! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1 with respect to its own
-//! logit and −eⱼ / Σ_{i≠k} eᵢ with respect to another. With cₖ = ∂ℓ/∂(log-odds of k), which contains the finite product f p q and never f
-//! alone,
+//! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1
+//! with respect to its own logit and −eⱼ / Σ_{i≠k} eᵢ with respect to another. With cₖ = ∂ℓ/∂(log-odds of k), which contains
+//! the finite product f p q and never f alone,
 //!
 //! ```text
 //! ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ

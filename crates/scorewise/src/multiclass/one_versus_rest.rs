@@ -9,7 +9,8 @@
 //! classes are averaged, not the scores, so that biases of 0.5 and 1.5 do not average to a perfect 1.
 //!
 //! The rows interact only through two scalars per class, ∂ℓ/∂Fₖ of its members and of the other rows. Fₖ is a function of the
-//! log-odds of class k, whose derivative fₖ pₖ (1 − pₖ) is finite for every prior, and the log-odds are differentiated with respect to the logits.
+//! log-odds of class k, whose derivative fₖ pₖ (1 − pₖ) is finite for every prior, and the log-odds are differentiated with
+//! respect to the logits.
 
 use super::average::Average;
 use super::link::ClassLink;
@@ -88,7 +89,8 @@ impl OneVersusRest {
         self.value_and_slopes(matrices).map(|(value, _)| value)
     }
 
-    /// The derivatives of each class that [`gradient_with`](OneVersusRest::gradient_with) needs for every batch that contributed to these matrices.
+    /// The derivatives of each class that [`gradient_with`](OneVersusRest::gradient_with) needs for every batch that
+    /// contributed to these matrices.
     pub fn slopes(&self, matrices: &[Confusion]) -> Result<Vec<Slopes>> {
         self.value_and_slopes(matrices).map(|(_, slopes)| slopes)
     }

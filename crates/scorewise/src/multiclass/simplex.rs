@@ -96,7 +96,8 @@ impl SimplexLoss {
         if value.is_finite() { Ok(value) } else { Err(self.not_finite()) }
     }
 
-    /// The derivatives ∂ℓ/∂E with respect to all m² cells, row by row, which [`gradient_with`](SimplexLoss::gradient_with) needs for every batch.
+    /// The derivatives ∂ℓ/∂E with respect to all m² cells, row by row, which [`gradient_with`](SimplexLoss::gradient_with)
+    /// needs for every batch.
     pub fn slopes(&self, matrix: &MultiConfusion) -> Result<Vec<f64>> {
         self.value_and_slopes(matrix).map(|(_, slopes)| slopes)
     }
@@ -132,8 +133,8 @@ impl SimplexLoss {
             let scale = self.sharpness * rows.weight(row);
             let slopes = &slopes[rows.label(row) * classes..][..classes];
             softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
-            // Derivatives are taken relative to that of the largest class: then its own term is minus the mean, which is small and accurate, where
-            // S − mean would cancel.
+            // Derivatives are taken relative to that of the largest class: then its own term is minus the mean, which is small
+            // and accurate, where S − mean would cancel.
             let relative = |class: usize| slopes[class] - slopes[softmax.top()];
             let mean: f64 = (0..classes).map(|class| softmax.probability(class) * relative(class)).sum();
             for (class, out) in gradient.iter_mut().enumerate() {

@@ -4,8 +4,9 @@
 //! ∂ℓ/∂zⱼ = f(pⱼ) pⱼ (1 − pⱼ) Σ wₜ ∂ℓ/∂cell · (± size)        over the bands of all rows t that end at row j
 //! ```
 //!
-//! As with [`ScoreLoss`](crate::ScoreLoss), the matrices of batches can be added, and the derivatives with respect to the four cells give the
-//! gradient of each batch. A batch must consist of whole sequences, because a window does not extend from one batch into another.
+//! As with [`ScoreLoss`](crate::ScoreLoss), the matrices of batches can be added, and the derivatives with respect to the four
+//! cells give the gradient of each batch. A batch must consist of whole sequences, because a window does not extend from one
+//! batch into another.
 //!
 //! Where predictions within a window are equal, the loss has a kink. The later row then counts as the higher one, so the
 //! gradient is the limit for predictions that differ slightly, which is a Clarke subgradient.
@@ -92,7 +93,8 @@ impl TemporalLoss {
         self.value_and_slopes(confusion).map(|(value, _)| value)
     }
 
-    /// The derivatives of ℓ with respect to the cells of a weighted matrix, which [`gradient_with`](TemporalLoss::gradient_with) needs for every batch.
+    /// The derivatives of ℓ with respect to the cells of a weighted matrix, which
+    /// [`gradient_with`](TemporalLoss::gradient_with) needs for every batch.
     pub fn slopes(&self, confusion: &Confusion) -> Result<CellSlopes> {
         self.value_and_slopes(confusion).map(|(_, slopes)| slopes)
     }

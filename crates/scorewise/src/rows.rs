@@ -159,8 +159,8 @@ pub(crate) fn check_weights<R: Real>(weights: &[R]) -> Result<()> {
     check_all("weights", weights, is_invalid, "at or above 0")
 }
 
-/// Returns an error for the first invalid value. Values are checked in blocks, because a block without an invalid one takes only a few vector
-/// instructions.
+/// Returns an error for the first invalid value. Values are checked in blocks, because a block without an invalid one takes
+/// only a few vector instructions.
 fn check_all<R: Real>(
     what: &'static str,
     values: &[R],

@@ -11,14 +11,14 @@ use scorewise::{Confusion, Probabilities, Rows, is_positive};
 const ROWS: usize = 4000;
 
 /// Two forecasts of the same rare events, the first with more skill, and weights with a few distinct values.
-struct Forecasts {
+struct TwoForecasts {
     labels: Vec<bool>,
     first: Vec<f64>,
     second: Vec<f64>,
     weights: Vec<f64>,
 }
 
-fn case(seed: u64, rate: f64) -> Forecasts {
+fn case(seed: u64, rate: f64) -> TwoForecasts {
     let mut random = Random(seed);
     let labels: Vec<bool> = (0..ROWS).map(|_| random.unit() < rate).collect();
     let mut forecast = |noise: f64| -> Vec<f64> {
@@ -27,7 +27,7 @@ fn case(seed: u64, rate: f64) -> Forecasts {
     };
     let (first, second) = (forecast(0.5), forecast(0.69));
     let weights = (0..ROWS).map(|_| [0.5, 1.0, 3.25][random.below(3)]).collect();
-    Forecasts { labels, first, second, weights }
+    TwoForecasts { labels, first, second, weights }
 }
 
 /// The confusion matrix of a replicate, computed from the copies of each row.

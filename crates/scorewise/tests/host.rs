@@ -19,11 +19,11 @@ const MATRICES: [[f64; 4]; 8] = [
     [0.0, 0.0, 0.0, 0.0],
 ];
 
-type Values = [f64; MATRICES.len()];
+type MatrixValues = [f64; MATRICES.len()];
 
 /// The storage of the values.
 #[derive(Default)]
-struct Store(RefCell<Vec<Values>>);
+struct Store(RefCell<Vec<MatrixValues>>);
 
 /// A constant, or an index into the store, with one value for each matrix.
 #[derive(Clone, Copy)]
@@ -33,11 +33,11 @@ enum Handle<'s> {
 }
 
 impl<'s> Handle<'s> {
-    fn store(store: &'s Store, values: Values) -> Self {
+    fn store(store: &'s Store, values: MatrixValues) -> Self {
         store.0.borrow_mut().push(values);
         Handle::At(store, store.0.borrow().len() - 1)
     }
-    fn values(self) -> Values {
+    fn values(self) -> MatrixValues {
         match self {
             Handle::Constant(value) => [value; MATRICES.len()],
             Handle::At(store, index) => store.0.borrow()[index],

@@ -30,7 +30,7 @@ const MULTI_SCORES: [&str; 10] = [
 
 /// Random rows, determined by the seed.
 #[derive(Clone)]
-struct Batch {
+struct ClassBatch {
     classes: usize,
     logits: Vec<f64>,
     labels: Vec<u32>,
@@ -38,12 +38,12 @@ struct Batch {
     weights: Vec<f64>,
 }
 
-impl Batch {
+impl ClassBatch {
     fn random(seed: u64, rows: usize, classes: usize) -> Self {
         let uniform = Prior::uniform();
         let mut random = uniform.sample(seed);
         let mut next = move || random.next().unwrap();
-        Batch {
+        ClassBatch {
             classes,
             logits: (0..rows * classes).map(|_| 4.0 * next() - 2.0).collect(),
             // The first rows contain every class; the others are more often in the lower classes.
@@ -67,15 +67,15 @@ impl Batch {
         ClassRows::new(&self.logits, self.classes, AnyOf(&self.flags)).unwrap()
     }
 
-    fn with_logits(&self, logits: &[f64]) -> Batch {
-        Batch { logits: logits.to_vec(), ..self.clone() }
+    fn with_logits(&self, logits: &[f64]) -> ClassBatch {
+        ClassBatch { logits: logits.to_vec(), ..self.clone() }
     }
 
     /// The given rows and classes in the given order, with labels renumbered accordingly.
-    fn select(&self, rows: &[usize], classes: &[usize]) -> Batch {
+    fn select(&self, rows: &[usize], classes: &[usize]) -> ClassBatch {
         let new_label = |label: u32| classes.iter().position(|class| *class == label as usize).unwrap() as u32;
         let cells = || rows.iter().flat_map(|row| classes.iter().map(move |class| row * self.classes + class));
-        Batch {
+        ClassBatch {
             classes: classes.len(),
             logits: cells().map(|at| self.logits[at]).collect(),
             labels: rows.iter().map(|row| new_label(self.labels[*row])).collect(),
@@ -155,7 +155,7 @@ fn assert_gradient(at: &[f64], value_and_gradient: impl Fn(&[f64]) -> (f64, Vec<
 #[test]
 fn gradient_of_one_versus_rest_matches_central_difference() {
     // In this batch no class has nearly as many alarms as events, which is the kink of |s − 1|.
-    let batch = Batch::random(21, 11, 4);
+    let batch = ClassBatch::random(21, 11, 4);
     for name in SCORES {
         for prior in PRIORS {
             for average in AVERAGES {
@@ -179,7 +179,7 @@ fn gradient_of_one_versus_rest_matches_central_difference() {
 
 #[test]
 fn gradient_of_the_simplex_matches_central_difference() {
-    let batch = Batch::random(2, 11, 4);
+    let batch = ClassBatch::random(2, 11, 4);
     for name in MULTI_SCORES {
         for loss in [SimplexLoss::new(multi(name)), simplex(name)] {
             let plain = |z: &[f64]| simplex_value_and_gradient(&loss, &batch.with_logits(z).one_of());
@@ -205,7 +205,7 @@ fn derivatives_with_respect_to_cells_match_central_difference() {
 
 #[test]
 fn f32_agrees_with_f64() {
-    let batch = Batch::random(3, 200, 4);
+    let batch = ClassBatch::random(3, 200, 4);
     let logits_f32: Vec<f32> = batch.logits.iter().map(|z| *z as f32).collect();
     let weights: Vec<f32> = batch.weights.iter().map(|weight| *weight as f32).collect();
     let rows = ClassRows::new(&logits_f32, 4, OneOf(&batch.labels)).unwrap().weighted(&weights).unwrap();
@@ -248,7 +248,7 @@ fn scores_agree_with_the_golden_file() {
 #[test]
 fn gerrity_by_cuts_equals_gerrity_by_scoring_matrix() {
     // Σ E_ij s_ij / n with s from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as printed in Gerrity's paper.
-    let batch = Batch::random(4, 60, 5);
+    let batch = ClassBatch::random(4, 60, 5);
     let matrix = MultiConfusion::from_logits(&batch.weighted());
     let (truth, total) = (matrix.row_sums(), matrix.total());
     let odds = |cut: usize| {
@@ -268,7 +268,7 @@ fn gerrity_by_cuts_equals_gerrity_by_scoring_matrix() {
 
 #[test]
 fn matrix_of_each_class_is_that_of_its_binary_loss() {
-    let batch = Batch::random(5, 80, 3);
+    let batch = ClassBatch::random(5, 80, 3);
     let loss = one_versus_rest("f1", &["cosine:0.5,0.3", "beta:2,3", "uniform"], Average::Macro);
     for (class, got) in loss.expect(&batch.any_of().weighted(&batch.weights).unwrap()).unwrap().iter().enumerate() {
         let logits: Vec<f64> = batch.logits.iter().skip(class).step_by(3).copied().collect();
@@ -281,7 +281,7 @@ fn matrix_of_each_class_is_that_of_its_binary_loss() {
 
 #[test]
 fn a_single_label_gives_the_binary_loss() {
-    let batch = Batch::random(6, 50, 1);
+    let batch = ClassBatch::random(6, 50, 1);
     let rows = Rows::new(Logits(&batch.logits), &batch.flags).unwrap();
     for average in AVERAGES {
         let (value, gradient) = value_and_gradient(&one_versus_rest("csi", &["beta:2,2"], average), &batch.any_of());
@@ -294,7 +294,7 @@ fn a_single_label_gives_the_binary_loss() {
 }
 
 /// Two classes as a binary problem: the logit z₁ − z₀ for class 1, or its negative for class 0.
-fn binary_view(batch: &Batch, class: u32) -> (Vec<f64>, Vec<bool>) {
+fn binary_view(batch: &ClassBatch, class: u32) -> (Vec<f64>, Vec<bool>) {
     let sign = if class == 1 { 1.0 } else { -1.0 };
     let logits = batch.logits.chunks(2).map(|z| sign * (z[1] - z[0])).collect();
     (logits, batch.labels.iter().map(|label| *label == class).collect())
@@ -302,7 +302,7 @@ fn binary_view(batch: &Batch, class: u32) -> (Vec<f64>, Vec<bool>) {
 
 #[test]
 fn two_classes_give_the_mean_of_two_binary_losses() {
-    let batch = Batch::random(7, 60, 2);
+    let batch = ClassBatch::random(7, 60, 2);
     let priors = ["cosine:0.4,0.3", "beta:0.5,2"];
     let (value, gradient) = value_and_gradient(&one_versus_rest("mcc", &priors, Average::Macro), &batch.one_of());
     let (mut expected, mut expected_gradient) = (0.0, vec![0.0; 120]);
@@ -323,7 +323,7 @@ fn two_classes_give_the_mean_of_two_binary_losses() {
 
 #[test]
 fn simplex_of_two_classes_equals_the_uniform_prior() {
-    let batch = Batch::random(8, 60, 2);
+    let batch = ClassBatch::random(8, 60, 2);
     let (logits, labels) = binary_view(&batch, 1);
     let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&batch.weights).unwrap();
     let class_rows = batch.weighted();
@@ -342,7 +342,7 @@ fn simplex_of_two_classes_equals_the_uniform_prior() {
 
 #[test]
 fn expected_matrices_preserve_the_class_weights() {
-    let batch = Batch::random(9, 300, 4);
+    let batch = ClassBatch::random(9, 300, 4);
     let rows = batch.weighted();
     let support = |class: u32| -> f64 {
         batch.labels.iter().zip(&batch.weights).filter(|(label, _)| **label == class).map(|(_, weight)| weight).sum()
@@ -359,7 +359,7 @@ fn expected_matrices_preserve_the_class_weights() {
 
 #[test]
 fn weighted_average_uses_the_support_and_not_the_negatives() {
-    let batch = Batch::random(10, 40, 3);
+    let batch = ClassBatch::random(10, 40, 3);
     let loss = |average| one_versus_rest("recall", &["uniform"], average);
     let matrices = loss(Average::Weighted).expect(&batch.one_of()).unwrap();
     let value = |share: &dyn Fn(&Confusion) -> f64| {
@@ -377,7 +377,7 @@ fn weighted_average_uses_the_support_and_not_the_negatives() {
 
 #[test]
 fn every_class_uses_its_own_prior() {
-    let batch = Batch::random(11, 40, 3);
+    let batch = ClassBatch::random(11, 40, 3);
     let texts = ["cosine:0.2,0.1", "cosine:0.5,0.1", "cosine:0.8,0.1"];
     let all = one_versus_rest("f1", &texts, Average::Macro);
     let matrices = all.expect(&batch.one_of()).unwrap();
@@ -391,8 +391,8 @@ fn every_class_uses_its_own_prior() {
 
 #[test]
 fn gradients_of_batches_equal_the_gradient_of_all_rows() {
-    let all_rows = Batch::random(12, 100, 4);
-    let parts: Vec<Batch> = [(0, 17), (17, 18), (18, 100)]
+    let all_rows = ClassBatch::random(12, 100, 4);
+    let parts: Vec<ClassBatch> = [(0, 17), (17, 18), (18, 100)]
         .map(|(from, to)| all_rows.select(&(from..to).collect::<Vec<_>>(), &[0, 1, 2, 3]))
         .into();
     for average in AVERAGES {
@@ -433,7 +433,7 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
 
 #[test]
 fn order_of_rows_and_classes_does_not_matter() {
-    let batch = Batch::random(13, 50, 4);
+    let batch = ClassBatch::random(13, 50, 4);
     let rows: Vec<usize> = (0..50).map(|row| (row * 7 + 3) % 50).collect();
     let classes = [2, 0, 3, 1];
     let other = batch.select(&rows, &classes);
@@ -492,7 +492,7 @@ fn random_gumbel_thresholds_give_the_expected_matrix() {
 
 #[test]
 fn a_sharp_simplex_approaches_argmax() {
-    let batch = Batch::random(15, 100, 3);
+    let batch = ClassBatch::random(15, 100, 3);
     let sharp = SimplexLoss::new(multi("mcc")).with_sharpness(1e6).unwrap();
     let expected = MultiConfusion::from_logits(&batch.one_of());
     assert_all_close(sharp.expect(&batch.one_of()).unwrap().cells(), expected.cells(), 1e-12, "argmax");
@@ -501,7 +501,7 @@ fn a_sharp_simplex_approaches_argmax() {
 
 #[test]
 fn losses_are_finite_at_extreme_logits_and_weights() {
-    let mut batch = Batch::random(16, 40, 4);
+    let mut batch = ClassBatch::random(16, 40, 4);
     for (at, logit) in batch.logits.iter_mut().enumerate() {
         *logit *= [1.0, 30.0, 400.0, 5e3][at / 4 % 4];
     }
@@ -562,7 +562,7 @@ fn absent_classes_are_handled() {
     assert_close(multi("weighted(f1)").checked(&matrix).unwrap(), (f1[0] + f1[1]) / 2.0, 1e-15, "weighted");
     assert_eq!(multi("gerrity").checked(&matrix), None);
     assert_eq!(multi("accuracy").checked(&matrix), Some(0.75));
-    let batch = Batch::random(17, 20, 3);
+    let batch = ClassBatch::random(17, 20, 3);
     let labels: Vec<u32> = batch.labels.iter().map(|label| label % 2).collect();
     let rows = ClassRows::new(&batch.logits, 3, OneOf(&labels)).unwrap();
     for average in AVERAGES {

@@ -60,7 +60,8 @@ fn generators_of_different_purposes_and_numbers_are_uncorrelated() {
         Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number as u64)).next_u64()
     };
     let centred = |bits: u64| (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
-    // The product of two independent numbers, uniform in [−1, 1), has standard deviation 1/3; the limit is five standard errors of its mean.
+    // The product of two independent numbers, uniform in [−1, 1), has standard deviation 1/3; the limit is five standard errors
+    // of its mean.
     let limit = 5.0 / 3.0 / (NUMBERS as f64).sqrt();
     for seed in SEEDS {
         let draws: Vec<Vec<u64>> = Purpose::ALL

@@ -19,7 +19,7 @@ fn random(seed: u64) -> impl FnMut() -> f64 {
 }
 
 /// A random series with predictions, labels, weights, and sequences of five to twelve rows.
-struct Sample {
+struct RandomSeries {
     logits: Vec<f64>,
     probabilities: Vec<f64>,
     labels: Vec<bool>,
@@ -27,13 +27,13 @@ struct Sample {
     sequences: Vec<u32>,
 }
 
-impl Sample {
+impl RandomSeries {
     /// With `steps`, predictions are multiples of 1 / steps, so that many are equal.
     fn new(seed: u64, rows: usize, steps: Option<f64>) -> Self {
         let mut next = random(seed);
         let (mut sequence, mut remaining) = (0u32, 0);
         let mut sample =
-            Sample { logits: vec![], probabilities: vec![], labels: vec![], weights: vec![], sequences: vec![] };
+            RandomSeries { logits: vec![], probabilities: vec![], labels: vec![], weights: vec![], sequences: vec![] };
         for _ in 0..rows {
             if remaining == 0 {
                 (sequence, remaining) = (sequence + 1, 5 + (8.0 * next()) as usize);
@@ -77,7 +77,7 @@ fn loss(score: &str, prior: &str, weighting: &Weighting) -> TemporalLoss {
 }
 
 /// The weighted matrix at a threshold, computed directly from the definition.
-fn definition(sample: &Sample, form: &str, weights: &[f64], threshold: f64) -> Confusion {
+fn definition(sample: &RandomSeries, form: &str, weights: &[f64], threshold: f64) -> Confusion {
     let rows = sample.labels.len() as i64;
     let mut matrix = Confusion::default();
     for t in 0..rows {
@@ -150,7 +150,7 @@ fn value_weighted_matrix_matches_a_hand_count() {
 #[test]
 fn matrix_at_a_threshold_matches_the_definition() {
     for seed in 1..20 {
-        let sample = Sample::new(seed, 60, (seed % 2 == 0).then_some(8.0));
+        let sample = RandomSeries::new(seed, 60, (seed % 2 == 0).then_some(8.0));
         for (form, weighting) in weightings() {
             let loss = loss("csi", "uniform", &weighting);
             for threshold in [0.0, 0.25, 0.5, 0.777, 1.0] {
@@ -164,7 +164,7 @@ fn matrix_at_a_threshold_matches_the_definition() {
 #[test]
 fn expectation_is_the_mean_over_all_intervals_of_the_threshold() {
     for seed in 1..12 {
-        let sample = Sample::new(seed, 45, (seed % 2 == 0).then_some(10.0));
+        let sample = RandomSeries::new(seed, 45, (seed % 2 == 0).then_some(10.0));
         let mut edges = sample.probabilities.clone();
         edges.extend([0.0, 1.0]);
         edges.sort_by(f64::total_cmp);
@@ -189,7 +189,7 @@ fn expectation_is_the_mean_over_all_intervals_of_the_threshold() {
 
 #[test]
 fn expectation_agrees_with_the_mean_over_random_thresholds() {
-    let sample = Sample::new(3, 40, None);
+    let sample = RandomSeries::new(3, 40, None);
     let draws = 20_000;
     for (_, weighting) in weightings() {
         let loss = loss("csi", "cosine:0.5,0.4", &weighting);
@@ -206,7 +206,7 @@ fn expectation_agrees_with_the_mean_over_random_thresholds() {
 #[test]
 fn gradient_matches_central_difference_for_every_score() {
     let step = 1e-5;
-    let sample = Sample::new(11, 36, None);
+    let sample = RandomSeries::new(11, 36, None);
     for (which, prior) in ["uniform", "cosine:0.5,0.5", "beta:2,5"].into_iter().enumerate() {
         for (_, weighting) in weightings() {
             for score in Score::all().skip(which).step_by(3) {
@@ -234,7 +234,7 @@ fn gradient_matches_central_difference_for_every_score() {
 
 #[test]
 fn gradient_at_equal_predictions_is_the_limit_with_later_rows_higher() {
-    let sample = Sample::new(5, 60, Some(4.0));
+    let sample = RandomSeries::new(5, 60, Some(4.0));
     let apart: Vec<f64> = sample.logits.iter().enumerate().map(|(row, z)| z + 1e-10 * row as f64).collect();
     for (_, weighting) in weightings() {
         let loss = loss("csi", "beta:2,2", &weighting);
@@ -251,7 +251,7 @@ fn gradient_at_equal_predictions_is_the_limit_with_later_rows_higher() {
 
 #[test]
 fn f32_agrees_with_f64() {
-    let sample = Sample::new(21, 400, None);
+    let sample = RandomSeries::new(21, 400, None);
     let logits_f32: Vec<f32> = sample.logits.iter().map(|z| *z as f32).collect();
     let weights_f32: Vec<f32> = sample.weights.iter().map(|w| *w as f32).collect();
     let logits_f64: Vec<f64> = logits_f32.iter().map(|z| f64::from(*z)).collect();
@@ -274,14 +274,14 @@ fn f32_agrees_with_f64() {
 
 #[test]
 fn matrix_of_several_sequences_is_the_sum_of_their_matrices() {
-    let (mut a, mut b) = (Sample::new(1, 9, None), Sample::new(2, 14, None));
+    let (mut a, mut b) = (RandomSeries::new(1, 9, None), RandomSeries::new(2, 14, None));
     // The first ends with an alarm, the second begins with an event: without sequence ids, the alarm would be credited to the event.
     (a.logits[8], a.labels[8]) = (2.0, false);
     (b.logits[0], b.labels[0]) = (-1.0, true);
     let logits = [&a.logits[..], &b.logits].concat();
     let labels = [&a.labels[..], &b.labels].concat();
     let sequences = [vec![7; 9], vec![3; 14]].concat();
-    fn alone(sample: &Sample) -> Series<'_, Logits<'_, f64>> {
+    fn alone(sample: &RandomSeries) -> Series<'_, Logits<'_, f64>> {
         Series::new(Rows::new(Logits(&sample.logits), &sample.labels).unwrap()).unwrap()
     }
     let joined = Series::new(Rows::new(Logits(&logits), &labels).unwrap()).unwrap();
@@ -329,7 +329,7 @@ fn windows_end_at_the_borders_of_a_sequence() {
 
 #[test]
 fn weights_of_zero_give_the_unweighted_score_loss() {
-    let sample = Sample::new(8, 80, None);
+    let sample = RandomSeries::new(8, 80, None);
     let rows = Rows::new(Logits(&sample.logits), &sample.labels).unwrap().weighted(&sample.weights).unwrap();
     for weighting in [Weighting::sum(&[0.0, 0.0]).unwrap(), Weighting::maximum(&[0.0; 3]).unwrap()] {
         for (score, prior) in [("tss", "uniform"), ("f1", "cosine:0.5,0.3"), ("far", "beta:2,5")] {
@@ -406,7 +406,7 @@ fn weighted_errors_are_never_negative() {
     // Decimals that sum to 1, and events whose misses all get full credit.
     let weighting = Weighting::sum(&[0.4, 0.3, 0.2, 0.1]).unwrap();
     for seed in 1..50 {
-        let mut sample = Sample::new(seed, 12, None);
+        let mut sample = RandomSeries::new(seed, 12, None);
         sample.labels.iter_mut().enumerate().for_each(|(row, label)| *label = row >= 4);
         sample.probabilities.iter_mut().take(8).for_each(|p| *p = 1.0);
         sample.sequences.fill(1);

@@ -179,7 +179,8 @@ fn gradient_of_the_exact_loss_matches_differences_and_its_formula() {
                 value(&logits)
             };
             let central = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
-            // At a tie the second derivatives of the two sides differ, which gives a first-order error; extrapolation from two steps removes it.
+            // At a tie the second derivatives of the two sides differ, which gives a first-order error; extrapolation from two
+            // steps removes it.
             let numeric = 2.0 * central(5e-6) - central(1e-5);
             assert_close(gradient[row], numeric, 1e-7, &(score.name(), prior, row));
             if !tied {
@@ -208,7 +209,7 @@ fn gradient_of_the_exact_loss_matches_differences_and_its_formula() {
 // Gradient of the score loss
 
 #[test]
-fn gradient_from_loss_is_two_numbers_per_batch() {
+fn gradient_of_the_score_loss_needs_two_numbers_per_batch() {
     let scores = ["tss", "f1", "csi", "hss", "accuracy", "mcc", "far"].map(score);
     each_batch(9, 700, |random, batch, prior| {
         let score = &scores[random.below(scores.len())];
@@ -364,8 +365,8 @@ fn theorem_2_corrected_holds_for_every_lipschitz_score() {
 
 #[test]
 fn theorem_2_as_printed_fails_on_two_clusters() {
-    // 100 negatives at 0.1, 100 positives at 0.9. Accuracy is 1 for thresholds in between, which have probability 0.8, and ½ otherwise; at the
-    // expected matrix it is 0.9. So the mean absolute deviation is 0.8 · 0.1 + 0.2 · 0.4 = 0.16.
+    // 100 negatives at 0.1, 100 positives at 0.9. Accuracy is 1 for thresholds in between, which have probability 0.8, and ½
+    // otherwise; at the expected matrix it is 0.9. So the mean absolute deviation is 0.8 · 0.1 + 0.2 · 0.4 = 0.16.
     let mut probabilities = vec![0.1; 100];
     probabilities.extend([0.9; 100]);
     let labels: Vec<bool> = (0..200).map(|row| row >= 100).collect();

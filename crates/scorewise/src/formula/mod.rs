@@ -39,12 +39,12 @@ pub use dual::Dual;
 pub use error::FormulaError;
 pub use interval::Interval;
 pub use number::{Checked, LANES, Lanes, Number, Side, ratio};
-pub(crate) use parse::{Comparison, conditions, nearest_name};
+pub(crate) use parse::{Comparator, conditions, nearest_name};
 pub(crate) use print::shortest;
 pub use shape::{LinearFraction, Shape};
 
 use crate::confusion::Confusion;
-use tree::{Cells, Tree};
+use tree::{CellValues, Tree};
 
 /// A function of the confusion matrix, parsed from text.
 ///
@@ -120,10 +120,11 @@ impl Formula {
         (result.value, CellSlopes { tn, fp, fn_, tp })
     }
 
-    /// As [`Formula::value_and_slopes`] for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells are intervals.
+    /// As [`Formula::value_and_slopes`] for any [`Number`] type. The class counts are passed in, so that they stay exact when
+    /// the cells are intervals.
     pub(crate) fn slopes_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Dual<T, 4> {
         let dual = |value: T, derivatives: [f64; 4]| Dual::new(value, derivatives.map(T::constant));
-        let cells = Cells([
+        let cells = CellValues([
             dual(tn, [1.0, 0.0, 0.0, 0.0]),
             dual(fp, [0.0, 1.0, 0.0, 0.0]),
             dual(fn_, [0.0, 0.0, 1.0, 0.0]),
@@ -142,12 +143,12 @@ impl Formula {
         self.reduced_with(tn, fp, fn_, tp, tp + fn_, fp + tn)
     }
 
-    /// As [`Formula::reduced`] for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells are intervals and
-    /// need not be summed again when the cells are tensors.
+    /// As [`Formula::reduced`] for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells
+    /// are intervals and need not be summed again when the cells are tensors.
     #[must_use]
     pub fn reduced_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let dual = |value: T, by_tp: f64, by_fp: f64| Dual::new(value, [T::constant(by_tp), T::constant(by_fp)]);
-        let cells = Cells([
+        let cells = CellValues([
             dual(tn, 0.0, -1.0),
             dual(fp, 0.0, 1.0),
             dual(fn_, -1.0, 0.0),
@@ -178,7 +179,7 @@ impl Formula {
 
     /// The range of values while TP and FP vary within a box at fixed class counts, rounding included.
     pub(crate) fn bound(&self, tp: Interval, fp: Interval, counts: &Counts, scratch: &mut Vec<Interval>) -> Interval {
-        self.with_class_counts.evaluate(&Cells::at(tp, fp, counts), scratch)
+        self.with_class_counts.evaluate(&CellValues::at(tp, fp, counts), scratch)
     }
 
     /// The guarded values at `LANES` pairs (TP, FP).
@@ -189,20 +190,20 @@ impl Formula {
         counts: &Counts,
         scratch: &mut Vec<Lanes>,
     ) -> [f64; LANES] {
-        self.with_class_counts.evaluate(&Cells::at(Lanes(*tp), Lanes(*fp), counts), scratch).0
+        self.with_class_counts.evaluate(&CellValues::at(Lanes(*tp), Lanes(*fp), counts), scratch).0
     }
 
     /// The value at one pair (TP, FP), and whether it is defined.
     pub(crate) fn checked_at(&self, tp: f64, fp: f64, counts: &Counts, scratch: &mut Vec<Checked>) -> Checked {
-        self.with_class_counts.evaluate(&Cells::at(Checked::constant(tp), Checked::constant(fp), counts), scratch)
+        self.with_class_counts.evaluate(&CellValues::at(Checked::constant(tp), Checked::constant(fp), counts), scratch)
     }
 
     /// The guarded value for any [`Number`] type at the cells tn, fp, fn, tp.
     pub(crate) fn value_of<T: Number>(&self, cells: [T; 4]) -> T {
-        self.evaluate(Cells::new(cells), &mut Vec::new())
+        self.evaluate(CellValues::new(cells), &mut Vec::new())
     }
 
-    pub(crate) fn evaluate<T: Number>(&self, cells: Cells<T>, scratch: &mut Vec<T>) -> T {
+    pub(crate) fn evaluate<T: Number>(&self, cells: CellValues<T>, scratch: &mut Vec<T>) -> T {
         self.with_class_counts.evaluate(&cells, scratch)
     }
 

@@ -82,7 +82,8 @@ pub trait Number: Copy {
     /// The value used where both branches of a kink are possible: their mean, or for intervals their hull.
     #[must_use]
     fn blend(self, other: Self) -> Self;
-    /// Selects a branch at a kink: `below` if self is smaller than `other`, `above` if it is greater, and both blended if neither is certain.
+    /// Selects a branch at a kink: `below` if self is smaller than `other`, `above` if it is greater, and both blended if
+    /// neither is certain.
     ///
     /// A type that holds several values must override this to choose separately for each of them.
     #[must_use]

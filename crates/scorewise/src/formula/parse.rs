@@ -21,7 +21,7 @@ const FUNCTIONS: [&str; 6] = ["sqrt", "ln", "exp", "abs", "min", "max"];
 
 /// The comparison operator of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub(crate) enum Comparator {
     AtLeast,
     Above,
     AtMost,
@@ -33,7 +33,7 @@ pub(crate) enum Comparison {
 /// One parsed condition: both sides, the operator, and its text.
 pub(crate) struct ParsedCondition {
     pub left: Tree,
-    pub comparison: Comparison,
+    pub comparison: Comparator,
     pub right: Tree,
     pub text: String,
 }
@@ -54,12 +54,12 @@ pub(crate) fn conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaErro
         let start = parser.here().start;
         let left = parser.sum()?;
         let comparison = match parser.peek() {
-            Token::AtLeast => Comparison::AtLeast,
-            Token::Above => Comparison::Above,
-            Token::AtMost => Comparison::AtMost,
-            Token::Below => Comparison::Below,
-            Token::Equal => Comparison::Equal,
-            Token::NotEqual => Comparison::NotEqual,
+            Token::AtLeast => Comparator::AtLeast,
+            Token::Above => Comparator::Above,
+            Token::AtMost => Comparator::AtMost,
+            Token::Below => Comparator::Below,
+            Token::Equal => Comparator::Equal,
+            Token::NotEqual => Comparator::NotEqual,
             _ => {
                 return Err(parser
                     .error(parser.here(), "a condition compares: one of >=, >, <=, <, =, != is missing here")

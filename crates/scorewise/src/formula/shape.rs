@@ -9,7 +9,7 @@
 //! (`tp*fp/fp`) counts as neither.
 
 use super::number::{Number, Side};
-use super::tree::{Cells, Tree};
+use super::tree::{CellValues, Tree};
 
 /// The form of a score as a function of (TP, FP) at fixed class counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ fn rational(tree: &Tree, positives: f64, negatives: f64) -> Rational {
     let tp = Rational::polynomial(Polynomial::monomial(1, 0));
     let fp = Rational::polynomial(Polynomial::monomial(0, 1));
     let (p, n) = (Rational::constant(positives), Rational::constant(negatives));
-    let cells = Cells([n.minus(fp), fp, p.minus(tp), tp, p, n, p.plus(n)]);
+    let cells = CellValues([n.minus(fp), fp, p.minus(tp), tp, p, n, p.plus(n)]);
     tree.evaluate(&cells, &mut Vec::new())
 }
 

@@ -46,13 +46,13 @@ impl Cell {
 
 /// The seven cells in any [`Number`] type, in the order of [`Cell::ALL`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cells<T>(pub [T; 7]);
+pub(crate) struct CellValues<T>(pub [T; 7]);
 
-impl<T: Number> Cells<T> {
+impl<T: Number> CellValues<T> {
     /// The seven cells from the four of the matrix; p, n and total are summed here.
     pub fn new([tn, fp, fn_, tp]: [T; 4]) -> Self {
         let (p, n) = (tp.plus(fn_), fp.plus(tn));
-        Cells([tn, fp, fn_, tp, p, n, p.plus(n)])
+        CellValues([tn, fp, fn_, tp, p, n, p.plus(n)])
     }
 
     /// The cells at the given tp and fp and fixed class counts, which stay exact when tp and fp are intervals. The other two cells
@@ -60,7 +60,7 @@ impl<T: Number> Cells<T> {
     pub fn at(tp: T, fp: T, counts: &Counts) -> Self {
         let rest = |count: T, cell: T| count.minus(cell).max(T::constant(0.0));
         let (p, n) = (T::constant(counts.positives), T::constant(counts.negatives));
-        Cells([rest(n, fp), fp, rest(p, tp), tp, p, n, T::constant(counts.positives + counts.negatives)])
+        CellValues([rest(n, fp), fp, rest(p, tp), tp, p, n, T::constant(counts.positives + counts.negatives)])
     }
 }
 
@@ -107,7 +107,7 @@ impl Tree {
     }
 
     /// The result for these cells. `scratch` is overwritten; a caller that evaluates in a loop can reuse it to allocate only once.
-    pub fn evaluate<T: Number>(&self, cells: &Cells<T>, scratch: &mut Vec<T>) -> T {
+    pub fn evaluate<T: Number>(&self, cells: &CellValues<T>, scratch: &mut Vec<T>) -> T {
         scratch.clear();
         for node in &self.nodes {
             let value = match *node {
@@ -149,7 +149,7 @@ pub(crate) const MAX_DEPTH: usize = 256;
 
 /// A node as a hash key; constants are compared by their bits.
 #[derive(PartialEq, Eq, Hash)]
-enum Key {
+enum NodeKey {
     Cell(Cell),
     Constant(u64),
     Unary(Unary, u16),
@@ -167,7 +167,7 @@ pub(crate) enum LimitExceeded {
 #[derive(Default)]
 pub(crate) struct Builder {
     nodes: Vec<Node>,
-    indices: HashMap<Key, u16>,
+    indices: HashMap<NodeKey, u16>,
     /// Size and depth of the subtree of each node, written out without sharing.
     size_and_depth: Vec<(usize, usize)>,
 }
@@ -175,10 +175,10 @@ pub(crate) struct Builder {
 impl Builder {
     pub fn add(&mut self, node: Node) -> Result<u16, LimitExceeded> {
         let key = match node {
-            Node::Cell(cell) => Key::Cell(cell),
-            Node::Constant(value) => Key::Constant(value.to_bits()),
-            Node::Unary(function, a) => Key::Unary(function, a),
-            Node::Binary(function, a, b) => Key::Binary(function, a, b),
+            Node::Cell(cell) => NodeKey::Cell(cell),
+            Node::Constant(value) => NodeKey::Constant(value.to_bits()),
+            Node::Unary(function, a) => NodeKey::Unary(function, a),
+            Node::Binary(function, a, b) => NodeKey::Binary(function, a, b),
         };
         if let Some(index) = self.indices.get(&key) {
             return Ok(*index);
@@ -211,7 +211,7 @@ impl Builder {
     pub fn constant(&self, index: u16) -> Option<f64> {
         let tree = self.tree(index);
         let free_of_cells = tree.nodes.iter().all(|node| !matches!(node, Node::Cell(_)));
-        free_of_cells.then(|| tree.evaluate(&Cells([f64::NAN; 7]), &mut Vec::new()))
+        free_of_cells.then(|| tree.evaluate(&CellValues([f64::NAN; 7]), &mut Vec::new()))
     }
 
     /// The formula that ends at `result`.

@@ -7,7 +7,8 @@
 //! ∂E/∂pᵢ = f(pᵢ) [s(row i predicted positive) − s(row i predicted negative)]                          at τ = pᵢ
 //! ```
 //!
-//! This takes one sort and no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the two one-sided gradients.
+//! This takes one sort and no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the
+//! two one-sided gradients.
 
 use super::check_gradient;
 use crate::error::{Error, Result};

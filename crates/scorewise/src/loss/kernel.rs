@@ -67,8 +67,8 @@ struct ExpectTask<'a, 'b, P: Predictions> {
 }
 
 impl<P: Predictions> RowTask<P::Number> for ExpectTask<'_, '_, P> {
-    type Output = Sums;
-    fn run<D: RowDistribution<P::Number>>(self, distribution: D) -> Sums {
+    type Output = ClassTotals;
+    fn run<D: RowDistribution<P::Number>>(self, distribution: D) -> ClassTotals {
         let ExpectTask { instructions, rows } = self;
         match rows.weights {
             None => run_vectorised(instructions, ExpectLoop { rows, distribution, weights: Ones }),
@@ -79,7 +79,7 @@ impl<P: Predictions> RowTask<P::Number> for ExpectTask<'_, '_, P> {
 
 /// Σ w F and Σ w of the negatives and the positives. An invalid row makes one of the sums NaN or infinite; which row it is, is
 /// determined afterwards.
-struct Sums {
+struct ClassTotals {
     fp: f64,
     tp: f64,
     negatives: f64,
@@ -87,7 +87,7 @@ struct Sums {
 }
 
 /// The weights of the rows, given or all 1, so that the loops are written once and compiled for both.
-trait Weights<R>: Copy {
+trait RowWeights<R>: Copy {
     const GIVEN: bool;
     /// The weights of the rows from `start` to `end`.
     #[must_use]
@@ -98,7 +98,7 @@ trait Weights<R>: Copy {
 #[derive(Clone, Copy)]
 struct Ones;
 
-impl<R: Real> Weights<R> for Ones {
+impl<R: Real> RowWeights<R> for Ones {
     const GIVEN: bool = false;
     #[inline(always)]
     fn range(self, _: usize, _: usize) -> Self {
@@ -110,7 +110,7 @@ impl<R: Real> Weights<R> for Ones {
     }
 }
 
-impl<R: Real> Weights<R> for &[R] {
+impl<R: Real> RowWeights<R> for &[R] {
     const GIVEN: bool = true;
     #[inline(always)]
     fn range(self, start: usize, end: usize) -> Self {
@@ -128,11 +128,13 @@ struct ExpectLoop<'a, 'b, P: Predictions, D, W> {
     weights: W,
 }
 
-impl<P: Predictions, D: RowDistribution<P::Number>, W: Weights<P::Number>> Vectorised for ExpectLoop<'_, '_, P, D, W> {
-    type Output = Sums;
+impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Vectorised
+    for ExpectLoop<'_, '_, P, D, W>
+{
+    type Output = ClassTotals;
 
     #[inline(always)]
-    fn run(self) -> Sums {
+    fn run(self) -> ClassTotals {
         let mut predicted_positive = ClassSums::new();
         let mut total_weight = ClassSums::new();
         let mut count = 0;
@@ -154,7 +156,7 @@ impl<P: Predictions, D: RowDistribution<P::Number>, W: Weights<P::Number>> Vecto
         let (positives, negatives) =
             if W::GIVEN { total_weight.totals() } else { (count as f64, (values.len() - count) as f64) };
         let (tp, fp) = predicted_positive.totals();
-        Sums { fp, tp, negatives, positives }
+        ClassTotals { fp, tp, negatives, positives }
     }
 }
 
@@ -237,7 +239,7 @@ struct GradientLoop<'a, 'b, 'c, R: Real, D, W> {
     weights: W,
 }
 
-impl<R: Real, D: RowDistribution<R>, W: Weights<R>> Vectorised for GradientLoop<'_, '_, '_, R, D, W> {
+impl<R: Real, D: RowDistribution<R>, W: RowWeights<R>> Vectorised for GradientLoop<'_, '_, '_, R, D, W> {
     type Output = ();
 
     #[inline(always)]

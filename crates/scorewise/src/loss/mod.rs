@@ -69,9 +69,9 @@ impl Loss {
     }
 }
 
-/// The derivative clamped to a finite range. If a whole batch lies in the far tail, a quotient such as 2/(2tp + fp + fn) overflows, although
-/// its product with the density, which vanishes there, may be finite. The limit leaves room for weights up to 1e12. NaN, from
-/// the difference of two infinite derivatives, becomes 0.
+/// The derivative clamped to a finite range. If a whole batch lies in the far tail, a quotient such as 2/(2tp + fp + fn)
+/// overflows, although its product with the density, which vanishes there, may be finite. The limit leaves room for weights up
+/// to 1e12. NaN, from the difference of two infinite derivatives, becomes 0.
 pub(crate) fn finite_derivative(derivative: f64) -> f64 {
     if derivative.is_nan() { 0.0 } else { derivative.clamp(-1e290, 1e290) }
 }

@@ -96,7 +96,8 @@ impl ScoreLoss {
         self.value_and_slopes(confusion).map(|(value, _)| value)
     }
 
-    /// The derivatives with respect to a confusion matrix that [`gradient_with`](ScoreLoss::gradient_with) needs for every batch that contributed to it.
+    /// The derivatives with respect to a confusion matrix that [`gradient_with`](ScoreLoss::gradient_with) needs for every
+    /// batch that contributed to it.
     pub fn slopes(&self, confusion: &Confusion) -> Result<Slopes> {
         self.value_and_slopes(confusion).map(|(_, slopes)| slopes)
     }

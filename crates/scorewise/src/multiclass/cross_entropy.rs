@@ -7,7 +7,7 @@
 //! with c = 1, or the class weights. −ln p(y) = z_max − z(y) + ln(1 + Σ others) is computed from the logits, never as the logarithm of a
 //! softmax. With two classes it is the [`CrossEntropy`](crate::CrossEntropy) of z₁ − z₀.
 
-use super::link::Softmax;
+use super::link::RowSoftmax;
 use super::rows::{ClassRows, OneOf};
 use crate::error::{Error, Result};
 use crate::formula::ratio;
@@ -62,7 +62,7 @@ impl SoftmaxCrossEntropy {
     /// The loss ℓ.
     pub fn value<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<f64> {
         self.check(rows.classes())?;
-        let mut softmax = Softmax::new(rows.classes());
+        let mut softmax = RowSoftmax::new(rows.classes());
         let (mut sum, mut total) = (0.0, 0.0);
         for row in 0..rows.len() {
             let (logits, weight) = (rows.logits(row), self.row_weight(rows, row));
@@ -80,7 +80,7 @@ impl SoftmaxCrossEntropy {
         rows.check_gradient(gradient)?;
         let value = self.value(rows)?;
         let total: f64 = (0..rows.len()).map(|row| self.row_weight(rows, row)).sum();
-        let mut softmax = Softmax::new(rows.classes());
+        let mut softmax = RowSoftmax::new(rows.classes());
         for (row, gradient) in gradient.chunks_exact_mut(rows.classes()).enumerate() {
             let (truth, share) = (rows.label(row), ratio(self.row_weight(rows, row), total));
             softmax.load(rows.logits(row).iter().map(|logit| logit.wide()), 1.0);
@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn balanced_weights_equalise_classes_and_extreme_logits_stay_finite() {
-        // Three rows of class 0 and one of class 1, with probabilities 3/4 and 1/4: the weights are 4/6 and 4/2, and each class is half of the mean.
+        // Three rows of class 0 and one of class 1, with probabilities 3/4 and 1/4: the weights are 4/6 and 4/2, and each class
+        // is half of the mean.
         let logits = [3f64.ln(), 0.0].repeat(4);
         let rows = ClassRows::new(&logits, 2, OneOf(&[0, 0, 0, 1])).unwrap();
         let balanced = SoftmaxCrossEntropy::balanced(&[3.0, 1.0]).unwrap();

@@ -7,9 +7,9 @@
 //! The largest logit has e = 1, so S − eₖ ≥ 1 for every other class and there is no cancellation; the complement of the largest class
 //! is computed from the sum of the others, never as 1 − p.
 //!
-//! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1 with respect to its own
-//! logit and −eⱼ / Σ_{i≠k} eᵢ with respect to another. With cₖ = ∂ℓ/∂(log-odds of k), which contains the finite product f p q and never f
-//! alone,
+//! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1
+//! with respect to its own logit and −eⱼ / Σ_{i≠k} eᵢ with respect to another. With cₖ = ∂ℓ/∂(log-odds of k), which contains
+//! the finite product f p q and never f alone,
 //!
 //! ```text
 //! ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ
@@ -23,20 +23,20 @@ use crate::prior::Chance;
 use crate::real::Real;
 
 /// Computes the class probabilities of one row, and the gradient with respect to its logits.
-pub(super) struct Link {
+pub(super) struct ClassLink {
     /// `None` for multi-label rows, whose classes have independent sigmoids.
-    softmax: Option<Softmax>,
+    softmax: Option<RowSoftmax>,
     probabilities: Vec<Chance>,
 }
 
-impl Link {
+impl ClassLink {
     /// Softmax if a row has exactly one class, otherwise a sigmoid per class.
     pub fn new(classes: usize, is_exclusive: bool) -> Self {
-        let softmax = is_exclusive.then(|| Softmax::new(classes));
-        Link { softmax, probabilities: vec![Chance { p: 0.0, q: 1.0 }; classes] }
+        let softmax = is_exclusive.then(|| RowSoftmax::new(classes));
+        ClassLink { softmax, probabilities: vec![Chance { p: 0.0, q: 1.0 }; classes] }
     }
 
-    /// The class probabilities of a row, which is stored for [`backward`](Link::backward).
+    /// The class probabilities of a row, which is stored for [`backward`](ClassLink::backward).
     pub fn forward<R: Real>(&mut self, logits: &[R]) -> &[Chance] {
         let logits = logits.iter().map(|logit| logit.wide());
         match &mut self.softmax {
@@ -65,16 +65,16 @@ impl Link {
 }
 
 /// The softmax of one row, stored as exponentials relative to the largest logit.
-pub(super) struct Softmax {
+pub(super) struct RowSoftmax {
     exponentials: Vec<f64>,
     top: usize,
     /// The sum of the exponentials of all classes but the largest, whose own is 1.
     rest: f64,
 }
 
-impl Softmax {
+impl RowSoftmax {
     pub fn new(classes: usize) -> Self {
-        Softmax { exponentials: vec![0.0; classes], top: 0, rest: 0.0 }
+        RowSoftmax { exponentials: vec![0.0; classes], top: 0, rest: 0.0 }
     }
 
     /// Stores the next row, with its logits multiplied by `sharpness`.
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn complements_are_accurate() {
-        let mut link = Link::new(3, true);
+        let mut link = ClassLink::new(3, true);
         let probabilities = link.forward(&[0.0f64, -40.0, -50.0]).to_vec();
         let others = (-40f64).exp() + (-50f64).exp();
         assert!((probabilities[0].q - others / (1.0 + others)).abs() <= 1e-15 * others);
@@ -181,7 +181,7 @@ mod tests {
     fn derivatives_with_respect_to_logits_sum_to_zero_and_stay_finite() {
         // Adding a constant to all logits changes nothing, so the derivatives sum to 0.
         for gap in [0.0, 1.0, 30.0, 740.0, 1e4] {
-            let mut link = Link::new(4, true);
+            let mut link = ClassLink::new(4, true);
             link.forward(&[gap, 0.5, -0.5, 0.0]);
             let mut derivatives = [0.2, -0.7, 0.4, 0.1];
             link.backward(&mut derivatives);
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn derivatives_of_unlikely_classes_are_accurate() {
         // Uniform prior on class k: c = p q, so the derivative with respect to z_j is −p_k p_j, even far below the rounding error of 1.
-        let mut link = Link::new(3, true);
+        let mut link = ClassLink::new(3, true);
         let probabilities = link.forward(&[0.0f64, -60.0, -70.0]).to_vec();
         let mut derivatives = [0.0, probabilities[1].p * probabilities[1].q, 0.0];
         link.backward(&mut derivatives);

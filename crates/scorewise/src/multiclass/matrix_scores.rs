@@ -1,6 +1,7 @@
 //! Scores of the whole m×m matrix, for any [`Number`] type.
 //!
-//! Let E be the matrix, rₖ its row sums (true classes), cₖ its column sums (predicted classes) and n their total. Every score is 1 for a perfect forecast:
+//! Let E be the matrix, rₖ its row sums (true classes), cₖ its column sums (predicted classes) and n their total. Every score
+//! is 1 for a perfect forecast:
 //!
 //! ```text
 //! accuracy  Σ Eₖₖ / n                                               share of correct rows
@@ -10,9 +11,9 @@
 //! gerrity   mean over the m − 1 cuts of hits/above − alarms/below   for ordered classes
 //! ```
 //!
-//! The margins n − rₖ are sums over the other classes, so that they are exactly 0 if only one class is predicted, and the guard of
-//! the division applies. Gerrity's scoring matrix, defined by the frequencies of the true classes, equals the mean of the Peirce scores of the
-//! m − 1 binary questions "above the cut?", which is how it is computed here.
+//! The margins n − rₖ are sums over the other classes, so that they are exactly 0 if only one class is predicted, and the guard
+//! of the division applies. Gerrity's scoring matrix, defined by the frequencies of the true classes, equals the mean of the
+//! Peirce scores of the m − 1 binary questions "above the cut?", which is how it is computed here.
 
 use super::square::{SquareMatrix, sum, sums_without_each};
 use crate::formula::Number;
@@ -41,8 +42,8 @@ pub(super) fn peirce<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     margins.above_chance(matrix).over(sum_of_products(&margins.truth, &sums_without_each(&margins.truth)))
 }
 
-/// Range [−1, 1] (the lower end depends on the margins), 0 without skill; undefined if all rows have the same true class or are predicted as
-/// the same class.
+/// Range [−1, 1] (the lower end depends on the margins), 0 without skill; undefined if all rows have the same true class or are
+/// predicted as the same class.
 ///
 /// Gorodkin, J. (2004). Comparing two K-category assignments by a K-category correlation coefficient. Computational Biology and
 /// Chemistry 28, 367–374. doi:10.1016/j.compbiolchem.2004.09.006

@@ -9,10 +9,11 @@
 //! classes are averaged, not the scores, so that biases of 0.5 and 1.5 do not average to a perfect 1.
 //!
 //! The rows interact only through two scalars per class, ∂ℓ/∂Fₖ of its members and of the other rows. Fₖ is a function of the
-//! log-odds of class k, whose derivative fₖ pₖ (1 − pₖ) is finite for every prior, and the log-odds are differentiated with respect to the logits.
+//! log-odds of class k, whose derivative fₖ pₖ (1 − pₖ) is finite for every prior, and the log-odds are differentiated with
+//! respect to the logits.
 
 use super::average::Average;
-use super::link::Link;
+use super::link::ClassLink;
 use super::rows::{ClassLabels, ClassRows, one_for_each_class};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
@@ -64,7 +65,7 @@ impl OneVersusRest {
     /// rows.
     pub fn expect<R: Real, L: ClassLabels>(&self, rows: &ClassRows<'_, R, L>) -> Result<Vec<Confusion>> {
         let priors = self.priors_of(rows.classes())?;
-        let mut link = Link::new(rows.classes(), L::EXCLUSIVE);
+        let mut link = ClassLink::new(rows.classes(), L::EXCLUSIVE);
         let mut sums = vec![ExpectedCounts::default(); rows.classes()];
         for row in 0..rows.len() {
             let weight = rows.weight(row);
@@ -88,7 +89,8 @@ impl OneVersusRest {
         self.value_and_slopes(matrices).map(|(value, _)| value)
     }
 
-    /// The derivatives of each class that [`gradient_with`](OneVersusRest::gradient_with) needs for every batch that contributed to these matrices.
+    /// The derivatives of each class that [`gradient_with`](OneVersusRest::gradient_with) needs for every batch that
+    /// contributed to these matrices.
     pub fn slopes(&self, matrices: &[Confusion]) -> Result<Vec<Slopes>> {
         self.value_and_slopes(matrices).map(|(_, slopes)| slopes)
     }
@@ -126,7 +128,7 @@ impl OneVersusRest {
             let reason = format!("must be one pair for each of the {} classes, not {}", rows.classes(), slopes.len());
             return Err(Error::Setting { what: "slopes", reason });
         }
-        let mut link = Link::new(rows.classes(), L::EXCLUSIVE);
+        let mut link = ClassLink::new(rows.classes(), L::EXCLUSIVE);
         let mut by_log_odds = vec![0.0; rows.classes()];
         for (row, gradient) in gradient.chunks_exact_mut(rows.classes()).enumerate() {
             let weight = rows.weight(row);

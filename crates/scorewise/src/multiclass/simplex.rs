@@ -11,7 +11,7 @@
 //! matrix approaches that of argmax (z − μ). A larger μₖ makes class k less likely to be predicted.
 
 use super::confusion::MultiConfusion;
-use super::link::Softmax;
+use super::link::RowSoftmax;
 use super::rows::{ClassRows, OneOf, one_for_each_class};
 use super::score::MultiScore;
 use crate::error::{Error, Result};
@@ -79,7 +79,7 @@ impl SimplexLoss {
     pub fn expect<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<MultiConfusion> {
         let centres = self.centres_of(rows.classes())?;
         let mut expected = MultiConfusion::empty(rows.classes())?;
-        let mut softmax = Softmax::new(rows.classes());
+        let mut softmax = RowSoftmax::new(rows.classes());
         for row in 0..rows.len() {
             let weight = rows.weight(row);
             softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
@@ -96,7 +96,8 @@ impl SimplexLoss {
         if value.is_finite() { Ok(value) } else { Err(self.not_finite()) }
     }
 
-    /// The derivatives ∂ℓ/∂E with respect to all m² cells, row by row, which [`gradient_with`](SimplexLoss::gradient_with) needs for every batch.
+    /// The derivatives ∂ℓ/∂E with respect to all m² cells, row by row, which [`gradient_with`](SimplexLoss::gradient_with)
+    /// needs for every batch.
     pub fn slopes(&self, matrix: &MultiConfusion) -> Result<Vec<f64>> {
         self.value_and_slopes(matrix).map(|(_, slopes)| slopes)
     }
@@ -127,13 +128,13 @@ impl SimplexLoss {
             let reason = format!("must be one for each of {classes}×{classes} cells, not {}", slopes.len());
             return Err(Error::Setting { what: "slopes", reason });
         }
-        let mut softmax = Softmax::new(classes);
+        let mut softmax = RowSoftmax::new(classes);
         for (row, gradient) in gradient.chunks_exact_mut(classes).enumerate() {
             let scale = self.sharpness * rows.weight(row);
             let slopes = &slopes[rows.label(row) * classes..][..classes];
             softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
-            // Derivatives are taken relative to that of the largest class: then its own term is minus the mean, which is small and accurate, where
-            // S − mean would cancel.
+            // Derivatives are taken relative to that of the largest class: then its own term is minus the mean, which is small
+            // and accurate, where S − mean would cancel.
             let relative = |class: usize| slopes[class] - slopes[softmax.top()];
             let mean: f64 = (0..classes).map(|class| softmax.probability(class) * relative(class)).sum();
             for (class, out) in gradient.iter_mut().enumerate() {

@@ -1,5 +1,5 @@
-//! Sums over an m×m matrix of any [`Number`] type. They are never computed by subtraction: if all weight lies in one class, the sum of the sums_without_each
-//! is exactly 0, and the guarded ratio can detect it.
+//! Sums over an m×m matrix of any [`Number`] type. They are never computed by subtraction: if all weight lies in one class, the
+//! sum of the sums_without_each is exactly 0, and the guarded ratio can detect it.
 
 use crate::formula::Number;
 

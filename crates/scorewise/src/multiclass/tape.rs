@@ -1,8 +1,9 @@
 //! Reverse-mode differentiation: the derivatives of one number with respect to many, at the cost of a few evaluations.
 //!
-//! A score of m classes has m² derivatives, and [`Dual`] numbers would compute all of them in every operation. A tape records for each
-//! operation its two operands and the derivatives with respect to them, and is then traversed once in reverse. The differentiation rules are not
-//! repeated here: each operation takes its two derivatives from `Dual<f64, 2>`, so guards and kinks are handled as everywhere else.
+//! A score of m classes has m² derivatives, and [`Dual`] numbers would compute all of them in every operation. A tape records
+//! for each operation its two operands and the derivatives with respect to them, and is then traversed once in reverse. The
+//! differentiation rules are not repeated here: each operation takes its two derivatives from `Dual<f64, 2>`, so guards and
+//! kinks are handled as everywhere else.
 
 use std::cell::RefCell;
 

@@ -1,8 +1,8 @@
 //! A prior as piecewise polynomials: F(σ(z)) as a function of the logit z, which any framework can evaluate.
 //!
-//! A framework that computes on its own tensors needs F(σ(z)) and its derivative for every family of priors, each with its own special functions
-//! and numerical problems near the ends of [0, 1]. As polynomials, every prior is evaluated in the same way, by a table lookup and Horner's
-//! rule, and agrees with [`Prior::cdf_at`] and [`Prior::logit_density`] to about 1e-12.
+//! A framework that computes on its own tensors needs F(σ(z)) and its derivative for every family of priors, each with its own
+//! special functions and numerical problems near the ends of [0, 1]. As polynomials, every prior is evaluated in the same way,
+//! by a table lookup and Horner's rule, and agrees with [`Prior::cdf_at`] and [`Prior::logit_density`] to about 1e-12.
 //!
 //! ```text
 //! F(σ(z)) = base + Σ over stretches of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its middle)/width ∈ [−1, 1]
@@ -24,7 +24,8 @@ const MAX_PANELS: usize = 1 << 13;
 /// Largest error of the density between the nodes, relative to its maximum.
 const TOLERANCE: f64 = 2e-14;
 
-/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over stretches of Vᵢ(s), with i the panel that contains z and s = 2 (z − its middle)/width.
+/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over stretches of Vᵢ(s), with i the panel that contains z and s = 2 (z
+/// − its middle)/width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pieces {
     /// F below all stretches; not 0 only if a tail extends beyond the range of logits.
@@ -134,11 +135,11 @@ impl Pieces {
         let (mut value, mut derivative) = (self.base, 0.0);
         for stretch in &self.stretches {
             let last = stretch.panels.len() - 1;
-            let place = (z - stretch.low) / stretch.width;
-            let number = (place.max(0.0) as usize).min(last);
-            let s = (2.0 * (place - number as f64) - 1.0).clamp(-1.0, 1.0);
+            let position = (z - stretch.low) / stretch.width;
+            let number = (position.max(0.0) as usize).min(last);
+            let s = (2.0 * (position - number as f64) - 1.0).clamp(-1.0, 1.0);
             value += value_at(&stretch.panels[number], s);
-            if place >= 0.0 && place < stretch.panels.len() as f64 {
+            if position >= 0.0 && position < stretch.panels.len() as f64 {
                 derivative += derivative_at(&stretch.panels[number], s) * 2.0 / stretch.width;
             }
         }

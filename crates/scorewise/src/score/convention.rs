@@ -12,8 +12,8 @@ use crate::error::{Error, Result};
 /// The value of an undefined score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convention {
-    /// Every division by zero gives 0: as in the paper, in scikit-learn by default, and in every loss of this crate. A score that is a sum of
-    /// several quotients, such as tss, keeps the defined ones.
+    /// Every division by zero gives 0: as in the paper, in scikit-learn by default, and in every loss of this crate. A score
+    /// that is a sum of several quotients, such as tss, keeps the defined ones.
     Zero,
     /// 1 if there are no positives and no predicted positives (tp = fp = fn = 0), otherwise as `Zero`: as in most Dice losses.
     OneIfBothEmpty,
@@ -54,7 +54,8 @@ impl FromStr for Convention {
 }
 
 impl Score {
-    /// The value; where it is undefined, the one that the convention gives, or `None` if the convention is to skip it or the limit does not exist.
+    /// The value; where it is undefined, the one that the convention gives, or `None` if the convention is to skip it or the
+    /// limit does not exist.
     ///
     /// ```
     /// use scorewise::score::Convention;

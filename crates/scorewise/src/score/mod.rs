@@ -43,8 +43,8 @@ pub struct Score {
 }
 
 impl Score {
-    /// Parses a registered name or alias, with parameters if the score has any, or any formula. The direction of a formula is derived from its
-    /// derivatives; see [`Score::direction`].
+    /// Parses a registered name or alias, with parameters if the score has any, or any formula. The direction of a formula is
+    /// derived from its derivatives; see [`Score::direction`].
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let trimmed = text.trim();
         // If the whole text is a name, a hyphen or a point is read as an underscore: balanced-accuracy, f0.5.
@@ -108,8 +108,9 @@ impl Score {
         &self.formula
     }
 
-    /// Whether higher or lower is better. A user's formula is a cost, with lower better, if it never rises and sometimes falls as forecasts improve
-    /// (fewer false alarms for the same number of negatives, fewer misses for the same number of positives). For all other formulas higher is better.
+    /// Whether higher or lower is better. A user's formula is a cost, with lower better, if it never rises and sometimes falls
+    /// as forecasts improve (fewer false alarms for the same number of negatives, fewer misses for the same number of
+    /// positives). For all other formulas higher is better.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.direction
@@ -191,8 +192,9 @@ impl Score {
         }
     }
 
-    /// The loss of a matrix and its derivatives at fixed class counts for any [`Number`] type: what a framework needs to compute the loss on its own
-    /// tensors. The derivatives are not adjusted for empty classes; the caller must ignore the derivative of a class without weight.
+    /// The loss of a matrix and its derivatives at fixed class counts for any [`Number`] type: what a framework needs to
+    /// compute the loss on its own tensors. The derivatives are not adjusted for empty classes; the caller must ignore the
+    /// derivative of a class without weight.
     #[must_use]
     pub fn reduced_loss<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let score = self.formula.reduced_with(tn, fp, fn_, tp, positives, negatives);

@@ -1,9 +1,9 @@
 //! Finds the best threshold exactly by branch and bound over the sorted rows, without evaluating every threshold.
 //!
-//! Between two ranks, the numbers of hits and false alarms lie in a box, and interval arithmetic on the score's formula bounds the
-//! score over that box. The range of ranks with the highest bound is split first; ranges whose bound is below the best score found are never
-//! examined. The remaining blocks around the optimum are evaluated rank by rank. The result is
-//! the same as that of evaluating every threshold, since the bounds hold for the computed values, rounding included.
+//! Between two ranks, the numbers of hits and false alarms lie in a box, and interval arithmetic on the score's formula bounds
+//! the score over that box. The range of ranks with the highest bound is split first; ranges whose bound is below the best
+//! score found are never examined. The remaining blocks around the optimum are evaluated rank by rank. The result is the same
+//! as that of evaluating every threshold, since the bounds hold for the computed values, rounding included.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -109,8 +109,8 @@ impl<'a, T: Ranked> Search<'a, T> {
         }
     }
 
-    /// The highest merit that is possible in a box of hits and false alarms, and whether all points of the box have this merit; `None` if no point
-    /// can satisfy the conditions.
+    /// The highest merit that is possible in a box of hits and false alarms, and whether all points of the box have this merit;
+    /// `None` if no point can satisfy the conditions.
     fn bound(&mut self, tp: Interval, fp: Interval) -> Option<(f64, bool)> {
         let counts = &self.table.counts;
         for condition in self.conditions {

@@ -1,8 +1,8 @@
 //! The bootstrap: the uncertainty of a score and of a threshold, estimated by resampling the rows.
 //!
-//! A replicate is a number of copies of every row; the rows are sorted once and not moved. Where only sums of copies matter and the rows are drawn
-//! independently, the sums themselves are drawn: a replicate of a hundred million rows at a fixed threshold is four random
-//! numbers ([`draw`](super::draw)).
+//! A replicate is a number of copies of every row; the rows are sorted once and not moved. Where only sums of copies matter and
+//! the rows are drawn independently, the sums themselves are drawn: a replicate of a hundred million rows at a fixed threshold
+//! is four random numbers ([`draw`](super::draw)).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -97,8 +97,8 @@ impl Bootstrap {
     }
 
     /// As [`best`](Bootstrap::best), but faster for very many rows: in each replicate, only thresholds between the runs
-    /// ([`Sweep::runs`](super::Sweep::runs) of the same rows) are considered. In Poisson replicates of rows without weights, the number of copies of
-    /// a run is drawn at once, so that the cost depends on the number of runs only.
+    /// ([`Sweep::runs`](super::Sweep::runs) of the same rows) are considered. In Poisson replicates of rows without weights,
+    /// the number of copies of a run is drawn at once, so that the cost depends on the number of runs only.
     pub fn best_of_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,

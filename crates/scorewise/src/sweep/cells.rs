@@ -1,5 +1,5 @@
-//! The cell of each row in the confusion matrix at a fixed threshold. Rows with the same weight and cell form a group, because only the total number of
-//! copies of a group matters in a bootstrap.
+//! The cell of each row in the confusion matrix at a fixed threshold. Rows with the same weight and cell form a group, because
+//! only the total number of copies of a group matters in a bootstrap.
 
 use std::collections::HashMap;
 

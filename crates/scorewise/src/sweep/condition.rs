@@ -1,7 +1,7 @@
 //! Conditions on a threshold: `precision >= 0.3`, `recall >= 0.8 and far <= 0.5`.
 
 use crate::error::Result;
-use crate::formula::{Checked, Comparison, Counts, Formula, Interval, conditions};
+use crate::formula::{Checked, Comparator, Counts, Formula, Interval, conditions};
 use crate::score::Score;
 
 /// A condition that a threshold must satisfy.
@@ -19,7 +19,7 @@ use crate::score::Score;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     left: Formula,
-    comparison: Comparison,
+    comparison: Comparator,
     right: Formula,
     text: String,
 }
@@ -65,22 +65,22 @@ impl Condition {
     pub(crate) fn nearness(&self) -> Option<Score> {
         let (left, right) = (self.left.text(), self.right.text());
         let text = match self.comparison {
-            Comparison::AtLeast | Comparison::Above => format!("({left}) - ({right})"),
-            Comparison::AtMost | Comparison::Below => format!("({right}) - ({left})"),
-            Comparison::Equal => format!("0 - abs(({left}) - ({right}))"),
-            Comparison::NotEqual => format!("abs(({left}) - ({right}))"),
+            Comparator::AtLeast | Comparator::Above => format!("({left}) - ({right})"),
+            Comparator::AtMost | Comparator::Below => format!("({right}) - ({left})"),
+            Comparator::Equal => format!("0 - abs(({left}) - ({right}))"),
+            Comparator::NotEqual => format!("abs(({left}) - ({right}))"),
         };
         Score::parse(&text).ok()
     }
 
     fn compares(&self, left: f64, right: f64) -> bool {
         match self.comparison {
-            Comparison::AtLeast => left >= right,
-            Comparison::Above => left > right,
-            Comparison::AtMost => left <= right,
-            Comparison::Below => left < right,
-            Comparison::Equal => left == right,
-            Comparison::NotEqual => left != right,
+            Comparator::AtLeast => left >= right,
+            Comparator::Above => left > right,
+            Comparator::AtMost => left <= right,
+            Comparator::Below => left < right,
+            Comparator::Equal => left == right,
+            Comparator::NotEqual => left != right,
         }
     }
 
@@ -96,12 +96,12 @@ impl Condition {
         let left = self.left.bound(tp, fp, counts, scratch);
         let right = self.right.bound(tp, fp, counts, scratch);
         match self.comparison {
-            Comparison::AtLeast => left.high >= right.low,
-            Comparison::Above => left.high > right.low,
-            Comparison::AtMost => left.low <= right.high,
-            Comparison::Below => left.low < right.high,
-            Comparison::Equal => left.low <= right.high && right.low <= left.high,
-            Comparison::NotEqual => !(left.is_point() && right.is_point() && left.low == right.low),
+            Comparator::AtLeast => left.high >= right.low,
+            Comparator::Above => left.high > right.low,
+            Comparator::AtMost => left.low <= right.high,
+            Comparator::Below => left.low < right.high,
+            Comparator::Equal => left.low <= right.high && right.low <= left.high,
+            Comparator::NotEqual => !(left.is_point() && right.is_point() && left.low == right.low),
         }
     }
 
@@ -110,12 +110,12 @@ impl Condition {
         let left = self.left.bound(tp, fp, counts, scratch);
         let right = self.right.bound(tp, fp, counts, scratch);
         let compares = match self.comparison {
-            Comparison::AtLeast => left.low >= right.high,
-            Comparison::Above => left.low > right.high,
-            Comparison::AtMost => left.high <= right.low,
-            Comparison::Below => left.high < right.low,
-            Comparison::Equal => left.is_point() && right.is_point() && left.low == right.low,
-            Comparison::NotEqual => left.high < right.low || left.low > right.high,
+            Comparator::AtLeast => left.low >= right.high,
+            Comparator::Above => left.low > right.high,
+            Comparator::AtMost => left.high <= right.low,
+            Comparator::Below => left.high < right.low,
+            Comparator::Equal => left.is_point() && right.is_point() && left.low == right.low,
+            Comparator::NotEqual => left.high < right.low || left.low > right.high,
         };
         let is_valid = |side: Interval| side.defined && side.low.is_finite() && side.high.is_finite();
         compares && is_valid(left) && is_valid(right)

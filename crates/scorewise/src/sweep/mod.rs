@@ -143,8 +143,9 @@ impl Sweep {
         self.best(&condition.nearness()?)
     }
 
-    /// The rows divided into at most this many runs of neighbours. Each run has about the same sum of its share of the positives and its share of
-    /// the negatives, so runs are short where rare positives are. With as many runs as rows, each distinct prediction is its own run.
+    /// The rows divided into at most this many runs of neighbours. Each run has about the same sum of its share of the
+    /// positives and its share of the negatives, so runs are short where rare positives are. With as many runs as rows, each
+    /// distinct prediction is its own run.
     #[must_use]
     pub fn runs(&self, at_most: usize) -> Runs {
         for_sorted!(&self.sorted, table => Runs::new(table, at_most))

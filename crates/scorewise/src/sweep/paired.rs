@@ -66,9 +66,9 @@ impl Bootstrap {
         Ok(scores.iter().enumerate().map(pair).collect())
     }
 
-    /// Compares a score of two forecasts, each at its best threshold, which is determined again in each replicate, so that the difference includes the
-    /// uncertainty of both thresholds. If there are more than `at_most` distinct predictions, only thresholds between runs of
-    /// neighbours are considered ([`Sweep::runs`](super::Sweep::runs)).
+    /// Compares a score of two forecasts, each at its best threshold, which is determined again in each replicate, so that the
+    /// difference includes the uncertainty of both thresholds. If there are more than `at_most` distinct predictions, only
+    /// thresholds between runs of neighbours are considered ([`Sweep::runs`](super::Sweep::runs)).
     pub fn paired_best<R: Real>(
         &self,
         first: &Rows<'_, Probabilities<'_, R>>,

@@ -149,8 +149,8 @@ pub(crate) const BLOCK: usize = 256;
 
 /// Ranked rows with the cumulative hits and false alarms at the start of every block.
 ///
-/// A sum inside a block starts at 0 and is added to the value at the start of the block. So rounding cannot make it exceed the start of the next
-/// block, and it does not depend on which thread computes which block.
+/// A sum inside a block starts at 0 and is added to the value at the start of the block. So rounding cannot make it exceed the
+/// start of the next block, and it does not depend on which thread computes which block.
 #[derive(Debug)]
 pub(crate) struct RankedTable<T> {
     pub rows: T,

@@ -20,13 +20,13 @@ use crate::score::Score;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runs {
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<RowRun>,
     pub(super) rows: usize,
 }
 
 /// One run of neighbouring rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Run {
+pub(super) struct RowRun {
     low: f64,
     high: f64,
     /// The weights of the positives and of the negatives.
@@ -61,13 +61,13 @@ impl Runs {
     }
 }
 
-fn divide<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<Run> {
+fn divide<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<RowRun> {
     let (rows, counts) = (&table.rows, &table.counts);
     let each_group = at_most >= rows.len();
     let fraction = |weight: f64, total: f64| if total > 0.0 { weight / total } else { 0.0 };
     let share = |mass: (f64, f64)| fraction(mass.0, counts.positives) + fraction(mass.1, counts.negatives);
     let scale = at_most as f64 / share((counts.positives, counts.negatives));
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<RowRun> = Vec::new();
     let (mut seen, mut next) = ((0.0, 0.0), 1.0);
     let (mut mass, mut first) = ((0.0, 0.0), None);
     for rank in 0..rows.len() {
@@ -80,7 +80,7 @@ fn divide<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<Run> {
         let position = scale * share(seen);
         let is_full = each_group || (position >= next && next < at_most as f64);
         if is_last || (is_full && rows.ends_group(rank)) {
-            runs.push(Run { low: rows.value(rank), high, mass });
+            runs.push(RowRun { low: rows.value(rank), high, mass });
             (mass, first, next) = ((0.0, 0.0), None, position.floor() + 1.0);
         }
     }
@@ -89,7 +89,7 @@ fn divide<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<Run> {
 
 /// The runs with the weights of one bootstrap replicate.
 struct Replicate<'a> {
-    runs: &'a [Run],
+    runs: &'a [RowRun],
     masses: Vec<(f64, f64)>,
 }
 

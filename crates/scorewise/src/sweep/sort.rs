@@ -65,26 +65,30 @@ pub(crate) fn sort<K: RadixKey, V: Copy + Default + Send + Sync>(keys: &mut [K],
     debug_assert_eq!(keys.len(), values.len());
     let mut spare_keys = vec![K::ZERO; keys.len()];
     let mut spare_values = vec![V::default(); values.len()];
-    sort_into(Columns { keys, values }, Columns { keys: &mut spare_keys, values: &mut spare_values }, false);
+    sort_into(KeyedValues { keys, values }, KeyedValues { keys: &mut spare_keys, values: &mut spare_values }, false);
 }
 
 /// Keys and the values that move with them.
-struct Columns<'a, K, V> {
+struct KeyedValues<'a, K, V> {
     keys: &'a mut [K],
     values: &'a mut [V],
 }
 
-impl<'a, K, V> Columns<'a, K, V> {
+impl<'a, K, V> KeyedValues<'a, K, V> {
     /// The first `length` rows, and the rest.
     fn split(self, length: usize) -> (Self, Self) {
         let (keys, more_keys) = self.keys.split_at_mut(length);
         let (values, more_values) = self.values.split_at_mut(length);
-        (Columns { keys, values }, Columns { keys: more_keys, values: more_values })
+        (KeyedValues { keys, values }, KeyedValues { keys: more_keys, values: more_values })
     }
 }
 
 /// Sorts `data`, using `spare` as workspace; the result is in `spare` if `in_spare`, otherwise in `data`.
-fn sort_into<K: RadixKey, V: Copy + Send + Sync>(data: Columns<'_, K, V>, spare: Columns<'_, K, V>, in_spare: bool) {
+fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
+    data: KeyedValues<'_, K, V>,
+    spare: KeyedValues<'_, K, V>,
+    in_spare: bool,
+) {
     let length = data.keys.len();
     if length <= SMALL {
         insertion_sort(data.keys, data.values);
@@ -118,7 +122,12 @@ fn sort_into<K: RadixKey, V: Copy + Send + Sync>(data: Columns<'_, K, V>, spare:
 }
 
 /// Radix sort by least significant byte first, skipping bytes in which the keys do not differ.
-fn sort_bytes<K: RadixKey, V: Copy>(data: Columns<'_, K, V>, spare: Columns<'_, K, V>, varying: K, in_spare: bool) {
+fn sort_bytes<K: RadixKey, V: Copy>(
+    data: KeyedValues<'_, K, V>,
+    spare: KeyedValues<'_, K, V>,
+    varying: K,
+    in_spare: bool,
+) {
     const MASK: usize = (1 << BYTE_BITS) - 1;
     let (mut from, mut to, mut is_spare) = (data, spare, false);
     for shift in (0..K::BITS).step_by(BYTE_BITS as usize) {
@@ -192,7 +201,7 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
         }
         ends.push(next);
     }
-    let target = Target { keys: to_keys.as_mut_ptr(), values: to_values.as_mut_ptr(), length: to_keys.len() };
+    let target = SharedOutput { keys: to_keys.as_mut_ptr(), values: to_values.as_mut_ptr(), length: to_keys.len() };
     let chunks: Vec<_> = keys.chunks(length).zip(values.chunks(length)).zip(positions).collect();
     map_parallel(chunks, |((keys, values), mut positions)| {
         for (key, value) in keys.iter().zip(values) {
@@ -206,16 +215,16 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
 }
 
 /// The output of a pass, written by several threads to disjoint positions.
-struct Target<K, V> {
+struct SharedOutput<K, V> {
     keys: *mut K,
     values: *mut V,
     length: usize,
 }
 
 // SAFETY: the pointers are only written through `write`, whose callers never share a position.
-unsafe impl<K: Send, V: Send> Sync for Target<K, V> {}
+unsafe impl<K: Send, V: Send> Sync for SharedOutput<K, V> {}
 
-impl<K, V> Target<K, V> {
+impl<K, V> SharedOutput<K, V> {
     /// # Safety
     /// No other thread may write to this position.
     #[inline(always)]

@@ -1,4 +1,5 @@
-//! A weighted confusion matrix as a list of threshold bands, from which its value, its gradient and its value at one threshold are computed.
+//! A weighted confusion matrix as a list of threshold bands, from which its value, its gradient and its value at one threshold
+//! are computed.
 //!
 //! Everything that a row contributes to a cell, it contributes while τ lies between two predictions. With L(row) = F(p) of a row,
 //!
@@ -32,8 +33,8 @@ pub(super) struct Band {
 
 /// Calls `visit` with every row and each of its bands.
 ///
-/// `predictions` define the order of the rows. Of equal predictions the later row counts as the higher one: the bands between them have width 0,
-/// and the gradient is the one for predictions that differ slightly in this order.
+/// `predictions` define the order of the rows. Of equal predictions the later row counts as the higher one: the bands between
+/// them have width 0, and the gradient is the one for predictions that differ slightly in this order.
 pub(super) fn each_band<P: Predictions, T: PartialOrd>(
     weighting: &Weighting,
     series: &Series<'_, P>,

@@ -14,9 +14,10 @@
 //! βₜ  penalty of an isolated miss:             1 − F(the highest p within ±window)
 //! ```
 //!
-//! where rₖ = max(pₜ, pₜ₋₁, …, pₜ₋ₖ). Since the weights do not increase with distance, the nearest alarm gives the maximum, and the nearest
-//! alarm is at distance k while rₖ₋₁ ≤ τ < rₖ. These expectations are exact. The row sums of the matrix are *not* preserved, so the gradient
-//! needs the derivatives of the score with respect to all four cells. There are three [`Weighting`]s:
+//! where rₖ = max(pₜ, pₜ₋₁, …, pₜ₋ₖ). Since the weights do not increase with distance, the nearest alarm gives the maximum, and
+//! the nearest alarm is at distance k while rₖ₋₁ ≤ τ < rₖ. These expectations are exact. The row sums of the matrix are *not*
+//! preserved, so the gradient needs the derivatives of the score with respect to all four cells. There are three
+//! [`Weighting`]s:
 //!
 //! | weighting | ω, σ | α, β | default weights |
 //! |---|---|---|---|

@@ -4,8 +4,9 @@
 //! ∂ℓ/∂zⱼ = f(pⱼ) pⱼ (1 − pⱼ) Σ wₜ ∂ℓ/∂cell · (± size)        over the bands of all rows t that end at row j
 //! ```
 //!
-//! As with [`ScoreLoss`](crate::ScoreLoss), the matrices of batches can be added, and the derivatives with respect to the four cells give the
-//! gradient of each batch. A batch must consist of whole sequences, because a window does not extend from one batch into another.
+//! As with [`ScoreLoss`](crate::ScoreLoss), the matrices of batches can be added, and the derivatives with respect to the four
+//! cells give the gradient of each batch. A batch must consist of whole sequences, because a window does not extend from one
+//! batch into another.
 //!
 //! Where predictions within a window are equal, the loss has a kink. The later row then counts as the higher one, so the
 //! gradient is the limit for predictions that differ slightly, which is a Clarke subgradient.
@@ -92,7 +93,8 @@ impl TemporalLoss {
         self.value_and_slopes(confusion).map(|(value, _)| value)
     }
 
-    /// The derivatives of ℓ with respect to the cells of a weighted matrix, which [`gradient_with`](TemporalLoss::gradient_with) needs for every batch.
+    /// The derivatives of ℓ with respect to the cells of a weighted matrix, which
+    /// [`gradient_with`](TemporalLoss::gradient_with) needs for every batch.
     pub fn slopes(&self, confusion: &Confusion) -> Result<CellSlopes> {
         self.value_and_slopes(confusion).map(|(_, slopes)| slopes)
     }
@@ -125,7 +127,7 @@ impl TemporalLoss {
             by_level[band.upper] += derivative;
             by_level[band.lower] -= derivative;
         });
-        with_row_distribution(&self.prior, GradientTask { logits, by_level: &by_level, gradient });
+        with_row_distribution(&self.prior, TemporalGradientTask { logits, by_level: &by_level, gradient });
         Ok(())
     }
 
@@ -159,13 +161,13 @@ impl<P: Predictions> RowTask<P::Number> for LevelsTask<P> {
 }
 
 /// Computes ∂ℓ/∂z = ∂ℓ/∂L · dL/dz.
-struct GradientTask<'a, R> {
+struct TemporalGradientTask<'a, R> {
     logits: &'a [R],
     by_level: &'a [f64],
     gradient: &'a mut [R],
 }
 
-impl<R: Real> RowTask<R> for GradientTask<'_, R> {
+impl<R: Real> RowTask<R> for TemporalGradientTask<'_, R> {
     type Output = ();
     fn run<D: RowDistribution<R>>(self, distribution: D) {
         for ((out, z), derivative) in self.gradient.iter_mut().zip(self.logits).zip(self.by_level) {

@@ -9,9 +9,10 @@
 //!
 //! Two differ from the paper. *Trace*: TN and TP depend on the same threshold, so Hoeffding's inequality for independent sums
 //! and its P² + N² do not apply; but TN rises with τ while TP falls, so the range of the trace is at most max(P, N), which is
-//! smaller. *Theorem 2*: a change measured by its largest cell needs the dual norm of the gradient, the sum of the absolute derivatives, in
-//! coordinates that vary freely, (TP, FP) at fixed P and N. With K = sup ‖∇s‖_∞ it is false: for 100 negatives at 0.1 and
-//! 100 positives at 0.9 under a uniform threshold, the mean deviation of accuracy from its expectation is 0.16, but the printed bound is 0.13.
+//! smaller. *Theorem 2*: a change measured by its largest cell needs the dual norm of the gradient, the sum of the absolute
+//! derivatives, in coordinates that vary freely, (TP, FP) at fixed P and N. With K = sup ‖∇s‖_∞ it is false: for 100 negatives
+//! at 0.1 and 100 positives at 0.9 under a uniform threshold, the mean deviation of accuracy from its expectation is 0.16, but
+//! the printed bound is 0.13.
 //!
 //! A tail bound for ε below √(½ ln 2) ≈ 0.59 of the range is above 1 and therefore trivial.
 //!

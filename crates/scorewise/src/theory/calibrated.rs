@@ -5,10 +5,10 @@
 //! predict positive if  P(y = 1 | x) ≥ (s* b₂ − a₂) / [(a₁ − s* b₁) − (a₂ − s* b₂)]        s* is the best value
 //! ```
 //!
-//! At the optimum no row can be improved by changing its prediction. Predicting positive a row with probability p adds p A + (1 − p) B to (numerator − s*
-//! denominator), with A = a₁ − s* b₁ and B = a₂ − s* b₂, and is right as long as that is positive. The threshold is ½
-//! for accuracy, the base rate for TSS, F1*/2 for F1, CSI*/(1 + CSI*) for CSI, c_FP/(c_FP + c_FN) for costs. If the threshold
-//! found on the data is far from it, the model is not calibrated.
+//! At the optimum no row can be improved by changing its prediction. With A = a₁ − s* b₁ and B = a₂ − s* b₂, predicting
+//! positive a row with probability p adds p A + (1 − p) B to (numerator − s* denominator), and is right as long as that is
+//! positive. The threshold is ½ for accuracy, the base rate for TSS, F1*/2 for F1, CSI*/(1 + CSI*) for CSI, and
+//! c_FP/(c_FP + c_FN) for costs. If the threshold found on the data is far from it, the model is not calibrated.
 //!
 //! Koyejo, O., Natarajan, N., Ravikumar, P. & Dhillon, I. S. (2014). Consistent binary classification with generalized
 //! performance metrics. NIPS 27, 2744–2752.
@@ -19,8 +19,8 @@ use crate::score::{Direction, Score};
 /// The threshold at which a calibrated model reaches `optimum`, the best value of the score; 0 if every row should be
 /// predicted positive, 1 if none should. (For a linear score it does not depend on the optimum.)
 ///
-/// `None` if a class is absent, if the score is not a quotient of two linear functions of the matrix, if the score has an ideal value instead of a
-/// maximum, or if predicting positive a likely row gains no more than predicting positive an unlikely one.
+/// `None` if a class is absent, if the score is not a quotient of two linear functions of the matrix, if the score has an ideal
+/// value instead of a maximum, or if predicting positive a likely row gains no more than predicting positive an unlikely one.
 #[must_use]
 pub fn calibrated_threshold(score: &Score, counts: &Counts, optimum: f64) -> Option<f64> {
     if counts.positives <= 0.0 || counts.negatives <= 0.0 {

@@ -62,8 +62,9 @@ pub fn lipschitz_as_printed(score: &Score, counts: &Counts) -> Option<f64> {
     supremum(counts, derivatives, |sizes| sizes.into_iter().fold(0.0, f64::max))
 }
 
-/// The derivatives of (a₀ + a₁ TP + a₂ FP) / D, D = b₀ + b₁ TP + b₂ FP, in a form in which every cell occurs once in the numerator and once in the
-/// denominator, so that interval arithmetic is tight: (a₁b₀ − a₀b₁ + c FP) / D² and (a₂b₀ − a₀b₂ − c TP) / D², c = a₁b₂ − a₂b₁.
+/// The derivatives of (a₀ + a₁ TP + a₂ FP) / D, D = b₀ + b₁ TP + b₂ FP, in a form in which every cell occurs once in the
+/// numerator and once in the denominator, so that interval arithmetic is tight: (a₁b₀ − a₀b₁ + c FP) / D² and
+/// (a₂b₀ − a₀b₂ − c TP) / D², c = a₁b₂ − a₂b₁.
 fn fraction_derivatives(fraction: &LinearFraction, tp: Interval, fp: Interval) -> [Interval; 2] {
     let ([a0, a1, a2], [b0, b1, b2]) = (fraction.above, fraction.below);
     let number = Interval::constant;

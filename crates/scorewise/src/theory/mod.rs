@@ -19,9 +19,9 @@
 //!
 //! // Thresholds above 0.9, in 0.6–0.9, 0.4–0.6, 0.1–0.4 and below 0.1.
 //! let expected = 0.1 * 0.0 + 0.3 * 2.0 / 3.0 + 0.2 * 1.0 + 0.3 * 4.0 / 5.0 + 0.1 * 2.0 / 3.0;
-//! let law = Law::new(&f1, &prior, &rows)?;
-//! assert!((law.mean() - expected).abs() < 1e-15);
-//! assert!((law.cdf(0.7) - 0.5).abs() < 1e-15); // F1 is at most 0.7 with probability ½
+//! let distribution = Law::new(&f1, &prior, &rows)?;
+//! assert!((distribution.mean() - expected).abs() < 1e-15);
+//! assert!((distribution.cdf(0.7) - 0.5).abs() < 1e-15); // F1 is at most 0.7 with probability ½
 //!
 //! let theory = theory::report(&f1, &prior, &rows, &FRACTIONS, None)?;
 //! assert!((theory.score_of_expectation - 3.0 / 4.0).abs() < 1e-15); // 1.5 hits, half a false alarm, half a miss
@@ -93,8 +93,8 @@ pub fn report<P: Predictions>(
         return Err(Error::Setting { what: "fractions of the range", reason });
     }
     let matrices = Matrices::new(prior, rows)?;
-    let law = matrices.law(score)?;
-    let (expected_score, score_of_expectation) = (law.mean(), matrices.score_of_expectation(score)?);
+    let distribution = matrices.law(score)?;
+    let (expected_score, score_of_expectation) = (distribution.mean(), matrices.score_of_expectation(score)?);
     let lipschitz = lipschitz(score, &matrices.counts());
     let optimum = optimum.or_else(|| matrices.best(score));
     Ok(Theory {
@@ -102,10 +102,10 @@ pub fn report<P: Predictions>(
         score_of_expectation,
         expected_score,
         jensen_gap: expected_score - score_of_expectation,
-        deviation: law.standard_deviation(),
+        deviation: distribution.standard_deviation(),
         taylor: taylor(score, &matrices),
         lipschitz,
-        bounds: bounds::all(score, &matrices, &law, lipschitz, fractions)?,
+        bounds: bounds::all(score, &matrices, &distribution, lipschitz, fractions)?,
         calibrated_threshold: optimum.and_then(|best| calibrated_threshold(score, &matrices.counts(), best)),
     })
 }

@@ -13,7 +13,7 @@ use crate::resampling;
 use crate::score::{note_classes, threshold};
 use crate::showing;
 use crate::showing::provenance::provenance;
-use crate::table::{aligned, pretty, short, shown};
+use crate::table::{aligned, format_number, format_optional, pretty};
 
 /// What `scorewise compare` takes.
 #[derive(clap::Args)]
@@ -159,11 +159,11 @@ fn compare<R: Real>(
 
 fn text(comparison: &ForecastComparison) -> String {
     let ends = |interval: Option<(f64, f64)>| {
-        interval.map_or([String::new(), String::new()], |(low, high)| [short(low), short(high)])
+        interval.map_or([String::new(), String::new()], |(low, high)| [format_number(low), format_number(high)])
     };
     let row = |name: &str, value: Option<f64>, interval, threshold: Option<f64>| {
         let [low, high] = ends(interval);
-        vec![name.to_string(), shown(value), low, high, threshold.map_or(String::new(), short)]
+        vec![name.to_string(), format_optional(value), low, high, threshold.map_or(String::new(), format_number)]
     };
     let ForecastComparison { score, names, thresholds, values, paired, .. } = comparison;
     let Paired { first, second, difference, .. } = paired;

@@ -8,7 +8,7 @@ use std::sync::{PoisonError, RwLock};
 
 use scorewise_table::setting::render;
 
-use scorewise_report::visible;
+use scorewise_report::escape_control_characters;
 
 use crate::plot::painted_sign;
 
@@ -99,7 +99,7 @@ pub fn report(result: Result<Outcome, Failure>) -> u8 {
 
 /// Writes to standard error.
 pub fn tell(text: &str) {
-    let _ = std::io::stderr().write_all(visible(text).as_bytes());
+    let _ = std::io::stderr().write_all(escape_control_characters(text).as_bytes());
 }
 
 /// The text without control characters but line feeds and the colours of a plot.
@@ -108,14 +108,14 @@ fn harmless(text: &str) -> String {
     let mut rest = text;
     while let Some(at) = rest.find('\u{1b}') {
         let (before, from) = rest.split_at(at);
-        safe.push_str(&visible(before));
+        safe.push_str(&escape_control_characters(before));
         // A painted sign as it is, or the escape character written out.
         let length = painted_sign(from);
         let (sign, after) = from.split_at(length.unwrap_or(1));
-        safe.push_str(&if length.is_some() { sign.into() } else { visible(sign) });
+        safe.push_str(&if length.is_some() { sign.into() } else { escape_control_characters(sign) });
         rest = after;
     }
-    safe + &visible(rest)
+    safe + &escape_control_characters(rest)
 }
 
 /// Writes the result; a reader that has seen enough (`| head`) is no error.

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use scorewise::Score;
 use scorewise::sweep::Sweep;
 
-use crate::table::short;
+use crate::table::format_number;
 
 /// A score in equal steps from 0 to 1, and what is marked under it.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,7 @@ impl Plot {
             finite.map_or(0, |value| 1 + (most as f64 * (value - low) / (high - low)).round() as usize)
         };
         let levels: Vec<usize> = self.values.iter().map(level).collect();
-        let labels = [short(high), short(low)];
+        let labels = [format_number(high), format_number(low)];
         let margin = labels.iter().map(String::len).max().unwrap_or(0);
         let painted = |text: &str| if is_coloured { format!("{PAINT}{text}{PLAIN}") } else { text.to_string() };
         let mut text = format!("{} over the threshold\n", score.name());
@@ -97,8 +97,8 @@ impl Plot {
         text += axis.trim_end();
         text.push('\n');
         let legend = match self.spread {
-            Some(_) => format!("{:>margin$} ▲ {}, ─ 95 % of resampled best thresholds\n", "", short(self.mark)),
-            None => format!("{:>margin$} ▲ {}\n", "", short(self.mark)),
+            Some(_) => format!("{:>margin$} ▲ {}, ─ 95 % of resampled best thresholds\n", "", format_number(self.mark)),
+            None => format!("{:>margin$} ▲ {}\n", "", format_number(self.mark)),
         };
         text + &legend
     }

@@ -5,7 +5,7 @@ use scorewise::prior::FAMILIES;
 use scorewise_report::evaluation::{PriorDescription, PriorQuantile, prior_families};
 
 use crate::outcome::{Failure, Outcome};
-use crate::table::{aligned, blocks, facts, pretty, short};
+use crate::table::{aligned, blocks, facts, format_number, pretty};
 
 /// What `scorewise priors` takes.
 #[derive(clap::Args)]
@@ -47,14 +47,14 @@ fn detail(prior: &Prior, description: &PriorDescription) -> String {
     let at = |k: i32| prior.cdf(f64::from(k) / 60.0);
     let heights: Vec<f64> = (0..60).map(|k| at(k + 1) - at(k)).collect();
     let quantile = |PriorQuantile { level, threshold }: &PriorQuantile| {
-        format!("{} % {}", short(100.0 * level), short(*threshold))
+        format!("{} % {}", format_number(100.0 * level), format_number(*threshold))
     };
     let quantiles: Vec<String> = description.quantiles.iter().map(quantile).collect();
     let lines = facts(&[
         ("prior", description.prior.clone()),
-        ("support", format!("{} to {}", short(low), short(high))),
-        ("mean", short(description.mean)),
-        ("deviation", short(description.deviation)),
+        ("support", format!("{} to {}", format_number(low), format_number(high))),
+        ("mean", format_number(description.mean)),
+        ("deviation", format_number(description.deviation)),
         ("quantiles", quantiles.join(", ")),
     ]);
     format!("{lines}\n  {}\n  0{}1\n", blocks(&heights).trim_end(), " ".repeat(58))

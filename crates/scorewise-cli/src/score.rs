@@ -16,7 +16,7 @@ use crate::resampling;
 use crate::scores::best;
 use crate::showing;
 use crate::showing::provenance::provenance;
-use crate::table::{aligned, class_summary, facts, matrix, pretty, short, shown};
+use crate::table::{aligned, class_summary, facts, format_number, format_optional, matrix, pretty};
 
 /// What `scorewise score` takes.
 #[derive(clap::Args)]
@@ -163,15 +163,15 @@ pub fn note_classes(predictions: &Predictions) {
 /// The scores for the terminal; `chosen` says where the threshold comes from.
 fn text(summary: &ScoreSummary, scores: &[Score], chosen: &str) -> String {
     let row = |(NamedEstimate { name, estimate }, score): (&NamedEstimate, &Score)| {
-        let end = |end: Option<f64>| end.map_or(String::new(), short);
-        vec![name.clone(), shown(estimate.value), end(estimate.low), end(estimate.high), best(score)]
+        let end = |end: Option<f64>| end.map_or(String::new(), format_number);
+        vec![name.clone(), format_optional(estimate.value), end(estimate.low), end(estimate.high), best(score)]
     };
     let rows: Vec<Vec<String>> = summary.scores.iter().zip(scores).map(row).collect();
     let head = facts(&[
         ("rows", summary.rows.to_string()),
         ("positives", summary.positives.to_string()),
-        ("base rate", short(summary.positives as f64 / summary.rows as f64)),
-        ("threshold", format!("{} ({chosen})", short(summary.threshold))),
+        ("base rate", format_number(summary.positives as f64 / summary.rows as f64)),
+        ("threshold", format!("{} ({chosen})", format_number(summary.threshold))),
     ]);
     let table = aligned(&["score", "value", "low", "high", "best"], &rows);
     format!("{head}\n{}\n{table}", matrix(&summary.confusion))

@@ -7,7 +7,7 @@ use scorewise::{Confusion, Direction, Score};
 use scorewise_report::evaluation::{MultiScoreDescription, ScoreDescription, registered_scores, shape_name};
 
 use crate::outcome::{Failure, Outcome};
-use crate::table::{aligned, facts, pretty, short};
+use crate::table::{aligned, facts, format_number, pretty};
 
 /// What `scorewise scores` takes.
 #[derive(clap::Args)]
@@ -92,7 +92,7 @@ fn multi_detail(score: &MultiScore, description: &MultiScoreDescription) -> Stri
         }
         None => "a score of the whole matrix of all classes".into(),
     };
-    let value = |value: Option<f64>| value.map_or("undefined".into(), short);
+    let value = |value: Option<f64>| value.map_or("undefined".into(), format_number);
     facts(&[
         ("score", description.name.clone()),
         ("value", description.value.map_or(String::new(), value)),
@@ -141,7 +141,7 @@ fn values(matrix: &Confusion) -> String {
 }
 
 fn shown(score: &Score, matrix: &Confusion) -> String {
-    score.checked(matrix).map_or("undefined".into(), short)
+    score.checked(matrix).map_or("undefined".into(), format_number)
 }
 
 fn detail(score: &Score, matrix: Option<&Confusion>) -> String {
@@ -154,8 +154,13 @@ fn detail(score: &Score, matrix: Option<&Confusion>) -> String {
         ("also called", row.map_or(String::new(), |row| row.aliases.join(", "))),
         ("parameters", parameters(row)),
         ("best", best(score)),
-        ("range", row.map_or(String::new(), |row| format!("{} to {}", short(row.range.0), short(row.range.1)))),
-        ("no skill", no_skill(score).map_or("varies with base rate and alarms".into(), short)),
+        (
+            "range",
+            row.map_or(String::new(), |row| {
+                format!("{} to {}", format_number(row.range.0), format_number(row.range.1))
+            }),
+        ),
+        ("no skill", no_skill(score).map_or("varies with base rate and alarms".into(), format_number)),
         ("shape", shape_name(score).into()),
         ("undefined when", score.formula().undefined_when().join(", or ")),
         ("LaTeX", score.formula().latex()),
@@ -178,10 +183,10 @@ fn parameters(row: Option<&Row>) -> String {
 /// Which way is better, and where the best lies.
 pub fn best(score: &Score) -> String {
     match (score.direction(), score.row().and_then(|row| row.perfect)) {
-        (Direction::Higher, Some(perfect)) => format!("higher, up to {}", short(perfect)),
+        (Direction::Higher, Some(perfect)) => format!("higher, up to {}", format_number(perfect)),
         (Direction::Higher, None) => "higher".into(),
-        (Direction::Lower, Some(perfect)) => format!("lower, down to {}", short(perfect)),
+        (Direction::Lower, Some(perfect)) => format!("lower, down to {}", format_number(perfect)),
         (Direction::Lower, None) => "lower".into(),
-        (Direction::Toward(ideal), _) => format!("near {}", short(ideal)),
+        (Direction::Toward(ideal), _) => format!("near {}", format_number(ideal)),
     }
 }

@@ -2,7 +2,7 @@
 
 use scorewise::Confusion;
 use scorewise_report::evaluation::ClassSummary;
-pub use scorewise_report::{ends, short, shown};
+pub use scorewise_report::{format_interval_ends, format_number, format_optional};
 use serde::Serialize;
 
 /// Columns padded to their widest cell, two blanks apart; the last column is left ragged.
@@ -42,14 +42,17 @@ pub fn blocks(heights: &[f64]) -> String {
 /// A number and how sure it is: `0.61 (95 % 0.58 to 0.64)`.
 pub fn with_interval(value: f64, interval: Option<(f64, f64)>) -> String {
     match interval {
-        Some((low, high)) => format!("{} (95 % {} to {})", short(value), short(low), short(high)),
-        None => short(value),
+        Some((low, high)) => {
+            format!("{} (95 % {} to {})", format_number(value), format_number(low), format_number(high))
+        }
+        None => format_number(value),
     }
 }
 
 /// A confusion matrix as a table of two by two.
 pub fn matrix(confusion: &Confusion) -> String {
-    let row = |name: &str, cells: [f64; 2]| [name.to_string(), short(cells[0]), short(cells[1])].to_vec();
+    let row =
+        |name: &str, cells: [f64; 2]| [name.to_string(), format_number(cells[0]), format_number(cells[1])].to_vec();
     let rows = [row("negative", [confusion.tn, confusion.fp]), row("positive", [confusion.fn_, confusion.tp])];
     aligned(&["", "forecast no", "forecast yes"], &rows)
 }
@@ -58,13 +61,13 @@ pub fn matrix(confusion: &Confusion) -> String {
 pub fn class_summary(summary: &ClassSummary) -> String {
     let head = facts(&[("rows", summary.rows.to_string()), ("classes", summary.classes.len().to_string())]);
     let row = |(class, cells): (&String, &Vec<f64>)| {
-        std::iter::once(class.clone()).chain(cells.iter().map(|cell| short(*cell))).collect::<Vec<_>>()
+        std::iter::once(class.clone()).chain(cells.iter().map(|cell| format_number(*cell))).collect::<Vec<_>>()
     };
     let matrix: Vec<Vec<String>> = summary.classes.iter().zip(&summary.confusion).map(row).collect();
     let forecast: Vec<String> = summary.classes.iter().map(|class| format!("forecast {class}")).collect();
     let heading: Vec<&str> = std::iter::once("truth").chain(forecast.iter().map(String::as_str)).collect();
     let scores: Vec<Vec<String>> =
-        summary.scores.iter().map(|score| vec![score.name.clone(), shown(score.estimate.value)]).collect();
+        summary.scores.iter().map(|score| vec![score.name.clone(), format_optional(score.estimate.value)]).collect();
     format!("{head}\n{}\n{}", aligned(&heading, &matrix), aligned(&["score", "value"], &scores))
 }
 
@@ -94,9 +97,12 @@ mod tests {
         let expected = "          FORECAST NO  FORECAST YES\nnegative  2680         72\npositive  23           28.5\n";
         assert_eq!(matrix(&confusion), expected);
         assert_eq!(with_interval(0.5, Some((0.25, 0.75))), "0.5 (95 % 0.25 to 0.75)");
-        assert_eq!(ends(0.25, 0.5), ("0.25".into(), "0.5".into()));
-        assert_eq!(ends(0.123_456_781, 0.123_456_784), ("0.123456781".into(), "0.123456784".into()));
-        assert_eq!(ends(0.3, 0.3f64.next_up()), ("0.29999999999999999".into(), "0.30000000000000004".into()));
-        assert_eq!((with_interval(0.5, None), shown(None)), ("0.5".into(), "undefined".into()));
+        assert_eq!(format_interval_ends(0.25, 0.5), ("0.25".into(), "0.5".into()));
+        assert_eq!(format_interval_ends(0.123_456_781, 0.123_456_784), ("0.123456781".into(), "0.123456784".into()));
+        assert_eq!(
+            format_interval_ends(0.3, 0.3f64.next_up()),
+            ("0.29999999999999999".into(), "0.30000000000000004".into())
+        );
+        assert_eq!((with_interval(0.5, None), format_optional(None)), ("0.5".into(), "undefined".into()));
     }
 }

@@ -10,7 +10,7 @@ use crate::predictions::{Forecast, with_rows};
 use crate::score::note_classes;
 use crate::showing;
 use crate::showing::provenance::provenance;
-use crate::table::{aligned, facts, matrix, pretty, short};
+use crate::table::{aligned, facts, format_number, matrix, pretty};
 
 /// What `scorewise theory` takes.
 #[derive(clap::Args)]
@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
 }
 
 fn text(score: &Score, prior: &Prior, found: &Theory) -> String {
-    let or_none = |value: Option<f64>| value.map_or(String::new(), short);
+    let or_none = |value: Option<f64>| value.map_or(String::new(), format_number);
     let aim = match score.direction() {
         Direction::Higher => "maximises",
         Direction::Lower => "minimises",
@@ -65,16 +65,19 @@ fn text(score: &Score, prior: &Prior, found: &Theory) -> String {
     let lines = facts(&[
         ("score s", score.name().to_string()),
         ("prior", prior.to_string()),
-        ("s(E[CM])", format!("{}, what a score-oriented loss {aim}", short(found.score_of_expectation))),
-        ("E[s]", format!("{}, exactly", short(found.expected_score))),
-        ("Jensen gap", format!("{}, E[s] − s(E[CM])", short(found.jensen_gap))),
-        ("deviation", format!("{}, of s over the threshold", short(found.deviation))),
+        ("s(E[CM])", format!("{}, what a score-oriented loss {aim}", format_number(found.score_of_expectation))),
+        ("E[s]", format!("{}, exactly", format_number(found.expected_score))),
+        ("Jensen gap", format!("{}, E[s] − s(E[CM])", format_number(found.jensen_gap))),
+        ("deviation", format!("{}, of s over the threshold", format_number(found.deviation))),
         ("E[s] by Taylor", or_none(found.taylor)),
-        ("Lipschitz constant", found.lipschitz.map_or("none".into(), short)),
+        ("Lipschitz constant", found.lipschitz.map_or("none".into(), format_number)),
         ("calibrated threshold", or_none(found.calibrated_threshold)),
     ]);
-    let rows: Vec<Vec<String>> =
-        found.bounds.iter().map(|bound| vec![bound.name.clone(), short(bound.exact), short(bound.bound)]).collect();
+    let rows: Vec<Vec<String>> = found
+        .bounds
+        .iter()
+        .map(|bound| vec![bound.name.clone(), format_number(bound.exact), format_number(bound.bound)])
+        .collect();
     let bounds = aligned(&["bound of", "exact", "bound"], &rows);
     format!("{lines}\nE[CM], the expected matrix\n{}\n{bounds}", matrix(&found.expected_confusion))
 }

@@ -14,7 +14,9 @@ use crate::predictions::{ClassPredictions, Forecast, Forecasts, Predictions, cla
 use crate::resampling;
 use crate::showing;
 use crate::showing::provenance::provenance;
-use crate::table::{aligned, ends, facts, matrix, pretty, short, shown, with_interval};
+use crate::table::{
+    aligned, facts, format_interval_ends, format_number, format_optional, matrix, pretty, with_interval,
+};
 
 /// What `scorewise tune` takes.
 #[derive(clap::Args)]
@@ -44,7 +46,7 @@ pub struct Arguments {
 /// The best threshold of the predictions, and the data of its page.
 struct TunedForecast {
     tuning: Tuning,
-    forecast: Option<document::Forecast>,
+    forecast: Option<document::ForecastEvaluation>,
     model: Option<ModelThreshold>,
 }
 
@@ -145,7 +147,7 @@ fn run_classes(
         let threshold = class.threshold.map_or("none".into(), |threshold| {
             with_interval(threshold, bootstrap.and_then(|bootstrap| bootstrap.threshold_interval()))
         });
-        let value = class.value.map_or(shown(None), |value| {
+        let value = class.value.map_or(format_optional(None), |value| {
             with_interval(value, bootstrap.and_then(|bootstrap| bootstrap.value_interval()))
         });
         vec![class.class.clone(), class.rows.to_string(), threshold, value]
@@ -163,7 +165,7 @@ fn text(score: &Score, conditions: &[Condition], TunedForecast { tuning, model, 
     let conditions: Vec<_> = conditions.iter().map(Condition::text).collect();
     let end = if best.interval.1 == 1.0 { "to" } else { "up to but not" };
     let others = if best.intervals > 1 { format!("; {} intervals are as good", best.intervals) } else { String::new() };
-    let (low, high) = ends(best.interval.0, best.interval.1);
+    let (low, high) = format_interval_ends(best.interval.0, best.interval.1);
     let threshold_interval = distribution.threshold.interval(0.95);
     let lines = facts(&[
         ("score", score.name().to_string()),
@@ -174,7 +176,7 @@ fn text(score: &Score, conditions: &[Condition], TunedForecast { tuning, model, 
         (
             "model",
             model.map_or(String::new(), |ModelThreshold { threshold, value }| {
-                format!("its own threshold {} has {}", short(threshold), shown(value))
+                format!("its own threshold {} has {}", format_number(threshold), format_optional(value))
             }),
         ),
     ]);

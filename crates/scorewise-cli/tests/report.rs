@@ -112,7 +112,7 @@ fn results_are_kept_as_data_and_drawn_later() {
     let f1 = scores["scores"]["f1"]["value"].as_f64().unwrap();
     assert!(
         text(&folder, "plain.html")
-            .contains(&format!("<th scope=\"row\">f1</th><td>{}</td>", scorewise_report::short(f1)))
+            .contains(&format!("<th scope=\"row\">f1</th><td>{}</td>", scorewise_report::format_number(f1)))
     );
 }
 

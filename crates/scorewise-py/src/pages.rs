@@ -4,10 +4,10 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use scorewise::{Prior, Probabilities};
-use scorewise_report::document::{Document, Provenance, Training};
+use scorewise_report::document::{Document, Provenance, TrainingHistory};
 use scorewise_report::evaluation::{FloatColumn, ReportOptions, forecast_report, predictions_data};
 use scorewise_report::{
-    Drawn, Error, NamedLine, ScoreCurves, figure_scores, figures as report_figures, page as render_page,
+    Error, NamedLine, ReportFigure, ScoreCurves, figure_scores, figures as report_figures, page as render_page,
 };
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ pub fn report(
     let prior = prior.map(str::parse::<Prior>).transpose().map_err(fault)?;
     let (bootstrap, slices) = (bootstrap.read()?, rows.read()?);
     let classes: [String; 2] = serde_json::from_value(facts["classes"].clone()).map_err(fault)?;
-    let training: Option<Training> = serde_json::from_value(facts["training"].clone()).map_err(fault)?;
+    let training: Option<TrainingHistory> = serde_json::from_value(facts["training"].clone()).map_err(fault)?;
     let mut provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(fault)?;
     let columns: Vec<FloatColumn<'_>> = match slices.floats {
         FloatSlices::F32(values, weights) => std::iter::once(values).chain(weights).map(FloatColumn::F32).collect(),
@@ -68,8 +68,9 @@ pub fn page(py: Python<'_>, document: &str) -> PyResult<String> {
 /// The name, title, caption and SVG of each figure of a report.
 #[pyfunction]
 pub fn figures(py: Python<'_>, document: &str) -> PyResult<Vec<(String, String, String, String)>> {
-    let parts =
-        |figure: Drawn| -> Result<_, Error> { Ok((figure.name, figure.title, figure.caption, figure.picture.svg()?)) };
+    let parts = |figure: ReportFigure| -> Result<_, Error> {
+        Ok((figure.name, figure.title, figure.caption, figure.picture.svg()?))
+    };
     py.detach(|| -> Result<Vec<_>, String> {
         let figures = parse_figures(document)?;
         figures.into_iter().map(parts).collect::<Result<_, _>>().map_err(|error| error.to_string())
@@ -92,7 +93,7 @@ fn parse_document(document: &str) -> Result<Document, String> {
     Document::read(document).map_err(|error| error.to_string())
 }
 
-fn parse_figures(document: &str) -> Result<Vec<Drawn>, String> {
+fn parse_figures(document: &str) -> Result<Vec<ReportFigure>, String> {
     report_figures(&parse_document(document)?).map_err(|error| error.to_string())
 }
 

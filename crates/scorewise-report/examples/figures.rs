@@ -4,12 +4,12 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use scorewise::Prior;
-use scorewise_report::{NamedPrior, Picture, PriorRow, Thresholds, figure_priors, figure_thresholds};
+use scorewise_report::{NamedPrior, Picture, PriorRow, ThresholdPanel, figure_priors, figure_thresholds};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).ok_or("usage: figures FOLDER")?);
     std::fs::create_dir_all(&folder)?;
-    write(&folder, "priors", &figure_priors(&paper_priors()?)?)?;
+    write(&folder, "priors", &figure_priors(&paper_figure_1()?)?)?;
     write(&folder, "priors-many", &figure_priors(&many_priors()?)?)?;
     write(&folder, "thresholds", &figure_thresholds(&ten_panels()?)?)?;
     write(&folder, "thresholds-edges", &figure_thresholds(&edge_cases()?)?)?;
@@ -25,7 +25,7 @@ fn named(name: &str, prior: &str) -> Result<NamedPrior, scorewise::Error> {
     Ok(NamedPrior { name: name.into(), prior: prior.parse()? })
 }
 
-fn paper_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
+fn paper_figure_1() -> Result<Vec<PriorRow>, scorewise::Error> {
     Ok(vec![
         PriorRow { title: "Uniform".into(), priors: vec![named("uniform", "uniform")?] },
         PriorRow {
@@ -59,13 +59,13 @@ fn many_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
 }
 
 /// Thresholds sampled from the prior; every eighth is shifted by 0.07, so that a few lie outside the support.
-fn panel(title: &str, prior: Prior, count: usize) -> Thresholds {
+fn panel(title: &str, prior: Prior, count: usize) -> ThresholdPanel {
     let samples = prior.sample(count as u64).take(count).enumerate();
     let shifted = |(row, tau): (usize, f64)| if row % 8 == 0 { (tau + 0.07).min(1.0) } else { tau };
-    Thresholds { title: title.into(), thresholds: samples.map(shifted).collect(), prior }
+    ThresholdPanel { title: title.into(), thresholds: samples.map(shifted).collect(), prior }
 }
 
-fn ten_panels() -> Result<Vec<Thresholds>, scorewise::Error> {
+fn ten_panels() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
     let mut panels = vec![panel("Uniform", Prior::uniform(), 100)];
     for mu in [0.3, 0.5, 0.7] {
         for delta in [0.1, 0.2, 0.3] {
@@ -75,9 +75,9 @@ fn ten_panels() -> Result<Vec<Thresholds>, scorewise::Error> {
     Ok(panels)
 }
 
-fn edge_cases() -> Result<Vec<Thresholds>, scorewise::Error> {
+fn edge_cases() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
     let with = |title: &str, prior: &str, thresholds: Vec<f64>| {
-        Ok::<_, scorewise::Error>(Thresholds { title: title.into(), prior: prior.parse()?, thresholds })
+        Ok::<_, scorewise::Error>(ThresholdPanel { title: title.into(), prior: prior.parse()?, thresholds })
     };
     Ok(vec![
         with("No training succeeded", "cosine:0.5,0.1", vec![])?,

@@ -32,7 +32,7 @@ pub struct ClassBin {
 
 /// Histograms of the predictions of both classes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Classes {
+pub struct ClassHistograms {
     /// Title of the figure, such as `Predictions by class`.
     pub title: String,
     /// Bins that do not overlap, in [0, 1]; bins of zero width are ignored.
@@ -46,7 +46,7 @@ pub struct Classes {
 }
 
 /// Draws the density of the predictions of each class over the support of the prior.
-pub fn figure_classes(classes: Classes) -> Result<Picture> {
+pub fn figure_classes(classes: ClassHistograms) -> Result<Picture> {
     if (0..2).all(|class| classes.densities(class).is_empty()) {
         return Err(Error::Empty);
     }
@@ -60,7 +60,7 @@ const SUPPORT_OPACITY: f64 = 0.22;
 const SQUARE_ROOT_ABOVE: f64 = 8.0;
 const HEADROOM: f64 = 1.05;
 
-impl Classes {
+impl ClassHistograms {
     /// Lower end, upper end and density of each bin of a class (0 negative, 1 positive), from left to right; empty when the class has no
     /// rows.
     fn densities(&self, class: usize) -> Vec<(f64, f64, f64)> {
@@ -110,7 +110,7 @@ fn outlines(densities: &[(f64, f64, f64)]) -> Vec<Vec<PlotPoint>> {
     outlines
 }
 
-impl SinglePanel for Classes {
+impl SinglePanel for ClassHistograms {
     fn axes(&self) -> Axes<'_> {
         let highest_density = self.highest_density();
         let y = if highest_density > SQUARE_ROOT_ABOVE {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// Escapes every control character except the line feed, and every character that changes the writing direction: `\t`, `\r`,
 /// `\u001b`, `\u202e`. These are JSON's own escapes, so a JSON document keeps its meaning.
 #[must_use]
-pub fn visible(text: &str) -> Cow<'_, str> {
+pub fn escape_control_characters(text: &str) -> Cow<'_, str> {
     if !text.contains(needs_escape) {
         return text.into();
     }
@@ -35,18 +35,18 @@ mod tests {
     fn control_characters_are_escaped_and_other_text_is_unchanged() {
         let with_controls = "\u{1b}[2J\u{7}\u{9b}31m\u{7f}\0\r\t\u{202e}gnp.exe\u{2066}\u{2069}";
         assert_eq!(
-            visible(with_controls),
+            escape_control_characters(with_controls),
             "\\u001b[2J\\u0007\\u009b31m\\u007f\\u0000\\r\\t\\u202egnp.exe\\u2066\\u2069"
         );
         let plain = "Zürich 東京 \u{1f600} ▲\n½ = 'x'\n";
-        assert!(matches!(visible(plain), Cow::Borrowed(same) if same == plain));
+        assert!(matches!(escape_control_characters(plain), Cow::Borrowed(same) if same == plain));
     }
 
     #[test]
     fn escaped_json_parses_to_the_same_value() {
         let value = serde_json::json!({ "class": "\u{1b}]0;x\u{7}", "file": "a\u{202e}b\u{85}\u{7f}.csv" });
         let text = format!("{value:#}\n");
-        let escaped = visible(&text);
+        let escaped = escape_control_characters(&text);
         assert!(!escaped.contains(['\u{202e}', '\u{85}', '\u{7f}']) && escaped != text);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::evaluation::{ComparisonSummary, Evaluation, ReproductionSummary, TheorySummary, TrainSummary, TuneSummary};
-use crate::number::short;
+use crate::number::format_number;
 
 /// The result of one command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Document {
     /// The version of scorewise that wrote the document.
     pub scorewise: String,
     /// The command.
-    pub kind: Kind,
+    pub kind: ResultKind,
     /// Command line, time, seed and data.
     pub provenance: Provenance,
     /// The output of the command with `--json`.
@@ -29,16 +29,16 @@ pub struct Document {
     pub notes: Vec<String>,
     /// Evaluation of a forecast over all thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forecast: Option<Forecast>,
+    pub forecast: Option<ForecastEvaluation>,
     /// The training history of a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub training: Option<Training>,
+    pub training: Option<TrainingHistory>,
     /// Exact results about a score under a random threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub theory: Option<Theory>,
+    pub theory: Option<TheoryReport>,
     /// Comparison of two forecasts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<ForecastCurves>,
     /// Reproduction of an experiment of the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduction: Option<Reproduction>,
@@ -47,7 +47,7 @@ pub struct Document {
 /// The command that produced a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ResultKind {
     /// `train`.
     Train,
     /// `score`.
@@ -94,12 +94,12 @@ pub struct Provenance {
     pub seed: Option<u64>,
     /// The input tables.
     #[serde(default)]
-    pub data: Vec<Data>,
+    pub data: Vec<DataSource>,
 }
 
 /// An input table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Data {
+pub struct DataSource {
     /// The name that the user gave, usually a path.
     pub name: String,
     /// Number of rows.
@@ -110,7 +110,7 @@ pub struct Data {
 
 /// Evaluation of a forecast over all thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Forecast {
+pub struct ForecastEvaluation {
     /// Which rows, such as `test rows`.
     pub part: String,
     /// Names of the negative and the positive class.
@@ -137,14 +137,14 @@ pub struct Forecast {
     #[serde(default)]
     pub conditions: Vec<String>,
     /// Thresholds in increasing order with their confusion matrices, including the threshold in use and the best one of every score.
-    pub points: Vec<Point>,
+    pub points: Vec<ThresholdPoint>,
     /// Predictions by class in bins of equal width.
-    pub bins: Vec<Bin>,
+    pub bins: Vec<PredictionBin>,
     /// The best threshold of each score.
     pub optima: Vec<Optimum>,
     /// 95 % intervals of scores at the threshold in use.
     #[serde(default)]
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<ScoreInterval>,
     /// Reference forecasts, such as `always yes`.
     #[serde(default)]
     pub yardsticks: Vec<ReferenceForecast>,
@@ -156,7 +156,7 @@ pub struct Forecast {
 
 /// A threshold and the confusion matrix there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct ThresholdPoint {
     /// The threshold τ.
     pub threshold: f64,
     /// Lowest threshold with this confusion matrix.
@@ -167,15 +167,15 @@ pub struct Point {
     pub cells: [f64; 4],
 }
 
-impl Point {
+impl ThresholdPoint {
     /// The threshold rounded to `digits` decimals, or to as many more as are needed to keep the same confusion matrix.
     ///
     /// ```
-    /// use scorewise_report::document::Point;
+    /// use scorewise_report::document::ThresholdPoint;
     ///
-    /// let point = Point { threshold: 0.519_039_2, low: 0.518_908, high: 0.519_171, cells: [0.0; 4] };
+    /// let point = ThresholdPoint { threshold: 0.519_039_2, low: 0.518_908, high: 0.519_171, cells: [0.0; 4] };
     /// assert_eq!((point.said(3), point.said(6)), ("0.519".into(), "0.519039".into()));
-    /// let point = Point { threshold: 0.5245, low: 0.5241, high: 0.525, cells: [0.0; 4] };
+    /// let point = ThresholdPoint { threshold: 0.5245, low: 0.5241, high: 0.525, cells: [0.0; 4] };
     /// assert_eq!(point.said(3), "0.5245"); // 0.524 has another confusion matrix
     /// ```
     #[must_use]
@@ -205,7 +205,7 @@ pub(crate) fn confusion_from_cells([tn, fp, fn_, tp]: [f64; 4]) -> Confusion {
 
 /// Predictions from `low` up to but not including `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bin {
+pub struct PredictionBin {
     /// Lower end; included.
     pub low: f64,
     /// Upper end; excluded except at 1.
@@ -233,7 +233,7 @@ pub struct Optimum {
 
 /// A 95 % interval of a score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct ScoreInterval {
     /// Name of the score.
     pub score: String,
     /// Lower end.
@@ -253,23 +253,23 @@ pub struct ReferenceForecast {
 
 /// The training history of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Training {
+pub struct TrainingHistory {
     /// The loss, such as `sol of f1`.
     pub loss: String,
     /// The score that can be computed from the loss; `None` for other losses.
     pub score: Option<String>,
     /// One training run per member of the ensemble.
-    pub members: Vec<Member>,
+    pub members: Vec<MemberHistory>,
 }
 
 /// The training run of one member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Member {
+pub struct MemberHistory {
     /// Warm-up epochs with cross-entropy.
     #[serde(default)]
-    pub warm_up: Vec<Epoch>,
+    pub warm_up: Vec<EpochRecord>,
     /// Epochs with the main loss.
-    pub epochs: Vec<Epoch>,
+    pub epochs: Vec<EpochRecord>,
     /// Index, from 0, of the epoch whose weights were kept; `None` if they are those of the warm-up.
     pub kept: Option<usize>,
     /// Why the training ended.
@@ -282,7 +282,7 @@ pub struct Member {
 
 /// Values of one epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Epoch {
+pub struct EpochRecord {
     /// Mean training loss over the steps of the epoch.
     pub training: f64,
     /// Loss on the validation rows after the epoch.
@@ -296,7 +296,7 @@ pub struct Epoch {
 
 /// Exact results about a score under a random threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Theory {
+pub struct TheoryReport {
     /// Name of the score.
     pub score: String,
     /// The prior of the threshold.
@@ -314,14 +314,14 @@ pub struct Theory {
     /// The optimal threshold of a calibrated forecast.
     pub calibrated_threshold: Option<f64>,
     /// The paper's bounds, in corrected form, with the exact values.
-    pub bounds: Vec<Bound>,
+    pub bounds: Vec<TheoryBound>,
     /// Distribution function: values of the score in increasing order, each with the probability that the score does not exceed it.
     pub law: Vec<(f64, f64)>,
 }
 
 /// A bound and the exact value that it bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bound {
+pub struct TheoryBound {
     /// The bounded quantity.
     pub name: String,
     /// The exact value.
@@ -332,7 +332,7 @@ pub struct Bound {
 
 /// Comparison of two forecasts of the same rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct ForecastCurves {
     /// The score by which they are compared.
     pub score: String,
     /// Names of the forecasts.
@@ -342,7 +342,7 @@ pub struct Comparison {
     /// Areas under the ROC curves.
     pub areas: [Option<f64>; 2],
     /// Confusion matrices over the threshold.
-    pub points: [Vec<Point>; 2],
+    pub points: [Vec<ThresholdPoint>; 2],
     /// The conclusion in one sentence.
     pub verdict: String,
     /// The score of the first forecast minus that of the second.
@@ -357,18 +357,18 @@ pub struct Comparison {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reproduction {
     /// Tables of our results and the paper's.
-    pub tables: Vec<Grid>,
+    pub tables: Vec<ResultTable>,
     /// Remarks on the tables.
     pub remarks: Vec<String>,
     /// The priors of Figure 1, one row each.
     pub priors: Vec<String>,
     /// Figure 2, once for each score.
-    pub thresholds: Vec<ThresholdsOf>,
+    pub thresholds: Vec<ScoreThresholds>,
 }
 
 /// A table of formatted cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Grid {
+pub struct ResultTable {
     /// Title of the table.
     pub title: String,
     /// Column names.
@@ -379,41 +379,41 @@ pub struct Grid {
 
 /// The data of Figure 2 for one score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ThresholdsOf {
+pub struct ScoreThresholds {
     /// Name of the score.
     pub score: String,
     /// One panel per prior: the prior and the best thresholds of the training runs with it.
     pub panels: Vec<(String, Vec<f64>)>,
 }
 
-impl Forecast {
+impl ForecastEvaluation {
     /// All scores in the order of the page: the score of the forecast, the common ones, then all others.
     #[must_use]
     pub fn scores(&self) -> Vec<Score> {
-        in_order(Score::parse(&self.score).ok())
+        scores_in_display_order(Score::parse(&self.score).ok())
     }
 
     /// The threshold in use, rounded for display.
     #[must_use]
     pub fn said(&self) -> String {
-        self.point().map_or_else(|| short(self.threshold), |point| point.said(3))
+        self.point().map_or_else(|| format_number(self.threshold), |point| point.said(3))
     }
 
     /// The point of the threshold in use.
     #[must_use]
-    pub fn point(&self) -> Option<&Point> {
+    pub fn point(&self) -> Option<&ThresholdPoint> {
         self.points.iter().find(|point| point.threshold == self.threshold)
     }
 }
 
 /// Common scores, shown before all others.
-pub const USUAL: [&str; 8] = ["f1", "precision", "recall", "tss", "csi", "hss", "mcc", "accuracy"];
+pub const COMMON_SCORES: [&str; 8] = ["f1", "precision", "recall", "tss", "csi", "hss", "mcc", "accuracy"];
 
 /// All scores without duplicates: `decides`, then the common ones, then all others.
 #[must_use]
-pub fn in_order(decides: Option<Score>) -> Vec<Score> {
+pub fn scores_in_display_order(decides: Option<Score>) -> Vec<Score> {
     let mut scores: Vec<Score> = Vec::new();
-    let usual = USUAL.iter().filter_map(|name| Score::parse(name).ok());
+    let usual = COMMON_SCORES.iter().filter_map(|name| Score::parse(name).ok());
     for score in decides.into_iter().chain(usual).chain(Score::all()) {
         if scores.iter().all(|known| known.name() != score.name()) {
             scores.push(score);
@@ -425,20 +425,21 @@ pub fn in_order(decides: Option<Score>) -> Vec<Score> {
 /// The text is not a result that can be read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
-pub struct NoDocument(String);
+pub struct InvalidDocument(String);
 
 impl Document {
     /// Reads JSON written by `--report results.json`, or printed with `--json`; the latter has no data for figures.
-    pub fn read(text: &str) -> Result<Self, NoDocument> {
+    pub fn read(text: &str) -> Result<Self, InvalidDocument> {
         let value: Value =
-            serde_json::from_str(text).map_err(|fault| NoDocument(format!("is not valid JSON: {fault}")))?;
-        let other_version =
-            |fault| NoDocument(format!("was written by another version of scorewise or has been modified: {fault}"));
+            serde_json::from_str(text).map_err(|fault| InvalidDocument(format!("is not valid JSON: {fault}")))?;
+        let other_version = |fault| {
+            InvalidDocument(format!("was written by another version of scorewise or has been modified: {fault}"))
+        };
         let keys = ResultKeys::deserialize(&value).unwrap_or_default();
         if keys.scorewise && keys.result {
             return serde_json::from_value(value).map_err(other_version);
         }
-        let kind = keys.kind().ok_or_else(|| NoDocument("is not a result of scorewise".into()))?;
+        let kind = keys.kind().ok_or_else(|| InvalidDocument("is not a result of scorewise".into()))?;
         let result = CommandResult::read(kind, value).map_err(other_version)?;
         let seed = result.seed();
         Ok(Document::new(Provenance { seed, ..Provenance::default() }, result))
@@ -471,27 +472,27 @@ impl Document {
 impl CommandResult {
     /// Which command the result comes from.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ResultKind {
         match self {
-            CommandResult::Train(_) => Kind::Train,
-            CommandResult::Score(_) => Kind::Score,
-            CommandResult::Tune(_) => Kind::Tune,
-            CommandResult::Compare(_) => Kind::Compare,
-            CommandResult::Theory(_) => Kind::Theory,
-            CommandResult::Reproduce(_) => Kind::Reproduce,
+            CommandResult::Train(_) => ResultKind::Train,
+            CommandResult::Score(_) => ResultKind::Score,
+            CommandResult::Tune(_) => ResultKind::Tune,
+            CommandResult::Compare(_) => ResultKind::Compare,
+            CommandResult::Theory(_) => ResultKind::Theory,
+            CommandResult::Reproduce(_) => ResultKind::Reproduce,
         }
     }
 
     /// The result of a command from its JSON.
-    fn read(kind: Kind, value: Value) -> Result<Self, serde_json::Error> {
+    fn read(kind: ResultKind, value: Value) -> Result<Self, serde_json::Error> {
         use serde_json::from_value;
         Ok(match kind {
-            Kind::Train => CommandResult::Train(from_value(value)?),
-            Kind::Score => CommandResult::Score(from_value(value)?),
-            Kind::Tune => CommandResult::Tune(from_value(value)?),
-            Kind::Compare => CommandResult::Compare(from_value(value)?),
-            Kind::Theory => CommandResult::Theory(from_value(value)?),
-            Kind::Reproduce => CommandResult::Reproduce(from_value(value)?),
+            ResultKind::Train => CommandResult::Train(from_value(value)?),
+            ResultKind::Score => CommandResult::Score(from_value(value)?),
+            ResultKind::Tune => CommandResult::Tune(from_value(value)?),
+            ResultKind::Compare => CommandResult::Compare(from_value(value)?),
+            ResultKind::Theory => CommandResult::Theory(from_value(value)?),
+            ResultKind::Reproduce => CommandResult::Reproduce(from_value(value)?),
         })
     }
 
@@ -530,19 +531,19 @@ from_results! {
 #[derive(Deserialize)]
 struct StoredDocument {
     scorewise: String,
-    kind: Kind,
+    kind: ResultKind,
     provenance: Provenance,
     result: Value,
     #[serde(default)]
     notes: Vec<String>,
     #[serde(default)]
-    forecast: Option<Forecast>,
+    forecast: Option<ForecastEvaluation>,
     #[serde(default)]
-    training: Option<Training>,
+    training: Option<TrainingHistory>,
     #[serde(default)]
-    theory: Option<Theory>,
+    theory: Option<TheoryReport>,
     #[serde(default)]
-    comparison: Option<Comparison>,
+    comparison: Option<ForecastCurves>,
     #[serde(default)]
     reproduction: Option<Reproduction>,
 }
@@ -608,19 +609,19 @@ struct ResultKeys {
 }
 
 impl ResultKeys {
-    fn kind(&self) -> Option<Kind> {
+    fn kind(&self) -> Option<ResultKind> {
         if self.experiment && self.table {
-            Some(Kind::Reproduce)
+            Some(ResultKind::Reproduce)
         } else if self.model && self.decision {
-            Some(Kind::Train)
+            Some(ResultKind::Train)
         } else if self.first && self.second && self.difference {
-            Some(Kind::Compare)
+            Some(ResultKind::Compare)
         } else if self.expected_confusion && self.bounds {
-            Some(Kind::Theory)
+            Some(ResultKind::Theory)
         } else if self.score && self.threshold && self.bootstrap {
-            Some(Kind::Tune)
+            Some(ResultKind::Tune)
         } else if self.scores && self.confusion {
-            Some(Kind::Score)
+            Some(ResultKind::Score)
         } else {
             None
         }

@@ -3,29 +3,30 @@
 use scorewise::sweep::Condition;
 use scorewise::{Prior, Score};
 
-use crate::classes::{ClassBin, Classes, figure_classes};
+use crate::classes::{ClassBin, ClassHistograms, figure_classes};
 use crate::decision::{DecisionCurve, figure_decision};
 use crate::difference::{Differences, figure_difference};
 use crate::document::{
-    Bin, Comparison, Document, Forecast, Point, Theory, ThresholdsOf, Training, confusion_from_cells,
+    Document, ForecastCurves, ForecastEvaluation, PredictionBin, ScoreThresholds, TheoryReport, ThresholdPoint,
+    TrainingHistory, confusion_from_cells,
 };
 use crate::error::{Error, Result};
 use crate::lines::NamedLine;
-use crate::number::spoken;
+use crate::number::format_rounded;
 use crate::performance::{Performance, figure_performance};
 use crate::picture::Picture;
 use crate::precision_recall::{PrecisionRecall, figure_precision_recall};
 use crate::priors::{NamedPrior, PriorRow, figure_priors};
 use crate::reliability::{Reliability, ReliabilityBin, figure_reliability};
 use crate::roc::{Roc, figure_roc};
-use crate::score_distribution::{ScoreLaw, figure_law};
+use crate::score_distribution::{ScoreDistribution, figure_score_distribution};
 use crate::scores::{ScoreCurves, figure_scores};
-use crate::thresholds::{Thresholds, figure_thresholds};
+use crate::thresholds::{ThresholdPanel, figure_thresholds};
 use crate::training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};
 
 /// A figure of a result, with its texts.
 #[derive(Debug)]
-pub struct Drawn {
+pub struct ReportFigure {
     /// File name without extension.
     pub name: String,
     /// Title of the figure.
@@ -33,14 +34,14 @@ pub struct Drawn {
     /// Caption that explains how to read the figure.
     pub caption: String,
     /// The mark that follows the threshold on an HTML page.
-    pub moving: Moving,
+    pub moving: MovingMark,
     /// The drawing.
     pub picture: Picture,
 }
 
 /// The mark of a figure that follows the threshold on an HTML page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moving {
+pub enum MovingMark {
     /// No mark.
     Still,
     /// A vertical line at the threshold.
@@ -50,7 +51,7 @@ pub enum Moving {
 }
 
 /// All figures of a result, in the order of the page.
-pub fn figures(document: &Document) -> Result<Vec<Drawn>> {
+pub fn figures(document: &Document) -> Result<Vec<ReportFigure>> {
     let mut found = Vec::new();
     if let Some(forecast) = &document.forecast {
         found.extend(forecast_figures(forecast)?);
@@ -68,17 +69,17 @@ pub fn figures(document: &Document) -> Result<Vec<Drawn>> {
         if !reproduction.priors.is_empty() {
             let caption =
                 "Priors of the threshold: the density on the left, the cumulative distribution function on the right.";
-            let picture = paper_priors(&reproduction.priors);
-            found.extend(figure_unless_empty("figure-1", "Figure 1: the priors", caption, Moving::Still, picture)?);
+            let picture = paper_figure_1(&reproduction.priors);
+            found.extend(figure_unless_empty("figure-1", "Figure 1: the priors", caption, MovingMark::Still, picture)?);
         }
         for figure in &reproduction.thresholds {
             let name = match reproduction.thresholds.len() {
                 1 => "figure-2".into(),
-                _ => format!("figure-2-{}", file_name(&figure.score)),
+                _ => format!("figure-2-{}", score_file_name(&figure.score)),
             };
             let title = format!("Figure 2: best thresholds, {}", figure.score);
             let caption = "Histograms of the best thresholds of all training runs, with the prior used in training.";
-            found.extend(figure_unless_empty(&name, &title, caption, Moving::Still, paper_thresholds(figure))?);
+            found.extend(figure_unless_empty(&name, &title, caption, MovingMark::Still, paper_figure_2(figure))?);
         }
     }
     Ok(found)
@@ -86,12 +87,12 @@ pub fn figures(document: &Document) -> Result<Vec<Drawn>> {
 
 /// The name of a score, which may be a formula, as part of a file name: everything but letters and digits becomes a dash.
 #[must_use]
-pub fn file_name(score: &str) -> String {
+pub fn score_file_name(score: &str) -> String {
     score.chars().map(|character| if character.is_alphanumeric() { character } else { '-' }).collect()
 }
 
 /// The figure of the scores over the threshold; `is_narrow` makes it half as wide.
-pub fn figure_of_scores(forecast: &Forecast, is_narrow: bool) -> Result<Drawn> {
+pub fn forecast_scores_figure(forecast: &ForecastEvaluation, is_narrow: bool) -> Result<ReportFigure> {
     let scores: Vec<Score> = plotted_scores(forecast);
     let curve =
         |score: &Score| NamedLine { name: score.name().into(), points: score_by_threshold(&forecast.points, score) };
@@ -105,29 +106,29 @@ pub fn figure_of_scores(forecast: &Forecast, is_narrow: bool) -> Result<Drawn> {
         infeasible: infeasible_ranges(forecast)?,
         is_narrow,
     })?;
-    Ok(Drawn {
+    Ok(ReportFigure {
         name: "scores".into(),
         title: "Scores over the threshold".into(),
         caption:
             "Each score at every threshold: its best value, where that lies, and how much is lost at other thresholds."
                 .into(),
-        moving: Moving::Line,
+        moving: MovingMark::Line,
         picture,
     })
 }
 
 /// The score of the forecast and a few common scores with the same range.
-fn plotted_scores(forecast: &Forecast) -> Vec<Score> {
+fn plotted_scores(forecast: &ForecastEvaluation) -> Vec<Score> {
     let all = forecast.scores();
     let is_common = |score: &&Score| ["f1", "precision", "recall", "tss", "csi"].contains(&score.name());
     all.iter().take(1).chain(all.iter().skip(1).filter(is_common)).take(6).cloned().collect()
 }
 
-fn forecast_figures(forecast: &Forecast) -> Result<Vec<Drawn>> {
+fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> {
     let parse = |name: &str| -> Result<Score> { Score::parse(name).map_err(|error| Error::Drawing(error.to_string())) };
     let (precision, recall, pofd) = (parse("precision")?, parse("recall")?, parse("pofd")?);
     let line = |x: &Score, y: &Score| {
-        let pair = |point: &Point| {
+        let pair = |point: &ThresholdPoint| {
             let matrix = point.confusion();
             x.checked(&matrix).map(|x| (x, y.checked(&matrix)))
         };
@@ -144,14 +145,14 @@ fn forecast_figures(forecast: &Forecast) -> Result<Vec<Drawn>> {
         let found = forecast.intervals.iter().find(|interval| interval.score == name)?;
         Some((found.low, found.high))
     };
-    let mut found: Vec<Drawn> = none_if_empty(figure_of_scores(forecast, false))?.into_iter().collect();
+    let mut found: Vec<ReportFigure> = none_if_empty(forecast_scores_figure(forecast, false))?.into_iter().collect();
     // Figures of equal height follow each other, because the page shows them in pairs.
     found.extend(figure_unless_empty(
         "predictions",
         "Predictions by class",
         "Distribution of the predictions of each class. A forecast that separates the classes well has two peaks with the threshold between them.",
-        Moving::Line,
-        figure_classes(Classes {
+        MovingMark::Line,
+        figure_classes(ClassHistograms {
             title: "Predictions by class".into(),
             bins: forecast.bins.iter().map(class_bin).collect(),
             prior: prior(forecast)?,
@@ -163,14 +164,14 @@ fn forecast_figures(forecast: &Forecast) -> Result<Vec<Drawn>> {
         "decision",
         "Decision curve",
         "Net benefit: hits minus false alarms, weighted by their costs. At threshold probability p, a miss costs (1 − p)/p times as much as a false alarm. The forecast is worth using where it lies above both other lines.",
-        Moving::Line,
+        MovingMark::Line,
         decision_figure(forecast),
     )?);
     found.extend(figure_unless_empty(
         "roc",
         "ROC curve",
         "Share of events that are detected against share of non-events with a false alarm. The diagonal is a random forecast.",
-        Moving::Dot("pofd", "recall"),
+        MovingMark::Dot("pofd", "recall"),
         figure_roc(Roc {
             title: "ROC curve".into(),
             lines: line(&pofd, &recall),
@@ -183,9 +184,9 @@ fn forecast_figures(forecast: &Forecast) -> Result<Vec<Drawn>> {
         "Precision and recall",
         &format!(
             "Share of alarms that are correct against share of events that are detected. The dashed line is a random forecast.{}",
-            forecast.average_precision.map_or(String::new(), |area| format!(" Average precision {}.", spoken(area)))
+            forecast.average_precision.map_or(String::new(), |area| format!(" Average precision {}.", format_rounded(area)))
         ),
-        Moving::Dot("recall", "precision"),
+        MovingMark::Dot("recall", "precision"),
         figure_precision_recall(PrecisionRecall {
             title: "Precision and recall".into(),
             lines: line(&recall, &precision),
@@ -197,7 +198,7 @@ fn forecast_figures(forecast: &Forecast) -> Result<Vec<Drawn>> {
         "performance",
         "Performance diagram",
         "Up and to the right is better. Points on a curve have equal CSI, points on a ray equal frequency bias (alarms per event).",
-        Moving::Dot("precision", "recall"),
+        MovingMark::Dot("precision", "recall"),
         figure_performance(Performance {
             title: "Performance diagram".into(),
             lines: line(&precision, &recall),
@@ -209,7 +210,7 @@ fn forecast_figures(forecast: &Forecast) -> Result<Vec<Drawn>> {
         "reliability",
         "Reliability diagram",
         "How often the event occurred at each predicted probability. A calibrated forecast lies on the diagonal; bars are 95 % Wilson intervals (not shown for weighted rows). A model trained for a score need not be calibrated, because only its decisions at the threshold count.",
-        Moving::Still,
+        MovingMark::Still,
         figure_reliability(Reliability {
             title: "Reliability".into(),
             bins: reliability_bins(&forecast.bins, forecast.is_weighted),
@@ -224,11 +225,11 @@ fn figure_unless_empty(
     name: &str,
     title: &str,
     caption: &str,
-    moving: Moving,
+    moving: MovingMark,
     picture: Result<Picture>,
-) -> Result<Option<Drawn>> {
+) -> Result<Option<ReportFigure>> {
     let with_texts =
-        |picture| Drawn { name: name.into(), title: title.into(), caption: caption.into(), moving, picture };
+        |picture| ReportFigure { name: name.into(), title: title.into(), caption: caption.into(), moving, picture };
     Ok(none_if_empty(picture)?.map(with_texts))
 }
 
@@ -241,24 +242,24 @@ fn none_if_empty<T>(figure: Result<T>) -> Result<Option<T>> {
     }
 }
 
-fn prior(forecast: &Forecast) -> Result<Option<Prior>> {
+fn prior(forecast: &ForecastEvaluation) -> Result<Option<Prior>> {
     let parse = |text: &String| text.parse().map_err(|error: scorewise::Error| Error::Drawing(error.to_string()));
     forecast.prior.as_ref().map(parse).transpose()
 }
 
 /// Total weight of the positive and of the negative rows.
-fn class_weights(forecast: &Forecast) -> (f64, f64) {
-    let sum = |of: fn(&Bin) -> f64| forecast.bins.iter().map(of).sum::<f64>();
+fn class_weights(forecast: &ForecastEvaluation) -> (f64, f64) {
+    let sum = |of: fn(&PredictionBin) -> f64| forecast.bins.iter().map(of).sum::<f64>();
     (sum(|bin| bin.positives), sum(|bin| bin.negatives))
 }
 
-fn class_bin(bin: &Bin) -> ClassBin {
+fn class_bin(bin: &PredictionBin) -> ClassBin {
     ClassBin { low: bin.low, high: bin.high, positives: bin.positives, negatives: bin.negatives }
 }
 
 /// A score as a step function of the threshold.
-fn score_by_threshold(points: &[Point], score: &Score) -> Vec<(f64, Option<f64>)> {
-    let step = |point: &Point| {
+fn score_by_threshold(points: &[ThresholdPoint], score: &Score) -> Vec<(f64, Option<f64>)> {
+    let step = |point: &ThresholdPoint| {
         let value = score.checked(&point.confusion());
         [(point.low, value), (point.high, value)]
     };
@@ -266,7 +267,7 @@ fn score_by_threshold(points: &[Point], score: &Score) -> Vec<(f64, Option<f64>)
 }
 
 /// Ranges of thresholds at which a condition is not met.
-pub(crate) fn infeasible_ranges(forecast: &Forecast) -> Result<Vec<(f64, f64)>> {
+pub(crate) fn infeasible_ranges(forecast: &ForecastEvaluation) -> Result<Vec<(f64, f64)>> {
     let mut ranges: Vec<(f64, f64)> = Vec::new();
     let mut is_open = false;
     for (point, holds) in forecast.points.iter().zip(feasible(forecast)?) {
@@ -281,18 +282,18 @@ pub(crate) fn infeasible_ranges(forecast: &Forecast) -> Result<Vec<(f64, f64)>> 
 }
 
 /// For each point, whether all conditions are met.
-pub(crate) fn feasible(forecast: &Forecast) -> Result<Vec<bool>> {
+pub(crate) fn feasible(forecast: &ForecastEvaluation) -> Result<Vec<bool>> {
     let mut conditions = Vec::new();
     for text in &forecast.conditions {
         conditions.extend(Condition::parse(text).map_err(|error| Error::Drawing(error.to_string()))?);
     }
-    let holds = |point: &Point| conditions.iter().all(|condition| condition.holds(&point.confusion()));
+    let holds = |point: &ThresholdPoint| conditions.iter().all(|condition| condition.holds(&point.confusion()));
     Ok(forecast.points.iter().map(holds).collect())
 }
 
 /// At most ten bins for the reliability diagram, each merged from neighbouring bins of the document.
-fn reliability_bins(bins: &[Bin], is_weighted: bool) -> Vec<ReliabilityBin> {
-    let bin = |group: &[Bin]| {
+fn reliability_bins(bins: &[PredictionBin], is_weighted: bool) -> Vec<ReliabilityBin> {
+    let bin = |group: &[PredictionBin]| {
         let positives: f64 = group.iter().map(|bin| bin.positives).sum();
         let weight: f64 = positives + group.iter().map(|bin| bin.negatives).sum::<f64>();
         let sum: f64 = group.iter().filter_map(|bin| Some(bin.mean? * (bin.positives + bin.negatives))).sum();
@@ -319,7 +320,7 @@ fn wilson_interval(hits: f64, total: f64) -> (f64, f64) {
     ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
-fn decision_figure(forecast: &Forecast) -> Result<Picture> {
+fn decision_figure(forecast: &ForecastEvaluation) -> Result<Picture> {
     let (positives, negatives) = class_weights(forecast);
     let always_yes = confusion_from_cells([0.0, negatives, 0.0, positives]);
     let mut lines = [("forecast", Vec::new()), ("always yes", Vec::new()), ("always no", Vec::new())];
@@ -337,22 +338,22 @@ fn decision_figure(forecast: &Forecast) -> Result<Picture> {
     })
 }
 
-fn training_figure(training: &Training) -> Result<Option<Drawn>> {
-    let values = |epochs: &[crate::document::Epoch]| -> Vec<EpochValues> {
-        let value = |epoch: &crate::document::Epoch| EpochValues {
+fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
+    let values = |epochs: &[crate::document::EpochRecord]| -> Vec<EpochValues> {
+        let value = |epoch: &crate::document::EpochRecord| EpochValues {
             training: epoch.training,
             validation: epoch.validation,
             coverage: epoch.coverage.unwrap_or(f64::NAN),
         };
         epochs.iter().map(value).collect()
     };
-    let member = |member: &crate::document::Member| MemberCurves {
+    let member = |member: &crate::document::MemberHistory| MemberCurves {
         warm_up: values(&member.warm_up),
         main: values(&member.epochs),
         kept: member.kept,
     };
     let score_values =
-        |member: &crate::document::Member| member.epochs.iter().filter_map(|epoch| epoch.score).collect();
+        |member: &crate::document::MemberHistory| member.epochs.iter().filter_map(|epoch| epoch.score).collect();
     let score = training.score.as_ref().map(|name| ScoreByEpoch {
         name: format!("{name} of the expected matrix"),
         values: training.members.iter().map(score_values).collect(),
@@ -375,11 +376,11 @@ fn training_figure(training: &Training) -> Result<Option<Drawn>> {
         None => "",
     };
     let caption = format!("{members}{support}");
-    figure_unless_empty("training", "Training, epoch by epoch", &caption, Moving::Still, picture)
+    figure_unless_empty("training", "Training, epoch by epoch", &caption, MovingMark::Still, picture)
 }
 
-fn theory_figure(theory: &Theory) -> Result<Option<Drawn>> {
-    let picture = figure_law(ScoreLaw {
+fn theory_figure(theory: &TheoryReport) -> Result<Option<ReportFigure>> {
+    let picture = figure_score_distribution(ScoreDistribution {
         title: format!("{} under a random threshold", theory.score),
         score: theory.score.clone(),
         steps: theory.law.clone(),
@@ -390,15 +391,15 @@ fn theory_figure(theory: &Theory) -> Result<Option<Drawn>> {
         "Cumulative distribution of {} when the threshold is drawn from {}. The steeper the line, the less the threshold matters.",
         theory.score, theory.prior
     );
-    figure_unless_empty("law", "The score under a random threshold", &caption, Moving::Still, picture)
+    figure_unless_empty("law", "The score under a random threshold", &caption, MovingMark::Still, picture)
 }
 
-fn comparison_figures(comparison: &Comparison) -> Result<Vec<Drawn>> {
+fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> {
     let parse = |name: &str| Score::parse(name).map_err(|error| Error::Drawing(error.to_string()));
     let (score, pofd, recall) = (parse(&comparison.score)?, parse("pofd")?, parse("recall")?);
     let both = || comparison.names.iter().zip(&comparison.points);
     let title = format!("{} over the threshold", comparison.score);
-    let curve = |(name, points): (&String, &Vec<Point>)| NamedLine {
+    let curve = |(name, points): (&String, &Vec<ThresholdPoint>)| NamedLine {
         name: name.clone(),
         points: score_by_threshold(points, &score),
     };
@@ -407,7 +408,7 @@ fn comparison_figures(comparison: &Comparison) -> Result<Vec<Drawn>> {
         "scores",
         &title,
         "Each forecast at every threshold.",
-        Moving::Still,
+        MovingMark::Still,
         figure_scores(ScoreCurves {
             title: title.clone(),
             lines: both().map(curve).collect(),
@@ -415,11 +416,11 @@ fn comparison_figures(comparison: &Comparison) -> Result<Vec<Drawn>> {
             ..ScoreCurves::default()
         }),
     )?);
-    let pair = |point: &Point| {
+    let pair = |point: &ThresholdPoint| {
         let matrix = point.confusion();
         pofd.checked(&matrix).map(|x| (x, recall.checked(&matrix)))
     };
-    let line = |(name, points): (&String, &Vec<Point>)| NamedLine {
+    let line = |(name, points): (&String, &Vec<ThresholdPoint>)| NamedLine {
         name: name.clone(),
         points: points.iter().filter_map(pair).collect(),
     };
@@ -427,7 +428,7 @@ fn comparison_figures(comparison: &Comparison) -> Result<Vec<Drawn>> {
         "roc",
         "ROC curves",
         "Share of events that are detected against share of non-events with a false alarm.",
-        Moving::Still,
+        MovingMark::Still,
         figure_roc(Roc {
             title: "ROC curves".into(),
             lines: both().map(line).collect(),
@@ -438,9 +439,9 @@ fn comparison_figures(comparison: &Comparison) -> Result<Vec<Drawn>> {
     if let (Some(mean), Some(interval)) = (comparison.difference, comparison.interval) {
         let caption = format!(
             "Difference over bootstrap replicates, first minus second: {} (95 % interval {} to {}). If the whole interval lies on one side of 0, the data clearly favour one forecast.",
-            spoken(mean),
-            spoken(interval.0),
-            spoken(interval.1)
+            format_rounded(mean),
+            format_rounded(interval.0),
+            format_rounded(interval.1)
         );
         let picture = figure_difference(Differences {
             title: format!("{} minus {}", comparison.names[0], comparison.names[1]),
@@ -450,13 +451,13 @@ fn comparison_figures(comparison: &Comparison) -> Result<Vec<Drawn>> {
             interval,
         });
         let title = format!("Difference of {}", comparison.score);
-        found.extend(figure_unless_empty("difference", &title, &caption, Moving::Still, picture)?);
+        found.extend(figure_unless_empty("difference", &title, &caption, MovingMark::Still, picture)?);
     }
     Ok(found)
 }
 
 /// Figure 1 of the paper, for these priors.
-pub fn paper_priors(priors: &[String]) -> Result<Picture> {
+pub fn paper_figure_1(priors: &[String]) -> Result<Picture> {
     let mut rows = Vec::new();
     for text in priors {
         let prior: Prior = text.parse().map_err(|error: scorewise::Error| Error::Drawing(error.to_string()))?;
@@ -466,11 +467,11 @@ pub fn paper_priors(priors: &[String]) -> Result<Picture> {
 }
 
 /// Figure 2 of the paper: the best thresholds of training runs.
-pub fn paper_thresholds(figure: &ThresholdsOf) -> Result<Picture> {
+pub fn paper_figure_2(figure: &ScoreThresholds) -> Result<Picture> {
     let mut panels = Vec::new();
     for (text, thresholds) in &figure.panels {
         let prior = text.parse().map_err(|error: scorewise::Error| Error::Drawing(error.to_string()))?;
-        panels.push(Thresholds { title: prior_title(text), prior, thresholds: thresholds.clone() });
+        panels.push(ThresholdPanel { title: prior_title(text), prior, thresholds: thresholds.clone() });
     }
     figure_thresholds(&panels)
 }
@@ -501,14 +502,14 @@ mod tests {
 
     #[test]
     fn reliability_bins_merge_five_bins_by_weighted_means() {
-        let bin = |low: f64, mean: f64, positives: f64, negatives: f64| Bin {
+        let bin = |low: f64, mean: f64, positives: f64, negatives: f64| PredictionBin {
             low,
             high: low + 0.02,
             mean: Some(mean),
             positives,
             negatives,
         };
-        let empty = |low: f64| Bin { low, high: low + 0.02, mean: None, positives: 0.0, negatives: 0.0 };
+        let empty = |low: f64| PredictionBin { low, high: low + 0.02, mean: None, positives: 0.0, negatives: 0.0 };
         let mut bins = vec![bin(0.0, 0.01, 1.0, 9.0), bin(0.02, 0.03, 2.0, 3.0)];
         bins.extend((2..50).map(|k| empty(0.02 * f64::from(k))));
         let found = reliability_bins(&bins, false);

@@ -7,9 +7,9 @@
 //!
 //! ```
 //! use scorewise::Prior;
-//! use scorewise_report::{Thresholds, figure_thresholds};
+//! use scorewise_report::{ThresholdPanel, figure_thresholds};
 //!
-//! let panel = Thresholds {
+//! let panel = ThresholdPanel {
 //!     title: "Raised cosine: μ = 0.5, δ = 0.1".into(),
 //!     prior: Prior::cosine(0.5, 0.1)?,
 //!     thresholds: vec![0.48, 0.5, 0.55],
@@ -83,15 +83,19 @@ mod page;
 mod control_characters;
 mod error;
 
-pub use classes::{ClassBin, Classes, figure_classes};
-pub use control_characters::visible;
+pub use classes::{ClassBin, ClassHistograms, figure_classes};
+pub use control_characters::escape_control_characters;
 pub use decision::{DecisionCurve, figure_decision};
 pub use difference::{Differences, figure_difference};
 pub use error::{Error, Result};
-pub use figures::{Drawn, Moving, figure_of_scores, figures, file_name, paper_priors, paper_thresholds};
+pub use figures::{
+    MovingMark, ReportFigure, figures, forecast_scores_figure, paper_figure_1, paper_figure_2, score_file_name,
+};
 pub use lines::NamedLine;
-pub use number::{counted, ends, short, shown, spoken, step};
-pub use page::{GENERATOR, page};
+pub use number::{
+    format_count, format_interval_ends, format_number, format_optional, format_rounded, format_threshold_range,
+};
+pub use page::{GENERATOR_META_TAG, page};
 pub use palette::palette;
 pub use performance::{Performance, figure_performance};
 pub use picture::{Frame, Picture};
@@ -99,7 +103,7 @@ pub use precision_recall::{PrecisionRecall, figure_precision_recall};
 pub use priors::{NamedPrior, PriorRow, figure_priors};
 pub use reliability::{Reliability, ReliabilityBin, figure_reliability};
 pub use roc::{Roc, figure_roc};
-pub use score_distribution::{ScoreLaw, figure_law};
+pub use score_distribution::{ScoreDistribution, figure_score_distribution};
 pub use scores::{ScoreCurves, figure_scores};
-pub use thresholds::{Thresholds, figure_thresholds};
+pub use thresholds::{ThresholdPanel, figure_thresholds};
 pub use training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};

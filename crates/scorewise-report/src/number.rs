@@ -3,11 +3,11 @@
 /// Formats a number with at most six decimals and no trailing zeros. Absolute values below 5e-5 are written in scientific notation.
 ///
 /// ```
-/// use scorewise_report::short;
-/// assert_eq!([0.25, 1.0, -0.0, 1e-7, 2.0 / 3.0].map(short), ["0.25", "1", "0", "1.000e-7", "0.666667"]);
+/// use scorewise_report::format_number;
+/// assert_eq!([0.25, 1.0, -0.0, 1e-7, 2.0 / 3.0].map(format_number), ["0.25", "1", "0", "1.000e-7", "0.666667"]);
 /// ```
 #[must_use]
-pub fn short(value: f64) -> String {
+pub fn format_number(value: f64) -> String {
     if value != 0.0 && value.abs() < 5e-5 {
         return format!("{value:.3e}");
     }
@@ -19,13 +19,13 @@ pub fn short(value: f64) -> String {
 /// Formats the two ends of an interval with enough decimals to distinguish them.
 ///
 /// ```
-/// use scorewise_report::ends;
-/// assert_eq!(ends(0.25, 0.5), ("0.25".into(), "0.5".into()));
-/// assert_eq!(ends(0.123_456_781, 0.123_456_784), ("0.123456781".into(), "0.123456784".into()));
+/// use scorewise_report::format_interval_ends;
+/// assert_eq!(format_interval_ends(0.25, 0.5), ("0.25".into(), "0.5".into()));
+/// assert_eq!(format_interval_ends(0.123_456_781, 0.123_456_784), ("0.123456781".into(), "0.123456784".into()));
 /// ```
 #[must_use]
-pub fn ends(low: f64, high: f64) -> (String, String) {
-    let (short_low, short_high) = (short(low), short(high));
+pub fn format_interval_ends(low: f64, high: f64) -> (String, String) {
+    let (short_low, short_high) = (format_number(low), format_number(high));
     if short_low != short_high || low == high {
         return (short_low, short_high);
     }
@@ -36,32 +36,32 @@ pub fn ends(low: f64, high: f64) -> (String, String) {
 /// Describes the half-open interval of thresholds from `low` to `high`; an interval that ends at 1 includes its end.
 ///
 /// ```
-/// use scorewise_report::step;
-/// assert_eq!(step(0.3, 0.4), "0.3 up to but not including 0.4");
-/// assert_eq!(step(0.9, 1.0), "0.9 to 1");
+/// use scorewise_report::format_threshold_range;
+/// assert_eq!(format_threshold_range(0.3, 0.4), "0.3 up to but not including 0.4");
+/// assert_eq!(format_threshold_range(0.9, 1.0), "0.9 to 1");
 /// ```
 #[must_use]
-pub fn step(low: f64, high: f64) -> String {
-    let (from, to) = ends(low, high);
+pub fn format_threshold_range(low: f64, high: f64) -> String {
+    let (from, to) = format_interval_ends(low, high);
     format!("{from} {} {to}", if high == 1.0 { "to" } else { "up to but not including" })
 }
 
 /// Formats a number as [`short`] does, and `None` as `undefined`.
 #[must_use]
-pub fn shown(value: Option<f64>) -> String {
-    value.map_or("undefined".into(), short)
+pub fn format_optional(value: Option<f64>) -> String {
+    value.map_or("undefined".into(), format_number)
 }
 
 /// Formats a number for running text: at most three decimals and no trailing zeros. Absolute values below 0.005 are formatted by [`short`].
 ///
 /// ```
-/// use scorewise_report::spoken;
-/// assert_eq!([0.519_039, 0.5, 1.0, 0.000_12].map(spoken), ["0.519", "0.5", "1", "0.00012"]);
+/// use scorewise_report::format_rounded;
+/// assert_eq!([0.519_039, 0.5, 1.0, 0.000_12].map(format_rounded), ["0.519", "0.5", "1", "0.00012"]);
 /// ```
 #[must_use]
-pub fn spoken(value: f64) -> String {
+pub fn format_rounded(value: f64) -> String {
     if value != 0.0 && value.abs() < 5e-3 {
-        return short(value);
+        return format_number(value);
     }
     let text = format!("{value:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -71,13 +71,13 @@ pub fn spoken(value: f64) -> String {
 /// Formats a count with thin spaces between groups of three digits. Fractional weights are formatted by [`short`].
 ///
 /// ```
-/// use scorewise_report::counted;
-/// assert_eq!([0.0, 999.0, 1234567.0, 2.5].map(counted), ["0", "999", "1\u{202f}234\u{202f}567", "2.5"]);
+/// use scorewise_report::format_count;
+/// assert_eq!([0.0, 999.0, 1234567.0, 2.5].map(format_count), ["0", "999", "1\u{202f}234\u{202f}567", "2.5"]);
 /// ```
 #[must_use]
-pub fn counted(value: f64) -> String {
+pub fn format_count(value: f64) -> String {
     if value.fract() != 0.0 {
-        return short(value);
+        return format_number(value);
     }
     let digits = format!("{value:.0}");
     let mut text = String::new();

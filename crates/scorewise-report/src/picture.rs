@@ -10,9 +10,9 @@ use plotters::prelude::{BitMapBackend, DrawingBackend, SVGBackend};
 
 use crate::bitmap::Bitmap;
 use crate::error::{Error, Result};
+use crate::escape_control_characters;
 use crate::palette::PAPER;
 use crate::text::register_embedded_font;
-use crate::visible;
 
 /// A figure with validated data. It is rendered on demand, since a page needs no PNG and the PNG takes the most time.
 pub struct Picture {
@@ -171,7 +171,7 @@ fn svg(figure: &impl Plot) -> Result<String> {
         return Err(Error::Drawing("the SVG does not start with its size".into()));
     }
     // Names may contain control characters, which are not allowed in XML.
-    let text = visible(&text);
+    let text = escape_control_characters(&text);
     // Round joins, because mitre joins would make spikes where a line turns back sharply.
     Ok(text.replacen(&drawn_size, &format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
 }

@@ -16,7 +16,7 @@ use crate::stroke::Stroke;
 
 /// One panel: a prior, and the best threshold of every successful training run with it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Thresholds {
+pub struct ThresholdPanel {
     /// Title of the panel, such as `Raised cosine: μ = 0.5, δ = 0.1`.
     pub title: String,
     /// The prior of the threshold in training.
@@ -28,7 +28,7 @@ pub struct Thresholds {
 /// Draws the density of each prior (dashed) over the normalised histogram of its thresholds, with their mean and standard deviation.
 ///
 /// Panels are arranged in rows of at most three (four from 13 panels on); an incomplete row comes first.
-pub fn figure_thresholds(panels: &[Thresholds]) -> Result<Picture> {
+pub fn figure_thresholds(panels: &[ThresholdPanel]) -> Result<Picture> {
     if panels.is_empty() {
         return Err(Error::Empty);
     }
@@ -55,13 +55,13 @@ const DATA_HEIGHT: f64 = 0.76;
 /// Height of the whisker as a fraction of the panel.
 const WHISKER_HEIGHT: f64 = 0.82;
 
-impl Thresholds {
+impl ThresholdPanel {
     fn histogram(&self) -> DensityHistogram {
         DensityHistogram::of(&self.thresholds, bar_count_for(&self.thresholds))
     }
 }
 
-impl GridPanel for Thresholds {
+impl GridPanel for ThresholdPanel {
     fn axes(&self) -> Axes<'_> {
         let y = Axis::new("density", 0.0, self.histogram().peak().max(peak_density(&self.prior)) / DATA_HEIGHT);
         Axes::new(&self.title, Axis::unit("threshold τ"), y)

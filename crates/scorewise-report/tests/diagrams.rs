@@ -5,7 +5,7 @@ mod picture_reader;
 
 use picture_reader::{BLUE, FRAME, INK, PlotPoint, ReadPicture, SKY, VERMILLION, assert_close, assert_points_close};
 use scorewise_report::{
-    ClassBin, Classes, Error, Performance, Reliability, ReliabilityBin, figure_classes, figure_performance,
+    ClassBin, ClassHistograms, Error, Performance, Reliability, ReliabilityBin, figure_classes, figure_performance,
     figure_reliability,
 };
 
@@ -138,9 +138,9 @@ fn bin(low: f64, high: f64, negatives: f64, positives: f64) -> ClassBin {
     ClassBin { low, high, positives, negatives }
 }
 
-fn classes(bins: Vec<ClassBin>, prior: &str) -> Classes {
+fn classes(bins: Vec<ClassBin>, prior: &str) -> ClassHistograms {
     let names = ["quiet".into(), "flare".into()];
-    Classes { title: "Classes".into(), bins, prior: Some(prior.parse().unwrap()), mark: Some(0.4), names }
+    ClassHistograms { title: "Classes".into(), bins, prior: Some(prior.parse().unwrap()), mark: Some(0.4), names }
 }
 
 #[test]

@@ -4,20 +4,20 @@
 mod picture_reader;
 
 use picture_reader::{BLUE, GREEN, INK, PlotPoint, ReadPicture, VERMILLION, assert_close, assert_points_close};
-use scorewise_report::{Differences, Error, ScoreLaw, figure_difference, figure_law};
+use scorewise_report::{Differences, Error, ScoreDistribution, figure_difference, figure_score_distribution};
 
 const TOLERANCE: f64 = 2e-3;
 
 #[test]
 fn the_score_distribution_is_a_step_function() {
-    let distribution = ScoreLaw {
+    let distribution = ScoreDistribution {
         title: "Distribution".into(),
         score: "tss".into(),
         steps: vec![(0.2, 0.25), (0.5, 0.75), (0.6, 1.0)],
         expected_score: 0.2 * 0.25 + 0.5 * 0.5 + 0.6 * 0.25,
         score_of_expectation: 0.5,
     };
-    let drawing = ReadPicture::of(&figure_law(distribution).unwrap());
+    let drawing = ReadPicture::of(&figure_score_distribution(distribution).unwrap());
     // The axis extends by a twentieth of the range 0.4 on both sides.
     let steps = [(0.18, 0.0), (0.2, 0.0), (0.2, 0.25), (0.5, 0.25), (0.5, 0.75), (0.6, 0.75), (0.6, 1.0), (0.62, 1.0)];
     assert_points_close(&drawing.lines(0, BLUE)[0], &steps, TOLERANCE);
@@ -27,7 +27,7 @@ fn the_score_distribution_is_a_step_function() {
         dashes.iter().for_each(|point| assert_close(point.0, x, TOLERANCE));
     }
     assert!(drawing.has_text("E[s] = 0.450") && drawing.has_text("s(E[CM]) = 0.500") && drawing.has_text("tss"));
-    assert_eq!(figure_law(ScoreLaw::default()).unwrap_err(), Error::Empty);
+    assert_eq!(figure_score_distribution(ScoreDistribution::default()).unwrap_err(), Error::Empty);
 }
 
 fn differences(values: &[f64], difference: f64, interval: (f64, f64)) -> Differences {

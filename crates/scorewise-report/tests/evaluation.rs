@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use scorewise::sweep::{Bootstrap, Condition, Resampling, sweep};
 use scorewise::{Prior, Probabilities, Rows, Score};
-use scorewise_report::document::{CommandResult, Document, Kind, Provenance};
+use scorewise_report::document::{CommandResult, Document, Provenance, ResultKind};
 use scorewise_report::evaluation::{
     BestThreshold, ClassSummary, ComparedThresholds, Estimate, Evaluation, ForecastComparison, ModelThreshold,
     ScoreSummary, TheorySummary, TrainSummary, TrainingRun, TuneSummary, Tuning, TuningSummary, evaluate_folds,
@@ -44,7 +44,7 @@ fn tuning() -> Tuning {
 }
 
 /// The result is the same after it was written and read, both in a document and alone.
-fn survives(result: impl Into<CommandResult>, kind: Kind) {
+fn survives(result: impl Into<CommandResult>, kind: ResultKind) {
     let document = Document::new(Provenance::default(), result.into());
     assert_eq!(document.kind, kind);
     assert_eq!(Document::read(&document.write()).unwrap(), document);
@@ -65,7 +65,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
     let none = ScoreSummary::new(&rows(), 0.95, &[Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
     assert_eq!(none.scores[0].estimate, Estimate::default());
     assert!(none.intervals().is_empty());
-    survives(Evaluation::Binary(summary.with_bootstrap(&BOOTSTRAP)), Kind::Score);
+    survives(Evaluation::Binary(summary.with_bootstrap(&BOOTSTRAP)), ResultKind::Score);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn the_best_threshold_is_exact_and_has_a_bootstrap() {
     assert!(low <= 0.3 && high >= 0.4 && bootstrap.value_interval().is_some());
     let best = BestThreshold::new(&f1(), &[], &tuning.best);
     assert_eq!((Some(best.threshold), Some(best.value)), (summary.threshold, summary.value));
-    survives(TuneSummary::Binary(summary), Kind::Tune);
+    survives(TuneSummary::Binary(summary), ResultKind::Tune);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn conditions_that_cannot_be_met_are_named() {
     assert_eq!(no_best_threshold(&sweep, &f1(), &far), sentence);
     let both = [condition("precision >= 0.9"), condition("recall >= 0.9")].concat();
     assert!(unmet_conditions(&sweep, &f1(), &both).unwrap().ends_with("together; each alone can be satisfied"));
-    survives(TuneSummary::Binary(TuningSummary { score: "f1".into(), ..TuningSummary::default() }), Kind::Tune);
+    survives(TuneSummary::Binary(TuningSummary { score: "f1".into(), ..TuningSummary::default() }), ResultKind::Tune);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn decisions_between_classes_are_counted() {
     // F1 of each class: 2/3, 2/3, 1.
     let macro_f1 = summary.scores[0].estimate.value.unwrap();
     assert!((macro_f1 - 7.0 / 9.0).abs() < 1e-15, "{macro_f1}");
-    survives(Evaluation::Classes(summary), Kind::Score);
+    survives(Evaluation::Classes(summary), ResultKind::Score);
 }
 
 #[test]
@@ -151,14 +151,14 @@ fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
     assert_eq!(other.values[0], Some(6.0 / 7.0));
     assert!(other.shares()[0] > 0.5, "{:?}", other.shares());
     assert!(other.page().points.iter().all(|points| points.len() >= 7));
-    survives(other.summary(), Kind::Compare);
+    survives(other.summary(), ResultKind::Compare);
 }
 
 #[test]
 fn the_theory_is_written_and_read() {
     let summary = TheorySummary::new(&f1(), &Prior::uniform(), &rows()).unwrap();
     assert!((summary.jensen_gap - (summary.expected_score - summary.score_of_expectation)).abs() < 1e-15);
-    survives(summary, Kind::Theory);
+    survives(summary, ResultKind::Theory);
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn a_model_is_evaluated_on_its_own_rows_and_shown_on_the_test_rows() {
     assert!((folds.mean.unwrap() - (values[0] + values[1]) / 2.0).abs() < 1e-15);
     let run = TrainingRun { model: "m.scorewise".into(), seconds: 1.5, notes: vec!["a note".into()] };
     let summary = TrainSummary::new(&trained, &evaluation, Some(folds), run);
-    survives(summary.clone(), Kind::Train);
+    survives(summary.clone(), ResultKind::Train);
     let swept = evaluation_sweep(&trained).unwrap();
     let data = model_data(&table.file, table.rows(), &trained.model);
     assert_eq!(data.fingerprint, scorewise_train::model::Fingerprint::of(&table).hex());

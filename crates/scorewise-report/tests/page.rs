@@ -9,8 +9,8 @@ mod picture_reader;
 
 use picture_reader::{BLUE, FRAME, GREEN, INK, ReadPicture, VERMILLION, assert_points_close};
 use scorewise_report::document::{
-    Bin, Bound, Comparison, Document, Epoch, Forecast, Interval, Member, Optimum, Point, Provenance, ReferenceForecast,
-    Theory, Training,
+    Document, EpochRecord, ForecastCurves, ForecastEvaluation, MemberHistory, Optimum, PredictionBin, Provenance,
+    ReferenceForecast, ScoreInterval, TheoryBound, TheoryReport, ThresholdPoint, TrainingHistory,
 };
 use scorewise_report::evaluation::{ComparedForecast, ComparisonSummary, Estimate, TuneSummary, TuningSummary};
 use scorewise_report::{figures, page};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 const TOLERANCE: f64 = 1e-3;
 
-fn forecast() -> Forecast {
+fn forecast() -> ForecastEvaluation {
     // Thresholds between the predictions, with tn, fp, fn, tp counted by hand.
     let steps = [
         (0.0, 0.1, [0.0, 3.0, 0.0, 3.0]),
@@ -30,15 +30,16 @@ fn forecast() -> Forecast {
         (0.9, 1.0, [3.0, 0.0, 3.0, 0.0]),
     ];
     let middle = |low: f64, high: f64| ((low + high) * 50.0_f64).round() / 100.0;
-    let point = |(low, high, cells): (f64, f64, [f64; 4])| Point { threshold: middle(low, high), low, high, cells };
+    let point =
+        |(low, high, cells): (f64, f64, [f64; 4])| ThresholdPoint { threshold: middle(low, high), low, high, cells };
     let rows = [(0.9, true), (0.8, false), (0.6, true), (0.4, true), (0.3, false), (0.1, false)];
     let bin = |number: usize| {
         let (low, high) = (number as f64 / 10.0, (number + 1) as f64 / 10.0);
         let found = rows.iter().find(|(p, _)| (p * 10.0_f64).round() as usize == number);
         let count = |label: bool| f64::from(u8::from(found.is_some_and(|row| row.1 == label)));
-        Bin { low, high, mean: found.map(|row| row.0), positives: count(true), negatives: count(false) }
+        PredictionBin { low, high, mean: found.map(|row| row.0), positives: count(true), negatives: count(false) }
     };
-    Forecast {
+    ForecastEvaluation {
         part: "rows".into(),
         classes: ["calm".into(), "<storm>".into()],
         score: "f1".into(),
@@ -57,7 +58,7 @@ fn forecast() -> Forecast {
             Optimum { score: "f1".into(), threshold: 0.35, value: 6.0 / 7.0, interval: (0.3, 0.4) },
             Optimum { score: "precision".into(), threshold: 0.85, value: 1.0, interval: (0.8, 0.9) },
         ],
-        intervals: vec![Interval { score: "f1".into(), low: 0.4, high: 1.0 }],
+        intervals: vec![ScoreInterval { score: "f1".into(), low: 0.4, high: 1.0 }],
         yardsticks: vec![ReferenceForecast { name: "always yes".into(), cells: [0.0, 3.0, 0.0, 3.0] }],
         roc_area: Some(7.0 / 9.0),
         average_precision: Some(0.75),
@@ -65,9 +66,13 @@ fn forecast() -> Forecast {
 }
 
 fn document() -> Document {
-    let epoch =
-        |loss: f64| Epoch { training: loss, validation: loss + 0.1, coverage: Some(0.5), score: Some(0.9 - loss) };
-    let member = |first: f64| Member {
+    let epoch = |loss: f64| EpochRecord {
+        training: loss,
+        validation: loss + 0.1,
+        coverage: Some(0.5),
+        score: Some(0.9 - loss),
+    };
+    let member = |first: f64| MemberHistory {
         warm_up: vec![],
         epochs: vec![epoch(first), epoch(0.3)],
         kept: Some(1),
@@ -77,12 +82,12 @@ fn document() -> Document {
     };
     Document {
         forecast: Some(forecast()),
-        training: Some(Training {
+        training: Some(TrainingHistory {
             loss: "sol of f1".into(),
             score: Some("f1".into()),
             members: vec![member(0.5), member(0.7)],
         }),
-        theory: Some(Theory {
+        theory: Some(TheoryReport {
             score: "f1".into(),
             prior: "cosine:0.5,0.2".into(),
             expected: [2.0, 1.0, 1.0, 2.0],
@@ -91,7 +96,7 @@ fn document() -> Document {
             jensen_gap: 0.65 - 2.0 / 3.0,
             deviation: 0.1,
             calibrated_threshold: Some(3.0 / 7.0),
-            bounds: vec![Bound { name: "E|s − s(E[CM])|".into(), exact: Some(0.1), bound: None }],
+            bounds: vec![TheoryBound { name: "E|s − s(E[CM])|".into(), exact: Some(0.1), bound: None }],
             law: vec![(0.4, 0.25), (2.0 / 3.0, 0.75), (6.0 / 7.0, 1.0)],
         }),
         ..Document::new(
@@ -184,7 +189,7 @@ fn training_curves_and_score_distribution_show_the_values_of_the_document() {
 #[test]
 fn a_comparison_draws_both_forecasts() {
     let points = forecast().points;
-    let comparison = Comparison {
+    let comparison = ForecastCurves {
         score: "f1".into(),
         names: ["new".into(), "old".into()],
         thresholds: [Some(0.35), Some(0.35)],

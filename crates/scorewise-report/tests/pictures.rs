@@ -5,11 +5,11 @@ mod picture_reader;
 
 use picture_reader::{decode_png, tags};
 use scorewise_report::{
-    ClassBin, Classes, DecisionCurve, Differences, EpochValues, MemberCurves, NamedLine, NamedPrior, Performance,
-    Picture, PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves, ScoreLaw,
-    Thresholds, TrainingCurves, figure_classes, figure_decision, figure_difference, figure_law, figure_performance,
-    figure_precision_recall, figure_priors, figure_reliability, figure_roc, figure_scores, figure_thresholds,
-    figure_training, palette,
+    ClassBin, ClassHistograms, DecisionCurve, Differences, EpochValues, MemberCurves, NamedLine, NamedPrior,
+    Performance, Picture, PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves,
+    ScoreDistribution, ThresholdPanel, TrainingCurves, figure_classes, figure_decision, figure_difference,
+    figure_performance, figure_precision_recall, figure_priors, figure_reliability, figure_roc,
+    figure_score_distribution, figure_scores, figure_thresholds, figure_training, palette,
 };
 
 /// Every figure, with these points in its lines and this number wherever it takes one.
@@ -32,7 +32,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
         ("priors", figure_priors(&[PriorRow { title: title(), priors: vec![named; 2] }])),
         (
             "thresholds",
-            figure_thresholds(&[Thresholds { title: title(), prior: prior.clone(), thresholds: vec![0.5] }]),
+            figure_thresholds(&[ThresholdPanel { title: title(), prior: prior.clone(), thresholds: vec![0.5] }]),
         ),
         (
             "scores",
@@ -49,7 +49,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
         ),
         (
             "classes",
-            figure_classes(Classes {
+            figure_classes(ClassHistograms {
                 title: title(),
                 bins,
                 prior: Some(prior),
@@ -99,7 +99,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
         ),
         (
             "law",
-            figure_law(ScoreLaw {
+            figure_score_distribution(ScoreDistribution {
                 title: title(),
                 score: "a score".into(),
                 steps: vec![(0.5, 0.5), (number, number)],

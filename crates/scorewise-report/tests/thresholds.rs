@@ -5,13 +5,13 @@ mod picture_reader;
 
 use picture_reader::{AxisReader, Tag, decode_png, tags};
 use scorewise::Prior;
-use scorewise_report::{Error, Picture, Thresholds, figure_thresholds};
+use scorewise_report::{Error, Picture, ThresholdPanel, figure_thresholds};
 
 const BLUE: &str = "#0072B2";
 const VERMILLION: &str = "#D55E00";
 
-fn panel(title: &str, prior: &str, thresholds: &[f64]) -> Thresholds {
-    Thresholds { title: title.into(), prior: prior.parse().unwrap(), thresholds: thresholds.into() }
+fn panel(title: &str, prior: &str, thresholds: &[f64]) -> ThresholdPanel {
+    ThresholdPanel { title: title.into(), prior: prior.parse().unwrap(), thresholds: thresholds.into() }
 }
 
 /// A figure with one panel.
@@ -172,7 +172,7 @@ fn a_whisker_beyond_the_axis_is_clipped_without_caps() {
     assert_close(whisker[1].0, 1.0, TOLERANCE);
 }
 
-fn ten_panels() -> Vec<Thresholds> {
+fn ten_panels() -> Vec<ThresholdPanel> {
     let mut panels = vec![panel("Uniform", "uniform", &[0.1, 0.5, 0.9])];
     for mu in [0.3, 0.5, 0.7] {
         for delta in [0.1, 0.2, 0.3] {

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use crate::outcome::{Failure, note};
 use scorewise::Score;
 use scorewise::multiclass::MultiScore;
-use scorewise_report::document::Data;
+use scorewise_report::document::DataSource;
 use scorewise_report::evaluation::{FloatColumn, class_predictions_data, predictions_data, unnamed_classes};
 use scorewise_table::spreadsheet::spreadsheet_text;
 use scorewise_table::table::{Category, Column, Reader, Reading, Source, Table, Values};
@@ -367,7 +367,7 @@ fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
 
 impl ClassPredictions {
     /// The name of the file, and a fingerprint of what was read from it.
-    pub fn data(&self) -> Data {
+    pub fn data(&self) -> DataSource {
         let columns = self.probabilities.iter().chain(&self.weights);
         class_predictions_data(&self.file, &self.classes, &self.labels, &self.decisions, columns)
     }
@@ -398,7 +398,7 @@ impl Predictions {
     }
 
     /// The name of the file, and a fingerprint of what was read from it.
-    pub fn data(&self) -> Data {
+    pub fn data(&self) -> DataSource {
         let columns = self.forecasts.iter().chain(&self.weights).map(|numbers| match numbers {
             Numbers::F32(values) => FloatColumn::F32(values),
             Numbers::F64(values) => FloatColumn::F64(values),

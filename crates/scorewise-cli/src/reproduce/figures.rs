@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use scorewise_report::document::ThresholdsOf;
+use scorewise_report::document::ScoreThresholds;
 use scorewise_report::evaluation::best_thresholds;
-use scorewise_report::{Picture, file_name, paper_priors, paper_thresholds};
+use scorewise_report::{Picture, paper_figure_1, paper_figure_2, score_file_name};
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_train::reproduce::Trial;
 
@@ -17,7 +17,7 @@ pub fn priors() -> Vec<String> {
 }
 
 /// Figure 2, one for each score: the best thresholds under the prior they were trained with.
-pub fn thresholds(chosen: &Chosen, trials: &[Trial]) -> Vec<ThresholdsOf> {
+pub fn thresholds(chosen: &Chosen, trials: &[Trial]) -> Vec<ScoreThresholds> {
     // Without the cure where both were run: that is what the paper shows.
     best_thresholds(&chosen.scores, &chosen.contenders, chosen.cures[0], trials)
 }
@@ -28,7 +28,7 @@ fn names(chosen: &Chosen) -> Vec<String> {
     for score in &chosen.scores {
         let name = match chosen.scores.len() {
             1 => "figure-2".into(),
-            _ => format!("figure-2-{}", file_name(&score.to_string())),
+            _ => format!("figure-2-{}", score_file_name(&score.to_string())),
         };
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         let free = std::iter::once(name.clone()).chain(numbered).find(|name| !names.contains(name));
@@ -53,11 +53,11 @@ pub fn check(chosen: &Chosen, outputs: &Outputs) -> Result<(), Failure> {
 /// Writes the figures beside the tables.
 pub fn write(chosen: &Chosen, trials: &[Trial], outputs: &mut Outputs) -> Result<(), Failure> {
     let names = names(chosen);
-    save(chosen, &names[0], &paper_priors(&priors())?, outputs)?;
+    save(chosen, &names[0], &paper_figure_1(&priors())?, outputs)?;
     for figure in thresholds(chosen, trials) {
         let place = chosen.scores.iter().position(|score| score.to_string() == figure.score);
         if let Some(name) = place.and_then(|place| names.get(place + 1)) {
-            save(chosen, name, &paper_thresholds(&figure)?, outputs)?;
+            save(chosen, name, &paper_figure_2(&figure)?, outputs)?;
         }
     }
     Ok(())

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use scorewise_report::document::{Data, Provenance};
+use scorewise_report::document::{DataSource, Provenance};
 
 /// What was typed. Commands get their arguments read, not as they were written, so the text is kept here on its way.
 static TYPED: Mutex<String> = Mutex::new(String::new());
@@ -26,7 +26,7 @@ fn quoted(word: &str) -> String {
 }
 
 /// The provenance of a result.
-pub fn provenance(seed: Option<u64>, data: Vec<Data>) -> Provenance {
+pub fn provenance(seed: Option<u64>, data: Vec<DataSource>) -> Provenance {
     let command = TYPED.lock().map(|text| text.clone()).unwrap_or_default();
     Provenance { command, time: now(), seed, data }
 }

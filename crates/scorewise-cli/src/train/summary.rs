@@ -1,6 +1,6 @@
 //! How good a model is, as text for the terminal.
 
-use scorewise_report::document::USUAL;
+use scorewise_report::document::COMMON_SCORES;
 use scorewise_report::evaluation::{
     Evaluation, FoldSummary, FoldsSummary, ModelEvaluation, NamedEstimate, TrainSummary,
 };
@@ -9,7 +9,7 @@ use scorewise_train::model::{Decision, Model};
 use scorewise_train::plan::Plan;
 use scorewise_train::train::Trained;
 
-use crate::table::{aligned, facts, short, shown};
+use crate::table::{aligned, facts, format_number, format_optional};
 
 /// Shown when each network has validation rows of its own, so that a row is counted among both.
 const OWN_VALIDATION: &str = "these overlap: each network has validation rows of its own, and the validation scores are those of networks \
@@ -48,7 +48,7 @@ fn rows(evaluation: &Evaluation) -> String {
 fn usual_scores(evaluation: &Evaluation) -> Vec<&NamedEstimate> {
     match evaluation {
         Evaluation::Binary(summary) => {
-            let is_usual = |score: &&NamedEstimate| USUAL.contains(&score.name.as_str());
+            let is_usual = |score: &&NamedEstimate| COMMON_SCORES.contains(&score.name.as_str());
             let first = summary.scores.iter().take(1);
             first.chain(summary.scores.iter().skip(1).filter(is_usual)).collect()
         }
@@ -96,9 +96,14 @@ fn epochs(trained: &Trained, seconds: f64) -> String {
 fn threshold(model: &Model) -> String {
     match &model.decision {
         Decision::Threshold { threshold, interval: Some((low, high)), words, .. } => {
-            format!("{} ({words}; equally good from {} to {})", short(*threshold), short(*low), short(*high))
+            format!(
+                "{} ({words}; equally good from {} to {})",
+                format_number(*threshold),
+                format_number(*low),
+                format_number(*high)
+            )
         }
-        Decision::Threshold { threshold, words, .. } => format!("{} ({words})", short(*threshold)),
+        Decision::Threshold { threshold, words, .. } => format!("{} ({words})", format_number(*threshold)),
         decision => decision.words().into(),
     }
 }
@@ -137,7 +142,7 @@ fn scores(evaluation: &ModelEvaluation) -> String {
 
 /// Four digits: more would be noise for scores of a sample.
 fn rounded(value: Option<f64>) -> String {
-    value.map_or_else(|| shown(None), |value| format!("{value:.4}"))
+    value.map_or_else(|| format_optional(None), |value| format!("{value:.4}"))
 }
 
 fn folds_text(folds: &FoldsSummary, score: &str) -> String {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::summary::{Estimate, NamedEstimate};
 
 /// Scores that are shown beside the one that a model was trained for.
-const USUAL: [&str; 6] = ["accuracy", "macro(f1)", "macro(recall)", "mcc", "hss", "peirce"];
+const COMMON_SCORES: [&str; 6] = ["accuracy", "macro(f1)", "macro(recall)", "mcc", "hss", "peirce"];
 
 /// The scores of decisions between more than two classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl ClassSummary {
 /// This score and after it the usual ones.
 pub fn usual_class_scores(first: MultiScore) -> Result<Vec<MultiScore>> {
     let mut scores = vec![first];
-    for name in USUAL {
+    for name in COMMON_SCORES {
         let score = MultiScore::parse(name)?;
         if score != scores[0] {
             scores.push(score);

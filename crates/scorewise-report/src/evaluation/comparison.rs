@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::forecast::curve_points;
 use super::summary::Estimate;
 use super::tuning::{EXACT_ROWS, RUNS};
-use crate::document::{self, Point};
+use crate::document::{self, ThresholdPoint};
 
 /// Where two forecasts are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +41,7 @@ pub struct ForecastComparison {
 /// A forecast over all thresholds.
 #[derive(Clone, Debug)]
 struct ComparedCurve {
-    points: Vec<Point>,
+    points: Vec<ThresholdPoint>,
     roc_area: Option<f64>,
 }
 
@@ -222,11 +222,11 @@ impl ForecastComparison {
 
     /// The data of the page; without curves when they were not kept.
     #[must_use]
-    pub fn page(&self) -> document::Comparison {
+    pub fn page(&self) -> document::ForecastCurves {
         let mut differences = self.paired.difference.values().to_vec();
         differences.sort_by(f64::total_cmp);
         let curves = self.curves.as_ref();
-        document::Comparison {
+        document::ForecastCurves {
             score: self.score.name().into(),
             names: self.names.clone(),
             thresholds: self.thresholds,

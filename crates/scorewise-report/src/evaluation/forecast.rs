@@ -6,7 +6,7 @@ use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep};
 use scorewise::{Confusion, Prior, Probabilities, Real, Result, Rows, Score};
 
 use super::summary::ScoreSummary;
-use crate::document::{self, Forecast, Interval, Optimum, Point, ReferenceForecast};
+use crate::document::{self, ForecastEvaluation, Optimum, ReferenceForecast, ScoreInterval, ThresholdPoint};
 
 /// About how many points a curve has: more than a screen can show, few enough for a page.
 const POINTS: usize = 1000;
@@ -37,7 +37,7 @@ pub struct ForecastOptions<'a> {
     /// Conditions that a threshold must satisfy.
     pub conditions: &'a [Condition],
     /// 95 % intervals of scores at the threshold.
-    pub intervals: Vec<Interval>,
+    pub intervals: Vec<ScoreInterval>,
     /// The confusion matrix of the persistence forecast, where the target has a lead.
     pub persistence: Option<Confusion>,
 }
@@ -81,7 +81,7 @@ impl ForecastOptions<'_> {
         rows: &Rows<'_, Probabilities<'_, R>>,
         bootstrap: &Bootstrap,
     ) -> Result<()> {
-        let scores = document::in_order(Some(self.score.clone()));
+        let scores = document::scores_in_display_order(Some(self.score.clone()));
         self.intervals = ScoreSummary::new(rows, self.threshold, &scores, bootstrap)?.intervals();
         Ok(())
     }
@@ -95,12 +95,12 @@ pub fn unnamed_classes() -> [String; 2] {
 
 /// The data of a page from a sweep.
 #[must_use]
-pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> Forecast {
+pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluation {
     let areas = sweep.areas();
-    let scores = document::in_order(Some(options.score.clone()));
+    let scores = document::scores_in_display_order(Some(options.score.clone()));
     let optima = optima(sweep, &scores, options.conditions);
     let marks = optima.iter().map(|optimum| optimum.threshold).chain([options.threshold, 0.5]);
-    Forecast {
+    ForecastEvaluation {
         part: options.rows.into(),
         classes: options.classes.clone(),
         score: options.score.name().into(),
@@ -125,7 +125,7 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> Forecast {
 
 /// Points of the curve in ascending order, each at a threshold with few digits; the thresholds in `marks` are among them unchanged.
 #[must_use]
-pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<Point> {
+pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<ThresholdPoint> {
     let mut marks = marks.to_vec();
     marks.sort_by(f64::total_cmp);
     marks.dedup();
@@ -133,10 +133,10 @@ pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<Point> {
     let is_marked = |thresholds: (f64, f64)| marked.iter().any(|(_, step)| step.thresholds == thresholds);
     let steps = sweep.curve(&[], POINTS).into_iter().filter(|step| !is_marked(step.thresholds));
     let steps = steps.map(|step| (step.threshold(), step)).collect::<Vec<_>>();
-    let mut points: Vec<Point> = steps
+    let mut points: Vec<ThresholdPoint> = steps
         .into_iter()
         .chain(marked)
-        .map(|(threshold, step)| Point {
+        .map(|(threshold, step)| ThresholdPoint {
             threshold,
             low: step.thresholds.0,
             high: step.thresholds.1,
@@ -161,8 +161,8 @@ fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Opti
     scores.iter().zip(bests).filter_map(optimum).collect()
 }
 
-fn bins(sweep: &Sweep) -> Vec<document::Bin> {
-    let bin = |bin: scorewise::sweep::Bin| document::Bin {
+fn bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
+    let bin = |bin: scorewise::sweep::Bin| document::PredictionBin {
         low: bin.low,
         high: bin.high,
         mean: bin.mean,

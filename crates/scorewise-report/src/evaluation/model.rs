@@ -16,7 +16,7 @@ use super::forecast::{ForecastOptions, forecast};
 use super::summary::{NamedEstimate, ScoreSummary};
 use super::theory::theory_page;
 use super::tuning::best_threshold_bootstrap;
-use crate::document::{self, Document, Provenance, in_order};
+use crate::document::{self, Document, Provenance, scores_in_display_order};
 
 /// Rows that are drawn together in the bootstrap of a time series.
 const BLOCK: usize = 48;
@@ -240,7 +240,7 @@ pub(super) fn evaluate(
     bootstrap: &Bootstrap,
 ) -> Result<Evaluation> {
     if let Some(threshold) = decision.threshold() {
-        let scores = in_order(Some(plan.score.binary()?));
+        let scores = scores_in_display_order(Some(plan.score.binary()?));
         let summary = with_rows(answers, |rows| ScoreSummary::new(rows, threshold, &scores, bootstrap))?;
         return Ok(Evaluation::Binary(summary));
     }
@@ -342,7 +342,7 @@ fn persistence(answers: &Answers) -> Result<Option<Confusion>> {
 
 /// How each member was trained, epoch by epoch; `score` is the score of two classes.
 #[must_use]
-pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> document::Training {
+pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> document::TrainingHistory {
     let score = score.filter(|_| plan.has_prior());
     // The loss of a score is 1 − s, or s itself where lower is better, so the score can be read from it.
     let score_of = |loss: f64| match score?.direction() {
@@ -350,7 +350,7 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
         Direction::Lower => Some(loss),
         Direction::Toward(_) => None,
     };
-    let epoch = |epoch: &fit::Epoch, score_of: &dyn Fn(f64) -> Option<f64>| document::Epoch {
+    let epoch = |epoch: &fit::Epoch, score_of: &dyn Fn(f64) -> Option<f64>| document::EpochRecord {
         training: epoch.training,
         validation: epoch.validation,
         // Without a prior of one threshold there is no support.
@@ -359,7 +359,7 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
     };
     // A training that diverged ends with losses that are not finite.
     let is_finite = |epoch: &&fit::Epoch| epoch.training.is_finite() && epoch.validation.is_finite();
-    let member = |fit: &Fit| document::Member {
+    let member = |fit: &Fit| document::MemberHistory {
         warm_up: fit.warm_up.iter().take_while(is_finite).map(|each| epoch(each, &|_| None)).collect(),
         epochs: fit.history.iter().take_while(is_finite).map(|each| epoch(each, &score_of)).collect(),
         kept: fit.kept,
@@ -376,5 +376,5 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
     let loss =
         if plan.has_prior() { format!("{} of {}", plan.loss.name(), plan.score) } else { plan.loss.name().into() };
     let score = score.map(|score| score.name().into());
-    document::Training { loss, score, members: fits.iter().map(member).collect() }
+    document::TrainingHistory { loss, score, members: fits.iter().map(member).collect() }
 }

@@ -3,7 +3,7 @@
 use scorewise_train::Model;
 use scorewise_train::model::Fingerprint;
 
-use crate::document::Data;
+use crate::document::DataSource;
 
 /// A column of numbers in either precision.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,11 @@ pub enum FloatColumn<'a> {
 
 /// Predictions of two classes: labels, and the columns of forecasts and weights.
 #[must_use]
-pub fn predictions_data<'a>(name: &str, labels: &[bool], columns: impl IntoIterator<Item = FloatColumn<'a>>) -> Data {
+pub fn predictions_data<'a>(
+    name: &str,
+    labels: &[bool],
+    columns: impl IntoIterator<Item = FloatColumn<'a>>,
+) -> DataSource {
     let mut hash = Fingerprint::new().bits(labels.len(), labels.iter().map(|label| u64::from(*label)));
     for column in columns {
         // Equal numbers have equal fingerprints in either precision; adding 0 turns −0 into 0.
@@ -27,7 +31,7 @@ pub fn predictions_data<'a>(name: &str, labels: &[bool], columns: impl IntoItera
             FloatColumn::F64(values) => hash.bits(values.len(), values.iter().map(|value| (value + 0.0).to_bits())),
         };
     }
-    Data { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
+    DataSource { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
 }
 
 /// Predictions of more than two classes; `columns` are the probabilities of each class, then the weights.
@@ -38,16 +42,16 @@ pub fn class_predictions_data<'a>(
     labels: &[u32],
     decisions: &[u32],
     columns: impl IntoIterator<Item = &'a Vec<f64>>,
-) -> Data {
+) -> DataSource {
     let hash = Fingerprint::new().texts(classes).labels(labels).labels(decisions);
     let hash = columns.into_iter().fold(hash, |hash, column| hash.numbers(column));
-    Data { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
+    DataSource { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
 }
 
 /// The table that a model was trained on.
 #[must_use]
-pub fn model_data(name: &str, rows: usize, model: &Model) -> Data {
-    Data { name: name.into(), rows, fingerprint: model.fingerprint.clone() }
+pub fn model_data(name: &str, rows: usize, model: &Model) -> DataSource {
+    DataSource { name: name.into(), rows, fingerprint: model.fingerprint.clone() }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::model::Evaluation;
 use super::summary::ScoreSummary;
 use super::theory::{TheorySummary, theory_page};
 use super::tuning::{TuneSummary, Tuning, no_best_threshold};
-use crate::document::{Document, Provenance, Training, in_order};
+use crate::document::{Document, Provenance, TrainingHistory, scores_in_display_order};
 
 /// What a page shows of a forecast.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct ReportOptions<'a> {
     /// The names of the classes: negative, positive.
     pub classes: [String; 2],
     /// How the model was trained.
-    pub training: Option<Training>,
+    pub training: Option<TrainingHistory>,
     /// Where the forecast comes from.
     pub provenance: Provenance,
 }
@@ -42,7 +42,7 @@ pub fn forecast_report<R: Real>(
     let mut options = ForecastOptions { score, prior, conditions, classes, ..ForecastOptions::default() };
     let (mut document, sweep) = match threshold {
         Some(threshold) => {
-            let summary = ScoreSummary::new(rows, threshold, &in_order(Some(score.clone())), bootstrap)?;
+            let summary = ScoreSummary::new(rows, threshold, &scores_in_display_order(Some(score.clone())), bootstrap)?;
             options.intervals = summary.intervals();
             (options.threshold, options.chosen) = (threshold, chosen);
             let result = Evaluation::Binary(summary.with_bootstrap(bootstrap));

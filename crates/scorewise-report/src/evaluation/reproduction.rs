@@ -4,7 +4,7 @@ use scorewise::{Prior, Score, Spread};
 use scorewise_train::reproduce::{Contender, Difference, Experiment, Line, MEMBERS, STEP, TEST, Trial, WINDOWS, paper};
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Grid, ThresholdsOf};
+use crate::document::{ResultTable, ScoreThresholds};
 
 /// All lines of an experiment, ours and the paper's.
 #[derive(Clone, Debug)]
@@ -228,13 +228,13 @@ impl PaperComparison {
 
     /// One table for each score, the paper's line under ours.
     #[must_use]
-    pub fn grids(&self) -> Vec<Grid> {
+    pub fn grids(&self) -> Vec<ResultTable> {
         let mut scores: Vec<&str> = self.lines.iter().map(|line| line.score.as_str()).collect();
         scores.dedup();
         scores.into_iter().map(|score| self.grid(score)).collect()
     }
 
-    fn grid(&self, score: &str) -> Grid {
+    fn grid(&self, score: &str) -> ResultTable {
         let lines: Vec<(&Line, &str)> = self
             .lines
             .iter()
@@ -280,7 +280,7 @@ impl PaperComparison {
             Experiment::Adult => "Adult, Table 1",
             Experiment::Pollution => "Beijing PM2.5, Table 2",
         };
-        Grid { title: format!("{table}: {score}"), heading, rows: lines.iter().map(row).collect() }
+        ResultTable { title: format!("{table}: {score}"), heading, rows: lines.iter().map(row).collect() }
     }
 
     /// Whether no line of the same row comes before it.
@@ -312,7 +312,12 @@ impl PaperComparison {
 /// Figure 2 of the paper, one for each score: the best thresholds under the prior with which they were trained. `cured` chooses the
 /// trainings with or without the cure.
 #[must_use]
-pub fn best_thresholds(scores: &[Score], contenders: &[Contender], cured: bool, trials: &[Trial]) -> Vec<ThresholdsOf> {
+pub fn best_thresholds(
+    scores: &[Score],
+    contenders: &[Contender],
+    cured: bool,
+    trials: &[Trial],
+) -> Vec<ScoreThresholds> {
     let of_score = |score: String| {
         let panel = |prior: &Prior| {
             let (name, mut thresholds) = (prior.to_string(), Vec::new());
@@ -322,7 +327,7 @@ pub fn best_thresholds(scores: &[Score], contenders: &[Contender], cured: bool, 
             (name, thresholds)
         };
         let panels = contenders.iter().filter_map(Contender::prior).map(panel).collect();
-        ThresholdsOf { score, panels }
+        ScoreThresholds { score, panels }
     };
     let all = scores.iter().map(|score| of_score(score.to_string()));
     all.filter(|figure| !figure.panels.is_empty()).collect()

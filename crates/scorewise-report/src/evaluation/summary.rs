@@ -4,7 +4,7 @@ use scorewise::sweep::{Bootstrap, confusion};
 use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
-use crate::document::Interval;
+use crate::document::ScoreInterval;
 
 /// A number with its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -101,10 +101,10 @@ impl ScoreSummary {
 
     /// The intervals of the scores that have one.
     #[must_use]
-    pub fn intervals(&self) -> Vec<Interval> {
+    pub fn intervals(&self) -> Vec<ScoreInterval> {
         let interval = |NamedEstimate { name, estimate }: &NamedEstimate| {
             let (low, high) = estimate.interval()?;
-            Some(Interval { score: name.clone(), low, high })
+            Some(ScoreInterval { score: name.clone(), low, high })
         };
         self.scores.iter().filter_map(interval).collect()
     }

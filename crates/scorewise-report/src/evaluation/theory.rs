@@ -84,8 +84,8 @@ impl TheorySummary {
 
 /// The data of the page.
 #[must_use]
-pub fn theory_page(score: &Score, prior: &Prior, theory: &Theory, law: &Law) -> document::Theory {
-    let bounds = theory.bounds.iter().map(|bound| document::Bound {
+pub fn theory_page(score: &Score, prior: &Prior, theory: &Theory, law: &Law) -> document::TheoryReport {
+    let bounds = theory.bounds.iter().map(|bound| document::TheoryBound {
         name: bound.name.clone(),
         exact: finite(bound.exact),
         bound: finite(bound.bound),
@@ -100,7 +100,7 @@ pub fn theory_page(score: &Score, prior: &Prior, theory: &Theory, law: &Law) -> 
             steps.push((atom.value, cumulative.min(1.0)));
         }
     }
-    document::Theory {
+    document::TheoryReport {
         score: score.name().into(),
         prior: prior.to_string(),
         expected: theory.expected_confusion.array(),

@@ -5,7 +5,7 @@ use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
 use scorewise_train::{Error, Place};
 use serde::{Deserialize, Serialize};
 
-use crate::number::short;
+use crate::number::format_number;
 
 /// Up to this many rows, every replicate of the bootstrap looks at every threshold.
 pub const EXACT_ROWS: usize = 200_000;
@@ -296,8 +296,8 @@ pub fn unmet_conditions(sweep: &Sweep, score: &Score, conditions: &[Condition]) 
         (Some(best), Some(value)) => format!(
             "no threshold satisfies `{}`; the nearest, {}, has {left} = {}",
             condition.text(),
-            short(best.threshold),
-            short(value)
+            format_number(best.threshold),
+            format_number(value)
         ),
         _ => format!("no threshold satisfies `{}`: {left} is undefined at every threshold", condition.text()),
     })

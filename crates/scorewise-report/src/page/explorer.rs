@@ -6,13 +6,13 @@ use scorewise::{Direction, Score};
 
 use super::html::escaped;
 use super::sections::picture_html;
-use crate::document::{Forecast, USUAL};
+use crate::document::{COMMON_SCORES, ForecastEvaluation};
 use crate::error::Result;
-use crate::figures::{Drawn, feasible, figure_of_scores};
-use crate::number::{short, shown, spoken, step};
+use crate::figures::{ReportFigure, feasible, forecast_scores_figure};
+use crate::number::{format_number, format_optional, format_rounded, format_threshold_range};
 
 /// The section with the threshold slider; empty when the threshold in use is not among the points.
-pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
+pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
     let Some(chosen_index) = forecast.points.iter().position(|point| point.threshold == forecast.threshold) else {
         return Ok(String::new());
     };
@@ -49,7 +49,7 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
             body,
             "<option value=\"{index}\">{}: {} at {}</option>",
             escaped(score.name()),
-            spoken(best.value),
+            format_rounded(best.value),
             forecast.points[*index].said(3)
         );
     }
@@ -64,7 +64,7 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
          <span class=\"faint\">(same results from <span id=\"same\">{}</span>)</span></p>",
         forecast.threshold,
         point.said(6),
-        step(point.low, point.high),
+        format_threshold_range(point.low, point.high),
     );
     if !forecast.conditions.is_empty() {
         let message =
@@ -74,7 +74,7 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
     body += &confusion_table(forecast, point.cells);
     let score_value = |name: &str| {
         let value = Score::parse(name).ok().and_then(|score| score.checked(&point.confusion()));
-        format!("<b data-score=\"{name}\">{}</b>", shown(value))
+        format!("<b data-score=\"{name}\">{}</b>", format_optional(value))
     };
     let _ = write!(
         body,
@@ -83,7 +83,7 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
         score_value("miss_rate"),
         score_value("far"),
     );
-    let common = 1 + scores.iter().skip(1).filter(|score| USUAL.contains(&score.name())).count();
+    let common = 1 + scores.iter().skip(1).filter(|score| COMMON_SCORES.contains(&score.name())).count();
     let _ = writeln!(body, "<p>{}</p>", note_on_best_thresholds(forecast));
     body += &table(forecast, &scores[..common], "Common scores", true);
     let rest = table(forecast, &scores[common..], "All other scores", false);
@@ -95,7 +95,7 @@ pub(super) fn explorer(forecast: &Forecast, figures: &[Drawn]) -> Result<String>
 }
 
 /// The figure of the scores with the slider below it; the slider alone when all plotted scores are undefined.
-fn curve(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
+fn curve(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
     let slider = |margins: &str| {
         format!(
             "<div class=\"track screen\" style=\"{margins}\"><input type=\"range\" id=\"threshold\" min=\"0\" max=\"1\" step=\"any\" \
@@ -104,9 +104,9 @@ fn curve(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
         )
     };
     let Some(wide) = figures.iter().find(|figure| figure.name == "scores") else { return Ok(slider("")) };
-    let narrow = figure_of_scores(forecast, true)?;
+    let narrow = forecast_scores_figure(forecast, true)?;
     // The slider is aligned with the x axis of the figure, up to half the width of its thumb.
-    let margins = |figure: &Drawn, name: &str| {
+    let margins = |figure: &ReportFigure, name: &str| {
         let total_width = f64::from(figure.picture.size().0);
         figure.picture.frames().first().map_or(String::new(), |frame| {
             let (left, right) = (frame.left / total_width, 1.0 - (frame.left + frame.width) / total_width);
@@ -124,7 +124,7 @@ fn curve(forecast: &Forecast, figures: &[Drawn]) -> Result<String> {
 }
 
 /// On which rows the best thresholds of the table were found, and what that means.
-fn note_on_best_thresholds(forecast: &Forecast) -> String {
+fn note_on_best_thresholds(forecast: &ForecastEvaluation) -> String {
     let conditions = if forecast.conditions.is_empty() { "" } else { ", among thresholds that meet the conditions" };
     match forecast.source.as_str() {
         "these rows" => {
@@ -142,10 +142,10 @@ fn can_be_drawn(score: &Score) -> bool {
     score.row().is_none_or(|row| row.range.0 >= -1.0 && row.range.1 <= 1.0)
 }
 
-fn confusion_table(forecast: &Forecast, cells: [f64; 4]) -> String {
+fn confusion_table(forecast: &ForecastEvaluation, cells: [f64; 4]) -> String {
     let [negative, positive] = &forecast.classes;
     let cell = |class: &str, name: &str, count: f64, label: &str| {
-        format!("<td class=\"{class}\"><b data-cell=\"{name}\">{}</b><small>{label}</small></td>", short(count))
+        format!("<td class=\"{class}\"><b data-cell=\"{name}\">{}</b><small>{label}</small></td>", format_number(count))
     };
     format!(
         "<table class=\"matrix\"><caption>Confusion matrix</caption>\n<thead><tr><td></td><th scope=\"col\">forecast no</th><th scope=\"col\">forecast yes</th></tr></thead>\n\
@@ -160,7 +160,7 @@ fn confusion_table(forecast: &Forecast, cells: [f64; 4]) -> String {
 }
 
 /// A table of scores: value at the current threshold, interval at the threshold in use, best value and best threshold.
-fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_main_score: bool) -> String {
+fn table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_main_score: bool) -> String {
     let Some(point) = forecast.point() else { return String::new() };
     // A single interval is already shown at the top of the page.
     let has_intervals = scores.iter().filter(|score| interval(forecast, score).is_some()).count() > 1;
@@ -182,19 +182,20 @@ fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_main_score: b
         let better = match score.direction() {
             Direction::Higher => "higher".to_string(),
             Direction::Lower => "lower".into(),
-            Direction::Toward(ideal) => format!("near {}", short(ideal)),
+            Direction::Toward(ideal) => format!("near {}", format_number(ideal)),
         };
         let _ = write!(
             text,
             "<tr{class}><th scope=\"row\">{name}</th><td data-score=\"{name}\">{}</td>",
-            shown(score.checked(&point.confusion()))
+            format_optional(score.checked(&point.confusion()))
         );
         if has_intervals {
             let ends = interval(forecast, score)
-                .map_or(String::new(), |(low, high)| format!("{} to {}", short(low), short(high)));
+                .map_or(String::new(), |(low, high)| format!("{} to {}", format_number(low), format_number(high)));
             let _ = write!(text, "<td>{ends}</td>");
         }
-        let _ = write!(text, "<td>{better}</td><td>{}</td>", best.map_or(String::new(), |best| short(best.value)));
+        let _ =
+            write!(text, "<td>{better}</td><td>{}</td>", best.map_or(String::new(), |best| format_number(best.value)));
         match (best, best_index) {
             (Some(_), Some(best_index)) => {
                 let _ = writeln!(
@@ -209,7 +210,7 @@ fn table(forecast: &Forecast, scores: &[Score], caption: &str, has_main_score: b
     text + "</tbody></table></div>\n"
 }
 
-fn interval(forecast: &Forecast, score: &Score) -> Option<(f64, f64)> {
+fn interval(forecast: &ForecastEvaluation, score: &Score) -> Option<(f64, f64)> {
     let found = forecast.intervals.iter().find(|interval| interval.score == score.name())?;
     Some((found.low, found.high))
 }

@@ -6,9 +6,9 @@ use scorewise::Score;
 
 use super::html::{escaped, prose};
 use super::multiclass;
-use crate::document::{CommandResult, Document, Forecast, Kind, confusion_from_cells};
+use crate::document::{CommandResult, Document, ForecastEvaluation, ResultKind, confusion_from_cells};
 use crate::evaluation::{Evaluation, TuneSummary};
-use crate::number::{counted, short, shown, spoken, step};
+use crate::number::{format_count, format_number, format_optional, format_rounded, format_threshold_range};
 
 /// The top of a page.
 pub(super) struct Headline {
@@ -28,12 +28,12 @@ pub(super) struct Headline {
 pub(super) fn headline(document: &Document) -> Headline {
     let data: Vec<&str> = document.provenance.data.iter().map(|data| data.name.as_str()).collect();
     let command = match document.kind {
-        Kind::Train => "train",
-        Kind::Score => "score",
-        Kind::Tune => "tune",
-        Kind::Compare => "compare",
-        Kind::Theory => "theory",
-        Kind::Reproduce => "reproduce",
+        ResultKind::Train => "train",
+        ResultKind::Score => "score",
+        ResultKind::Tune => "tune",
+        ResultKind::Compare => "compare",
+        ResultKind::Theory => "theory",
+        ResultKind::Reproduce => "reproduce",
     };
     let experiment = match &document.result {
         CommandResult::Reproduce(result) => &result.experiment,
@@ -74,14 +74,14 @@ fn without_forecast(document: &Document) -> (String, String, String) {
         CommandResult::Compare(result) => format!("Two forecasts compared by {}", result.score),
         CommandResult::Theory(result) => format!("{} under a random threshold", result.score),
         CommandResult::Tune(TuneSummary::Binary(result)) => match result.threshold {
-            Some(threshold) => format!("Say yes above {}", spoken(threshold)),
+            Some(threshold) => format!("Say yes above {}", format_rounded(threshold)),
             None => "No threshold satisfies the conditions".into(),
         },
         CommandResult::Tune(TuneSummary::Classes(result)) => {
             format!("The best threshold of each class by {}", result.score)
         }
         CommandResult::Score(Evaluation::Binary(result)) => {
-            format!("Scores at threshold {}", spoken(result.threshold))
+            format!("Scores at threshold {}", format_rounded(result.threshold))
         }
         CommandResult::Score(Evaluation::Classes(_)) => "Scores of the decisions between the classes".into(),
     };
@@ -89,37 +89,41 @@ fn without_forecast(document: &Document) -> (String, String, String) {
 }
 
 /// Heading, lead and cards of a forecast.
-fn with_forecast(document: &Document, forecast: &Forecast) -> (String, String, String) {
+fn with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String, String, String) {
     let Some(score) = forecast.scores().into_iter().next() else { return Default::default() };
     let cells = forecast.point().map_or([0.0; 4], |point| point.cells);
     let value = score.checked(&confusion_from_cells(cells));
     let interval = forecast.intervals.iter().find(|interval| interval.score == score.name());
     let threshold = forecast.said();
     let heading = match (document.kind, &document.theory) {
-        (Kind::Theory, Some(theory)) => {
-            format!("{} is {} on average when the threshold is random", score.name(), spoken(theory.expected_score))
+        (ResultKind::Theory, Some(theory)) => {
+            format!(
+                "{} is {} on average when the threshold is random",
+                score.name(),
+                format_rounded(theory.expected_score)
+            )
         }
-        (Kind::Score, _) => {
-            format!("{} is {} at threshold {threshold}", score.name(), value.map_or("undefined".into(), spoken))
+        (ResultKind::Score, _) => {
+            format!("{} is {} at threshold {threshold}", score.name(), value.map_or("undefined".into(), format_rounded))
         }
         _ => format!("Say yes above {threshold}"),
     };
     let interval_text = interval.map_or(String::new(), |interval| {
-        format!(" (95\u{a0}% interval {} to {})", spoken(interval.low), spoken(interval.high))
+        format!(" (95\u{a0}% interval {} to {})", format_rounded(interval.low), format_rounded(interval.high))
     });
     let weight: f64 = cells.iter().sum();
     let rows = match forecast.is_weighted {
-        true => format!("{} (total weight {})", counted(forecast.rows as f64), counted(weight)),
-        false => counted(weight),
+        true => format!("{} (total weight {})", format_count(forecast.rows as f64), format_count(weight)),
+        false => format_count(weight),
     };
     let lead = format!(
         "<p class=\"lead\">{at_threshold} <b>{name}</b> is <b>{value}</b>{interval_text}, on {rows} {part}.</p>\n",
         at_threshold = match document.kind {
-            Kind::Theory => format!("At threshold {threshold}"),
+            ResultKind::Theory => format!("At threshold {threshold}"),
             _ => "At that threshold".into(),
         },
         name = escaped(score.name()),
-        value = value.map_or("undefined".into(), spoken),
+        value = value.map_or("undefined".into(), format_rounded),
         part = escaped(&forecast.part),
     );
     let mut html = String::from("<div class=\"cards\">\n");
@@ -131,10 +135,10 @@ fn with_forecast(document: &Document, forecast: &Forecast) -> (String, String, S
 }
 
 /// The card with the threshold and its uncertainty.
-fn threshold_card(forecast: &Forecast) -> String {
+fn threshold_card(forecast: &ForecastEvaluation) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
-        forecast.point().map_or_else(|| short(forecast.threshold), |point| point.said(6)),
+        forecast.point().map_or_else(|| format_number(forecast.threshold), |point| point.said(6)),
         escaped(&capitalised(&forecast.chosen))
     );
     if let Some((low, high)) = forecast.interval {
@@ -142,7 +146,7 @@ fn threshold_card(forecast: &Forecast) -> String {
             text,
             "<p>On {}, every threshold from {} gives the same score.</p>",
             escaped(&forecast.source),
-            step(low, high)
+            format_threshold_range(low, high)
         );
     }
     if let Some((low, high)) = forecast.spread {
@@ -150,8 +154,8 @@ fn threshold_card(forecast: &Forecast) -> String {
             text,
             "<p>In 95\u{a0}% of bootstrap replicates of {}, the best threshold lies between <b>{}</b> and <b>{}</b>.</p>",
             escaped(&forecast.source),
-            spoken(low),
-            spoken(high)
+            format_rounded(low),
+            format_rounded(high)
         );
     }
     for condition in &forecast.conditions {
@@ -178,19 +182,24 @@ fn cost_card([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
          <p><span class=\"big\">{missed}</span> of {events} events{named} are missed{missed_share}.</p>\n\
          <p><span class=\"big\">{false_alarms}</span> of {alarms} alarms are false{false_share}.</p>\n\
          <p>{caught} events are caught, with {ratio} alarms per event.</p>\n</section>\n",
-        missed = counted(fn_),
-        events = counted(events),
+        missed = format_count(fn_),
+        events = format_count(events),
         missed_share = percentage(fn_, events),
-        false_alarms = counted(fp),
-        alarms = counted(alarms),
+        false_alarms = format_count(fp),
+        alarms = format_count(alarms),
         false_share = percentage(fp, alarms),
-        caught = counted(tp),
+        caught = format_count(tp),
         ratio = if events > 0.0 { format!("{:.2}", alarms / events) } else { "undefined".into() },
     )
 }
 
 /// The card with the score and the scores of reference forecasts.
-fn quality_card(forecast: &Forecast, score: &Score, value: Option<f64>, interval: Option<(f64, f64)>) -> String {
+fn quality_card(
+    forecast: &ForecastEvaluation,
+    score: &Score,
+    value: Option<f64>,
+    interval: Option<(f64, f64)>,
+) -> String {
     let mut rows = vec![("this forecast".to_string(), value, true)];
     if forecast.threshold != 0.5 {
         let at_half = forecast.points.iter().find(|point| point.threshold == 0.5);
@@ -206,12 +215,12 @@ fn quality_card(forecast: &Forecast, score: &Score, value: Option<f64>, interval
     let has_bars = score.row().is_some_and(|row| row.range.1 == 1.0 && row.perfect == Some(1.0));
     let mut text = format!(
         "<section class=\"card\" aria-label=\"How good and how certain\"><h2>How good, and how certain?</h2>\n<p><span class=\"big\">{}</span> {}{}</p>\n<div class=\"bars\">\n",
-        value.map_or("undefined".into(), spoken),
+        value.map_or("undefined".into(), format_rounded),
         escaped(score.name()),
         interval.map_or(String::new(), |(low, high)| format!(
             ", 95 % interval <b>{}</b> to <b>{}</b>",
-            spoken(low),
-            spoken(high)
+            format_rounded(low),
+            format_rounded(high)
         ))
     );
     for (name, value, is_ours) in rows {
@@ -229,7 +238,7 @@ fn quality_card(forecast: &Forecast, score: &Score, value: Option<f64>, interval
             text,
             "<span>{}</span>{bar}<span class=\"number\">{}</span>",
             escaped(&name),
-            value.map_or(shown(None), spoken)
+            value.map_or(format_optional(None), format_rounded)
         );
     }
     text + "</div>\n</section>\n"

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::visible;
+use crate::escape_control_characters;
 
 /// Escapes text for use between tags or in quoted attributes.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in visible(text).chars() {
+    for letter in escape_control_characters(text).chars() {
         match letter {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
@@ -32,7 +32,10 @@ pub(super) fn prose(text: &str) -> String {
 
 /// A script element with JSON data, escaped so that it contains no `</script>`, no `<!--` and no control characters.
 pub(super) fn data(id: &str, json: &str) -> String {
-    format!("<script type=\"application/json\" id=\"{id}\">{}</script>\n", visible(&json.replace('<', "\\u003c")))
+    format!(
+        "<script type=\"application/json\" id=\"{id}\">{}</script>\n",
+        escape_control_characters(&json.replace('<', "\\u003c"))
+    )
 }
 
 /// A section with a heading; an empty string when the body is empty.

@@ -4,10 +4,10 @@ use scorewise::Score;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::document::Forecast;
+use crate::document::ForecastEvaluation;
 use crate::error::Result;
 use crate::figures::feasible;
-use crate::number::{short, step};
+use crate::number::{format_number, format_threshold_range};
 
 /// The columns of the table, and what the script needs to know of the scores.
 #[derive(Serialize)]
@@ -38,7 +38,7 @@ struct LookupScore {
 }
 
 /// The table of a forecast.
-pub(super) fn table(forecast: &Forecast) -> Result<LookupTable> {
+pub(super) fn table(forecast: &ForecastEvaluation) -> Result<LookupTable> {
     let points = &forecast.points;
     let point_index = |threshold: f64| points.iter().position(|point| point.threshold == threshold);
     let described = |score: &Score| {
@@ -59,7 +59,7 @@ pub(super) fn table(forecast: &Forecast) -> Result<LookupTable> {
         label: points.iter().map(|point| point.said(6)).collect(),
         from: points.iter().map(|point| point.low).collect(),
         to: points.iter().map(|point| point.high).collect(),
-        same: points.iter().map(|point| step(point.low, point.high)).collect(),
+        same: points.iter().map(|point| format_threshold_range(point.low, point.high)).collect(),
         tn: cells(0),
         fp: cells(1),
         fn_: cells(2),
@@ -73,7 +73,7 @@ pub(super) fn table(forecast: &Forecast) -> Result<LookupTable> {
 /// A number as the page displays it; as a string where JavaScript would format the number differently.
 fn number(value: Option<f64>) -> Value {
     let Some(value) = value else { return Value::Null };
-    let text = short(value);
+    let text = format_number(value);
     let is_plain = value == 0.0 || (5e-5..1e15).contains(&value.abs());
     match text.parse::<f64>() {
         Ok(read) if is_plain && read.fract() == 0.0 => json!(read as i64),

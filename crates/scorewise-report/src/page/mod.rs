@@ -27,7 +27,7 @@ use crate::figures::figures;
 use crate::palette::palette;
 
 /// The tag by which a file is recognised as a report of scorewise.
-pub const GENERATOR: &str = "<meta name=\"generator\" content=\"scorewise";
+pub const GENERATOR_META_TAG: &str = "<meta name=\"generator\" content=\"scorewise";
 
 /// The HTML page of a result.
 ///
@@ -68,7 +68,7 @@ pub fn page(document: &Document) -> Result<String> {
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
-         {GENERATOR} {version}\">\n<title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{style}{colours}</style>\n<noscript><style>.screen, .controls {{ display: none !important; }}</style></noscript>\n</head>\n\
+         {GENERATOR_META_TAG} {version}\">\n<title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n{style}{colours}</style>\n<noscript><style>.screen, .controls {{ display: none !important; }}</style></noscript>\n</head>\n\
          <body>\n<a class=\"skip\" href=\"#main\">Skip to content</a>\n<header>\n<p class=\"kind\">{kind}</p>\n<h1>{heading}</h1>\n{lead}</header>\n\
          <main id=\"main\">\n{body}</main>\n<footer><p>Made by scorewise {version}. Intervals are the middle 95 % of bootstrap replicates; those of the reliability diagram are Wilson intervals. \
          This page is self-contained and works offline.</p></footer>\n{scripts}<script>\n{script}</script>\n</body>\n</html>\n",

@@ -3,7 +3,7 @@
 use super::html::{escaped, section, table};
 use crate::document::{CommandResult, Document};
 use crate::evaluation::{ClassSummary, Evaluation, TrainSummary};
-use crate::number::{shown, spoken};
+use crate::number::{format_optional, format_rounded};
 
 /// The result, the description of its evaluation rows (test rows if there are any, else validation rows), and the scores on them. `None` for
 /// two classes.
@@ -23,7 +23,7 @@ fn evaluated(document: &Document) -> Option<(&TrainSummary, &'static str, &Class
 pub(super) fn heading(document: &Document) -> Option<String> {
     let (_, description, summary) = evaluated(document)?;
     let first = summary.scores.first()?;
-    let value = first.estimate.value.map_or(shown(None), spoken);
+    let value = first.estimate.value.map_or(format_optional(None), format_rounded);
     Some(format!("{} is {value} on {} {description}", first.name, summary.rows))
 }
 
@@ -36,7 +36,7 @@ pub(super) fn section_html(document: &Document) -> Option<String> {
     let mut heading = vec!["score"];
     heading.extend(parts.iter().map(|(name, _)| *name));
     let row = |score: &String| {
-        let values = parts.iter().map(|(_, part)| shown(part.value(score)));
+        let values = parts.iter().map(|(_, part)| format_optional(part.value(score)));
         std::iter::once(score.clone()).chain(values).collect::<Vec<_>>()
     };
     let rows: Vec<Vec<String>> = summary.scores.iter().map(|score| row(&score.name)).collect();
@@ -59,7 +59,7 @@ pub(super) fn section_html(document: &Document) -> Option<String> {
                 (false, true) => "wrong",
                 (false, false) => "none",
             };
-            matrix += &format!("<td class=\"{kind}\"><b>{}</b></td>", crate::number::short(*count));
+            matrix += &format!("<td class=\"{kind}\"><b>{}</b></td>", crate::number::format_number(*count));
         }
         matrix += "</tr>\n";
     }

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::html::{escaped, facts, prose, section, table};
-use crate::document::{CommandResult, Document, Member};
+use crate::document::{CommandResult, Document, MemberHistory};
 use crate::error::Result;
 use crate::evaluation::{ComparedForecast, Estimate, FoldSummary, NamedEstimate, named_estimates};
-use crate::figures::{Drawn, Moving};
-use crate::number::{short, shown};
+use crate::figures::{MovingMark, ReportFigure};
+use crate::number::{format_number, format_optional};
 
 /// A figure with its caption.
-pub(super) fn figure_html(figure: &Drawn, is_wide: bool) -> Result<String> {
+pub(super) fn figure_html(figure: &ReportFigure, is_wide: bool) -> Result<String> {
     let class = if is_wide { " class=\"wide\"" } else { "" };
     Ok(format!(
         "<figure{class} style=\"--wide:{}px\" id=\"figure-{}\">{}\n<figcaption><b>{}.</b> {}</figcaption></figure>\n",
@@ -25,19 +25,19 @@ pub(super) fn figure_html(figure: &Drawn, is_wide: bool) -> Result<String> {
 }
 
 /// The picture, with an overlay for the mark that follows the threshold.
-pub(super) fn picture_html(figure: &Drawn, class: &str) -> Result<String> {
+pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String> {
     let (wide, high) = figure.picture.size();
     let label = escaped(&format!("{}. {}", figure.title, figure.caption));
     // A text alternative for screen readers; the numbers are in the tables.
     let svg = figure.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
     let overlay = match (figure.moving, figure.picture.frames().first()) {
-        (Moving::Still, _) | (_, None) => String::new(),
+        (MovingMark::Still, _) | (_, None) => String::new(),
         (moving, Some(frame)) => {
             let numbers =
                 [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
             let numbers = numbers.map(|number| format!("{}", (number * 1e6).round() / 1e6)).join(",");
             let (attributes, mark) = match moving {
-                Moving::Dot(x_score, y_score) => {
+                MovingMark::Dot(x_score, y_score) => {
                     (format!(" data-across=\"{x_score}\" data-up=\"{y_score}\""), "<circle r=\"5.5\"/>".to_string())
                 }
                 _ => {
@@ -55,7 +55,7 @@ pub(super) fn picture_html(figure: &Drawn, class: &str) -> Result<String> {
 }
 
 /// The HTML of all figures whose name is wanted.
-fn figures_html(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
+fn figures_html(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let mut text = String::new();
     for figure in figures.iter().filter(|figure| wanted(&figure.name)) {
         text += &figure_html(figure, figure.picture.size().0 > 600)?;
@@ -64,13 +64,13 @@ fn figures_html(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<Stri
 }
 
 /// The wanted figures in a grid; an empty string when there are none.
-fn figure_grid(figures: &[Drawn], wanted: impl Fn(&str) -> bool) -> Result<String> {
+fn figure_grid(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let text = figures_html(figures, wanted)?;
     Ok(if text.is_empty() { text } else { format!("<div class=\"figures\">\n{text}</div>\n") })
 }
 
 /// The figures of a forecast, except the one that is already shown with the slider.
-pub(super) fn figures(document: &Document, figures: &[Drawn]) -> Result<String> {
+pub(super) fn figures(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let elsewhere = ["training", "law"];
     let wanted = |name: &str| {
         let is_with_slider = name == "scores" && document.forecast.is_some();
@@ -85,9 +85,9 @@ pub(super) fn figures(document: &Document, figures: &[Drawn]) -> Result<String> 
 }
 
 /// The training curves and a table of the members.
-pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String> {
+pub(super) fn training(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(training) = &document.training else { return Ok(String::new()) };
-    let row = |(number, member): (usize, &Member)| {
+    let row = |(number, member): (usize, &MemberHistory)| {
         let all = member.warm_up.len() + member.epochs.len();
         let kept =
             member.kept.map_or("from the warm-up".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
@@ -98,8 +98,8 @@ pub(super) fn training(document: &Document, figures: &[Drawn]) -> Result<String>
             all.to_string(),
             member.warm_up.len().to_string(),
             kept,
-            last.map_or(String::new(), |epoch| short(epoch.validation)),
-            last.and_then(|epoch| epoch.coverage).map_or(String::new(), short),
+            last.map_or(String::new(), |epoch| format_number(epoch.validation)),
+            last.and_then(|epoch| epoch.coverage).map_or(String::new(), format_number),
             member.restarts.to_string(),
             member.end.clone(),
         ]
@@ -120,8 +120,8 @@ pub(super) fn folds(document: &Document) -> String {
     let CommandResult::Train(result) = &document.result else { return String::new() };
     let Some(folds) = &result.folds else { return String::new() };
     let score = result.score.as_str();
-    let number = |value: Option<f64>| value.map_or(String::new(), short);
-    let whole = |value: usize| short(value as f64);
+    let number = |value: Option<f64>| value.map_or(String::new(), format_number);
+    let whole = |value: usize| format_number(value as f64);
     let row = |fold: &FoldSummary| {
         vec![
             whole(fold.repeat),
@@ -134,7 +134,9 @@ pub(super) fn folds(document: &Document) -> String {
     };
     let rows: Vec<Vec<String>> = folds.each.iter().map(row).collect();
     let caption = match folds.mean.zip(folds.deviation) {
-        Some((mean, deviation)) => format!("{score} over the folds: {} ± {}", short(mean), short(deviation)),
+        Some((mean, deviation)) => {
+            format!("{score} over the folds: {} ± {}", format_number(mean), format_number(deviation))
+        }
         None => format!("{score} over the folds"),
     };
     let heading = ["repeat", "fold", "test rows", "epochs", "threshold", score];
@@ -142,19 +144,22 @@ pub(super) fn folds(document: &Document) -> String {
 }
 
 /// Exact results about the score under a random threshold.
-pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
+pub(super) fn theory(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(theory) = &document.theory else { return Ok(String::new()) };
-    let [tn, fp, fn_, tp] = theory.expected.map(short);
+    let [tn, fp, fn_, tp] = theory.expected.map(format_number);
     let mut body = format!(
         "<p>Training treats the threshold as random, figure from <code>{}</code>. The values below are exact for these predictions.</p>\n",
         escaped(&theory.prior)
     );
     body += &facts(&[
-        ("E[s], the expected score", format!("{} ({})", short(theory.expected_score), theory.score)),
-        ("s(E[CM]), the score of the expected matrix", short(theory.score_of_expectation)),
-        ("Jensen gap, their difference", short(theory.jensen_gap)),
-        ("standard deviation of s", short(theory.deviation)),
-        ("optimal threshold of a calibrated forecast", theory.calibrated_threshold.map_or(String::new(), short)),
+        ("E[s], the expected score", format!("{} ({})", format_number(theory.expected_score), theory.score)),
+        ("s(E[CM]), the score of the expected matrix", format_number(theory.score_of_expectation)),
+        ("Jensen gap, their difference", format_number(theory.jensen_gap)),
+        ("standard deviation of s", format_number(theory.deviation)),
+        (
+            "optimal threshold of a calibrated forecast",
+            theory.calibrated_threshold.map_or(String::new(), format_number),
+        ),
     ]);
     body += &table(
         "E[CM], the expected confusion matrix",
@@ -164,7 +169,9 @@ pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
     let rows: Vec<Vec<String>> = theory
         .bounds
         .iter()
-        .map(|bound| vec![bound.name.clone(), shown(bound.exact), bound.bound.map_or("∞".into(), short)])
+        .map(|bound| {
+            vec![bound.name.clone(), format_optional(bound.exact), bound.bound.map_or("∞".into(), format_number)]
+        })
         .collect();
     let bounds = table("Bounds of the paper, corrected, and exact values", &["bound on", "exact", "bound"], &rows);
     body += &format!(
@@ -178,10 +185,10 @@ pub(super) fn theory(document: &Document, figures: &[Drawn]) -> Result<String> {
 pub(super) fn comparison(document: &Document) -> String {
     let Some(comparison) = &document.comparison else { return String::new() };
     let CommandResult::Compare(result) = &document.result else { return String::new() };
-    let number = |value: Option<f64>| value.map_or(String::new(), short);
+    let number = |value: Option<f64>| value.map_or(String::new(), format_number);
     let row = |name: &str, Estimate { value, low, high }: Estimate, threshold: Option<f64>, better: Option<f64>| {
         let better = better.map_or(String::new(), |share| format!("{:.1} %", 100.0 * share));
-        vec![name.into(), shown(value), number(low), number(high), number(threshold), better]
+        vec![name.into(), format_optional(value), number(low), number(high), number(threshold), better]
     };
     let forecast = |name: &str, forecast: &ComparedForecast| {
         let ComparedForecast { threshold, value, low, high, better, .. } = *forecast;
@@ -201,7 +208,7 @@ pub(super) fn comparison(document: &Document) -> String {
 }
 
 /// Tables, remarks and figures of a reproduced experiment.
-pub(super) fn reproduction(document: &Document, figures: &[Drawn]) -> Result<String> {
+pub(super) fn reproduction(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(reproduction) = &document.reproduction else { return Ok(String::new()) };
     let mut body = String::new();
     for grid in &reproduction.tables {
@@ -242,8 +249,8 @@ fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &m
     match value {
         Value::Object(_) if !scores.is_empty() => {
             let row = |NamedEstimate { name, estimate }: &NamedEstimate| {
-                let end = |end: Option<f64>| end.map_or(String::new(), short);
-                vec![name.clone(), shown(estimate.value), end(estimate.low), end(estimate.high)]
+                let end = |end: Option<f64>| end.map_or(String::new(), format_number);
+                vec![name.clone(), format_optional(estimate.value), end(estimate.low), end(estimate.high)]
             };
             let rows: Vec<Vec<String>> = scores.iter().map(row).collect();
             *tables += &table(name, &["score", "value", "low", "high"], &rows);
@@ -267,7 +274,7 @@ fn plain_text(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
         Value::String(text) => text.clone(),
-        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), short),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), format_number),
         Value::Array(values) => values.iter().map(plain_text).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }

@@ -350,7 +350,7 @@ fn what_could_not_be_loaded_is_not_written() {
     for (model, expected) in [
         (diverged, "member 0 has weights that are not finite numbers"),
         (unlike, "member 1 has another number of inputs or outputs than the first"),
-        (constant, "input `number 2`: a deviation of 0"),
+        (constant, "input `number 2`: the deviation is 0"),
         (undecided, "the threshold NaN lies outside [0, 1]"),
     ] {
         let error = model.save(&path).unwrap_err().to_string();

@@ -222,7 +222,7 @@ pub static ROWS: &[Row] = &[
 
     // Neither linear nor a quotient of linear functions.
     score("mcc", "(tp*tn - fp*fn)/sqrt((tp + fp)*(tp + fn)*(tn + fp)*(tn + fn))").also(&["phi", "matthews", "matthews_correlation", "phi_coefficient"]).range(-1.0, 1.0)
-        .cite("Matthews, B. W. (1975). Comparator of the predicted and observed secondary structure of T4 phage lysozyme. Biochimica et Biophysica Acta 405, 442–451. doi:10.1016/0005-2795(75)90109-9"),
+        .cite("Matthews, B. W. (1975). Comparison of the predicted and observed secondary structure of T4 phage lysozyme. Biochimica et Biophysica Acta 405, 442–451. doi:10.1016/0005-2795(75)90109-9"),
     score("markedness", "tp/(tp + fp) + tn/(tn + fn) - 1").also(&["mk", "delta_p", "clayton", "clayton_skill_score"]).range(-1.0, 1.0).cite(POWERS),
     score("g_mean", "sqrt(recall*specificity)").also(&["gmean", "gm", "geometric_mean"])
         .cite("Kubat, M. & Matwin, S. (1997). Addressing the curse of imbalanced training sets: one-sided selection. ICML 1997, 179–186."),

@@ -91,3 +91,12 @@ impl fmt::Display for FormulaError {
 }
 
 impl std::error::Error for FormulaError {}
+
+/// At most `limit` characters, without control characters, to keep error messages short.
+pub(crate) fn excerpt(text: &str, limit: usize) -> String {
+    let mut excerpt: String = text.chars().take(limit).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(limit).is_some() {
+        excerpt.push('…');
+    }
+    excerpt
+}

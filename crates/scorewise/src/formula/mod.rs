@@ -37,6 +37,7 @@ use std::sync::Arc;
 
 pub use dual::Dual;
 pub use error::FormulaError;
+pub(crate) use error::excerpt;
 pub use interval::Interval;
 pub use number::{Checked, LANES, Lanes, Number, Side, ratio};
 pub(crate) use parse::{Comparator, conditions, nearest_name};

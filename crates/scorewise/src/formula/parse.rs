@@ -9,7 +9,7 @@
 //! atom       = number | cell | function "(" formula, … ")" | score [ "(" [name "="] constant, … ")" ] | "(" formula ")"
 //! ```
 
-use super::error::{FormulaError, Span};
+use super::error::{FormulaError, Span, excerpt};
 use super::token::{SpannedToken, Token, tokenize};
 use super::tree::{Binary, Builder, Cell, LimitExceeded, Node, Tree, Unary};
 use crate::score::registry::{self, Direction, Row};
@@ -254,7 +254,7 @@ impl<'a> Parser<'a> {
                 self.expand(row, &values, span)
             }
             None => {
-                let error = self.error(span, format!("`{}` is not a score, a cell or a function", truncated(name)));
+                let error = self.error(span, format!("`{}` is not a score, a cell or a function", excerpt(name, 40)));
                 Err(match nearest_name(name) {
                     Some(known) => error.hint(format!("did you mean `{known}`?")),
                     None => error.hint("`scorewise scores` lists all scores"),
@@ -387,11 +387,6 @@ impl<'a> Parser<'a> {
         self.builder = inner.builder;
         result.map_err(|error| self.error(span, error.message().to_string()))
     }
-}
-
-/// The first forty characters of a name, to keep error messages short.
-fn truncated(name: &str) -> String {
-    if name.len() <= 40 { name.to_string() } else { format!("{}…", &name[..40]) }
 }
 
 /// The known name nearest to `name`, or `None` if none is close.

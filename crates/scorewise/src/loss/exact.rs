@@ -48,7 +48,7 @@ impl ExactLoss {
     /// The loss ℓ.
     pub fn value<P: Predictions>(&self, rows: &Rows<'_, P>) -> Result<f64> {
         let steps = Steps::new(&self.prior, rows)?;
-        self.expected(&steps, &self.losses(&steps)?)
+        Ok(steps.mean(&self.losses(&steps)?))
     }
 
     /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
@@ -56,7 +56,7 @@ impl ExactLoss {
         check_gradient(rows, gradient)?;
         let steps = Steps::new(&self.prior, rows)?;
         let losses = self.losses(&steps)?;
-        let value = self.expected(&steps, &losses)?;
+        let value = steps.mean(&losses);
         let mut single = vec![0.0; 2];
         for group in &steps.groups {
             // If the row moves up, it is the only row of its group above the threshold; if it moves down, the only one below.
@@ -102,10 +102,6 @@ impl ExactLoss {
             }
         }
         Ok(())
-    }
-
-    fn expected(&self, steps: &Steps, losses: &[f64]) -> Result<f64> {
-        Ok(steps.masses.iter().zip(losses).map(|(mass, loss)| mass * loss).sum())
     }
 }
 
@@ -174,5 +170,10 @@ impl Steps {
         let last = groups.len();
         let counts = Counts { positives: tp[last], negatives: fp[last] };
         Ok(Steps { tp, fp, masses, counts, order, groups })
+    }
+
+    /// The expectation of a value that is given for each step.
+    fn mean(&self, values: &[f64]) -> f64 {
+        self.masses.iter().zip(values).map(|(mass, value)| mass * value).sum()
     }
 }

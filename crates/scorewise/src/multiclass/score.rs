@@ -7,7 +7,7 @@ use super::average::Average;
 use super::confusion::MultiConfusion;
 use super::square::SquareMatrix;
 use super::{matrix_scores, tape};
-use crate::formula::{Checked, FormulaError, Number, ratio};
+use crate::formula::{Checked, FormulaError, Number, excerpt, ratio};
 use crate::score::{Score, is_single_call, registry};
 
 /// A score of an m×m confusion matrix.
@@ -152,17 +152,12 @@ fn unknown(text: &str) -> FormulaError {
     let error = |what: &str| FormulaError::without_position(format!("{what} is not a multi-class score"));
     match Score::parse(text) {
         Ok(score) => error(&format!("`{score}`")).hint(format!("write {}", averages(score.name()))),
-        Err(_) => error(&format!("`{}`", excerpt(text))).hint(format!(
+        Err(_) => error(&format!("`{}`", excerpt(text, 40))).hint(format!(
             "there are {}, and {}",
             known.join(", "),
             averages("…")
         )),
     }
-}
-
-/// At most forty characters, without control characters, to keep error messages short.
-fn excerpt(text: &str) -> String {
-    text.chars().take(40).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 impl fmt::Display for MultiScore {

@@ -24,8 +24,8 @@ const MAX_PANELS: usize = 1 << 13;
 /// Largest error of the density between the nodes, relative to its maximum.
 const TOLERANCE: f64 = 2e-14;
 
-/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over stretches of Vᵢ(s), with i the panel that contains z and s = 2 (z
-/// − its middle)/width.
+/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over stretches of Vᵢ(s), with i the panel that contains z and
+/// s = 2 (z − its middle)/width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pieces {
     /// F below all stretches; not 0 only if a tail extends beyond the range of logits.

@@ -9,7 +9,7 @@ use super::{
     Uniform,
 };
 use crate::error::{Error, Result};
-use crate::formula::shortest;
+use crate::formula::{excerpt, shortest};
 
 /// One family of priors, as listed by the command line and in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,9 @@ const fn family(
     Family { name, form, example, cdf, note }
 }
 
+/// Number of characters of the input that are repeated in an error message.
+const MAX_EXCERPT: usize = 60;
+
 /// All families in the order in which they are listed.
 #[rustfmt::skip]
 pub static FAMILIES: &[Family] = &[
@@ -55,12 +58,13 @@ impl FromStr for Prior {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let refuse = |reason: String| Error::Prior { text: excerpt(text), reason };
+        let refuse = |reason: String| Error::Prior { text: excerpt(text, MAX_EXCERPT), reason };
         let (name, rest) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
         let name = name.trim().to_ascii_lowercase().replace('-', "_");
         if name == "mix" || name == "mixture" {
             let (share, main) = rest.split_once(',').ok_or_else(|| refuse("write `mix:share,prior`".into()))?;
-            let share = number(share).ok_or_else(|| refuse(format!("`{}` is not a number", excerpt(share))))?;
+            let share =
+                number(share).ok_or_else(|| refuse(format!("`{}` is not a number", excerpt(share, MAX_EXCERPT))))?;
             if main.trim_start().to_ascii_lowercase().starts_with("mix") {
                 return Err(refuse("a mixture cannot contain another mixture; write one share".into()));
             }
@@ -81,7 +85,7 @@ impl FromStr for Prior {
                 if part.trim().is_empty() {
                     refuse(format!("write `{}`, for example `{}`", family.form, family.example))
                 } else {
-                    refuse(format!("`{}` is not a number; write `{}`", excerpt(part), family.form))
+                    refuse(format!("`{}` is not a number; write `{}`", excerpt(part, MAX_EXCERPT), family.form))
                 }
             })?;
             values.push(value);
@@ -109,15 +113,6 @@ impl FromStr for Prior {
 
 fn number(text: &str) -> Option<f64> {
     text.trim().parse().ok()
-}
-
-/// At most sixty characters, without control characters, to keep error messages short.
-fn excerpt(text: &str) -> String {
-    let mut excerpt: String = text.chars().take(60).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(60).is_some() {
-        excerpt.push('…');
-    }
-    excerpt
 }
 
 impl fmt::Display for Prior {

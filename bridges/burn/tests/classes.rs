@@ -13,7 +13,7 @@ use scorewise::score::ROWS;
 use scorewise_burn::{ScoreLossConfig, Task};
 
 const CLASSES: usize = 4;
-const COUNT: usize = 120;
+const N_ROWS: usize = 120;
 
 struct Data {
     logits: Vec<f64>,
@@ -25,11 +25,11 @@ struct Data {
 impl Data {
     fn random() -> Self {
         let mut random = Random(11);
-        let logits = random.f32_values(COUNT * CLASSES, -3.0, 3.0);
-        let weights = random.f32_values(COUNT, 0.0, 2.0);
+        let logits = random.f32_values(N_ROWS * CLASSES, -3.0, 3.0);
+        let weights = random.f32_values(N_ROWS, 0.0, 2.0);
         // The last class has no rows.
-        let class_of_row = (0..COUNT).map(|_| (random.unit().powi(2) * (CLASSES - 1) as f64) as u32).collect();
-        let has_label = (0..COUNT * CLASSES).map(|index| random.unit() < 0.15 * (index % CLASSES) as f64).collect();
+        let class_of_row = (0..N_ROWS).map(|_| (random.unit().powi(2) * (CLASSES - 1) as f64) as u32).collect();
+        let has_label = (0..N_ROWS * CLASSES).map(|index| random.unit() < 0.15 * (index % CLASSES) as f64).collect();
         Data { logits, weights, class_of_row, has_label }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use scorewise::sweep::Paired;
 use scorewise::{Real, Score};
 use scorewise_report::document::Document;
-use scorewise_report::evaluation::{ComparedThresholds, ForecastComparison};
+use scorewise_report::evaluation::{ComparedThresholds, ForecastComparison, ForecastPair};
 
 use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{self, Columns, Numbers, PROBABILITY, Predictions};
@@ -64,21 +64,23 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let files: Vec<&Path> =
         [Some(&arguments.first), arguments.second.as_ref()].into_iter().flatten().map(Path::new).collect();
     let places = arguments.showing.places(&files)?;
-    let weights = predictions.weights.as_ref();
+    let (labels, weights) = (predictions.labels.as_slice(), predictions.weights.as_ref());
     let comparison = match predictions.forecasts.as_slice() {
         [Numbers::F32(first), Numbers::F32(second)] => {
             let weights = weights.map(|numbers| match numbers {
                 Numbers::F32(weights) => weights.as_slice(),
                 Numbers::F64(_) => &[],
             });
-            compare(arguments, names, &score, &predictions.labels, weights, [first, second], own)?
+            let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
+            compare(arguments, pair, &score, own)?
         }
         [Numbers::F64(first), Numbers::F64(second)] => {
             let weights = weights.map(|numbers| match numbers {
                 Numbers::F64(weights) => weights.as_slice(),
                 Numbers::F32(_) => &[],
             });
-            compare(arguments, names, &score, &predictions.labels, weights, [first, second], own)?
+            let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
+            compare(arguments, pair, &score, own)?
         }
         _ => return Err(Failure("two forecasts are needed to compare".into())),
     };
@@ -135,11 +137,8 @@ fn read(arguments: &Arguments) -> Result<(Predictions, [String; 2], Thresholds),
 
 fn compare<R: Real>(
     arguments: &Arguments,
-    names: [String; 2],
+    pair: ForecastPair<'_, R>,
     score: &Score,
-    labels: &[bool],
-    weights: Option<&[R]>,
-    forecasts: [&[R]; 2],
     own: Thresholds,
 ) -> Result<ForecastComparison, Failure> {
     let at = match (arguments.tuned, arguments.thresholds.as_slice()) {
@@ -151,10 +150,10 @@ fn compare<R: Real>(
         }
     };
     if at == ComparedThresholds::Best {
-        resampling::note_runs(labels.len());
+        resampling::note_runs(pair.labels.len());
     }
     let (bootstrap, with_curves) = (arguments.resampling.bootstrap(), arguments.showing.are_used());
-    Ok(ForecastComparison::new(names, forecasts, labels, weights, score, at, &bootstrap, with_curves)?)
+    Ok(ForecastComparison::new(pair, score, at, &bootstrap, with_curves)?)
 }
 
 fn text(comparison: &ForecastComparison) -> String {

@@ -4,8 +4,8 @@ use scorewise::Score;
 use scorewise::sweep::{Condition, confusion};
 use scorewise_report::document::{self, Document};
 use scorewise_report::evaluation::{
-    ClassThreshold, ForecastOptions, ModelThreshold, TuneSummary, Tuning, TuningSummary, forecast, tune_classes,
-    undefined_everywhere, unmet_conditions,
+    ClassThreshold, ForecastOptions, ModelThreshold, ThresholdBootstrap, TuneSummary, Tuning, TuningSummary, forecast,
+    tune_classes, undefined_everywhere, unmet_conditions,
 };
 
 use crate::outcome::{Failure, Outcome, note};
@@ -145,10 +145,10 @@ fn run_classes(
     let row = |class: &ClassThreshold| {
         let bootstrap = class.bootstrap.as_ref();
         let threshold = class.threshold.map_or("none".into(), |threshold| {
-            with_interval(threshold, bootstrap.and_then(|bootstrap| bootstrap.threshold_interval()))
+            with_interval(threshold, bootstrap.and_then(ThresholdBootstrap::threshold_interval))
         });
         let value = class.value.map_or(format_optional(None), |value| {
-            with_interval(value, bootstrap.and_then(|bootstrap| bootstrap.value_interval()))
+            with_interval(value, bootstrap.and_then(ThresholdBootstrap::value_interval))
         });
         vec![class.class.clone(), class.rows.to_string(), threshold, value]
     };

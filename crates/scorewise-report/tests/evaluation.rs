@@ -11,10 +11,10 @@ use scorewise::sweep::{Bootstrap, Condition, Resampling, sweep};
 use scorewise::{Prior, Probabilities, Rows, Score};
 use scorewise_report::document::{CommandResult, Document, Provenance, ResultKind};
 use scorewise_report::evaluation::{
-    BestThreshold, ClassSummary, ComparedThresholds, Estimate, Evaluation, ForecastComparison, ModelThreshold,
-    ScoreSummary, TheorySummary, TrainSummary, TrainingRun, TuneSummary, Tuning, TuningSummary, evaluate_folds,
-    evaluate_model, evaluation_bootstrap, evaluation_sweep, model_data, model_document, no_best_threshold,
-    registered_scores, tune_classes, undefined_everywhere, unmet_conditions, usual_class_scores,
+    BestThreshold, ClassSummary, ComparedThresholds, Estimate, Evaluation, FoldSummary, ForecastComparison,
+    ForecastPair, ModelThreshold, ScoreSummary, TheorySummary, TrainSummary, TrainingRun, TuneSummary, Tuning,
+    TuningSummary, evaluate_folds, evaluate_model, evaluation_bootstrap, evaluation_sweep, model_data, model_document,
+    no_best_threshold, registered_scores, tune_classes, undefined_everywhere, unmet_conditions, usual_class_scores,
 };
 use scorewise_report::page;
 use scorewise_table::split::Folds;
@@ -141,8 +141,8 @@ fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
     let opposite = PREDICTIONS.map(|p| 1.0 - p);
     let compare = |second: &[f64], at| {
         let names = ["new".to_string(), "old".to_string()];
-        let forecasts: [&[f64]; 2] = [&PREDICTIONS, second];
-        ForecastComparison::new(names, forecasts, &LABELS, None, &f1(), at, &BOOTSTRAP, true).unwrap()
+        let pair = ForecastPair { names, forecasts: [&PREDICTIONS, second], labels: &LABELS, weights: None };
+        ForecastComparison::new(pair, &f1(), at, &BOOTSTRAP, true).unwrap()
     };
     let same = compare(&PREDICTIONS, ComparedThresholds::Given([0.35, 0.35]));
     assert_eq!((same.difference(), same.better(), same.shares()), (Some(0.0), None, [0.0, 0.0]));
@@ -211,7 +211,7 @@ fn a_model_is_evaluated_on_its_own_rows_and_shown_on_the_test_rows() {
     let (folds, _) = cross_validate(&table, &plan, &folds, &Cpu { threads: 1 }, &watch).unwrap();
     let folds = folds.unwrap();
     let folds = evaluate_folds(&folds, &plan, &bootstrap).unwrap();
-    let values: Vec<f64> = folds.each.iter().filter_map(|fold| fold.value()).collect();
+    let values: Vec<f64> = folds.each.iter().filter_map(FoldSummary::value).collect();
     assert_eq!(folds.each.iter().map(|fold| fold.test.rows()).sum::<usize>(), 120);
     assert!((folds.mean.unwrap() - (values[0] + values[1]) / 2.0).abs() < 1e-15);
     let run = TrainingRun { model: "m.scorewise".into(), seconds: 1.5, notes: vec!["a note".into()] };

@@ -18,6 +18,19 @@ pub enum ComparedThresholds {
     Best,
 }
 
+/// Two forecasts of the same rows.
+#[derive(Clone, Debug)]
+pub struct ForecastPair<'a, R> {
+    /// What the forecasts are called.
+    pub names: [String; 2],
+    /// The probabilities of each forecast.
+    pub forecasts: [&'a [R]; 2],
+    /// The labels of the rows.
+    pub labels: &'a [bool],
+    /// The weights of the rows.
+    pub weights: Option<&'a [R]>,
+}
+
 /// Two forecasts and the bootstrap of their difference.
 #[derive(Clone, Debug)]
 pub struct ForecastComparison {
@@ -86,17 +99,15 @@ pub struct ComparedForecast {
 }
 
 impl ForecastComparison {
-    /// Compares two forecasts of the same labels and weights. `with_curves` also keeps them over all thresholds, for a page.
+    /// Compares two forecasts. `with_curves` also keeps them over all thresholds, for a page.
     pub fn new<R: Real>(
-        names: [String; 2],
-        forecasts: [&[R]; 2],
-        labels: &[bool],
-        weights: Option<&[R]>,
+        pair: ForecastPair<'_, R>,
         score: &Score,
         at: ComparedThresholds,
         bootstrap: &Bootstrap,
         with_curves: bool,
     ) -> Result<Self> {
+        let ForecastPair { names, forecasts, labels, weights } = pair;
         let rows_of = |forecast: usize| -> Result<_> {
             let rows = Rows::new(Probabilities(forecasts[forecast]), labels)?;
             weights.map_or(Ok(rows), |weights| rows.weighted(weights))

@@ -37,8 +37,6 @@ pub(super) mod confusion {
         ConfusionCells::deserialize(from).map(Confusion::from)
     }
 
-    // Taken by reference because serde calls it so.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
     fn count<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error> {
         // Below 9e15 every whole f64 is exact as an integer.
         if count.fract() == 0.0 && (0.0..9e15).contains(count) {
@@ -56,8 +54,6 @@ pub(super) mod optional_confusion {
 
     use super::confusion::ConfusionCells;
 
-    // Taken by reference because serde calls it so.
-    #[allow(clippy::ref_option)]
     pub(in crate::evaluation) fn serialize<S: Serializer>(
         confusion: &Option<Confusion>,
         to: S,

@@ -271,8 +271,8 @@ pub fn model_document(
     provenance: Provenance,
 ) -> Result<Document> {
     let model = &trained.model;
-    let mut document = Document::new(provenance, summary.clone().into());
-    document.notes = summary.notes;
+    let notes = summary.notes.clone();
+    let mut document = Document { notes, ..Document::new(provenance, summary.into()) };
     let (Decision::Threshold { threshold, interval, words, chosen, .. }, Some(swept)) = (&model.decision, swept) else {
         document.training = Some(training_curves(&trained.fits, plan, None));
         return Ok(document);

@@ -35,7 +35,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
 import scorewise as sw
-from scorewise import _classifier, _measures, _threshold
+from scorewise import _classifier, _measures, _scorewise, _threshold
 from scorewise._arrays import columns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -638,3 +638,25 @@ def test_adult_table_can_be_trained_on_without_preparation():
 def test_examples_in_docstrings_run(module):
     results = doctest.testmod(module)
     assert results.attempted >= 2 and results.failed == 0
+
+
+def test_every_training_option_of_rust_is_a_parameter():
+    names = {_classifier._PARAMETERS.get(name, name) for name in _scorewise.training_options()}
+    parameters = set(sw.ScoreClassifier().get_params())
+    assert names <= parameters
+    assert parameters - names == {"n_jobs"}  # a parameter of the machine, not of the training
+
+
+def test_a_loaded_model_has_the_parameters_of_its_training(tmp_path):
+    X, y = make_classification(300, weights=[0.8], random_state=0)
+    given = dict(
+        score="csi", prior="uniform", loss="exact", recipe="strong", hidden=(4,), batch="full", learning_rate=0.01, weight_decay=0.5,
+        epochs=3, patience=2, validation=0.25, ensemble=2, cross_entropy_first=False, threshold=0.3, optimiser="sgd", keep_weights="last",
+        no_cure=True, random_state=7,
+    )
+    model = sw.ScoreClassifier(**given).fit(X, y)
+    model.save(tmp_path / "model.scorewise")
+    loaded = sw.ScoreClassifier.load(tmp_path / "model.scorewise").get_params()
+    assert {name: loaded[name] for name in given} == pytest.approx(given)
+    again = sw.ScoreClassifier(**loaded).fit(X, y)
+    assert again.model_bytes_ == model.model_bytes_

@@ -1,81 +1,44 @@
-//! The instruction set that the kernels run with, chosen at run time: one binary runs anywhere.
+//! Runs code that is written over [`SimdVector`] with the vector registers of an instruction set that is chosen at run time, so that one
+//! binary runs on every machine.
 
-use super::lanes::{Lanes, Portable};
+use scorewise::InstructionSet;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m256, __m512};
 
-/// An instruction set that the kernels are compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// Arrays of eight, whatever the compiler makes of them.
-    Portable,
-    /// AVX2 with fused multiply-add.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// AVX-512.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
+use super::simd_vector::{Portable, SimdVector};
 
-impl Level {
-    /// The best that this machine has.
-    #[must_use]
-    pub fn best() -> Self {
-        Level::all().pop().unwrap_or(Level::Portable)
-    }
-
-    /// All that this machine has, the best last.
-    #[must_use]
-    pub fn all() -> Vec<Self> {
-        let mut levels = vec![Level::Portable];
-        #[cfg(target_arch = "x86_64")]
-        levels.extend([Level::Avx2, Level::Avx512].into_iter().filter(|level| level.is_here()));
-        levels
-    }
-
-    /// Whether this machine has it.
-    fn is_here(self) -> bool {
-        match self {
-            Level::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => Level::Avx2.is_here() && is_x86_feature_detected!("avx512f"),
-        }
-    }
-}
-
-/// Work written once over a vector register. `with` must be `#[inline(always)]`, or the instructions do not reach it.
-pub(crate) trait Work {
+/// A computation that is written once for every kind of vector register. `run_with` must be `#[inline(always)]`, so that it is compiled
+/// with the target features of its caller.
+pub(crate) trait SimdTask {
     /// # Safety
-    /// Called only by [`run`], where the instructions of `V` are.
-    unsafe fn with<V: Lanes>(self);
+    /// Only [`run`] may call it, in a function that is compiled with the instructions of `V`.
+    unsafe fn run_with<V: SimdVector>(self);
 }
 
-/// Does the work with the registers of a level; the level falls back to the portable one where the machine lacks it.
-pub(crate) fn run<W: Work>(level: Level, work: W) {
-    match level {
+/// Runs a task with the registers of an instruction set, or with the portable code if this machine does not support the set.
+pub(crate) fn run<T: SimdTask>(instructions: InstructionSet, task: T) {
+    match instructions {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the processor was asked.
-        Level::Avx512 if level.is_here() => unsafe { avx512(work) },
+        // SAFETY: the processor supports the instructions.
+        InstructionSet::Avx512 if instructions.is_supported() => unsafe { avx512(task) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the processor was asked.
-        Level::Avx2 if level.is_here() => unsafe { avx2(work) },
-        // SAFETY: arrays need no instructions.
-        _ => unsafe { work.with::<Portable>() },
+        // SAFETY: the processor supports the instructions.
+        InstructionSet::Avx2 if instructions.is_supported() => unsafe { avx2(task) },
+        // SAFETY: arrays need no special instructions.
+        _ => unsafe { task.run_with::<Portable>() },
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn avx2<W: Work>(work: W) {
-    // SAFETY: inside a function that has the instructions.
-    unsafe { work.with::<__m256>() }
+unsafe fn avx2<T: SimdTask>(task: T) {
+    // SAFETY: this function is compiled with the instructions of the register.
+    unsafe { task.run_with::<__m256>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
-unsafe fn avx512<W: Work>(work: W) {
-    // SAFETY: inside a function that has the instructions.
-    unsafe { work.with::<__m512>() }
+unsafe fn avx512<T: SimdTask>(task: T) {
+    // SAFETY: this function is compiled with the instructions of the register.
+    unsafe { task.run_with::<__m512>() }
 }

@@ -69,7 +69,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             return Err(Error::setting("threshold", problem, "a threshold is for two classes").into());
         }
         model.decision =
-            scorewise_train::model::Decision::at(threshold, scorewise_train::model::Chosen::Given, "given");
+            scorewise_train::model::Decision::at(threshold, scorewise_train::model::ThresholdSource::Given, "given");
     }
     let threads = crate::train::threads(arguments.threads)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;

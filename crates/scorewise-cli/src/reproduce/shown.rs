@@ -2,8 +2,8 @@
 
 use scorewise::Spread;
 use scorewise_report::document::Grid;
-use scorewise_train::reproduce::{Contender, Difference, Experiment, Line, Trial, WINDOWS, paper};
-use scorewise_train::reproduce::{MEMBERS, STEP, TEST};
+use scorewise_train::reproduce::{Contender, Difference, Experiment, ResultRow, Trial, WINDOWS, paper};
+use scorewise_train::reproduce::{MEMBERS, TEST_HOURS, WINDOW_STEP_HOURS};
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Chosen};
@@ -15,8 +15,8 @@ pub struct Results {
     command: String,
     seed: u64,
     /// Ours, in the order of the rows: without the cure, then with it.
-    lines: Vec<Line>,
-    paper: Vec<Line>,
+    lines: Vec<ResultRow>,
+    paper: Vec<ResultRow>,
     differences: Vec<(String, Difference)>,
     /// Trainings of this table, and how long they took one after the other.
     trainings: usize,
@@ -26,7 +26,7 @@ pub struct Results {
 }
 
 /// What stands in a column of a line; nothing where the line has no such thing.
-type Cell = fn(&Line) -> String;
+type Cell = fn(&ResultRow) -> String;
 
 impl Results {
     pub fn new(chosen: &Chosen, trials: &[Trial], arguments: &Arguments, seconds: f64) -> Self {
@@ -37,12 +37,13 @@ impl Results {
                     let (score, contender) = (score.to_string(), contender.to_string());
                     let is =
                         |trial: &&Trial| trial.score == score && trial.contender == contender && trial.cured == cured;
-                    lines.extend(Line::of(&trials.iter().filter(is).collect::<Vec<_>>()));
+                    lines.extend(ResultRow::of(&trials.iter().filter(is).collect::<Vec<_>>()));
                 }
             }
         }
-        let is_ours =
-            |theirs: &Line| lines.iter().any(|ours| ours.score == theirs.score && ours.contender == theirs.contender);
+        let is_ours = |theirs: &ResultRow| {
+            lines.iter().any(|ours| ours.score == theirs.score && ours.contender == theirs.contender)
+        };
         let differences = chosen.scores.iter().filter_map(|score| {
             let found = difference(trials, &score.to_string(), arguments.seed)?;
             Some((score.to_string(), found))
@@ -127,7 +128,7 @@ impl Results {
 
     /// The table of a score: the paper's line under ours.
     fn grid(&self, score: &str) -> Grid {
-        let lines: Vec<(&Line, &str)> = self
+        let lines: Vec<(&ResultRow, &str)> = self
             .lines
             .iter()
             .filter(|line| line.score == score)
@@ -160,7 +161,7 @@ impl Results {
         let columns: Vec<_> =
             columns.into_iter().filter(|(_, cell)| lines.iter().any(|(line, _)| !cell(line).is_empty())).collect();
         let heading = ["row", ""].into_iter().chain(columns.iter().map(|(name, _)| *name)).map(str::to_owned).collect();
-        let row = |(line, who): &(&Line, &str)| {
+        let row = |(line, who): &(&ResultRow, &str)| {
             let name = if *who == "paper" || (line.cured && !self.first_of(line)) {
                 String::new()
             } else {
@@ -176,8 +177,8 @@ impl Results {
     }
 
     /// Whether no line of the same row stands before it.
-    fn first_of(&self, line: &Line) -> bool {
-        let same = |other: &&Line| other.score == line.score && other.contender == line.contender;
+    fn first_of(&self, line: &ResultRow) -> bool {
+        let same = |other: &&ResultRow| other.score == line.score && other.contender == line.contender;
         self.lines.iter().find(same).is_some_and(|first| first.cured == line.cured)
     }
 
@@ -213,7 +214,7 @@ fn difference(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     let pairs: Vec<(f64, f64)> =
         pairs.filter_map(|(strong, tuned)| Some((strong.test_half, tuned.test_best?))).collect();
     // So many windows apart, two test parts share no hour.
-    Difference::of(&pairs, (TEST / STEP).min(WINDOWS), seed)
+    Difference::of(&pairs, (TEST_HOURS / WINDOW_STEP_HOURS).min(WINDOWS), seed)
 }
 
 fn spread(spread: Option<Spread>, digits: usize) -> String {
@@ -224,7 +225,7 @@ fn spread(spread: Option<Spread>, digits: usize) -> String {
     }
 }
 
-fn line_json(line: &Line, ours: bool) -> Value {
+fn line_json(line: &ResultRow, ours: bool) -> Value {
     let who = line.contender.parse::<Contender>().ok();
     let spread = |spread: Option<Spread>| spread.map(|spread| json!({ "mean": spread.mean, "sd": spread.deviation }));
     let mut document = json!({

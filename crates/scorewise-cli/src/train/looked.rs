@@ -5,10 +5,10 @@ use scorewise::theory::{self, FRACTIONS, Law};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
 use scorewise_report::document::{Data, Document, Epoch, Kind, Member, Training};
 use scorewise_table::table::Table;
-use scorewise_train::fit::{self, Fit, Outcome};
-use scorewise_train::model::{Chosen, Decision, Fingerprint};
+use scorewise_train::fit::{self, Fit, StopReason};
+use scorewise_train::model::{Decision, Fingerprint, ThresholdSource};
 use scorewise_train::plan::Plan;
-use scorewise_train::train::Answers;
+use scorewise_train::train::LabelledPredictions;
 use serde_json::Value;
 
 use super::shown::{Judged, Part, bootstrap};
@@ -54,7 +54,7 @@ pub fn document(
     let Part::Binary(summary) = part else { return Ok(document) };
     // How sure the threshold is, on the rows that chose it; one that was given is as sure as who gave it.
     let spread = match chosen {
-        Chosen::ValidationSweep => with_answers(&finished.trained.validation, |rows| {
+        ThresholdSource::ValidationSweep => with_answers(&finished.trained.validation, |rows| {
             let found = tune::spread(rows, &sweep(rows)?, &score, &[], &bootstrap(plan, arguments))?;
             Ok(found.threshold.interval(0.95))
         })?,
@@ -89,7 +89,7 @@ pub fn document(
 }
 
 fn with_answers<T>(
-    answers: &Answers,
+    answers: &LabelledPredictions,
     work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>) -> Result<T, scorewise::Error>,
 ) -> Result<T, Failure> {
     let labels = answers.positives();
@@ -101,9 +101,9 @@ fn with_answers<T>(
 }
 
 /// The matrix of a forecast of yes and no.
-fn persistence(forecast: &[bool], answers: &Answers) -> Result<Confusion, Failure> {
+fn persistence(forecast: &[bool], answers: &LabelledPredictions) -> Result<Confusion, Failure> {
     let certain = forecast.iter().map(|yes| f64::from(u8::from(*yes))).collect();
-    let said = Answers { probabilities: certain, ..answers.clone() };
+    let said = LabelledPredictions { probabilities: certain, ..answers.clone() };
     with_answers(&said, |rows| confusion(rows, 0.5))
 }
 
@@ -129,11 +129,11 @@ pub fn training(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> Training {
         warm_up: fit.warm_up.iter().take_while(is_finite).map(|each| epoch(each, &|_| None)).collect(),
         epochs: fit.history.iter().take_while(is_finite).map(|each| epoch(each, &told)).collect(),
         kept: fit.kept,
-        end: match fit.outcome {
-            Outcome::Epochs => "all epochs were run",
-            Outcome::Patience => "the validation loss fell no more",
-            Outcome::Stopped => "stopped by the user",
-            Outcome::Diverged => "diverged",
+        end: match fit.stop_reason {
+            StopReason::Epochs => "all epochs were run",
+            StopReason::Patience => "the validation loss fell no more",
+            StopReason::Stopped => "stopped by the user",
+            StopReason::Diverged => "diverged",
         }
         .into(),
         success: fit.success,

@@ -8,7 +8,7 @@ use scorewise_train::fit::Fit;
 use scorewise_train::learner::Member;
 use scorewise_train::model::{Decision, Model};
 use scorewise_train::plan::Plan;
-use scorewise_train::train::{Answers, Fold, Trained};
+use scorewise_train::train::{FoldResult, LabelledPredictions, Trained};
 use serde_json::{Value, json};
 
 use super::Arguments;
@@ -44,7 +44,8 @@ const OWN_VALIDATION: &str = "these overlap: each network has validation rows of
 
 /// Judges every part at the model's threshold.
 pub fn judge(trained: &Trained, plan: &Plan, arguments: &Arguments) -> Result<Judged, Failure> {
-    let one = |answers: &Answers| part(answers, &trained.model.decision, &trained.model.classes, plan, arguments);
+    let one =
+        |answers: &LabelledPredictions| part(answers, &trained.model.decision, &trained.model.classes, plan, arguments);
     Ok(Judged {
         training: one(&trained.training)?,
         validation: one(&trained.validation)?,
@@ -53,7 +54,7 @@ pub fn judge(trained: &Trained, plan: &Plan, arguments: &Arguments) -> Result<Ju
 }
 
 fn part(
-    answers: &Answers,
+    answers: &LabelledPredictions,
     decision: &Decision,
     classes: &[String],
     plan: &Plan,
@@ -110,7 +111,7 @@ impl Part {
 }
 
 fn of_classes(
-    answers: &Answers,
+    answers: &LabelledPredictions,
     decision: &Decision,
     classes: &[String],
     plan: &Plan,
@@ -135,7 +136,7 @@ impl Judged {
 /// For the terminal.
 pub fn text(
     trained: &Trained,
-    folds: Option<&[Fold]>,
+    folds: Option<&[FoldResult]>,
     judged: &Judged,
     plan: &Plan,
     arguments: &Arguments,
@@ -244,7 +245,7 @@ fn rounded(value: Option<f64>) -> String {
 }
 
 /// The score of each fold on the rows that it never saw.
-fn fold_scores(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<Vec<(Value, Option<f64>)>, Failure> {
+fn fold_scores(folds: &[FoldResult], plan: &Plan, arguments: &Arguments) -> Result<Vec<(Value, Option<f64>)>, Failure> {
     let mut found = Vec::new();
     for fold in folds {
         let classes = classes(fold);
@@ -255,14 +256,14 @@ fn fold_scores(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<Vec
 }
 
 /// Names for the classes of a fold, of which only their number matters here.
-fn classes(fold: &Fold) -> Vec<String> {
+fn classes(fold: &FoldResult) -> Vec<String> {
     let rows = fold.test.labels.len().max(1);
     let outputs = (fold.test.probabilities.len() / rows).max(2);
     (0..outputs).map(|class| class.to_string()).collect()
 }
 
 /// By the names that stay.
-pub fn folds_json(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<Value, Failure> {
+pub fn folds_json(folds: &[FoldResult], plan: &Plan, arguments: &Arguments) -> Result<Value, Failure> {
     let scores = fold_scores(folds, plan, arguments)?;
     let values: Vec<f64> = scores.iter().filter_map(|(_, value)| *value).collect();
     let each = folds.iter().zip(scores).map(|(fold, (test, _))| {
@@ -280,10 +281,10 @@ pub fn folds_json(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<
     Ok(json!({ "each": each.collect::<Vec<_>>(), "mean": mean, "deviation": deviation }))
 }
 
-fn folds_text(folds: &[Fold], plan: &Plan, arguments: &Arguments) -> Result<String, Failure> {
+fn folds_text(folds: &[FoldResult], plan: &Plan, arguments: &Arguments) -> Result<String, Failure> {
     let scores = fold_scores(folds, plan, arguments)?;
     let values: Vec<f64> = scores.iter().filter_map(|(_, value)| *value).collect();
-    let row = |(fold, (_, value)): (&Fold, &(Value, Option<f64>))| {
+    let row = |(fold, (_, value)): (&FoldResult, &(Value, Option<f64>))| {
         vec![
             (fold.repeat + 1).to_string(),
             (fold.fold + 1).to_string(),

@@ -40,7 +40,7 @@ pub use contender::Contender;
 pub use inputs::{PollutionInput, PollutionInputs, Weather};
 pub use journal::Journal;
 pub use paper::paper;
-pub use pollution::{PM25_LIMIT, Pollution, TEST_HOURS, TRAINING_HOURS, WINDOW_STEP_HOURS, WINDOWS, Window};
+pub use pollution::{Pollution, TEST_HOURS, WINDOW_STEP_HOURS, WINDOWS, Window};
 pub use rows::RepeatRows;
 pub use run::perform;
 pub use strong::MEMBERS;

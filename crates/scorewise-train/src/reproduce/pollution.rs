@@ -21,13 +21,13 @@ use scorewise_table::table::{BuiltIn, Reading, Source, Table, Values, read};
 /// Number of windows in the paper.
 pub const WINDOWS: usize = 100;
 /// Number of training hours in a window.
-pub const TRAINING_HOURS: usize = 13_104;
+const TRAINING_HOURS: usize = 13_104;
 /// Number of test hours in a window, after the training hours.
 pub const TEST_HOURS: usize = 4320;
 /// Hours from the start of one window to the start of the next.
 pub const WINDOW_STEP_HOURS: usize = 120;
 /// PM2.5 in µg/m³ above which an hour is an event.
-pub const PM25_LIMIT: f64 = 400.0;
+const PM25_LIMIT: f64 = 400.0;
 
 /// Number of hours that are left out at the beginning.
 const SKIPPED_HOURS: usize = 24;
@@ -96,12 +96,6 @@ impl Pollution {
         let weather = Weather::ALL.iter().map(|weather| column(table, weather.name())).collect::<Result<_>>()?;
         let measured = measured.iter().map(|pm25| !pm25.is_nan()).collect();
         Ok(Pollution { pm25, measured, last, wind: column(table, "cbwd")?, weather, labels })
-    }
-
-    /// Number of hours with a label.
-    #[must_use]
-    pub fn hours(&self) -> usize {
-        self.labels.len()
     }
 
     /// Whether PM2.5 exceeds the limit in each hour of a window: the forecast by persistence.

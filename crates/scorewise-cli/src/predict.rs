@@ -14,7 +14,7 @@ use scorewise_table::table::{
     Category, Column, Kind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values,
 };
 use scorewise_table::target::{Labels, Rule, Unmatched};
-use scorewise_train::model::{Chosen, Decision, Model, Predictor};
+use scorewise_train::model::{Decision, Model, Predictor, ThresholdSource};
 use scorewise_train::{Error, Place};
 use serde::Serialize;
 
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             let problem = format!("the model has {} classes", model.classes.len());
             return Err(Error::setting("threshold", problem, "a threshold is for two classes").into());
         }
-        model.decision = Decision::at(threshold, Chosen::Given, "given");
+        model.decision = Decision::at(threshold, ThresholdSource::Given, "given");
     }
     let threads = crate::train::threads(arguments.threads)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;

@@ -284,7 +284,7 @@ fn models_that_are_damaged() {
     let model = fs::read(folder.0.join("model.scorewise")).unwrap();
     folder.write("cut.scorewise", &model[..model.len() - 10]);
     let cut = format!(
-        "error: cut.scorewise: is cut off: {} of at least {} bytes are there\nhint: copy the file again from where it came, or train the model anew",
+        "error: cut.scorewise: is truncated: it has {} of at least {} bytes\nhint: copy the file again from its source, or train the model again",
         model.len() - 10,
         model.len()
     );
@@ -292,23 +292,23 @@ fn models_that_are_damaged() {
     folder.write("empty.scorewise", "");
     folder.refuses(
         &["predict", "empty.scorewise", "t.csv"],
-        "error: empty.scorewise: is empty\nhint: copy the file again from where it came, or train the model anew",
+        "error: empty.scorewise: is empty\nhint: copy the file again from its source, or train the model again",
     );
     folder.write("foreign.scorewise", rows(20));
     folder.refuses(
         &["export", "foreign.scorewise", "--onnx", "m.onnx"],
-        "error: foreign.scorewise: is not a scorewise model\nhint: name a file that `scorewise train` has written",
+        "error: foreign.scorewise: is not a scorewise model\nhint: give a file that was written by `scorewise train`",
     );
     folder.refuses(
         &["predict", "none.scorewise", "t.csv"],
-        "error: none.scorewise: there is no such file\nhint: name a file that `scorewise train` has written",
+        "error: none.scorewise: there is no such file\nhint: give a file that was written by `scorewise train`",
     );
     // One bit of a weight.
     let mut flipped = model.clone();
     let end = flipped.len();
     flipped[end - 2] ^= 1;
     folder.write("flipped.scorewise", flipped);
-    let damaged = "error: flipped.scorewise: is damaged: its checksum does not match\nhint: copy the file again from where it came, or train the model anew";
+    let damaged = "error: flipped.scorewise: is damaged: its checksum does not match\nhint: copy the file again from its source, or train the model again";
     folder.refuses(&["predict", "flipped.scorewise", "t.csv"], damaged);
     folder.refuses(&["export", "flipped.scorewise", "--onnx", "m.onnx"], damaged);
 }

@@ -269,7 +269,7 @@ fn columns_that_know_the_target_are_told() {
         format!(
             "note: column `paid`: {perfect} (ROC area 1.0000): is it known when the forecast is made? `--drop paid` leaves it out"
         ),
-        format!("note: column `verdict`: {perfect} (its values settle the class of all "),
+        format!("note: column `verdict`: {perfect} (its values determine the class of all "),
         format!("note: column `late`: {perfect}"),
     ];
     let errors = works(&folder, &train("y", &[]), &[&parts[0], &parts[1], &parts[2]]);
@@ -301,7 +301,7 @@ fn test_rows_that_were_learnt_from_are_told() {
     works(
         &folder,
         &train("y", &["--test", "seen.csv"]),
-        &["100 of 100 test rows (100.0 %) equal rows that were learnt from"],
+        &["100 of 100 test rows (100.0 %) are equal to rows that the model was trained on"],
     );
     let others: String = rows(900).lines().skip(601).map(|line| format!("{line}\n")).collect();
     fs::write(folder.0.join("others.csv"), format!("{head}\n{others}")).unwrap();

@@ -105,6 +105,6 @@ fn mistakes_get_one_sentence_and_leave_nothing() {
     fs::write(folder.0.join("table.csv"), "a,b\n1,2\n").unwrap();
     let output = folder.command(&["reproduce", "adult", "--csv", "table.csv"]).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && told.contains("table.csv: is no file of results"), "{told}");
+    assert!(output.status.code() == Some(2) && told.contains("table.csv: is not a results file"), "{told}");
     assert_eq!(fs::read_to_string(folder.0.join("table.csv")).unwrap(), "a,b\n1,2\n");
 }

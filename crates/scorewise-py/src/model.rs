@@ -20,7 +20,7 @@ use scorewise_train::backend::Cpu;
 use scorewise_train::fit::{Epoch, Fit};
 use scorewise_train::model::{self, Predictor};
 use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
-use scorewise_train::train::{self as trainer, Answers, Trained};
+use scorewise_train::train::{self as trainer, LabelledPredictions, Trained};
 use scorewise_train::{Error, Place};
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
 }
 
 /// The score of the validation rows by the model's own rule; nothing where it is undefined.
-fn value(model: &model::Model, plan: &Plan, answers: &Answers) -> scorewise_train::Result<Option<f64>> {
+fn value(model: &model::Model, plan: &Plan, answers: &LabelledPredictions) -> scorewise_train::Result<Option<f64>> {
     if let Some(threshold) = model.decision.threshold() {
         let labels = answers.positives();
         let rows = Rows::new(Probabilities(&answers.probabilities), &labels)?;

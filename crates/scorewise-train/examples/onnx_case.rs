@@ -1,8 +1,8 @@
-//! Writes models, rows and our own answers into a folder, for another runtime to compare with.
+//! Writes models, rows and the predictions of scorewise into a folder, to compare them with those of an ONNX runtime.
 //!
-//! `onnx_case FOLDER` makes a folder for each case with `model.onnx`, `model.scorewise`, `rows.f32`, `probability.f64`, `label.i64`
-//! (numbers end to end, lowest byte first) and `case.json` with their shape. `onnx_case FOLDER MODEL TABLE` makes one case of a
-//! model file and a table with a header.
+//! `onnx_case FOLDER` writes a subfolder for each test model with `model.onnx`, `model.scorewise`, `rows.f32`, `probability.f64`, `label.i64`
+//! (little-endian numbers) and `case.json` with their shapes. `onnx_case FOLDER MODEL TABLE` writes the same files for a model file
+//! and a table.
 
 #[path = "../tests/models/mod.rs"]
 mod models;

@@ -1,13 +1,13 @@
-//! Looks for a recipe inside the training windows of the pollution experiment: how `--recipe strong` was found.
+//! Compares settings by cross-validation inside the training windows of the pollution experiment. `--recipe strong` was chosen with it.
 //!
 //! ```text
 //! cargo run --release -p scorewise-train --example recipes -- "loss=ce own=true decay=1 batch=128 inputs=last,Iws" \
 //!     "slower=0.1 on_all=true steady=true own=true decay=1 batch=128 inputs=last,Iws"
 //! ```
 //!
-//! Each argument is a setting. Every tenth training window is cut into three parts that follow each other, then into four, five and six; each
-//! part judges what the others teach. Printed are the means of the scores, TSS and CSI, at ½ and at the best threshold of the training
-//! rows, over all 180 parts and over those of each cut: what is better by chance is seldom so in all four.
+//! Each argument is one combination of settings. Every tenth training window is divided into three consecutive folds, then into four, five and
+//! six; each fold is predicted by networks that are trained on the others. The output is the mean TSS and CSI at ½ and at the best threshold of
+//! the training rows, over all 180 folds and for each number of folds: settings that are better by chance are seldom better in all four.
 
 use std::ops::ControlFlow;
 
@@ -19,26 +19,27 @@ use scorewise_train::fit::Fit;
 use scorewise_train::job::Job;
 use scorewise_train::learner::Learner;
 use scorewise_train::network::{BatchSize, NetworkSettings};
-use scorewise_train::reproduce::{Inputs, Pollution, WINDOWS, Window};
+use scorewise_train::reproduce::{Pollution, PollutionInputs, WINDOWS, Window};
 use scorewise_train::{Error, Result};
 
-/// Settings to try: of the networks, and how many of them.
-struct Trial {
+/// Settings to try.
+struct Candidate {
     loss: String,
     prior: String,
-    inputs: Inputs,
+    inputs: PollutionInputs,
     members: usize,
     /// Whether each network has different validation rows.
     own: bool,
     settings: NetworkSettings,
 }
 
-impl Trial {
+impl Candidate {
     fn parse(text: &str) -> Result<Self> {
         let (loss, prior) = ("sol".into(), "cosine:0.5,0.1".into());
         let settings =
             NetworkSettings { hidden: "15,8".parse()?, batch: BatchSize::Rows(512), ..NetworkSettings::default() };
-        let mut trial = Trial { loss, prior, inputs: Inputs::one_hot(), members: 6, own: false, settings };
+        let mut candidate =
+            Candidate { loss, prior, inputs: PollutionInputs::one_hot(), members: 6, own: false, settings };
         for word in text.split_whitespace() {
             let refuse = || {
                 Error::setting(
@@ -49,25 +50,25 @@ impl Trial {
             };
             let (name, value) = word.split_once('=').ok_or_else(refuse)?;
             let number = || value.parse::<f32>().map_err(|_| refuse());
-            let settings = &mut trial.settings;
+            let settings = &mut candidate.settings;
             match name {
-                "loss" => trial.loss = value.into(),
-                "prior" => trial.prior = value.into(),
+                "loss" => candidate.loss = value.into(),
+                "prior" => candidate.prior = value.into(),
                 "slower" => settings.warm_start.get_or_insert_default().slower = number()?,
                 "on_all" => settings.warm_start.get_or_insert_default().on_all = value == "true",
                 "steady" => settings.warm_start.get_or_insert_default().steady = value == "true",
                 "batch" => settings.batch = value.parse()?,
                 "rate" => settings.learning_rate = number()?,
                 "decay" => settings.weight_decay = number()?,
-                "members" => trial.members = number()? as usize,
-                "own" => trial.own = value == "true",
-                "inputs" => trial.inputs = value.parse()?,
+                "members" => candidate.members = number()? as usize,
+                "own" => candidate.own = value == "true",
+                "inputs" => candidate.inputs = value.parse()?,
                 "patience" => settings.patience = value.parse().map_err(|_| refuse())?,
                 "hidden" => settings.hidden = value.parse()?,
                 _ => return Err(refuse()),
             }
         }
-        Ok(trial)
+        Ok(candidate)
     }
 
     /// The score of the test hours of a window at ½ and at the best threshold of its other hours.
@@ -97,41 +98,44 @@ impl Trial {
         let best = sweep(&Rows::new(Probabilities(&seen), &events)?)?.best(score);
         let (test, events) = (ensemble.probabilities(&rows.matrix, &rows.test), rows.events(&rows.test));
         let test = Rows::new(Probabilities(&test), &events)?;
-        let at = |threshold: f64| -> Result<f64> { Ok(score.value(&confusion(&test, threshold)?)) };
-        Ok([at(0.5)?, at(best.map_or(0.5, |best| best.threshold))?])
+        let score_at = |threshold: f64| -> Result<f64> { Ok(score.value(&confusion(&test, threshold)?)) };
+        Ok([score_at(0.5)?, score_at(best.map_or(0.5, |best| best.threshold))?])
     }
 }
 
-/// Into how many parts a training window is cut.
-const CUTS: [usize; 4] = [3, 4, 5, 6];
+/// Numbers of folds into which a training window is divided.
+const FOLD_COUNTS: [usize; 4] = [3, 4, 5, 6];
 
 fn main() -> Result<()> {
     let data = Pollution::read()?;
-    let parts = |number: usize| CUTS.into_iter().flat_map(move |of| (0..of).map(move |part| (number, part, of)));
-    let parts: Vec<(usize, usize, usize)> = (0..WINDOWS).step_by(10).flat_map(parts).collect();
+    // Window, fold, number of folds.
+    let folds_of = |window: usize| {
+        FOLD_COUNTS.into_iter().flat_map(move |count| (0..count).map(move |fold| (window, fold, count)))
+    };
+    let folds: Vec<(usize, usize, usize)> = (0..WINDOWS).step_by(10).flat_map(folds_of).collect();
     let scores: Vec<Score> = ["tss", "csi"].iter().flat_map(|name| Score::parse(name)).collect();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     print!("{:<8} {:>15}", "", "all");
-    CUTS.iter().for_each(|of| print!(" {of:>13}ths"));
+    FOLD_COUNTS.iter().for_each(|count| print!(" {count:>9} folds"));
     println!();
     for text in std::env::args().skip(1) {
-        let trial = Trial::parse(&text)?;
-        let found = in_parallel(parts.len() * scores.len(), threads, |job| {
-            let (number, part, of) = parts[job / scores.len()];
-            // Settings are compared on the same draws.
-            trial.scores(&data, &Window::fold(number, part, of), &scores[job % scores.len()], number as u64)
+        let candidate = Candidate::parse(&text)?;
+        let results = in_parallel(folds.len() * scores.len(), threads, |job| {
+            let (window, fold, count) = folds[job / scores.len()];
+            // All settings use the same seed for a window, so that they can be compared.
+            candidate.scores(&data, &Window::fold(window, fold, count), &scores[job % scores.len()], window as u64)
         })?;
-        let found = found.into_iter().collect::<Result<Vec<[f64; 2]>>>()?;
+        let results = results.into_iter().collect::<Result<Vec<[f64; 2]>>>()?;
         println!("{text}");
-        for (place, name) in ["at 1/2", "tuned"].iter().enumerate() {
+        for (index, name) in ["at 1/2", "tuned"].iter().enumerate() {
             print!("{name:<8}");
-            for cut in [None].into_iter().chain(CUTS.map(Some)) {
+            for count in [None].into_iter().chain(FOLD_COUNTS.map(Some)) {
                 let mean = |score: usize| {
-                    let here = |(index, _): &(usize, &[f64; 2])| {
-                        index % scores.len() == score && cut.is_none_or(|of| parts[index / scores.len()].2 == of)
+                    let is_included = |(job, _): &(usize, &[f64; 2])| {
+                        job % scores.len() == score && count.is_none_or(|count| folds[job / scores.len()].2 == count)
                     };
                     let values: Vec<f64> =
-                        found.iter().enumerate().filter(here).map(|(_, values)| values[place]).collect();
+                        results.iter().enumerate().filter(is_included).map(|(_, values)| values[index]).collect();
                     values.iter().sum::<f64>() / values.len() as f64
                 };
                 print!(" {:>15}", format!("{:.4} {:.4}", mean(0), mean(1)));

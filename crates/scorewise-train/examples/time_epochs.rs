@@ -1,5 +1,5 @@
-//! Our side of `bench/train_peers.py`: reads tables that Python wrote, then does what each line of standard input asks for, once, and
-//! answers with the seconds it took and the validation loss that it led to.
+//! The scorewise side of `bench/train_peers.py`: reads tables that Python has written, runs the command on each line of standard input once, and
+//! prints the seconds it took and the resulting validation loss.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -9,32 +9,33 @@ use std::time::Instant;
 use rayon::prelude::*;
 use scorewise::{Logits, Rows, Score, ScoreLoss};
 use scorewise_train::Matrix;
-use scorewise_train::network::Adam;
-use scorewise_train::network::{Engine, Network, NetworkShape};
+use scorewise_train::network::{Adam, Engine, Network, NetworkShape};
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+type AnyResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-fn main() -> Outcome<()> {
-    let folder = std::env::args().nth(1).ok_or("time_epochs FOLDER: the folder that bench/train_peers.py wrote")?;
-    let mut tables: BTreeMap<String, Table> = BTreeMap::new();
-    let mut trainings: BTreeMap<String, Training> = BTreeMap::new();
+fn main() -> AnyResult<()> {
+    let folder = std::env::args()
+        .nth(1)
+        .ok_or("usage: time_epochs FOLDER, with the folder that bench/train_peers.py has written")?;
+    let mut tables: BTreeMap<String, TimingTable> = BTreeMap::new();
+    let mut trainings: BTreeMap<String, TimedTraining> = BTreeMap::new();
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let words: Vec<&str> = line.split_whitespace().collect();
         let name = *words.get(1).ok_or("a table's name is missing")?;
         if !tables.contains_key(name) {
-            tables.insert(name.into(), Table::read(&folder, name)?);
+            tables.insert(name.into(), TimingTable::read(&folder, name)?);
         }
         let table = &tables[name];
         let (seconds, loss) = match words.as_slice() {
             // One more epoch of one training on one thread.
             ["epoch", _, batch] => {
-                let training = trainings.entry(line.clone()).or_insert_with(|| Training::new(table, 1, 1));
+                let training = trainings.entry(line.clone()).or_insert_with(|| TimedTraining::new(table, 1, 1));
                 let (start, batch) = (Instant::now(), batch.parse()?);
                 let loss = training.epoch(table, batch)?;
                 (start.elapsed().as_secs_f64(), loss)
             }
-            // Independent trainings from scratch, so many at a time.
+            // Independent trainings from scratch, as many at a time as there are threads.
             ["members", _, batch, members, epochs, threads] => {
                 let (batch, members, epochs): (usize, u32, usize) = (batch.parse()?, members.parse()?, epochs.parse()?);
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.parse()?).build()?;
@@ -44,17 +45,17 @@ fn main() -> Outcome<()> {
                         .into_par_iter()
                         .with_max_len(1)
                         .map(|seed| {
-                            let mut training = Training::new(table, u64::from(seed), 1);
+                            let mut training = TimedTraining::new(table, u64::from(seed), 1);
                             (0..epochs).try_fold(0.0, |_, _| training.epoch(table, batch))
                         })
-                        .collect::<Outcome<Vec<f64>>>()
+                        .collect::<AnyResult<Vec<f64>>>()
                 })?;
                 (start.elapsed().as_secs_f64(), losses.iter().sum::<f64>() / f64::from(members))
             }
             // One more epoch at full batch of one training on several threads.
             ["full", _, threads] => {
                 let threads = threads.parse()?;
-                let training = trainings.entry(line.clone()).or_insert_with(|| Training::new(table, 1, threads));
+                let training = trainings.entry(line.clone()).or_insert_with(|| TimedTraining::new(table, 1, threads));
                 let start = Instant::now();
                 let loss = training.epoch(table, table.steps)?;
                 (start.elapsed().as_secs_f64(), loss)
@@ -67,8 +68,8 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// Rows of steps, then rows of validation.
-struct Table {
+/// A table whose first `steps` rows are training rows and whose others are validation rows.
+struct TimingTable {
     matrix: Matrix,
     labels: Vec<bool>,
     steps: usize,
@@ -76,10 +77,10 @@ struct Table {
     loss: ScoreLoss,
 }
 
-impl Table {
-    /// NAME.txt says columns, rows of steps, hidden widths, score and prior; NAME.f32 and NAME.u8 are the rows.
-    fn read(folder: &str, name: &str) -> Outcome<Self> {
-        let path = |end: &str| Path::new(folder).join(format!("{name}.{end}"));
+impl TimingTable {
+    /// Reads NAME.txt (number of columns, number of training rows, hidden widths, score, prior), NAME.f32 (features) and NAME.u8 (labels).
+    fn read(folder: &str, name: &str) -> AnyResult<Self> {
+        let path = |extension: &str| Path::new(folder).join(format!("{name}.{extension}"));
         let words = std::fs::read_to_string(path("txt"))?;
         let [columns, steps, hidden, score, prior] = words.split_whitespace().collect::<Vec<_>>()[..] else {
             return Err(format!("{name}.txt: five words are needed").into());
@@ -90,8 +91,8 @@ impl Table {
             .collect();
         let hidden = hidden.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
         let columns = columns.parse()?;
-        Ok(Table {
-            matrix: Matrix::new(columns, &values).ok_or("rows that are not whole")?,
+        Ok(TimingTable {
+            matrix: Matrix::new(columns, &values).ok_or("the last row is incomplete")?,
             labels: std::fs::read(path("u8"))?.iter().map(|byte| *byte != 0).collect(),
             steps: steps.parse()?,
             shape: NetworkShape::new(columns, &hidden, 1).ok_or("a width of 0")?,
@@ -100,7 +101,8 @@ impl Table {
     }
 }
 
-struct Training {
+/// A training in progress.
+struct TimedTraining {
     network: Network,
     engine: Engine,
     adam: Adam,
@@ -108,47 +110,47 @@ struct Training {
     random: u64,
     gradient: Vec<f32>,
     logits: Vec<f32>,
-    slopes: Vec<f32>,
+    logit_gradient: Vec<f32>,
     labels: Vec<bool>,
 }
 
-impl Training {
-    fn new(table: &Table, seed: u64, threads: usize) -> Self {
+impl TimedTraining {
+    fn new(table: &TimingTable, seed: u64, threads: usize) -> Self {
         let network = Network::glorot(table.shape.clone(), seed);
         let rows = table.labels.len();
-        Training {
+        TimedTraining {
             engine: Engine::new(&table.shape).with_threads(threads),
             adam: Adam::new(&network),
             order: (0..rows as u32).collect(),
             random: seed,
             gradient: vec![0.0; network.parameters.len()],
             logits: vec![0.0; rows],
-            slopes: vec![0.0; rows],
+            logit_gradient: vec![0.0; rows],
             labels: vec![false; rows],
             network,
         }
     }
 
-    /// Shuffle, all steps, and the loss of the validation rows.
-    fn epoch(&mut self, table: &Table, batch: usize) -> Outcome<f64> {
-        let Training { network, engine, adam, order, random, gradient, logits, slopes, labels } = self;
+    /// Runs one epoch: a shuffle, all steps, and the loss of the validation rows, which is returned.
+    fn epoch(&mut self, table: &TimingTable, batch: usize) -> AnyResult<f64> {
+        let TimedTraining { network, engine, adam, order, random, gradient, logits, logit_gradient, labels } = self;
         let (steps, validation) = order.split_at_mut(table.steps);
         if batch < steps.len() {
-            for at in (1..steps.len()).rev() {
+            for index in (1..steps.len()).rev() {
                 *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                steps.swap(at, ((u128::from(*random) * (at as u128 + 1)) >> 64) as usize);
+                steps.swap(index, ((u128::from(*random) * (index as u128 + 1)) >> 64) as usize);
             }
         }
         for first in (0..steps.len()).step_by(batch) {
             let (now, later) = steps[first..].split_at(batch.min(steps.len() - first));
-            let (logits, slopes) = (&mut logits[..now.len()], &mut slopes[..now.len()]);
+            let (logits, logit_gradient) = (&mut logits[..now.len()], &mut logit_gradient[..now.len()]);
             for (label, row) in labels.iter_mut().zip(now) {
                 *label = table.labels[*row as usize];
             }
             engine.forward(network, &table.matrix, now, logits);
-            table.loss.value_and_gradient(&Rows::new(Logits(logits), &labels[..now.len()])?, slopes)?;
+            table.loss.value_and_gradient(&Rows::new(Logits(logits), &labels[..now.len()])?, logit_gradient)?;
             engine.prefetch(&table.matrix, later);
-            engine.backward(network, slopes, gradient);
+            engine.backward(network, logit_gradient, gradient);
             adam.step(&mut network.parameters, gradient, 1e-3);
         }
         let logits = &mut logits[..validation.len()];

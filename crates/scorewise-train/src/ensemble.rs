@@ -9,16 +9,16 @@ use scorewise_table::error::{Error, Result};
 use crate::fit::{Fit, Sample};
 use crate::learner::{LogitEngine, Member};
 
-/// Largest number of members: all are held in memory and in the model file, and their mean hardly changes beyond a few dozen.
-pub const MOST_MEMBERS: usize = 1000;
+/// Maximum number of members: all are held in memory and in the model file, and their mean hardly changes beyond a few dozen.
+pub const MAX_MEMBERS: usize = 1000;
 
 /// Checks the number of members of an ensemble.
 pub fn check_members(members: usize) -> Result<()> {
     match members {
         0 => Err(Error::setting("ensemble", "must be at least 1, not 0", "")),
-        1..=MOST_MEMBERS => Ok(()),
+        1..=MAX_MEMBERS => Ok(()),
         _ => {
-            let problem = format!("must be at most {MOST_MEMBERS}, not {members}");
+            let problem = format!("must be at most {MAX_MEMBERS}, not {members}");
             Err(Error::setting("ensemble", problem, "5 to 20 are usual; more members hardly change the mean"))
         }
     }
@@ -38,8 +38,8 @@ impl Ensemble {
     pub fn new(members: Vec<Member>) -> Result<Self> {
         let refuse = |problem: &str| Err(Error::setting("ensemble", problem, ""));
         let Some(first) = members.first() else { return refuse("has no members") };
-        let size = |member: &Member| (member.inputs(), member.outputs());
-        if members.iter().any(|member| size(member) != size(first)) {
+        let widths = |member: &Member| (member.inputs(), member.outputs());
+        if members.iter().any(|member| widths(member) != widths(first)) {
             return refuse("has members with different numbers of inputs or outputs");
         }
         Ok(Ensemble { members })
@@ -96,10 +96,13 @@ pub fn held_out_probabilities(fits: &[Fit], samples: &[Sample<'_>]) -> (Vec<u32>
     for (number, fit) in used(fits) {
         let validation = samples[number].validation;
         let probabilities = mean_probabilities(std::slice::from_ref(&fit.member), matrix, validation);
-        for (row, of_row) in validation.iter().zip(probabilities.chunks_exact(outputs)) {
+        for (row, row_probabilities) in validation.iter().zip(probabilities.chunks_exact(outputs)) {
             let row = *row as usize;
             counts[row] += 1;
-            sums[row * outputs..][..outputs].iter_mut().zip(of_row).for_each(|(sum, probability)| *sum += probability);
+            sums[row * outputs..][..outputs]
+                .iter_mut()
+                .zip(row_probabilities)
+                .for_each(|(sum, probability)| *sum += probability);
         }
     }
     let rows: Vec<u32> = (0..matrix.rows() as u32).filter(|row| counts[*row as usize] > 0).collect();
@@ -118,11 +121,11 @@ pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u3
     let workspace = || (LogitEngine::default(), vec![0.0; BLOCK * outputs], vec![0.0; outputs]);
     means.par_chunks_mut(BLOCK * outputs).zip(rows.par_chunks(BLOCK)).for_each_init(
         workspace,
-        |(engine, logits, of_row), (means, rows)| {
+        |(engine, logits, row_probabilities), (means, rows)| {
             let logits = &mut logits[..rows.len() * outputs];
             for member in members {
                 engine.predict(member, matrix, rows, logits);
-                add_probabilities(logits, of_row, means);
+                add_probabilities(logits, row_probabilities, means);
             }
             means.iter_mut().for_each(|mean| *mean /= members.len() as f64);
         },
@@ -130,15 +133,15 @@ pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u3
     means
 }
 
-/// Adds the sigmoid of the only logit of each row, or the softmax of its logits, to the sums. `of_row` is scratch space for one row.
-fn add_probabilities(logits: &[f32], of_row: &mut [f64], sums: &mut [f64]) {
-    if let [_] = of_row {
+/// Adds the sigmoid of the only logit of each row, or the softmax of its logits, to the sums. `row_probabilities` is scratch space for one row.
+fn add_probabilities(logits: &[f32], row_probabilities: &mut [f64], sums: &mut [f64]) {
+    if let [_] = row_probabilities {
         sums.iter_mut().zip(logits).for_each(|(sum, logit)| *sum += Chance::from_logit(f64::from(*logit)).p);
         return;
     }
-    let outputs = of_row.len();
+    let outputs = row_probabilities.len();
     for (sums, logits) in sums.chunks_exact_mut(outputs).zip(logits.chunks_exact(outputs)) {
-        softmax(logits, of_row);
-        sums.iter_mut().zip(&*of_row).for_each(|(sum, probability)| *sum += probability);
+        softmax(logits, row_probabilities);
+        sums.iter_mut().zip(&*row_probabilities).for_each(|(sum, probability)| *sum += probability);
     }
 }

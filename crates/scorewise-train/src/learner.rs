@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fit::{Epoch, Fit, Objective, Sample};
 use crate::network::{self, Dense, Engine, Network, NetworkSettings, NetworkShape};
-use crate::onnx::Graph;
+use crate::onnx::GraphBuilder;
 
 /// What to train, with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub enum Member {
     Network(Network),
 }
 
-/// What a model file says about a member beside its tensors.
+/// The entry of a member in the description of a model file; its tensors are stored separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "learner", rename_all = "lowercase", deny_unknown_fields)]
 pub enum MemberDescription {
@@ -50,7 +50,7 @@ pub struct NamedTensor {
 }
 
 impl Learner {
-    /// Trains one member. After every epoch `watch` gets its number within the phase and its losses, and may end the training.
+    /// Trains one member. After every epoch `watch` receives its number within the phase and its losses, and may stop the training.
     pub(crate) fn fit(
         &self,
         objective: &Objective,
@@ -71,9 +71,9 @@ impl Learner {
         }
     }
 
-    /// Upper limit of the number of epochs of one training, for progress bars.
+    /// Maximum number of epochs of one training, for progress bars.
     #[must_use]
-    pub fn most_epochs(&self) -> usize {
+    pub fn max_epochs(&self) -> usize {
         match self {
             Learner::Network(settings) => {
                 settings.epochs.saturating_mul(if settings.warm_start.is_some() { 2 } else { 1 })
@@ -99,7 +99,7 @@ impl Member {
         }
     }
 
-    /// One line for people: `48-50-20-5-1` for a network.
+    /// A short description for reports: `48-50-20-5-1` for a network.
     #[must_use]
     pub fn summary(&self) -> String {
         match self {
@@ -117,7 +117,7 @@ impl Member {
         }
     }
 
-    /// What the model file says about it beside its tensors.
+    /// The entry of the member in the description of a model file.
     #[must_use]
     pub fn description(&self) -> MemberDescription {
         match self {
@@ -144,7 +144,7 @@ impl Member {
     }
 
     /// Adds the nodes of the member to an ONNX graph, from the input `x` to its logits, and returns the name of the logits.
-    pub(crate) fn add_to_graph(&self, graph: &mut Graph, name: &str) -> String {
+    pub(crate) fn add_to_graph(&self, graph: &mut GraphBuilder, name: &str) -> String {
         match self {
             Member::Network(network) => {
                 let layers = network.to_layers();
@@ -166,8 +166,8 @@ impl Member {
 }
 
 impl MemberDescription {
-    /// Number of tensors that the member needs; an error if the description is impossible. A file may be hostile, so this number is compared
-    /// with that of its tensors before their names are made.
+    /// Number of tensors that the member needs; an error if the description is impossible. A file may be malicious, so this number is compared
+    /// with the number of tensors in the file before memory is allocated.
     pub(crate) fn tensor_count(&self) -> std::result::Result<usize, String> {
         match self {
             MemberDescription::Network { widths } => shape(widths).map(|shape| 2 * (shape.widths().len() - 1)),
@@ -229,7 +229,7 @@ impl LogitEngine {
 }
 
 fn tensor_names(layer: usize) -> [String; 2] {
-    ["weight", "bias"].map(|part| format!("layer.{layer}.{part}"))
+    ["weight", "bias"].map(|name| format!("layer.{layer}.{name}"))
 }
 
 fn shape(widths: &[usize]) -> std::result::Result<NetworkShape, String> {

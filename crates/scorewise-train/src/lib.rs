@@ -1,4 +1,4 @@
-//! Learning: from a table to a model that was trained for a score and carries its threshold.
+//! Trains models for a score: from a table to a model with its threshold.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -24,10 +24,10 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`plan`] | what a user asks for, as one typed value |
-//! | [`job`] | trainings as data: encoded rows and a flat list of jobs |
-//! | [`learner`] | what can be trained, and the fitted members |
-//! | [`mod@fit`] | losses, and the policy of a training |
+//! | [`plan`] | the settings of a training, as one typed value |
+//! | [`job`] | encoded rows, and a flat list of training jobs |
+//! | [`learner`] | kinds of models that can be trained, and the fitted members |
+//! | [`mod@fit`] | losses, and when a training stops or restarts |
 //! | [`network`] | dense networks: settings, training loop, engine |
 //! | [`backend`] | where jobs run |
 //! | [`ensemble`] | mean probabilities of members |
@@ -48,12 +48,12 @@
 //! let mut network = Network::glorot(NetworkShape::new(2, &[8], 1).unwrap(), 1);
 //! let loss = ScoreLoss::new(Score::parse("f1")?, Prior::uniform());
 //! let (mut engine, mut adam) = (Engine::new(network.shape()), Adam::new(&network));
-//! let (mut logits, mut of_logits) = ([0.0; 8], [0.0; 8]);
+//! let (mut logits, mut logit_gradient) = ([0.0; 8], [0.0; 8]);
 //! for _ in 0..300 {
 //!     engine.forward(&network, &matrix, &[0, 1, 2, 3, 4, 5, 6, 7], &mut logits);
-//!     loss.value_and_gradient(&Rows::new(Logits(&logits), &labels)?, &mut of_logits)?;
+//!     loss.value_and_gradient(&Rows::new(Logits(&logits), &labels)?, &mut logit_gradient)?;
 //!     let mut gradient = vec![0.0; network.parameters.len()];
-//!     engine.backward(&network, &of_logits, &mut gradient);
+//!     engine.backward(&network, &logit_gradient, &mut gradient);
 //!     adam.step(&mut network.parameters, &gradient, 0.02);
 //! }
 //! assert!(logits.iter().zip(&labels).all(|(logit, label)| (*logit > 0.0) == *label));

@@ -1,12 +1,12 @@
-//! Ensembles: members that differ, a mean that is one, and the same bits for any number of threads.
+//! Ensembles: members with different seeds, their mean probabilities, and the same bits for any number of threads.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 mod patterns;
 
 use std::ops::ControlFlow;
 
-use patterns::{Data, Training, blobs, disc, fit_all, layers, score_loss, swept};
+use patterns::{TestData, TrainingSetup, blobs, disc, fit_all, layers, score_loss, swept};
 use scorewise::multiclass::SimplexLoss;
 use scorewise::sweep::{Bootstrap, Resampling};
 use scorewise::{Purpose, Score, stream};
@@ -21,15 +21,15 @@ use scorewise_train::job::{Dataset, Job, RowSplit};
 use scorewise_train::learner::Member;
 use scorewise_train::network::{Engine, Network, NetworkShape, WarmStart};
 
-/// One job for each split of the data set, or for its only one, with the seeds of the members of an ensemble.
-fn jobs(dataset: &Dataset, training: &Training, members: usize) -> Vec<Job> {
+/// One job for each member of an ensemble. If the data set has several splits, each member uses its own.
+fn jobs(dataset: &Dataset, training: &TrainingSetup, members: usize) -> Vec<Job> {
     let split = |member: usize| if dataset.splits.len() > 1 { member } else { 0 };
     (0..members)
         .map(|member| training.job(split(member), stream(training.seed, Purpose::Member, member as u64)))
         .collect()
 }
 
-fn trained(data: &Data, training: &Training, members: usize, threads: usize) -> (Ensemble, Vec<Fit>) {
+fn trained(data: &TestData, training: &TrainingSetup, members: usize, threads: usize) -> (Ensemble, Vec<Fit>) {
     let dataset = data.dataset();
     let fits = fit_all(std::slice::from_ref(&dataset), &jobs(&dataset, training, members), threads);
     (Ensemble::of_fits(&fits).unwrap(), fits)
@@ -55,7 +55,7 @@ fn any_number_of_threads_gives_the_same_bits() {
     for (data, outputs, objective) in
         [(disc(500), 1, score_loss("f1", "cosine:0.5,0.2").into()), (blobs(500), 3, simplex)]
     {
-        let mut settings = Training { seed: 3, ..Training::new(objective) };
+        let mut settings = TrainingSetup { seed: 3, ..TrainingSetup::new(objective) };
         (settings.epochs, settings.warm_start, settings.hidden) = (5, warm_start, layers(&[16, 8]));
         let (one, fits) = trained(&data, &settings, 5, 1);
         for threads in [2, 8] {
@@ -63,15 +63,15 @@ fn any_number_of_threads_gives_the_same_bits() {
             assert_eq!((&other, &other_fits), (&one, &fits), "{threads} threads");
             assert_eq!(bits(&other), bits(&one), "{threads} threads");
         }
-        // Each with its own seed: no two are alike.
-        for (at, member) in one.members().iter().enumerate() {
-            assert!(one.members()[..at].iter().all(|other| other != member));
+        // Every member has its own seed, so no two are equal.
+        for (index, member) in one.members().iter().enumerate() {
+            assert!(one.members()[..index].iter().all(|other| other != member));
         }
-        // Four blocks and a part of one.
+        // More than four blocks of rows.
         let many: Vec<u32> = (0..4500).map(|row| row % 500).collect();
-        let alone = on_threads(1, || one.probabilities(&data.matrix, &many));
-        assert_eq!(on_threads(3, || one.probabilities(&data.matrix, &many)), alone);
-        assert_eq!(alone[..500 * outputs], alone[500 * outputs..1000 * outputs]);
+        let expected = on_threads(1, || one.probabilities(&data.matrix, &many));
+        assert_eq!(on_threads(3, || one.probabilities(&data.matrix, &many)), expected);
+        assert_eq!(expected[..500 * outputs], expected[500 * outputs..1000 * outputs]);
     }
 }
 
@@ -101,11 +101,11 @@ fn probabilities_are_the_mean_of_the_members() {
 }
 
 #[test]
-fn one_threshold_for_the_mean_serves_rows_not_seen() {
+fn the_threshold_of_the_mean_works_on_unseen_rows() {
     let data = disc(2400);
     let (known, unseen): (Vec<u32>, Vec<u32>) = data.all_rows().into_iter().partition(|row| *row < 1600);
     let (training, validation): (Vec<u32>, Vec<u32>) = known.iter().partition(|row| *row % 3 != 0);
-    let mut settings = Training::new(score_loss("f1", "cosine:0.5,0.1"));
+    let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.1"));
     (settings.epochs, settings.learning_rate, settings.hidden) = (120, 5e-3, layers(&[24, 12]));
     let split = RowSplit { training: training.clone(), validation: validation.clone() };
     let dataset = Dataset { splits: vec![split], ..data.dataset() };
@@ -123,7 +123,7 @@ fn one_threshold_for_the_mean_serves_rows_not_seen() {
 fn a_member_that_learnt_nothing_is_left_out() {
     // Without the cure some initial predictions lie outside a narrow support and stay there.
     let data = disc(400);
-    let mut settings = Training::new(score_loss("tss", "cosine:0.62,0.03"));
+    let mut settings = TrainingSetup::new(score_loss("tss", "cosine:0.62,0.03"));
     (settings.epochs, settings.cure, settings.hidden) = (3, false, layers(&[16, 8]));
     let (ensemble, fits) = trained(&data, &settings, 12, 2);
     let successes = fits.iter().filter(|fit| fit.success).count();
@@ -132,8 +132,8 @@ fn a_member_that_learnt_nothing_is_left_out() {
 }
 
 #[test]
-fn an_interrupt_keeps_the_members_that_were_begun() {
-    let mut settings = Training::new(score_loss("f1", "uniform"));
+fn an_interrupt_keeps_the_members_that_were_started() {
+    let mut settings = TrainingSetup::new(score_loss("f1", "uniform"));
     (settings.epochs, settings.hidden) = (4, layers(&[3]));
     let stop = |member: usize, epoch: usize, _: &_| {
         if (member, epoch) == (1, 1) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -146,7 +146,7 @@ fn an_interrupt_keeps_the_members_that_were_begun() {
 }
 
 #[test]
-fn impossible_ensembles_are_refused() {
+fn invalid_ensembles_are_refused() {
     assert_eq!(Ensemble::new(Vec::new()).unwrap_err().to_string(), "ensemble: has no members");
     let member = |inputs, hidden| Member::Network(Network::glorot(NetworkShape::new(inputs, &[hidden], 1).unwrap(), 0));
     assert!(Ensemble::new(vec![member(2, 2), member(2, 3)]).is_ok(), "hidden layers may differ");
@@ -159,7 +159,7 @@ fn impossible_ensembles_are_refused() {
 #[test]
 fn held_out_probabilities_come_from_members_that_were_not_trained_on_the_row() {
     let data = disc(600);
-    let mut settings = Training::new(score_loss("f1", "cosine:0.5,0.3"));
+    let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.3"));
     (settings.epochs, settings.hidden) = (60, layers(&[16, 8]));
     let second = data.training[..200].to_vec();
     let swapped = [&data.validation[..], &data.training[200..]].concat();
@@ -170,26 +170,26 @@ fn held_out_probabilities_come_from_members_that_were_not_trained_on_the_row() {
     let samples: Vec<Sample<'_>> = (0..2).map(|split| dataset.sample(split)).collect();
     let (rows, probabilities) = held_out_probabilities(&fits, &samples);
     assert_eq!(rows.len(), data.validation.len() + second.len());
-    for (member, held) in [&data.validation, &second].into_iter().enumerate() {
+    for (member, held_out) in [&data.validation, &second].into_iter().enumerate() {
         let alone = Ensemble::new(vec![fits[member].member.clone()]).unwrap();
-        for (row, expected) in held.iter().zip(alone.probabilities(&data.matrix, held)) {
-            let at = rows.binary_search(row).unwrap();
-            assert_eq!(probabilities[at].to_bits(), expected.to_bits(), "row {row}");
+        for (row, expected) in held_out.iter().zip(alone.probabilities(&data.matrix, held_out)) {
+            let index = rows.binary_search(row).unwrap();
+            assert_eq!(probabilities[index].to_bits(), expected.to_bits(), "row {row}");
         }
     }
-    // With the same validation rows for all members it is the mean of all.
+    // If all members have the same validation rows, it is the mean of all members.
     let (ensemble, fits) = trained(&data, &settings, 3, 1);
     let (rows, probabilities) = held_out_probabilities(&fits, &[data.sample(); 3]);
     assert_eq!(probabilities, ensemble.probabilities(&data.matrix, &rows));
 }
 
-/// The numbers in [0, 1) from which the first weights of member 0 were made: a training whose steps are too short to move any weight.
-fn units_behind_the_first_weights(seed: u64, inputs: usize) -> Vec<f64> {
-    let values: Vec<f32> = (0..2 * inputs).map(|at| (at % 7) as f32 - 3.0).collect();
+/// The random numbers in [0, 1) behind the initial weights of member 0, from a training whose learning rate is too small to change any weight.
+fn random_numbers_of_the_initial_weights(seed: u64, inputs: usize) -> Vec<f64> {
+    let values: Vec<f32> = (0..2 * inputs).map(|index| (index % 7) as f32 - 3.0).collect();
     let (matrix, rows) = (Matrix::new(inputs, &values).unwrap(), [0, 1]);
     let split = RowSplit { training: rows.to_vec(), validation: rows.to_vec() };
     let dataset = Dataset { matrix, labels: [0, 1].into(), classes: 2, weights: None, splits: vec![split] };
-    let mut settings = Training { seed, ..Training::new(score_loss("tss", "uniform:0,1")) };
+    let mut settings = TrainingSetup { seed, ..TrainingSetup::new(score_loss("tss", "uniform:0,1")) };
     (settings.learning_rate, settings.epochs, settings.cure, settings.hidden) = (1e-30, 1, false, layers(&[]));
     let fits = fit_all(std::slice::from_ref(&dataset), &jobs(&dataset, &settings, 1), 1);
     let limit = (6.0 / (inputs + 1) as f64).sqrt();
@@ -198,23 +198,23 @@ fn units_behind_the_first_weights(seed: u64, inputs: usize) -> Vec<f64> {
 }
 
 #[test]
-fn first_weights_split_and_bootstrap_draw_from_generators_of_their_own() {
+fn initial_weights_split_and_bootstrap_use_independent_random_numbers() {
     const ROWS: usize = 200;
     for seed in [0, 1, 7, u64::MAX] {
-        let units = units_behind_the_first_weights(seed, ROWS);
+        let units = random_numbers_of_the_initial_weights(seed, ROWS);
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
 
-        // What a Poisson bootstrap would make of these numbers in rows 1, 3, 5 …: 0 copies below 1/e.
+        // If a Poisson bootstrap used these numbers for the rows 1, 3, 5, …, those below 1/e would give 0 copies.
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
         for replicate in 0..100 {
             let mut copies = vec![0; 2 * ROWS];
             bootstrap.copies(replicate, &[false; 2 * ROWS], &mut copies).unwrap();
-            let drawn = copies.iter().skip(1).step_by(2).map(|copies| *copies == 0);
-            let alike = drawn.zip(&units).filter(|(none, unit)| *none == (**unit < (-1.0f64).exp())).count();
-            assert!(alike < ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {alike} of {ROWS} rows alike");
+            let is_left_out = copies.iter().skip(1).step_by(2).map(|copies| *copies == 0);
+            let equal = is_left_out.zip(&units).filter(|(none, unit)| *none == (**unit < (-1.0f64).exp())).count();
+            assert!(equal < ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {equal} of {ROWS} rows agree");
         }
 
-        // What a split would make of them: a shuffle of each class, whose end is the test.
+        // If a split used these numbers to shuffle each class, the end of the shuffled rows would be the test rows.
         let classes: Vec<u32> = (0..ROWS as u32).map(|row| row % 2).collect();
         let names = vec!["no".to_string(), "yes".to_string()];
         let labels = Labels { classes, names, ahead: None };
@@ -223,11 +223,11 @@ fn first_weights_split_and_bootstrap_draw_from_generators_of_their_own() {
         let (parts, _) = Split::Random.parts(&table, &labels, &Shares { test: 0.5, validation: 0.25 }, seed).unwrap();
         for class in 0..2 {
             let mut order: Vec<u32> = (0..ROWS as u32).filter(|row| row % 2 == class).collect();
-            for (at, unit) in (1..order.len()).rev().zip(&units) {
-                order.swap(at, (unit * (at + 1) as f64) as usize);
+            for (index, unit) in (1..order.len()).rev().zip(&units) {
+                order.swap(index, (unit * (index + 1) as f64) as usize);
             }
-            let alike = order[ROWS / 4..].iter().filter(|row| parts.test.contains(row)).count();
-            assert!(alike < ROWS / 4 * 3 / 4, "seed {seed}, class {class}: {alike} of {} rows alike", ROWS / 4);
+            let equal = order[ROWS / 4..].iter().filter(|row| parts.test.contains(row)).count();
+            assert!(equal < ROWS / 4 * 3 / 4, "seed {seed}, class {class}: {equal} of {} rows agree", ROWS / 4);
         }
     }
 }

@@ -1,22 +1,23 @@
-//! Training learns, stops, starts again where it must, and is the same for the same seed.
+//! Training learns, stops, restarts when it is stuck, and gives the same result for the same seed.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 mod patterns;
 
 use std::ops::ControlFlow;
 
-use patterns::{Data, Training, blobs, disc, fit_all, layers, network, ring, score_loss, swept};
+use patterns::{TestData, TrainingSetup, blobs, disc, fit_all, layers, network, ring, score_loss, swept};
 use scorewise::multiclass::{Average, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
 use scorewise::{CrossEntropy, ExactLoss, Logits, Loss, Prior, Rows, Score, ScoreLoss};
 use scorewise_train::Matrix;
 use scorewise_train::backend::{Backend, Cpu};
 use scorewise_train::ensemble::Ensemble;
-use scorewise_train::fit::{Fit, Keep, Objective, Outcome, Phase, Sample};
+use scorewise_train::fit::{Fit, Keep, Objective, Phase, Sample, StopReason};
 use scorewise_train::job::Job;
 use scorewise_train::network::{BatchSize, NetworkSettings, Optimiser, WarmStart, fit};
 
-fn f1_on_all_rows(fit: &Fit, data: &Data) -> (f64, f64) {
+/// F1 of all rows at ½ and at the best threshold.
+fn f1_on_all_rows(fit: &Fit, data: &TestData) -> (f64, f64) {
     let ensemble = Ensemble::new(vec![fit.member.clone()]).unwrap();
     let sweep = swept(&ensemble, &data.sample(), &data.all_rows());
     let f1 = Score::parse("f1").unwrap();
@@ -41,7 +42,7 @@ fn cross_entropy() -> Objective {
 }
 
 /// The share of all rows whose class has the highest probability.
-fn accuracy(fit: &Fit, data: &Data) -> f64 {
+fn accuracy(fit: &Fit, data: &TestData) -> f64 {
     let ensemble = Ensemble::new(vec![fit.member.clone()]).unwrap();
     let probabilities = ensemble.probabilities(&data.matrix, &data.all_rows());
     let is_right = |(row, label): (&[f64], &u32)| row.iter().all(|other| *other <= row[*label as usize]);
@@ -50,9 +51,9 @@ fn accuracy(fit: &Fit, data: &Data) -> f64 {
 }
 
 #[test]
-fn score_oriented_training_has_its_best_threshold_where_the_prior_is() {
+fn score_oriented_training_moves_the_best_threshold_to_the_prior() {
     let data = disc(3000);
-    let mut settings = Training::new(score_loss("f1", "cosine:0.5,0.1"));
+    let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.1"));
     (settings.epochs, settings.patience, settings.batch, settings.learning_rate) =
         (400, 100, BatchSize::Rows(256), 5e-3);
     let trained = data.train(&[24, 12], &settings);
@@ -63,9 +64,9 @@ fn score_oriented_training_has_its_best_threshold_where_the_prior_is() {
 }
 
 #[test]
-fn a_start_outside_the_support_is_dead_without_the_cure_and_lives_with_it() {
+fn the_cure_moves_initial_predictions_inside_the_support() {
     let data = disc(600);
-    let mut settings = Training::new(score_loss("tss", "cosine:0.05,0.04"));
+    let mut settings = TrainingSetup::new(score_loss("tss", "cosine:0.05,0.04"));
     (settings.epochs, settings.patience) = (40, 40);
     settings.cure = false;
     let stuck = data.train(&[24, 12], &settings);
@@ -76,10 +77,10 @@ fn a_start_outside_the_support_is_dead_without_the_cure_and_lives_with_it() {
 }
 
 #[test]
-fn a_training_that_leaves_the_support_is_tried_again() {
-    // So great a rate throws all predictions out of a narrow support in one step, to one side or the other.
+fn a_training_that_leaves_the_support_is_restarted() {
+    // With such a large learning rate one step moves all predictions out of a narrow support.
     let data = disc(300);
-    let mut settings = Training::new(score_loss("f1", "cosine:0.5,0.05"));
+    let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.05"));
     (settings.epochs, settings.patience, settings.learning_rate, settings.batch) = (6, 6, 1e3, BatchSize::Full);
     settings.optimiser = Optimiser::Sgd;
     let trained = data.train(&[], &settings);
@@ -89,9 +90,9 @@ fn a_training_that_leaves_the_support_is_tried_again() {
 }
 
 #[test]
-fn same_seed_same_bits_and_another_seed_others() {
+fn equal_seeds_give_equal_bits_and_different_seeds_do_not() {
     let data = disc(500);
-    let mut settings = Training::new(score_loss("csi", "uniform"));
+    let mut settings = TrainingSetup::new(score_loss("csi", "uniform"));
     settings.epochs = 5;
     let first = data.train(&[24, 12], &settings);
     assert_eq!(data.train(&[24, 12], &settings), first);
@@ -100,7 +101,7 @@ fn same_seed_same_bits_and_another_seed_others() {
 }
 
 #[test]
-fn every_loss_trains_and_stopping_keeps_what_it_says() {
+fn every_loss_trains_and_keeps_the_requested_weights() {
     let data = disc(800);
     for loss in [
         Loss::CrossEntropy(CrossEntropy::plain()),
@@ -108,7 +109,7 @@ fn every_loss_trains_and_stopping_keeps_what_it_says() {
         Loss::Exact(ExactLoss::new(Score::parse("f1").unwrap(), Prior::uniform())),
         score_loss("hss", "uniform"),
     ] {
-        let mut settings = Training::new(loss);
+        let mut settings = TrainingSetup::new(loss);
         (settings.epochs, settings.patience, settings.batch) = (30, 4, BatchSize::Full);
         settings.learning_rate = 1e-2;
         let best = data.train(&[24, 12], &settings);
@@ -117,8 +118,8 @@ fn every_loss_trains_and_stopping_keeps_what_it_says() {
         let kept = best.kept.unwrap();
         assert_eq!(best.history[kept].validation, lowest);
         assert!(best.history.len() <= kept + 1 + 4);
-        let expected = if best.history.len() == kept + 1 + 4 { Outcome::Patience } else { Outcome::Epochs };
-        assert_eq!(best.outcome, expected);
+        let expected = if best.history.len() == kept + 1 + 4 { StopReason::Patience } else { StopReason::Epochs };
+        assert_eq!(best.stop_reason, expected);
         settings.keep = Keep::Last;
         let last = data.train(&[24, 12], &settings);
         assert_eq!((last.kept, &last.history), (Some(last.history.len() - 1), &best.history));
@@ -126,9 +127,9 @@ fn every_loss_trains_and_stopping_keeps_what_it_says() {
 }
 
 #[test]
-fn descent_with_momentum_learns_too() {
+fn gradient_descent_with_momentum_learns() {
     let data = disc(800);
-    let mut settings = Training::new(cross_entropy());
+    let mut settings = TrainingSetup::new(cross_entropy());
     settings.optimiser = Optimiser::Sgd;
     (settings.epochs, settings.learning_rate, settings.weight_decay) = (150, 3e-2, 1e-4);
     let (_, best) = f1_on_all_rows(&data.train(&[16, 8], &settings), &data);
@@ -136,7 +137,7 @@ fn descent_with_momentum_learns_too() {
 }
 
 #[test]
-fn a_weight_of_two_is_the_row_twice() {
+fn a_weight_of_two_equals_a_repeated_row() {
     let mut data = disc(300);
     let twice: Vec<u32> = data.all_rows().into_iter().filter(|row| row % 5 == 0).collect();
     data.weights = Some((0..300).map(|row| if row % 5 == 0 { 2.0 } else { 1.0 }).collect());
@@ -146,7 +147,7 @@ fn a_weight_of_two_is_the_row_twice() {
         rows.extend(again);
     }
     for objective in [score_loss("f1", "cosine:0.5,0.3").into(), cross_entropy()] {
-        let mut settings = Training::new(objective);
+        let mut settings = TrainingSetup::new(objective);
         (settings.epochs, settings.batch) = (5, BatchSize::Full);
         let (weighted, doubled) = (data.train(&[8], &settings), repeated.train(&[8], &settings));
         for (a, b) in weighted.history.iter().zip(&doubled.history) {
@@ -160,7 +161,7 @@ fn a_weight_of_two_is_the_row_twice() {
 }
 
 #[test]
-fn three_blobs_are_told_apart_by_every_objective_of_many_classes() {
+fn every_multiclass_objective_separates_three_clusters() {
     let data = blobs(1500);
     let balanced = SoftmaxCrossEntropy::balanced(&data.sample().class_weights()).unwrap();
     for objective in [
@@ -172,7 +173,7 @@ fn three_blobs_are_told_apart_by_every_objective_of_many_classes() {
         one_versus_rest("tss", "cosine:0.5,0.3"),
         one_versus_rest("f1", "cosine:0.5,0.1"),
     ] {
-        let mut settings = Training::new(objective);
+        let mut settings = TrainingSetup::new(objective);
         (settings.epochs, settings.learning_rate) = (40, 5e-3);
         let trained = data.train(&[12], &settings);
         let share = accuracy(&trained, &data);
@@ -181,10 +182,10 @@ fn three_blobs_are_told_apart_by_every_objective_of_many_classes() {
 }
 
 #[test]
-fn supports_that_exclude_each_other_are_entered_all_the_same() {
-    // Three classes cannot all have a share near a half: the cure is a warm start, and without it a class is lost.
+fn the_cure_uses_a_warm_start_when_no_initialisation_fits_all_supports() {
+    // Three probabilities cannot all be near ½, so the cure is a warm start; without it, some class is never predicted.
     let data = blobs(600);
-    let mut settings = Training::new(one_versus_rest("f1", "cosine:0.5,0.02"));
+    let mut settings = TrainingSetup::new(one_versus_rest("f1", "cosine:0.5,0.02"));
     (settings.epochs, settings.patience, settings.learning_rate) = (60, 60, 5e-3);
     let mut shares = |cure: bool| -> Vec<f64> {
         settings.cure = cure;
@@ -202,10 +203,10 @@ fn supports_that_exclude_each_other_are_entered_all_the_same() {
 }
 
 #[test]
-fn softmax_of_two_classes_agrees_with_one_logit() {
+fn softmax_with_two_classes_agrees_with_one_logit() {
     let data = disc(1500);
     let train = |objective: Objective| {
-        let mut settings = Training::new(objective);
+        let mut settings = TrainingSetup::new(objective);
         (settings.epochs, settings.learning_rate) = (120, 5e-3);
         data.train(&[16, 8], &settings)
     };
@@ -216,9 +217,9 @@ fn softmax_of_two_classes_agrees_with_one_logit() {
 }
 
 #[test]
-fn warm_start_finds_a_ring_that_the_score_alone_does_not() {
+fn a_warm_start_learns_a_ring_that_the_score_loss_alone_does_not() {
     let data = ring(4000);
-    let mut settings = Training::new(score_loss("f1", "cosine:0.5,0.1"));
+    let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.1"));
     (settings.epochs, settings.patience, settings.learning_rate) = (200, 30, 5e-3);
     let (cold, _) = f1_on_all_rows(&data.train(&[24, 12], &settings), &data);
     settings.warm_start = Some(WarmStart::default());
@@ -231,10 +232,10 @@ fn warm_start_finds_a_ring_that_the_score_alone_does_not() {
 }
 
 #[test]
-fn warm_start_puts_the_best_threshold_at_the_mean_of_the_prior() {
-    // So slow a main phase leaves the network where the moved bias put it.
+fn a_warm_start_moves_the_best_threshold_to_the_mean_of_the_prior() {
+    // The main phase is so slow that the network stays where the bias was moved.
     let data = disc(1200);
-    let mut settings = Training::new(score_loss("f1", "cosine:0.3,0.2"));
+    let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.3,0.2"));
     (settings.epochs, settings.learning_rate) = (40, 5e-3);
     let all = [&data.training[..], &data.validation].concat();
     for (on_all, rows) in [(false, &data.validation), (true, &all)] {
@@ -251,16 +252,16 @@ fn warm_start_puts_the_best_threshold_at_the_mean_of_the_prior() {
 }
 
 #[test]
-fn a_steady_warm_start_ends_where_the_loss_is_lowest() {
+fn a_steady_warm_start_moves_the_bias_to_the_lowest_loss() {
     let data = disc(1200);
     let loss = ScoreLoss::new(Score::parse("csi").unwrap(), "cosine:0.4,0.2".parse().unwrap());
-    let mut settings = Training::new(Loss::Score(loss.clone()));
+    let mut settings = TrainingSetup::new(Loss::Score(loss.clone()));
     (settings.epochs, settings.learning_rate) = (40, 5e-3);
     let all = [&data.training[..], &data.validation].concat();
     let sample = data.sample();
     let events: Vec<bool> = all.iter().map(|row| sample.labels[*row as usize] == 1).collect();
-    // The loss of the network with so much added to its bias, after a main phase too slow to move it.
-    let mut lost = |steady: bool| {
+    // The loss with several shifts of the output bias, after a main phase that is too slow to move it.
+    let mut losses = |steady: bool| {
         let warm = WarmStart { epochs: Some(4), patience: Some(4), slower: 1e-9, on_all: true, steady };
         settings.warm_start = Some(warm);
         let ensemble = Ensemble::new(vec![data.train(&[16, 8], &settings).member]).unwrap();
@@ -271,17 +272,17 @@ fn a_steady_warm_start_ends_where_the_loss_is_lowest() {
             loss.value(&Rows::new(Logits(&moved), &events).unwrap()).unwrap()
         })
     };
-    let [steady, others @ ..] = lost(true);
+    let [steady, others @ ..] = losses(true);
     assert!(others.iter().all(|other| *other > steady - 1e-6), "{steady} and {others:?}");
-    let exact = lost(false)[0];
-    assert!(exact > steady + 1e-3, "at the best threshold {exact}, where the loss is lowest {steady}");
+    let exact = losses(false)[0];
+    assert!(exact > steady + 1e-3, "loss {exact} without the steady shift, {steady} with it");
 }
 
 #[test]
-fn warm_start_serves_many_classes_as_well() {
+fn a_warm_start_works_with_many_classes() {
     let data = blobs(900);
     for objective in [one_versus_rest("f1", "cosine:0.5,0.1"), simplex("mcc")] {
-        let mut settings = Training::new(objective);
+        let mut settings = TrainingSetup::new(objective);
         (settings.epochs, settings.learning_rate) = (30, 5e-3);
         settings.warm_start = Some(WarmStart::default());
         let trained = data.train(&[8], &settings);
@@ -291,14 +292,14 @@ fn warm_start_serves_many_classes_as_well() {
 }
 
 #[test]
-fn numbers_that_are_no_longer_finite_end_it_with_what_was_best() {
+fn a_diverged_training_keeps_the_best_finite_weights() {
     let data = disc(300);
     for objective in [cross_entropy(), softmax_cross_entropy()] {
-        let mut settings = Training::new(objective);
+        let mut settings = TrainingSetup::new(objective);
         settings.optimiser = Optimiser::Sgd;
         settings.learning_rate = 1e30;
         let trained = data.train(&[24, 12], &settings);
-        assert_eq!(trained.outcome, Outcome::Diverged);
+        assert_eq!(trained.stop_reason, StopReason::Diverged);
         assert!(network(&trained).parameters.iter().all(|x| x.is_finite()));
         assert_eq!(trained.history.len(), trained.kept.map_or(0, |kept| kept + 1));
         settings.keep = Keep::Last;
@@ -307,12 +308,12 @@ fn numbers_that_are_no_longer_finite_end_it_with_what_was_best() {
 }
 
 #[test]
-fn one_answer_for_all_rows_is_no_success() {
-    // Features that say nothing: the first weights' loss is beaten, but only by an alarm for all.
+fn a_constant_prediction_is_no_success() {
+    // The features carry no information: the loss falls, but only because all rows are predicted positive.
     let labels: Vec<u32> = (0..90).map(|row| u32::from(row % 5 == 0)).collect();
-    let data = Data::new(1, &[1.0; 90], labels);
+    let data = TestData::new(1, &[1.0; 90], labels);
     for objective in [score_loss("f1", "cosine:0.5,0.3").into(), cross_entropy()] {
-        let mut settings = Training::new(objective);
+        let mut settings = TrainingSetup::new(objective);
         (settings.epochs, settings.learning_rate) = (20, 1e-2);
         let trained = data.train(&[], &settings);
         assert!(trained.history.iter().any(|epoch| epoch.validation < trained.first) && !trained.success);
@@ -320,32 +321,32 @@ fn one_answer_for_all_rows_is_no_success() {
 }
 
 #[test]
-fn a_watcher_may_end_it_and_the_best_is_kept() {
+fn a_watcher_can_stop_the_training_and_the_best_weights_are_kept() {
     let data = disc(200);
-    let mut settings = Training::new(score_loss("f1", "uniform"));
+    let mut settings = TrainingSetup::new(score_loss("f1", "uniform"));
     settings.hidden = layers(&[3]);
-    let stopped = |settings: &Training| {
+    let stopped = |settings: &TrainingSetup| {
         let stop =
             &mut |number: usize, _: &_| if number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         fit(&settings.network, &settings.objective, settings.seed, &data.sample(), 1, stop).unwrap()
     };
     let first = stopped(&settings);
-    assert_eq!((first.history.len(), first.outcome), (3, Outcome::Stopped));
+    assert_eq!((first.history.len(), first.stop_reason), (3, StopReason::Stopped));
     settings.epochs = first.kept.unwrap() + 1;
     assert_eq!(data.train(&[3], &settings).member, first.member);
-    // Stopped during its warm-up, it has the score's threshold all the same, and no epochs of the score's loss.
+    // A training that is stopped during its warm-up has no epochs of the score's loss.
     settings.warm_start = Some(WarmStart { epochs: Some(9), ..WarmStart::default() });
     let second = stopped(&settings);
-    assert_eq!((second.warm_up.len(), second.history.len(), second.outcome), (3, 0, Outcome::Stopped));
+    assert_eq!((second.warm_up.len(), second.history.len(), second.stop_reason), (3, 0, StopReason::Stopped));
 }
 
 #[test]
-fn parallel_jobs_have_the_bits_of_single_ones() {
+fn parallel_jobs_give_the_same_bits_as_single_jobs() {
     let datasets = [disc(400).dataset(), blobs(400).dataset()];
     let mut jobs = Vec::new();
     for seed in 0..3 {
         let job = |dataset: usize, hidden: &[usize], objective: Objective| {
-            let mut settings = Training::new(objective);
+            let mut settings = TrainingSetup::new(objective);
             (settings.epochs, settings.hidden) = (4, layers(hidden));
             Job { dataset, ..settings.job(0, seed) }
         };
@@ -353,13 +354,13 @@ fn parallel_jobs_have_the_bits_of_single_ones() {
         jobs.push(job(1, &[10], simplex("mcc")));
         jobs.push(job(1, &[10], one_versus_rest("csi", "uniform")));
     }
-    let alone: Vec<Fit> = jobs.iter().flat_map(|job| fit_all(&datasets, std::slice::from_ref(job), 1)).collect();
-    assert_eq!(fit_all(&datasets, &jobs, 1), alone);
-    assert_eq!(fit_all(&datasets, &jobs, 2), alone);
-    // A job is data: written and read again, it trains the same member.
+    let expected: Vec<Fit> = jobs.iter().flat_map(|job| fit_all(&datasets, std::slice::from_ref(job), 1)).collect();
+    assert_eq!(fit_all(&datasets, &jobs, 1), expected);
+    assert_eq!(fit_all(&datasets, &jobs, 2), expected);
+    // A job is the same after it is written and read.
     let again: Vec<Job> = serde_json::from_str(&serde_json::to_string(&jobs).unwrap()).unwrap();
     assert_eq!(again, jobs);
-    // After a break the running job is ended and no other is begun.
+    // After a break the running job ends and no other is started.
     let stop = |job: usize, _: usize, _: &_| if job == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let fits = Cpu { threads: 1 }.fit(&datasets, &jobs, &stop).unwrap();
     let lengths: Vec<_> = fits.into_iter().map(|fit| fit.map(|fit| fit.history.len())).collect();
@@ -367,7 +368,7 @@ fn parallel_jobs_have_the_bits_of_single_ones() {
 }
 
 #[test]
-fn wrong_settings_are_refused_by_the_names_that_users_write() {
+fn invalid_settings_are_refused_with_their_names() {
     let objective: Objective = score_loss("f1", "uniform").into();
     let right = NetworkSettings::default();
     let refused = |settings: NetworkSettings| settings.check(&objective).unwrap_err().to_string();
@@ -393,7 +394,7 @@ fn wrong_settings_are_refused_by_the_names_that_users_write() {
 }
 
 #[test]
-fn data_that_do_not_fit_together_are_refused() {
+fn inconsistent_data_are_refused() {
     let data = disc(200);
     let sample = data.sample();
     let settings = NetworkSettings { hidden: layers(&[3]), ..NetworkSettings::default() };

@@ -1,6 +1,6 @@
-//! Model files: what is written is read, and what is not a model is told apart.
+//! Model files: written models are read back unchanged, and other files give clear errors.
 
-// The helpers of these tests are tests too.
+// Helpers may panic, as tests do.
 #![allow(clippy::unwrap_used)]
 
 mod models;
@@ -16,20 +16,20 @@ use scorewise_table::table::{Kind, Reading};
 use scorewise_table::target::{Rule, Target};
 use scorewise_train::Place;
 use scorewise_train::learner::Member;
-use scorewise_train::model::{Chosen, Decision, Model, Predictor};
+use scorewise_train::model::{Decision, Model, Predictor, ThresholdSource};
 use scorewise_train::network::{Dense, Network, NetworkShape};
 use scorewise_train::plan::Plan;
 use serde_json::{Value, json};
 
-/// A folder for one test, gone at its end.
-struct Folder(PathBuf);
+/// A temporary folder that is removed at the end of the test.
+struct TestFolder(PathBuf);
 
-impl Folder {
+impl TestFolder {
     fn new(test: &str) -> Self {
         let path = std::env::temp_dir().join(format!("scorewise-model-{test}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        TestFolder(path)
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -44,17 +44,18 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-fn refusal(bytes: &[u8]) -> String {
+/// The error message for a file with these bytes.
+fn load_error(bytes: &[u8]) -> String {
     Model::from_bytes("m.scorewise", bytes).unwrap_err().to_string()
 }
 
-/// The file with its description and header edited, and a checksum that fits.
+/// The file with its description and header edited, and a correct checksum.
 fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
@@ -62,27 +63,28 @@ fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
     edit(&mut description, &mut header);
     header["__metadata__"]["scorewise"] = description.to_string().into();
     let header = header.to_string();
-    models::signed([&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat())
+    models::with_checksum([&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat())
 }
 
-fn description(edit: impl FnOnce(&mut Value)) -> String {
-    refusal(&edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |description, _| edit(description)))
+/// The error message for a model whose description was edited.
+fn error_after_editing(edit: impl FnOnce(&mut Value)) -> String {
+    load_error(&edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |description, _| edit(description)))
 }
 
 #[test]
-fn every_model_comes_back_from_its_file_to_the_last_bit() {
-    let folder = Folder::new("round");
+fn every_model_is_read_back_unchanged() {
+    let folder = TestFolder::new("round");
     for (name, model) in models::all() {
         let path = folder.file(name);
         model.save(&path).unwrap();
-        let back = Model::load(&path).unwrap();
-        assert_eq!(back, model, "{name}");
-        assert_eq!(back.to_bytes().unwrap(), fs::read(&path).unwrap(), "{name}");
+        let read = Model::load(&path).unwrap();
+        assert_eq!(read, model, "{name}");
+        assert_eq!(read.to_bytes().unwrap(), fs::read(&path).unwrap(), "{name}");
     }
 }
 
 #[test]
-fn the_documented_example_is_what_is_written() {
+fn the_documented_example_matches_the_written_file() {
     let number = |column: &str, mean, deviation| Input {
         column: column.into(),
         kind: Kind::Number,
@@ -108,7 +110,7 @@ fn the_documented_example_is_what_is_written() {
             threshold: 0.4375,
             interval: Some((0.431, 0.444)),
             value: Some(0.625),
-            chosen: Chosen::ValidationSweep,
+            chosen: ThresholdSource::ValidationSweep,
             words: "the best tss on the validation rows".into(),
         },
         seed: 0,
@@ -124,13 +126,13 @@ fn the_documented_example_is_what_is_written() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/model-file.md")).unwrap();
     let (_, example) = page.split_once("```json\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
-    let shown: Value = serde_json::from_str(example).unwrap();
-    // As texts: the order of the fields is part of the format.
-    assert_eq!(shown.to_string(), header.to_string());
+    let documented: Value = serde_json::from_str(example).unwrap();
+    // Compared as text, since the order of the fields is part of the format.
+    assert_eq!(documented.to_string(), header.to_string());
 }
 
 #[test]
-fn the_safetensors_library_reads_our_files() {
+fn the_safetensors_library_reads_model_files() {
     let model = models::binary(17, &[5], 2, 0.5);
     let bytes = model.to_bytes().unwrap();
     let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
@@ -144,46 +146,46 @@ fn the_safetensors_library_reads_our_files() {
 }
 
 #[test]
-fn files_that_are_no_models_are_told_apart() {
-    let folder = Folder::new("foreign");
+fn files_that_are_not_models_give_specific_errors() {
+    let folder = TestFolder::new("foreign");
     let load = |path: &Path| Model::load(path).unwrap_err().to_string();
-    let another = "\nhint: name a file that `scorewise train` has written";
-    let again = "\nhint: copy the file again from where it came, or train the model anew";
+    let another = "\nhint: give a file that was written by `scorewise train`";
+    let again = "\nhint: copy the file again from its source, or train the model again";
 
     let path = folder.file("absent");
     assert_eq!(load(&path), format!("{}: there is no such file{another}", path.display()));
-    assert_eq!(load(&folder.0), format!("{}: is a folder, not a model{another}", folder.0.display()));
+    assert_eq!(load(&folder.0), format!("{}: is a folder, not a model file{another}", folder.0.display()));
     let path = folder.file("empty");
     fs::write(&path, "").unwrap();
     assert_eq!(load(&path), format!("{}: is empty{again}", path.display()));
     if cfg!(unix) {
-        assert_eq!(load(Path::new("/dev/null")), format!("/dev/null: is no regular file{another}"));
+        assert_eq!(load(Path::new("/dev/null")), format!("/dev/null: is not a regular file{another}"));
     }
 
     for text in
         ["x", "age,income\n39,50000\n40,60000\n", "{\"a\": 1, \"b\": [2, 3], \"c\": 4}", "PAR1\x15\x04\x15\x10\x15"]
     {
-        assert_eq!(refusal(text.as_bytes()), format!("m.scorewise: is not a scorewise model{another}"));
+        assert_eq!(load_error(text.as_bytes()), format!("m.scorewise: is not a scorewise model{another}"));
     }
     let header = br#"{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
     let other = [&(header.len() as u64).to_le_bytes()[..], header, &[0; 4]].concat();
     let expected = format!("m.scorewise: is a safetensors file but not a scorewise model{another}");
-    assert_eq!(refusal(&other), expected);
+    assert_eq!(load_error(&other), expected);
 }
 
 #[test]
-fn a_file_that_is_cut_off_anywhere_says_so() {
+fn a_truncated_file_is_reported_as_truncated() {
     let bytes = models::binary(12, &[4], 1, 0.3).to_bytes().unwrap();
     for end in [9, 100, bytes.len() / 2, bytes.len() - 1] {
-        let expected = format!("m.scorewise: is cut off: {end} of at least ");
-        assert!(refusal(&bytes[..end]).starts_with(&expected), "{}", refusal(&bytes[..end]));
+        let expected = format!("m.scorewise: is truncated: it has {end} of at least ");
+        assert!(load_error(&bytes[..end]).starts_with(&expected), "{}", load_error(&bytes[..end]));
     }
     let long = [&bytes[..], b"\n"].concat();
-    assert!(refusal(&long).starts_with("m.scorewise: is damaged: 1 bytes follow its last tensor"));
+    assert!(load_error(&long).starts_with("m.scorewise: is damaged: 1 bytes follow its last tensor"));
 }
 
 #[test]
-fn one_flipped_bit_anywhere_is_refused() {
+fn one_flipped_bit_anywhere_is_an_error() {
     let original = models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
     for byte in 0..original.len() {
         for bit in 0..8 {
@@ -192,20 +194,20 @@ fn one_flipped_bit_anywhere_is_refused() {
             assert!(Model::from_bytes("m.scorewise", &bytes).is_err(), "bit {bit} of byte {byte}");
         }
     }
-    // In the weights nothing but the checksum tells.
+    // A changed weight is only found by the checksum.
     let mut bytes = original.clone();
     let end = bytes.len();
     bytes[end - 2] ^= 1;
-    let again = "copy the file again from where it came, or train the model anew";
-    assert_eq!(refusal(&bytes), format!("m.scorewise: is damaged: its checksum does not match\nhint: {again}"));
+    let again = "copy the file again from its source, or train the model again";
+    assert_eq!(load_error(&bytes), format!("m.scorewise: is damaged: its checksum does not match\nhint: {again}"));
 }
 
 #[test]
-fn a_file_of_format_1_still_loads_and_no_other_file_passes_for_one() {
+fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let old = include_bytes!("data/format-1.scorewise");
     let model = models::binary(12, &[4], 2, 0.3);
     let loaded = Model::from_bytes("m.scorewise", old).unwrap();
-    // Format 1 knew groups but no times, and a list of some settings instead of the plan.
+    // Format 1 had groups but no times, and a list of some settings instead of the plan.
     let order = RowOrder::of_file(Some("station"));
     let members = loaded.members.clone();
     let expected = Model {
@@ -220,59 +222,64 @@ fn a_file_of_format_1_still_loads_and_no_other_file_passes_for_one() {
     assert_eq!(
         (members.len(), &models::network_of(&members[0]).parameters[..4]),
         (2, &weights[..]),
-        "as the old file has them"
+        "the weights of the file of format 1"
     );
-    // A number of members far beyond the tensors of the file is refused before a list of that length is made.
+    // A number of members far above the number of tensors is refused before memory is allocated for it.
     let many = edited(old, |text, _| text["network"]["members"] = json!(u64::MAX));
-    assert!(refusal(&many).contains("8 tensors, but 18446744073709551615 members need 4 each"), "{}", refusal(&many));
+    assert!(
+        load_error(&many).contains("8 tensors, but 18446744073709551615 members need 4 each"),
+        "{}",
+        load_error(&many)
+    );
     let again = Model::from_bytes("m.scorewise", &loaded.to_bytes().unwrap()).unwrap();
-    assert_eq!(again, loaded, "it is written anew in today's format");
+    assert_eq!(again, loaded, "a model of format 1 is unchanged when it is written in the current format");
 
     let new = model.to_bytes().unwrap();
-    let as_first = |text: &mut Value| text["format"] = json!(1);
-    let mismatch = "is damaged: a file of format 1 has no checksum";
-    // Its format changed to 1, the checksum as it was, and signed anew.
+    let set_format_1 = |text: &mut Value| text["format"] = json!(1);
+    let mismatch = "is damaged: a file of format 1 must not have a checksum";
+    // The format changed to 1, first with the old checksum, then with a correct one.
     let mut changed = new.clone();
-    let said = br#"\"format\":"#;
-    let at = changed.windows(said.len()).position(|bytes| bytes == said).unwrap() + said.len();
-    assert_eq!(changed[at], b'2');
-    changed[at] = b'1';
-    assert!(refusal(&changed).contains("is damaged: its checksum does not match"));
-    assert!(refusal(&models::signed(changed)).contains(mismatch));
-    // The name of the checksum changed too, so that there seems to be none.
+    let key = br#"\"format\":"#;
+    let offset = changed.windows(key.len()).position(|bytes| bytes == key).unwrap() + key.len();
+    assert_eq!(changed[offset], b'2');
+    changed[offset] = b'1';
+    assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
+    assert!(load_error(&models::with_checksum(changed)).contains(mismatch));
+    // The key of the checksum changed too, so that the file seems to have none.
     let renamed = edited(&new, |text, header| {
-        as_first(text);
+        set_format_1(text);
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
         header["__metadata__"]["cheeksum"] = json!("0123456789abcdef");
     });
-    assert!(refusal(&renamed).contains(mismatch), "{}", refusal(&renamed));
-    // A file of format 2 without a checksum, or with one in another form.
+    assert!(load_error(&renamed).contains(mismatch), "{}", load_error(&renamed));
+    // A file of format 2 without a checksum, or with one that is too long.
     let without = edited(&new, |_, header| {
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
     });
-    assert!(refusal(&without).contains("is damaged: a file of format 2 has a checksum"));
+    assert!(load_error(&without).contains("is damaged: a file of format 2 must have a checksum"));
     let long = edited(&new, |_, header| header["__metadata__"]["checksum"] = json!("0123456789abcdef0"));
-    assert!(refusal(&long).contains("its checksum does not match"));
+    assert!(load_error(&long).contains("its checksum does not match"));
 }
 
 #[test]
-fn a_newer_format_asks_for_an_update_whatever_else_it_holds() {
-    let refused = description(|text| *text = json!({"format": 7, "rest": "of another shape"}));
-    let expected = "m.scorewise: was written in format 7; this scorewise reads up to 2\nhint: update scorewise";
+fn a_newer_format_asks_for_an_update() {
+    let refused = error_after_editing(|text| *text = json!({"format": 7, "rest": "of another shape"}));
+    let expected =
+        "m.scorewise: has format 7, but this version of scorewise reads formats up to 2\nhint: update scorewise";
     assert_eq!(refused, expected);
-    assert!(description(|text| text["format"] = json!(0)).contains("is damaged: there is no format 0"));
+    assert!(error_after_editing(|text| text["format"] = json!(0)).contains("is damaged: there is no format 0"));
 }
 
 #[test]
-fn a_description_that_contradicts_itself_is_refused() {
+fn an_inconsistent_description_is_refused() {
     let edits: [(&str, Value, &str); 13] = [
-        ("/format", json!("1"), "its description does not read: invalid type: string \"1\", expected u64"),
-        ("/classes", json!(["no"]), "1 classes are too few"),
-        ("/classes", json!(["no", "no"]), "the class `no` comes twice"),
+        ("/format", json!("1"), "its description cannot be parsed: invalid type: string \"1\", expected u64"),
+        ("/classes", json!(["no"]), "it has 1 classes, but at least 2 are needed"),
+        ("/classes", json!(["no", "no"]), "the class `no` appears twice"),
         ("/classes", json!(["a", "b", "c"]), "a condition has 2 classes, not 3"),
         ("/decision/threshold", json!(1.5), "the threshold 1.5 lies outside [0, 1]"),
         ("/decision/threshold", json!(0.9), "the threshold 0.9 lies outside its interval from"),
-        ("/decision/threshold", Value::Null, "its description does not read: invalid type: null"),
+        ("/decision/threshold", Value::Null, "its description cannot be parsed: invalid type: null"),
         ("/decision", json!({"rule": "greatest"}), "two classes are decided by a threshold"),
         (
             "/members/0/widths",
@@ -289,50 +296,50 @@ fn a_description_that_contradicts_itself_is_refused() {
         ("/target/lead", json!(9_000_000), "a lead of 9000000 rows is more than 1048576"),
     ];
     for (pointer, value, expected) in edits {
-        let refused = description(|text| *text.pointer_mut(pointer).unwrap() = value.clone());
+        let refused = error_after_editing(|text| *text.pointer_mut(pointer).unwrap() = value.clone());
         let start = format!("m.scorewise: is damaged: {expected}");
         assert!(refused.starts_with(&start), "{pointer} {value}: {refused}");
-        assert!(refused.ends_with("train the model anew"), "{refused}");
+        assert!(refused.ends_with("train the model again"), "{refused}");
     }
-    let more = description(|text| text["surprise"] = json!(1));
+    let more = error_after_editing(|text| text["surprise"] = json!(1));
     assert!(more.contains("unknown field `surprise`"), "{more}");
-    let narrow = description(|text| {
+    let narrow = error_after_editing(|text| {
         text["encoder"]["inputs"].as_array_mut().unwrap().pop();
     });
-    assert!(narrow.contains("its members take 12 inputs and the encoder gives 11"), "{narrow}");
+    assert!(narrow.contains("its members have 12 inputs, but the encoder produces 11 columns"), "{narrow}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let bytes =
         edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| text["results"] = json!("DEEP"));
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header = str::from_utf8(&bytes[8..8 + length]).unwrap().replace("\\\"DEEP\\\"", &deep);
     let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat();
-    let refused = refusal(&models::signed(bytes));
-    assert!(refused.contains("its description does not read: recursion limit exceeded"), "{refused}");
+    let refused = load_error(&models::with_checksum(bytes));
+    assert!(refused.contains("its description cannot be parsed: recursion limit exceeded"), "{refused}");
 }
 
 #[test]
-fn tensors_that_do_not_fit_are_named() {
+fn invalid_tensors_are_named() {
     let bytes = models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
     let name = "member.1.layer.0.bias";
-    let refused = |edit: &dyn Fn(&mut Value)| refusal(&edited(&bytes, |_, header| edit(header)));
+    let refused = |edit: &dyn Fn(&mut Value)| load_error(&edited(&bytes, |_, header| edit(header)));
     let renamed = refused(&|header| {
         let tensor = header.as_object_mut().unwrap().remove(name).unwrap();
         header["bias"] = tensor;
     });
     assert!(renamed.contains("is damaged: the tensor `member.1.layer.0.bias` is missing"), "{renamed}");
-    let kind = refused(&|header| header[name]["dtype"] = json!("I32"));
-    assert!(kind.contains("is damaged: the tensor `member.1.layer.0.bias` holds `I32`, not `F32`"), "{kind}");
+    let dtype = refused(&|header| header[name]["dtype"] = json!("I32"));
+    assert!(dtype.contains("is damaged: the tensor `member.1.layer.0.bias` has the type `I32`, not `F32`"), "{dtype}");
     let shape = refused(&|header| header[name]["shape"] = json!([2, 2]));
     assert!(shape.contains("the tensor `member.1.layer.0.bias` has shape [2, 2] in 16 bytes, not [4]"), "{shape}");
     let mut bytes = bytes;
     let end = bytes.len();
     bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
-    assert!(refusal(&models::signed(bytes)).contains("member 1 has weights that are not finite numbers"));
+    assert!(load_error(&models::with_checksum(bytes)).contains("member 1 has weights that are not finite numbers"));
 }
 
 #[test]
-fn what_could_not_be_loaded_is_not_written() {
-    let folder = Folder::new("unfit");
+fn a_model_that_could_not_be_loaded_is_not_written() {
+    let folder = TestFolder::new("unfit");
     let path = folder.file("m.scorewise");
     let good = models::binary(12, &[4], 1, 0.3);
     good.save(&path).unwrap();
@@ -340,16 +347,16 @@ fn what_could_not_be_loaded_is_not_written() {
     let mut diverged = good.clone();
     let Member::Network(network) = &mut diverged.members[0];
     network.parameters[0] = f32::INFINITY;
-    let mut unlike = good.clone();
-    unlike.members.push(Member::Network(Network::glorot(NetworkShape::new(11, &[4], 1).unwrap(), 1)));
+    let mut mismatched = good.clone();
+    mismatched.members.push(Member::Network(Network::glorot(NetworkShape::new(11, &[4], 1).unwrap(), 1)));
     let mut constant = good.clone();
     if let Some(input) = constant.encoder.inputs.last_mut() {
         input.coding = Coding::Number { mean: 0.0, deviation: 0.0, indicator: false };
     }
-    let undecided = Model { decision: Decision::at(f64::NAN, Chosen::Given, ""), ..good };
+    let undecided = Model { decision: Decision::at(f64::NAN, ThresholdSource::Given, ""), ..good };
     for (model, expected) in [
         (diverged, "member 0 has weights that are not finite numbers"),
-        (unlike, "member 1 has another number of inputs or outputs than the first"),
+        (mismatched, "member 1 has a different number of inputs or outputs than member 0"),
         (constant, "input `number 2`: the deviation is 0"),
         (undecided, "the threshold NaN lies outside [0, 1]"),
     ] {
@@ -361,8 +368,8 @@ fn what_could_not_be_loaded_is_not_written() {
 }
 
 #[test]
-fn a_file_is_written_whole_or_not_at_all() {
-    let folder = Folder::new("write");
+fn files_are_written_atomically() {
+    let folder = TestFolder::new("write");
     let path = folder.file("m.scorewise");
     let (old, new) = (bytes(0.25), bytes(0.75));
     let create = || Outputs::new().create(&path, OutputKind::Model).unwrap();
@@ -384,19 +391,19 @@ fn write(path: &Path, bytes: &[u8]) -> scorewise_train::Result<()> {
     Outputs::new().write(path, OutputKind::Model, bytes)
 }
 
-/// A model with this threshold.
+/// The file of a model with this threshold.
 fn bytes(threshold: f64) -> Vec<u8> {
     models::binary(12, &[4], 2, threshold).to_bytes().unwrap()
 }
 
 #[test]
-fn a_model_takes_the_place_of_an_older_model_and_of_no_other_file() {
-    let folder = Folder::new("kinds");
+fn a_model_replaces_an_older_model_and_no_other_file() {
+    let folder = TestFolder::new("kinds");
     let model = models::binary(12, &[4], 2, 0.5);
     let path = folder.file("m.scorewise");
     model.save(&path).unwrap();
     model.save(&path).unwrap();
-    // What is left of a model, and an empty file, are nothing to keep.
+    // A truncated model and an empty file may be replaced too.
     for bytes in [&model.to_bytes().unwrap()[..300], b""] {
         fs::write(&path, bytes).unwrap();
         model.save(&path).unwrap();
@@ -410,23 +417,24 @@ fn a_model_takes_the_place_of_an_older_model_and_of_no_other_file() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_to_is_named_with_the_cure() {
-    let folder = Folder::new("unwritable");
+fn an_unwritable_path_gives_an_error_with_a_hint() {
+    let folder = TestFolder::new("unwritable");
     let refused = |path: &Path| write(path, b"x").unwrap_err().to_string();
-    let shown = folder.0.display();
+    let parent = folder.0.display();
     let expected =
-        format!("{shown}: is a folder, not a file to write to\nhint: name a file in it: `{shown}/model.scorewise`");
+        format!("{parent}: is a folder, not a file to write to\nhint: name a file in it: `{parent}/model.scorewise`");
     assert_eq!(refused(&folder.0), expected);
-    let expected =
-        format!("{shown}/no/m: the folder `{shown}/no` does not exist\nhint: create it first: mkdir -p '{shown}/no'");
+    let expected = format!(
+        "{parent}/no/m: the folder `{parent}/no` does not exist\nhint: create it first: mkdir -p '{parent}/no'"
+    );
     assert_eq!(refused(&folder.file("no/m")), expected);
     fs::write(folder.file("file"), bytes(0.5)).unwrap();
-    let expected = format!("{shown}/file/m: `{shown}/file` is a file, not a folder\nhint: name another folder");
+    let expected = format!("{parent}/file/m: `{parent}/file` is a file, not a folder\nhint: name another folder");
     assert_eq!(refused(&folder.file("file/m")), expected);
-    let mut rights = fs::metadata(folder.file("file")).unwrap().permissions();
-    rights.set_readonly(true);
-    fs::set_permissions(folder.file("file"), rights).unwrap();
-    let expected = format!("{shown}/file: is write-protected\nhint: name another file, or allow writing to this one");
+    let mut permissions = fs::metadata(folder.file("file")).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(folder.file("file"), permissions).unwrap();
+    let expected = format!("{parent}/file: is write-protected\nhint: name another file, or allow writing to this one");
     assert_eq!(refused(&folder.file("file")), expected);
     assert_eq!(folder.names(), ["file"]);
     if Path::new("/dev/full").exists() {
@@ -438,9 +446,9 @@ fn a_place_that_cannot_be_written_to_is_named_with_the_cure() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_stays_a_link_and_rights_stay() {
+fn symbolic_links_and_permissions_are_preserved() {
     use std::os::unix::fs::PermissionsExt;
-    let folder = Folder::new("link");
+    let folder = TestFolder::new("link");
     write(&folder.file("file"), &bytes(0.25)).unwrap();
     fs::set_permissions(folder.file("file"), fs::Permissions::from_mode(0o640)).unwrap();
     std::os::unix::fs::symlink(folder.file("file"), folder.file("link")).unwrap();
@@ -492,7 +500,7 @@ fn probabilities_of_classes_sum_to_one_and_follow_the_logits() {
 }
 
 #[test]
-fn a_row_beyond_f32_is_named() {
+fn a_row_that_overflows_f32_is_named() {
     let mut model = models::binary(1, &[3], 1, 0.5);
     let mut layers = models::network_of(&model.members[0]).to_layers();
     layers[0].weights.fill(1e30);

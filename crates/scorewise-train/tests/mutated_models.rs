@@ -1,8 +1,8 @@
-//! Forty thousand damaged models. Those whose checksum was left as it was predict the very bits of the original where they load at all.
-//! Those that were given a checksum that fits, as by a hostile author, end in an answer or a clear error each, without a panic, and with
-//! memory within the multiple that `docs/model-file.md` states.
+//! Reads 40 000 damaged model files. Files whose checksum was not corrected either fail to load or predict the same bits as the original.
+//! Files with a corrected checksum, as from an attacker, load or give a clear error, without a panic and within the memory that
+//! `docs/model-file.md` states.
 
-// The helpers of these tests are tests too.
+// Helpers may panic, as tests do.
 #![allow(clippy::unwrap_used)]
 
 mod models;
@@ -10,62 +10,63 @@ mod models;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use models::stream;
+use models::random_bits;
 use scorewise_train::model::{Decision, Model, Predictor};
 use scorewise_train::{Place, onnx};
 use serde_json::{Value, json};
 
-/// As the documentation states it: bytes at the same time, for each byte of the file, and beyond that.
-const MULTIPLE: usize = 160;
-const CONSTANT: usize = 64 << 10;
+/// The documented peak memory in bytes: this multiple of the file size, plus a constant.
+const BYTES_PER_FILE_BYTE: usize = 160;
+const CONSTANT_BYTES: usize = 64 << 10;
 
-/// Counts what one thread holds. Growing a list counts as the old and the new one, since that may be so.
-struct Counting;
+/// Counts the bytes that the current thread has allocated. Growing a list counts as both the old and the new one, since both may exist at once.
+struct CountingAllocator;
 
 thread_local! {
-    static HELD: Cell<usize> = const { Cell::new(0) };
+    static ALLOCATED: Cell<usize> = const { Cell::new(0) };
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: the system's allocator does the work.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: all calls are forwarded to the system allocator.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        HELD.set(HELD.get().wrapping_add(layout.size()));
-        // What was made elsewhere and is freed here wraps around; that is no peak.
-        if HELD.get() < usize::MAX / 2 {
-            PEAK.set(PEAK.get().max(HELD.get()));
+        ALLOCATED.set(ALLOCATED.get().wrapping_add(layout.size()));
+        // The counter wraps around when memory of another thread is freed here; that is not a peak.
+        if ALLOCATED.get() < usize::MAX / 2 {
+            PEAK.set(PEAK.get().max(ALLOCATED.get()));
         }
         // SAFETY: the caller keeps the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        HELD.set(HELD.get().wrapping_sub(layout.size()));
+        ALLOCATED.set(ALLOCATED.get().wrapping_sub(layout.size()));
         // SAFETY: the caller keeps the contract of `dealloc`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
 
 #[global_allocator]
-static COUNTING: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// The peak of what a piece of work allocates, and what it gives.
-fn peak<T>(work: impl FnOnce() -> T) -> (usize, T) {
-    HELD.set(0);
+/// The peak memory of a computation in bytes, and its result.
+fn peak_memory<T>(work: impl FnOnce() -> T) -> (usize, T) {
+    ALLOCATED.set(0);
     PEAK.set(0);
     let result = work();
     (PEAK.get(), result)
 }
 
-struct Dice {
+/// Reproducible random numbers.
+struct MutationRandom {
     seed: u64,
-    thrown: u64,
+    drawn: u64,
 }
 
-impl Dice {
+impl MutationRandom {
     fn below(&mut self, count: usize) -> usize {
-        self.thrown += 1;
-        ((u128::from(stream(self.seed, self.thrown)) * count as u128) >> 64) as usize
+        self.drawn += 1;
+        ((u128::from(random_bits(self.seed, self.drawn)) * count as u128) >> 64) as usize
     }
 
     fn byte(&mut self) -> u8 {
@@ -73,10 +74,10 @@ impl Dice {
     }
 }
 
-/// Loads it, and uses it where that works. Whether it was accepted.
-fn tried(bytes: &[u8], what: &str) -> bool {
-    let (peak, result) = peak(|| Model::from_bytes("m.scorewise", bytes));
-    let limit = MULTIPLE * bytes.len() + CONSTANT;
+/// Loads a file, checks the memory and the error message, and uses the model if it loads. Returns whether it loaded.
+fn check_loading(bytes: &[u8], what: &str) -> bool {
+    let (peak, result) = peak_memory(|| Model::from_bytes("m.scorewise", bytes));
+    let limit = BYTES_PER_FILE_BYTE * bytes.len() + CONSTANT_BYTES;
     assert!(peak <= limit, "{what}: {peak} bytes for a file of {}, more than {limit}", bytes.len());
     match result {
         Err(error) => {
@@ -112,146 +113,147 @@ fn originals() -> Vec<Vec<u8>> {
     small.iter().map(|model| model.to_bytes().unwrap()).collect()
 }
 
-/// Changes the bytes of one of the files at random. Gives which file it was, the way, and what became of it.
-fn mutated(originals: &[Vec<u8>], dice: &mut Dice) -> (usize, usize, Vec<u8>) {
-    let which = dice.below(originals.len());
-    let original = &originals[which];
+/// Changes one of the files at random. Returns the index of the file, the kind of change, and the new bytes.
+fn mutated(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usize, usize, Vec<u8>) {
+    let index = random.below(originals.len());
+    let original = &originals[index];
     let mut bytes = original.clone();
-    let way = dice.below(7);
-    match way {
+    let change = random.below(7);
+    match change {
         0 => {
-            for _ in 0..=dice.below(4) {
-                let at = dice.below(bytes.len());
-                bytes[at] ^= 1 << dice.below(8);
+            for _ in 0..=random.below(4) {
+                let offset = random.below(bytes.len());
+                bytes[offset] ^= 1 << random.below(8);
             }
         }
         1 => {
-            for _ in 0..=dice.below(8) {
-                let at = dice.below(bytes.len());
-                bytes[at] = dice.byte();
+            for _ in 0..=random.below(8) {
+                let offset = random.below(bytes.len());
+                bytes[offset] = random.byte();
             }
         }
-        2 => bytes.truncate(dice.below(bytes.len())),
+        2 => bytes.truncate(random.below(bytes.len())),
         3 => {
-            let (at, end) = (dice.below(bytes.len()), dice.below(bytes.len()));
-            bytes.drain(at.min(end)..at.max(end));
+            let (start, end) = (random.below(bytes.len()), random.below(bytes.len()));
+            bytes.drain(start.min(end)..start.max(end));
         }
         4 => {
-            let other = &originals[dice.below(originals.len())];
-            let (head, tail) = (dice.below(bytes.len()), dice.below(other.len()));
+            let other = &originals[random.below(originals.len())];
+            let (head, tail) = (random.below(bytes.len()), random.below(other.len()));
             bytes.truncate(head);
             bytes.extend_from_slice(&other[tail..]);
         }
         5 => {
-            let at = dice.below(8);
-            bytes[at] = dice.byte();
-            if dice.below(2) == 0 {
+            let offset = random.below(8);
+            bytes[offset] = random.byte();
+            if random.below(2) == 0 {
                 let near = (u64::from_le_bytes(original[..8].try_into().unwrap()))
-                    .wrapping_add_signed(dice.below(64) as i64 - 32);
+                    .wrapping_add_signed(random.below(64) as i64 - 32);
                 bytes[..8].copy_from_slice(&near.to_le_bytes());
             }
         }
         _ => {
-            // In the weights alone, where most changes leave a model.
+            // Only in the weights, where most changes leave a valid file.
             let start = 8 + u64::from_le_bytes(original[..8].try_into().unwrap()) as usize;
-            for _ in 0..=dice.below(16) {
-                let at = start + dice.below(bytes.len() - start);
-                bytes[at] = dice.byte();
+            for _ in 0..=random.below(16) {
+                let offset = start + random.below(bytes.len() - start);
+                bytes[offset] = random.byte();
             }
         }
     }
-    (which, way, bytes)
+    (index, change, bytes)
 }
 
 #[test]
-fn what_loads_of_ten_thousand_damaged_files_predicts_the_very_bits_of_the_original() {
+fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
     let originals = originals();
     let models: Vec<Model> = originals.iter().map(|bytes| Model::from_bytes("m.scorewise", bytes).unwrap()).collect();
-    let mut dice = Dice { seed: 4, thrown: 0 };
+    let mut random = MutationRandom { seed: 4, drawn: 0 };
     let mut loaded = 0;
     for round in 0..10_000 {
-        let (which, way, bytes) = mutated(&originals, &mut dice);
-        let what = format!("round {round}, way {way}");
-        tried(&bytes, &what);
+        let (index, change, bytes) = mutated(&originals, &mut random);
+        let what = format!("round {round}, change {change}");
+        check_loading(&bytes, &what);
         let Ok(model) = Model::from_bytes("m.scorewise", &bytes) else { continue };
-        // What was put together of two files may be all of the other one.
-        let same = originals.iter().position(|original| *original == bytes).unwrap_or(which);
-        let answers = |model: &Model| -> Vec<u64> {
+        // A file that was spliced from two others may be equal to the second.
+        let same = originals.iter().position(|original| *original == bytes).unwrap_or(index);
+        let prediction_bits = |model: &Model| -> Vec<u64> {
             let (_, matrix) = models::rows(models[same].encoder.width(), 50, 1);
             let probabilities = Predictor::new(model).probabilities(&matrix, |_| Place::default()).unwrap();
             probabilities.into_iter().map(f64::to_bits).collect()
         };
-        assert_eq!(answers(&model), answers(&models[same]), "{what}");
+        assert_eq!(prediction_bits(&model), prediction_bits(&models[same]), "{what}");
         loaded += 1;
     }
-    // A byte may be replaced by itself, and nothing be cut out.
+    // Some changes replace a byte by itself or remove nothing.
     assert!(loaded < 300, "{loaded} of 10000 loaded");
 }
 
 #[test]
-fn bytes_flipped_cut_and_spliced_and_signed() {
+fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
     let originals = originals();
-    let mut dice = Dice { seed: 5, thrown: 0 };
+    let mut random = MutationRandom { seed: 5, drawn: 0 };
     let mut accepted = 0;
     for round in 0..20_000 {
-        let (_, way, bytes) = mutated(&originals, &mut dice);
-        accepted += usize::from(tried(&models::signed(bytes), &format!("round {round}, way {way}")));
+        let (_, change, bytes) = mutated(&originals, &mut random);
+        accepted +=
+            usize::from(check_loading(&models::with_checksum(bytes), &format!("round {round}, change {change}")));
     }
     assert!((1000..15_000).contains(&accepted), "{accepted} of 20000 were accepted");
 }
 
 #[test]
-fn fields_edited_to_hostile_values() {
+fn invalid_values_of_fields_load_or_give_a_clear_error() {
     let originals = originals();
-    let mut dice = Dice { seed: 6, thrown: 0 };
+    let mut random = MutationRandom { seed: 6, drawn: 0 };
     let mut accepted = 0;
     for round in 0..10_000 {
-        let bytes = &originals[dice.below(originals.len())];
+        let bytes = &originals[random.below(originals.len())];
         let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
         let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
         let text = header["__metadata__"]["scorewise"].as_str().unwrap();
         let mut description: Value = serde_json::from_str(text).unwrap();
-        let inner = dice.below(4) > 0;
-        for _ in 0..=dice.below(2) {
-            edit(if inner { &mut description } else { &mut header }, &mut dice);
+        let in_description = random.below(4) > 0;
+        for _ in 0..=random.below(2) {
+            edit(if in_description { &mut description } else { &mut header }, &mut random);
         }
-        // Numbers and nesting that a JSON value cannot hold are put in as text.
-        let replaced = |value: &Value, dice: &mut Dice| {
+        // Numbers and nesting that `serde_json::Value` cannot represent are inserted as text.
+        let replaced = |value: &Value, random: &mut MutationRandom| {
             let raw = ["1e999", "-1e400", "99999999999999999999999999", "1e-400", "-0.0", &"[".repeat(5000), "nul"];
-            value.to_string().replace("\"HOSTILE\"", raw[dice.below(raw.len())])
+            value.to_string().replace("\"HOSTILE\"", raw[random.below(raw.len())])
         };
-        if inner {
-            let text = replaced(&description, &mut dice);
+        if in_description {
+            let text = replaced(&description, &mut random);
             header["__metadata__"]["scorewise"] = text.into();
         }
-        let header = replaced(&header, &mut dice);
+        let header = replaced(&header, &mut random);
         let bytes = file(&header, &bytes[8 + length..]);
-        accepted += usize::from(tried(&bytes, &format!("round {round}: {header}")));
+        accepted += usize::from(check_loading(&bytes, &format!("round {round}: {header}")));
     }
     assert!((100..9_000).contains(&accepted), "{accepted} of 10000 were accepted");
 }
 
-/// Changes one value somewhere in a tree.
-fn edit(tree: &mut Value, dice: &mut Dice) {
-    let mut at = tree;
+/// Replaces one random value in a JSON tree.
+fn edit(tree: &mut Value, random: &mut MutationRandom) {
+    let mut node = tree;
     loop {
-        let inside = match at {
+        let children = match node {
             Value::Array(items) => items.len(),
             Value::Object(items) => items.len(),
             _ => 0,
         };
-        if inside == 0 || dice.below(6) == 0 {
+        if children == 0 || random.below(6) == 0 {
             break;
         }
-        let place = dice.below(inside);
-        at = match at {
-            Value::Array(items) => &mut items[place],
-            Value::Object(items) => items.values_mut().nth(place).unwrap(),
+        let child = random.below(children);
+        node = match node {
+            Value::Array(items) => &mut items[child],
+            Value::Object(items) => items.values_mut().nth(child).unwrap(),
             _ => unreachable!("only these have items"),
         };
     }
-    let old = at.take();
-    *at = match dice.below(16) {
+    let old = node.take();
+    *node = match random.below(16) {
         0 => json!(u64::MAX),
         1 => json!(-1),
         2 => json!(i64::MIN),
@@ -285,8 +287,8 @@ fn edit(tree: &mut Value, dice: &mut Dice) {
 }
 
 #[test]
-fn the_most_memory_for_the_fewest_bytes() {
-    // Each of these makes a reader keep far more than it reads.
+fn memory_stays_bounded_for_files_that_expand_the_most() {
+    // JSON values that take far more memory than their text.
     let nested = format!("{}0{},", "[".repeat(100), "]".repeat(100));
     let lists = ["[],", "{\"\":0},", "0,", "\"\",", "[0],", nested.as_str()];
     let fields = ["results", "classes", "encoder", "reading", "members", "none of them"];
@@ -295,16 +297,16 @@ fn the_most_memory_for_the_fewest_bytes() {
     let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     let description: Value = serde_json::from_str(header["__metadata__"]["scorewise"].as_str().unwrap()).unwrap();
     for item in lists {
-        // Just above a power of two, where a list that doubles has the most room to spare.
+        // Just above a power of two, where a list that doubles its capacity wastes the most.
         let list = format!("[{}0]", item.repeat((60_000 / item.len()).next_power_of_two() + 1));
         for field in fields {
             let mut edited = description.clone();
             edited[field] = json!("HOSTILE");
             let mut header = header.clone();
             header["__metadata__"]["scorewise"] = edited.to_string().replace("\"HOSTILE\"", &list).into();
-            tried(&file(&header.to_string(), &bytes[8 + length..]), &format!("{item} in {field}"));
+            check_loading(&file(&header.to_string(), &bytes[8 + length..]), &format!("{item} in {field}"));
         }
-        for (place, value) in [
+        for (field, value) in [
             (
                 "inputs",
                 format!("[{{\"column\":\"a\",\"kind\":\"number\",\"lag\":0,\"coding\":\"onehot\",\"levels\":{list}}}]"),
@@ -312,25 +314,26 @@ fn the_most_memory_for_the_fewest_bytes() {
             ("group", list.clone()),
         ] {
             let mut edited = description.clone();
-            edited["encoder"][place] = json!("HOSTILE");
+            edited["encoder"][field] = json!("HOSTILE");
             let mut header = header.clone();
             header["__metadata__"]["scorewise"] = edited.to_string().replace("\"HOSTILE\"", &value).into();
-            tried(&file(&header.to_string(), &bytes[8 + length..]), &format!("{item} in encoder.{place}"));
+            check_loading(&file(&header.to_string(), &bytes[8 + length..]), &format!("{item} in encoder.{field}"));
         }
         let mut outer = header.clone();
         outer["x"] = json!({"dtype": "F32", "shape": "HOSTILE", "data_offsets": [0, 0]});
-        tried(
+        check_loading(
             &file(&outer.to_string().replace("\"HOSTILE\"", &list), &bytes[8 + length..]),
             &format!("{item} in a shape"),
         );
     }
-    let many: String =
-        (0..20_000).map(|at| format!("\"{at}\":{{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}},")).collect();
+    let many: String = (0..20_000)
+        .map(|name| format!("\"{name}\":{{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}},"))
+        .collect();
     let header = format!("{{{many}{}", &header.to_string()[1..]);
-    tried(&file(&header, &bytes[8 + length..]), "many tensors");
+    check_loading(&file(&header, &bytes[8 + length..]), "many tensors");
 }
 
-/// A file with a checksum that fits.
+/// A file with a correct checksum.
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
-    models::signed([&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat())
+    models::with_checksum([&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat())
 }

@@ -1,8 +1,8 @@
-//! ONNX files from the Rust side. That a runtime agrees with our predictions is tested in `python/tests/test_onnx.py`.
+//! The bytes of ONNX files. `python/tests/test_onnx.py` tests that the predictions of a runtime agree with those of scorewise.
 
 mod models;
 
-use scorewise_train::model::{Chosen, Decision, Model};
+use scorewise_train::model::{Decision, Model, ThresholdSource};
 use scorewise_train::onnx;
 
 #[test]
@@ -16,19 +16,19 @@ fn equal_models_give_equal_bytes() {
 }
 
 #[test]
-fn weights_and_threshold_stand_in_the_file() {
+fn the_file_contains_weights_and_threshold() {
     let model = models::binary(12, &[4], 1, 0.3);
     let bytes = onnx::export(&model).unwrap();
-    let has = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
+    let contains = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
     let layer = &models::network_of(&model.members[0]).to_layers()[0];
     let weights: Vec<u8> = layer.weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
-    assert!(has(&weights) && has(&0.3f64.to_le_bytes()));
-    assert!(has("the best tss on 1200 validation rows".as_bytes()) && has("pm2.5 [µg/m³]".as_bytes()));
+    assert!(contains(&weights) && contains(&0.3f64.to_le_bytes()));
+    assert!(contains("the best tss on 1200 validation rows".as_bytes()) && contains("pm2.5 [µg/m³]".as_bytes()));
 }
 
 #[test]
 fn a_model_that_could_not_be_saved_is_not_exported() {
-    let model = Model { decision: Decision::at(2.0, Chosen::Given, ""), ..models::binary(12, &[4], 1, 0.3) };
+    let model = Model { decision: Decision::at(2.0, ThresholdSource::Given, ""), ..models::binary(12, &[4], 1, 0.3) };
     let error = onnx::export(&model).unwrap_err().to_string();
     assert_eq!(error, "model: the threshold 2 lies outside [0, 1]");
 }

@@ -1,4 +1,4 @@
-//! A model file says everything that is needed to train it again.
+//! A model file contains everything that is needed to train the same model again.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -36,14 +36,14 @@ fn plans() -> Result<Vec<Plan>, Error> {
     let options = TrainingOptions { recipe: Some(RecipeName::Strong), ensemble: Some(3), ..TrainingOptions::default() };
     options.apply(&mut strong, ("plain", Recipe::PLAIN))?;
     assert!(strong.own_validation);
-    let mut ahead = Plan::new("x > 0.8", "csi".parse()?);
-    (ahead.lead, ahead.split, ahead.choice.lags) = (1, Split::Time(None), 2);
-    (ahead.choice.drop, ahead.threshold, ahead.seed) = (vec!["y".into()], ThresholdRule::Fixed(0.3), 7);
-    ahead.network_mut().optimiser = Optimiser::Sgd;
+    let mut forecast = Plan::new("x > 0.8", "csi".parse()?);
+    (forecast.lead, forecast.split, forecast.choice.lags) = (1, Split::Time(None), 2);
+    (forecast.choice.drop, forecast.threshold, forecast.seed) = (vec!["y".into()], ThresholdRule::Fixed(0.3), 7);
+    forecast.network_mut().optimiser = Optimiser::Sgd;
     let mut grouped = Plan::new("y", "f1".parse()?);
     (grouped.split, grouped.weight, grouped.loss) = (Split::Group("g".into()), Some("w".into()), LossName::Exact);
     grouped.network_mut().warm_start = Some(WarmStart { slower: 0.3, epochs: Some(2), ..WarmStart::default() });
-    let mut plans = vec![strong, ahead, grouped];
+    let mut plans = vec![strong, forecast, grouped];
     for plan in &mut plans {
         (plan.network_mut().hidden, plan.network_mut().epochs) = ("4".parse()?, 3);
     }
@@ -59,15 +59,15 @@ fn bytes(plan: &Plan) -> Result<Vec<u8>, Error> {
 fn a_plan_read_from_a_model_file_trains_the_same_bytes() -> Result<(), Error> {
     for plan in plans()? {
         let first = bytes(&plan)?;
-        let kept = Model::from_bytes("waves.scorewise", &first)?.plan.expect("a plan is in every file");
+        let read = Model::from_bytes("waves.scorewise", &first)?.plan.expect("every file has a plan");
         let mut differences = String::new();
-        if kept != plan {
-            write!(differences, "{kept:#?}\n{plan:#?}").expect("a text takes all");
+        if read != plan {
+            write!(differences, "{read:#?}\n{plan:#?}").expect("writing to a string cannot fail");
         }
         assert_eq!(differences, "");
-        assert!(bytes(&kept)? == first, "trained again from its own file, the model is another");
-        let other = Plan { seed: plan.seed + 1, ..kept };
-        assert!(bytes(&other)? != first, "the test can fail");
+        assert!(bytes(&read)? == first, "training with the plan of a model file gives another model");
+        let other = Plan { seed: plan.seed + 1, ..read };
+        assert!(bytes(&other)? != first, "another seed must give another model");
     }
     Ok(())
 }

@@ -1,15 +1,15 @@
-//! The experiments' protocol: rows, rates and features as published, results that depend on nothing but the seed, and a file of
-//! results that survives anything.
+//! The experiments have the published rows, event rates and features, their results depend only on the seed, and the results file survives
+//! interruptions.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::fs;
 use std::path::PathBuf;
 
 use scorewise_train::backend::Cpu;
 use scorewise_train::reproduce::{
-    Adult, Contender, Experiment, ExperimentData, Inputs, Journal, Line, Pollution, Task, Trial, WINDOWS, Window,
-    paper, perform,
+    Adult, Contender, Experiment, ExperimentData, Journal, Pollution, PollutionInputs, ResultRow, Task, Trial, WINDOWS,
+    Window, paper, perform,
 };
 
 fn tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -> Vec<Task> {
@@ -18,13 +18,13 @@ fn tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -
     Experiment::Pollution.tasks(&scores, &contenders, repeats, cures)
 }
 
-/// What does not depend on the clock.
-fn timeless(trial: &Trial) -> Trial {
+/// The trial without its duration.
+fn without_duration(trial: &Trial) -> Trial {
     Trial { seconds: 0.0, ..trial.clone() }
 }
 
 #[test]
-fn adult_has_the_papers_rows_and_features() {
+fn adult_has_the_rows_and_features_of_the_paper() {
     let adult = Adult::read().unwrap();
     assert_eq!(adult.rows(), 30_162);
     let rows = adult.repeat_rows(7);
@@ -45,24 +45,24 @@ fn adult_has_the_papers_rows_and_features() {
 }
 
 #[test]
-fn pollution_windows_have_the_published_rates() {
+fn pollution_windows_have_the_published_event_rates() {
     let pollution = Pollution::read().unwrap();
-    let (mut train, mut test, mut without) = (0.0, 0.0, 0);
+    let (mut train, mut test, mut without_events) = (0.0, 0.0, 0);
     for repeat in 0..WINDOWS {
-        let rows = pollution.window_rows(&Window::of_paper(repeat), &Inputs::of_paper(), 0);
+        let rows = pollution.window_rows(&Window::of_paper(repeat), &PollutionInputs::of_paper(), 0);
         train += rows.rate(&rows.seen) / WINDOWS as f64;
         test += rows.rate(&rows.test) / WINDOWS as f64;
-        without += usize::from(rows.rate(&rows.test) == 0.0);
+        without_events += usize::from(rows.rate(&rows.test) == 0.0);
     }
-    // As the paper prints them: 1.41 % and 1.19 %.
+    // The rates in the paper are 1.41 % and 1.19 %.
     assert_eq!((format!("{:.2}", 100.0 * train), format!("{:.2}", 100.0 * test)), ("1.41".into(), "1.19".into()));
-    assert_eq!(without, 4);
+    assert_eq!(without_events, 4);
 }
 
 #[test]
-fn a_window_is_standardised_by_its_training_rows_alone() {
+fn a_window_is_standardised_with_its_training_rows_only() {
     let pollution = Pollution::read().unwrap();
-    for (inputs, columns) in [(Inputs::of_paper(), 8), (Inputs::one_hot(), 11)] {
+    for (inputs, columns) in [(PollutionInputs::of_paper(), 8), (PollutionInputs::one_hot(), 11)] {
         let rows = pollution.window_rows(&Window::of_paper(3), &inputs, 1);
         assert_eq!(rows.matrix.columns(), columns);
         assert_eq!((rows.training.len(), rows.validation.len(), rows.test.len()), (8736, 4368, 4320));
@@ -77,77 +77,77 @@ fn a_window_is_standardised_by_its_training_rows_alone() {
 }
 
 #[test]
-fn folds_judge_every_training_hour_once_and_no_test_hour() {
+fn folds_test_every_training_hour_once_and_no_test_hour() {
     for repeat in [0, 42, 99] {
         let paper = Window::of_paper(repeat);
-        for of in [3, 4, 5, 6] {
-            let judged: Vec<usize> = (0..of).flat_map(|part| Window::fold(repeat, part, of).test).collect();
-            assert_eq!(judged, (paper.hours.start..paper.test.start).collect::<Vec<_>>());
+        for folds in [3, 4, 5, 6] {
+            let tested: Vec<usize> = (0..folds).flat_map(|fold| Window::fold(repeat, fold, folds).test).collect();
+            assert_eq!(tested, (paper.hours.start..paper.test.start).collect::<Vec<_>>());
         }
     }
     let pollution = Pollution::read().unwrap();
-    let rows = pollution.window_rows(&Window::fold(0, 1, 3), &Inputs::one_hot(), 0);
+    let rows = pollution.window_rows(&Window::fold(0, 1, 3), &PollutionInputs::one_hot(), 0);
     assert_eq!((rows.seen.len(), rows.test.len()), (8736, 4368));
     assert!(rows.seen.iter().all(|row| !rows.test.contains(row)) && rows.test[0] == 4368);
     assert_eq!(rows.training.len() + rows.validation.len(), rows.seen.len());
 }
 
 #[test]
-fn missing_dust_is_0_or_the_last_that_was_measured() {
-    // Row 1034 is 2010-02-14 02:00: not measured, 980 an hour before, 599 an hour after; as pandas 3.1 reads it.
+fn missing_pm25_is_0_or_the_last_measurement() {
+    // Row 1034 is 2010-02-14 02:00, as read by pandas 3.1: PM2.5 is missing, 980 an hour before and 599 an hour after.
     let pollution = Pollution::read().unwrap();
     let rows = pollution.window_rows(&Window::of_paper(0), &"pm2.5,last,lag-1,change-1".parse().unwrap(), 0);
-    let of = |row: usize, column: usize| f64::from(rows.matrix.row(row)[column]);
-    // Standardised: equal numbers of a column stay equal, and a change of 0 is where a column's change of 0 is.
-    assert!(of(1034, 0) < of(1033, 0) && (of(1034, 1) - of(1033, 1)).abs() < 1e-6);
-    assert!((of(1034, 2) - of(1035, 2)).abs() < 1e-6, "980 was the last an hour before both");
-    let (rising, level) = (of(1033, 3), of(1034, 3));
-    assert!(level != rising && rows.labels[1034] == 1);
+    let value = |row: usize, column: usize| f64::from(rows.matrix.row(row)[column]);
+    // The columns are standardised, so only the comparison of values within a column makes sense.
+    assert!(value(1034, 0) < value(1033, 0) && (value(1034, 1) - value(1033, 1)).abs() < 1e-6);
+    assert!((value(1034, 2) - value(1035, 2)).abs() < 1e-6, "an hour before both, the last measurement was 980");
+    let (rising, constant) = (value(1033, 3), value(1034, 3));
+    assert!(constant != rising && rows.labels[1034] == 1);
 }
 
 #[test]
-fn persistence_is_worth_what_an_independent_computation_found() {
-    // shared by all windows: 0.6192 TSS and 0.4965 CSI, from an independent implementation.
+fn persistence_has_the_scores_of_an_independent_computation() {
+    // Means over all windows, from an independent implementation.
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     for (score, expected) in [("tss", "0.6192"), ("csi", "0.4965")] {
         let trials: Vec<Trial> = tasks(&[score], &["persistence"], 100, &[false])
             .iter()
             .map(|task| task.attempt(&data, 0).unwrap())
             .collect();
-        let line = Line::of(&trials.iter().collect::<Vec<_>>()).unwrap();
-        assert_eq!(format!("{:.4}", line.test_half.unwrap().mean), expected);
+        let row = ResultRow::of(&trials.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!(format!("{:.4}", row.test_half.unwrap().mean), expected);
     }
 }
 
 #[test]
-fn the_papers_rows_are_among_ours() {
+fn every_row_of_the_paper_has_a_contender() {
     for experiment in Experiment::ALL {
-        let ours: Vec<String> = experiment.contenders().iter().map(ToString::to_string).collect();
-        let theirs = paper(experiment);
+        let contenders: Vec<String> = experiment.contenders().iter().map(ToString::to_string).collect();
+        let published = paper(experiment);
         assert!(
-            theirs
+            published
                 .iter()
-                .all(|line| ours.contains(&line.contender) && experiment.scores().contains(&line.score.as_str()))
+                .all(|row| contenders.contains(&row.contender) && experiment.scores().contains(&row.score.as_str()))
         );
-        assert_eq!(theirs.len(), if experiment == Experiment::Adult { 7 } else { 10 });
+        assert_eq!(published.len(), if experiment == Experiment::Adult { 7 } else { 10 });
     }
     assert_eq!(Experiment::Adult.contenders().len(), 10);
 }
 
 #[test]
-fn rows_without_a_prior_are_trained_once_whatever_the_cure() {
+fn contenders_without_a_prior_have_one_task_with_and_without_the_cure() {
     let all = tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
-    let kinds: Vec<(String, bool)> = all.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
-    let of_a_repeat = [("ce".to_string(), false), ("uniform".into(), false), ("uniform".into(), true)];
-    assert_eq!(kinds, [of_a_repeat.clone(), of_a_repeat].concat());
+    let settings: Vec<(String, bool)> = all.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
+    let one_repeat = [("ce".to_string(), false), ("uniform".into(), false), ("uniform".into(), true)];
+    assert_eq!(settings, [one_repeat.clone(), one_repeat].concat());
 }
 
 #[test]
-fn the_cure_saves_a_training_that_is_stuck_and_leaves_the_rows_alike() {
+fn the_cure_rescues_a_stuck_training() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let prior = "cosine:0.9,0.02";
     let pair = tasks(&["tss"], &[prior], 1, &[false, true]);
-    // What a stuck network is worth is that of its first weights, by chance: with this seed next to nothing.
+    // A stuck network has the score of its initial weights, which is low with this seed.
     let (stuck, cured) = (pair[0].attempt(&data, 2).unwrap(), pair[1].attempt(&data, 2).unwrap());
     assert!(!stuck.success && stuck.train_best.unwrap() < 0.1, "{stuck:?}");
     assert!(cured.success && cured.train_best.unwrap() > 0.9, "{cured:?}");
@@ -160,29 +160,29 @@ fn file(name: &str) -> PathBuf {
 }
 
 #[test]
-fn whatever_was_cut_off_the_rest_goes_on_to_the_same_bits() {
+fn a_truncated_results_file_is_completed_to_the_same_bits() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 3, &[true]);
-    let path = file("cut");
+    let path = file("truncated");
     let run = |threads: usize| {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
         let trials =
             perform(&data, &all, 5, &Cpu { threads: threads }, &journal, |_, _, _| (), || false).unwrap().unwrap();
         journal.finish().unwrap();
-        (trials.iter().map(timeless).collect::<Vec<_>>(), fs::read(&path).unwrap())
+        (trials.iter().map(without_duration).collect::<Vec<_>>(), fs::read(&path).unwrap())
     };
     let (whole, text) = run(1);
-    assert_eq!(run(2), (whole.clone(), text.clone()), "a finished file answers with every bit");
-    // Cut anywhere, in the header, in a number, between lines: two threads end where one began.
-    for cut in [0, 10, text.len() / 3, text.len() / 2, text.len() - 1] {
-        fs::write(&path, &text[..cut]).unwrap();
-        assert_eq!(run(2).0, whole, "cut at {cut}");
+    assert_eq!(run(2), (whole.clone(), text.clone()), "a finished file gives the same trials");
+    // Truncated in the header, within a number or between lines, and continued with two threads instead of one.
+    for length in [0, 10, text.len() / 3, text.len() / 2, text.len() - 1] {
+        fs::write(&path, &text[..length]).unwrap();
+        assert_eq!(run(2).0, whole, "truncated to {length} bytes");
     }
     let _ = fs::remove_file(&path);
 }
 
 #[test]
-fn results_of_another_recipe_are_made_anew() {
+fn results_with_other_settings_are_computed_again() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 1, &[true]);
     let path = file("recipe");
@@ -195,19 +195,19 @@ fn results_of_another_recipe_are_made_anew() {
     };
     let trials = run().1;
     assert_ne!(trials[0].recipe, trials[1].recipe);
-    // As a build with other settings behind the same name would have left it.
+    // A results file of a version with other settings for the same contender.
     let old = fs::read_to_string(&path).unwrap().replace(&trials[1].recipe, "0123456789abcdef");
     fs::write(&path, old).unwrap();
     let (known, again) = run();
     assert_eq!(known, [true, false]);
-    assert_eq!((&again[0], timeless(&again[1])), (&trials[0], timeless(&trials[1])));
+    assert_eq!((&again[0], without_duration(&again[1])), (&trials[0], without_duration(&trials[1])));
     let text = fs::read_to_string(&path).unwrap();
-    assert!(text.lines().count() == 3 && !text.contains("0123456789abcdef"), "the old line is gone: {text}");
+    assert!(text.lines().count() == 3 && !text.contains("0123456789abcdef"), "the old result is replaced: {text}");
     let _ = fs::remove_file(&path);
 }
 
 #[test]
-fn results_of_something_else_are_refused() {
+fn other_files_and_results_of_other_runs_are_refused() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all = tasks(&["csi"], &["persistence"], 1, &[false]);
     let path = file("other");
@@ -218,19 +218,19 @@ fn results_of_something_else_are_refused() {
         assert!(busy.contains("another run is writing to it"), "{busy}");
     }
     let refused = |experiment, seed| Journal::open(&path, experiment, seed).unwrap_err().to_string();
-    assert!(refused(Experiment::Adult, 5).contains("holds results of `pollution`, not of `adult`\nhint: move it away"));
-    assert!(refused(Experiment::Pollution, 6).contains("holds results of seed 5, not of 6"));
-    // A file of something else stays as it is, even where it would pass for a line that was cut off.
+    assert!(refused(Experiment::Adult, 5).contains("has results of `pollution`, not of `adult`\nhint: move the file"));
+    assert!(refused(Experiment::Pollution, 6).contains("has results for the seed 5, not 6"));
+    // Another file is not changed, even if it could be an incomplete first line.
     for text in ["a,b\n1,2\n", "my notes"] {
         fs::write(&path, text).unwrap();
-        assert!(refused(Experiment::Pollution, 5).contains(": is no file of results: its first line is another"));
+        assert!(refused(Experiment::Pollution, 5).contains(": is not a results file: its header is different"));
         assert_eq!(fs::read_to_string(&path).unwrap(), text);
     }
     let _ = fs::remove_file(&path);
 }
 
 #[test]
-fn what_is_stopped_is_not_written_down() {
+fn stopped_tasks_are_not_in_the_results_file() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let all = tasks(&["tss"], &["cosine:0.5,0.1"], 2, &[true]);
     let path = file("stopped");

@@ -96,6 +96,7 @@ pub use real::Real;
 pub use rows::{Logits, Predictions, Probabilities, Rows};
 pub use score::{Direction, Score};
 pub use seed::{Purpose, stream};
+pub use simd::InstructionSet;
 pub use spread::Spread;
 
 /// Runs the Rust examples of the README as tests.

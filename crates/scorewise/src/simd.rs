@@ -9,47 +9,75 @@ pub(crate) trait Vectorised {
     fn run(self) -> Self::Output;
 }
 
-/// The instruction sets for which loops are compiled.
+/// An instruction set for which the inner loops are compiled. Which ones a machine supports is decided here for the whole workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum InstructionSet {
+#[non_exhaustive]
+pub enum InstructionSet {
+    /// The instructions that every machine of the target has. (On aarch64 they include NEON.)
     Portable,
+    /// AVX2 with fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    /// AVX-512 F, BW, DQ and VL: every processor with AVX-512 except Xeon Phi.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
 
 impl InstructionSet {
-    /// The best instruction set of this machine. (On aarch64, NEON is part of the portable code.)
+    /// The best instruction set of this machine.
+    #[must_use]
     pub fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("fma")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-            {
-                return InstructionSet::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return InstructionSet::Avx2;
+        for instructions in [InstructionSet::Avx512, InstructionSet::Avx2] {
+            if instructions.is_supported() {
+                return instructions;
             }
         }
         InstructionSet::Portable
     }
+
+    /// All instruction sets that this machine supports, the best one last.
+    #[must_use]
+    pub fn supported() -> Vec<Self> {
+        let all = [
+            InstructionSet::Portable,
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2,
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512,
+        ];
+        all.into_iter().filter(|instructions| instructions.is_supported()).collect()
+    }
+
+    /// Whether this machine supports it.
+    #[must_use]
+    pub fn is_supported(self) -> bool {
+        match self {
+            InstructionSet::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => {
+                InstructionSet::Avx2.is_supported()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("avx512vl")
+            }
+        }
+    }
 }
 
-/// Runs the loop compiled for this instruction set.
+/// Runs the loop compiled for this instruction set, or the portable loop if this machine does not support it.
 pub(crate) fn run_vectorised<V: Vectorised>(instructions: InstructionSet, body: V) -> V::Output {
     match instructions {
-        InstructionSet::Portable => body.run(),
-        // SAFETY: only `InstructionSet::best` returns the higher sets, after detecting that the processor supports them.
+        // SAFETY: the processor supports the instructions.
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => unsafe { avx2(body) },
-        // SAFETY: as above.
+        InstructionSet::Avx2 if instructions.is_supported() => unsafe { avx2(body) },
+        // SAFETY: the processor supports the instructions.
         #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => unsafe { avx512(body) },
+        InstructionSet::Avx512 if instructions.is_supported() => unsafe { avx512(body) },
+        _ => body.run(),
     }
 }
 

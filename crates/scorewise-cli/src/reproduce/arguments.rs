@@ -80,8 +80,8 @@ impl Arguments {
             let hint = "write `scorewise reproduce pollution --beyond`";
             return Err(Error::setting("beyond", "goes beyond the paper's pollution experiment alone", hint).into());
         }
-        if self.repeats == 0 || self.repeats > experiment.most_repeats() {
-            let most = experiment.most_repeats();
+        if self.repeats == 0 || self.repeats > experiment.max_repeats() {
+            let most = experiment.max_repeats();
             let problem = format!("must lie between 1 and {most}, not {}", self.repeats);
             return Err(Error::setting("repeats", problem, "").into());
         }

@@ -19,7 +19,7 @@ use scorewise_train::Note;
 use scorewise_train::backend::Cpu;
 use scorewise_train::model::Model;
 use scorewise_train::plan::Plan;
-use scorewise_train::train::{Fold, Trained, cross_validate, train};
+use scorewise_train::train::{FoldResult, Trained, cross_validate, train};
 
 pub use arguments::{Arguments, Reading};
 use defaults::Inputs;
@@ -36,7 +36,7 @@ use crate::table::pretty;
 /// What has been trained, and how long it took.
 struct Finished {
     trained: Trained,
-    folds: Option<Vec<Fold>>,
+    folds: Option<Vec<FoldResult>>,
     seconds: f64,
 }
 
@@ -124,7 +124,7 @@ fn finish(
     let mut notes: Vec<Note> = Vec::new();
     let folds = arguments
         .folds
-        .map(|folds| -> Result<Vec<Fold>, Failure> {
+        .map(|folds| -> Result<Vec<FoldResult>, Failure> {
             let folds = Folds { folds, repeats: arguments.repeats, validation: plan.validation };
             let watch = ProgressWatch::new("fold", folds.folds * folds.repeats * plan.ensemble, plan)?;
             let (found, fold_notes) = cross_validate(table, plan, &folds, &backend, &watch)?;

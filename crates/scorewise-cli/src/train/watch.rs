@@ -23,7 +23,7 @@ impl ProgressWatch {
     /// Over so many trainings; `what` they are called.
     pub fn new(what: &str, trainings: usize, plan: &Plan) -> Result<Self, Failure> {
         // Drawn on standard error, and only where that is a terminal.
-        let most = trainings.saturating_mul(plan.learner.most_epochs());
+        let most = trainings.saturating_mul(plan.learner.max_epochs());
         let bar = ProgressBar::new(most as u64);
         let of = if trainings > 1 { format!("{trainings} trainings ({what}s)") } else { "training".into() };
         let style =

@@ -4,7 +4,7 @@ use scorewise::Spread;
 use scorewise::sweep::Bootstrap;
 use scorewise_train::Result;
 use scorewise_train::plan::Plan;
-use scorewise_train::train::Fold;
+use scorewise_train::train::FoldResult;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Evaluation, evaluate};
@@ -38,7 +38,7 @@ pub struct FoldSummary {
 }
 
 /// The scores of each fold on its test rows.
-pub fn evaluate_folds(folds: &[Fold], plan: &Plan, bootstrap: &Bootstrap) -> Result<FoldsSummary> {
+pub fn evaluate_folds(folds: &[FoldResult], plan: &Plan, bootstrap: &Bootstrap) -> Result<FoldsSummary> {
     let mut each = Vec::with_capacity(folds.len());
     for fold in folds {
         each.push(FoldSummary {
@@ -68,7 +68,7 @@ impl FoldSummary {
 }
 
 /// A fold does not carry the names of its classes, only how many there are.
-fn numbered_classes(fold: &Fold) -> Vec<String> {
+fn numbered_classes(fold: &FoldResult) -> Vec<String> {
     let rows = fold.test.labels.len().max(1);
     let outputs = (fold.test.probabilities.len() / rows).max(2);
     (0..outputs).map(|class| class.to_string()).collect()

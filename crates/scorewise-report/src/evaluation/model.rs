@@ -5,9 +5,9 @@ use scorewise::theory::{FRACTIONS, Law, report};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
 use scorewise_train::Result;
 use scorewise_train::fit::{self, Fit};
-use scorewise_train::model::{Chosen, Decision};
+use scorewise_train::model::{Decision, ThresholdSource};
 use scorewise_train::plan::Plan;
-use scorewise_train::train::{Answers, Trained};
+use scorewise_train::train::{LabelledPredictions, Trained};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{ClassSummary, usual_class_scores};
@@ -223,7 +223,8 @@ pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap {
 /// The scores of a model on its training, validation and test rows.
 pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap) -> Result<ModelEvaluation> {
     let model = &trained.model;
-    let evaluation = |answers: &Answers| evaluate(answers, &model.decision, &model.classes, plan, bootstrap);
+    let evaluation =
+        |answers: &LabelledPredictions| evaluate(answers, &model.decision, &model.classes, plan, bootstrap);
     Ok(ModelEvaluation {
         train: evaluation(&trained.training)?,
         validation: evaluation(&trained.validation)?,
@@ -233,7 +234,7 @@ pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap) -> 
 
 /// The scores of some rows when they are decided by this rule.
 pub(super) fn evaluate(
-    answers: &Answers,
+    answers: &LabelledPredictions,
     decision: &Decision,
     classes: &[String],
     plan: &Plan,
@@ -286,7 +287,7 @@ pub fn model_document(
     let Evaluation::Binary(evaluation) = evaluation else { return Ok(document) };
     // A threshold that was not chosen on rows has no sampling interval.
     let spread = match chosen {
-        Chosen::ValidationSweep => with_rows(&trained.validation, |rows| {
+        ThresholdSource::ValidationSweep => with_rows(&trained.validation, |rows| {
             // The validation rows are swept already when there are no test rows.
             let swept = trained.test.is_none().then_some(swept);
             Ok(best_threshold_bootstrap(rows, swept, &score, &[], bootstrap)?.threshold.interval(0.95))
@@ -320,7 +321,7 @@ pub fn model_document(
 
 /// Calls `work` with the rows of two classes.
 fn with_rows<T>(
-    answers: &Answers,
+    answers: &LabelledPredictions,
     work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>) -> scorewise::Result<T>,
 ) -> Result<T> {
     let labels = answers.positives();
@@ -332,11 +333,15 @@ fn with_rows<T>(
 }
 
 /// The confusion matrix of the persistence forecast; `None` when the target has no lead.
-fn persistence(answers: &Answers) -> Result<Option<Confusion>> {
+fn persistence(answers: &LabelledPredictions) -> Result<Option<Confusion>> {
     let Some(forecast) = &answers.persistence else { return Ok(None) };
     let probabilities: Vec<f64> = forecast.iter().map(|yes| f64::from(u8::from(*yes))).collect();
-    let answers =
-        Answers { labels: answers.labels.clone(), probabilities, weights: answers.weights.clone(), persistence: None };
+    let answers = LabelledPredictions {
+        labels: answers.labels.clone(),
+        probabilities,
+        weights: answers.weights.clone(),
+        persistence: None,
+    };
     with_rows(&answers, |rows| confusion(rows, 0.5)).map(Some)
 }
 
@@ -363,11 +368,11 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
         warm_up: fit.warm_up.iter().take_while(is_finite).map(|each| epoch(each, &|_| None)).collect(),
         epochs: fit.history.iter().take_while(is_finite).map(|each| epoch(each, &score_of)).collect(),
         kept: fit.kept,
-        end: match fit.outcome {
-            fit::Outcome::Epochs => "all epochs were run",
-            fit::Outcome::Patience => "the validation loss fell no more",
-            fit::Outcome::Stopped => "stopped by the user",
-            fit::Outcome::Diverged => "diverged",
+        end: match fit.stop_reason {
+            fit::StopReason::Epochs => "all epochs were run",
+            fit::StopReason::Patience => "the validation loss fell no more",
+            fit::StopReason::Stopped => "stopped by the user",
+            fit::StopReason::Diverged => "diverged",
         }
         .into(),
         success: fit.success,

@@ -1,7 +1,9 @@
 //! The experiments of the paper: our results beside the published ones.
 
 use scorewise::{Prior, Score, Spread};
-use scorewise_train::reproduce::{Contender, Difference, Experiment, Line, MEMBERS, STEP, TEST, Trial, WINDOWS, paper};
+use scorewise_train::reproduce::{
+    Contender, Difference, Experiment, MEMBERS, ResultRow, TEST_HOURS, Trial, WINDOW_STEP_HOURS, WINDOWS, paper,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::document::{ResultTable, ScoreThresholds};
@@ -12,8 +14,8 @@ pub struct PaperComparison {
     experiment: Experiment,
     seed: u64,
     /// Our lines in the order of the table's rows: without the cure, then with it.
-    lines: Vec<Line>,
-    paper: Vec<Line>,
+    lines: Vec<ResultRow>,
+    paper: Vec<ResultRow>,
     differences: Vec<(String, Difference)>,
     trainings: usize,
     epochs: f64,
@@ -151,7 +153,7 @@ pub struct DifferenceBlocks {
 }
 
 /// The text of one column of a line; empty when the line has no such value.
-type CellText = fn(&Line) -> String;
+type CellText = fn(&ResultRow) -> String;
 
 impl PaperComparison {
     /// The lines of these trainings. `seconds` is how long this run took.
@@ -171,12 +173,13 @@ impl PaperComparison {
                     let (score, contender) = (score.to_string(), contender.to_string());
                     let is_of_line =
                         |trial: &&Trial| trial.score == score && trial.contender == contender && trial.cured == cured;
-                    lines.extend(Line::of(&trials.iter().filter(is_of_line).collect::<Vec<_>>()));
+                    lines.extend(ResultRow::of(&trials.iter().filter(is_of_line).collect::<Vec<_>>()));
                 }
             }
         }
-        let is_ours =
-            |theirs: &Line| lines.iter().any(|ours| ours.score == theirs.score && ours.contender == theirs.contender);
+        let is_ours = |theirs: &ResultRow| {
+            lines.iter().any(|ours| ours.score == theirs.score && ours.contender == theirs.contender)
+        };
         let differences = scores.iter().filter_map(|score| {
             let score = score.to_string();
             let found = difference(trials, &score, seed)?;
@@ -235,7 +238,7 @@ impl PaperComparison {
     }
 
     fn grid(&self, score: &str) -> ResultTable {
-        let lines: Vec<(&Line, &str)> = self
+        let lines: Vec<(&ResultRow, &str)> = self
             .lines
             .iter()
             .filter(|line| line.score == score)
@@ -268,7 +271,7 @@ impl PaperComparison {
         let columns: Vec<_> =
             columns.into_iter().filter(|(_, cell)| lines.iter().any(|(line, _)| !cell(line).is_empty())).collect();
         let heading = ["row", ""].into_iter().chain(columns.iter().map(|(name, _)| *name)).map(str::to_owned).collect();
-        let row = |(line, who): &(&Line, &str)| {
+        let row = |(line, who): &(&ResultRow, &str)| {
             let name = if *who == "paper" || (line.cured && !self.is_first_of_row(line)) {
                 String::new()
             } else {
@@ -284,8 +287,8 @@ impl PaperComparison {
     }
 
     /// Whether no line of the same row comes before it.
-    fn is_first_of_row(&self, line: &Line) -> bool {
-        let is_same = |other: &&Line| other.score == line.score && other.contender == line.contender;
+    fn is_first_of_row(&self, line: &ResultRow) -> bool {
+        let is_same = |other: &&ResultRow| other.score == line.score && other.contender == line.contender;
         self.lines.iter().find(is_same).is_some_and(|first| first.cured == line.cured)
     }
 
@@ -346,7 +349,7 @@ fn difference(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     let pairs: Vec<(f64, f64)> =
         pairs.filter_map(|(strong, tuned)| Some((strong.test_half, tuned.test_best?))).collect();
     // Windows that are this far apart have no hour of their test rows in common.
-    Difference::of(&pairs, (TEST / STEP).min(WINDOWS), seed)
+    Difference::of(&pairs, (TEST_HOURS / WINDOW_STEP_HOURS).min(WINDOWS), seed)
 }
 
 fn spread(spread: Option<Spread>, digits: usize) -> String {
@@ -358,7 +361,7 @@ fn spread(spread: Option<Spread>, digits: usize) -> String {
 }
 
 impl ReproductionRow {
-    fn new(line: &Line) -> Self {
+    fn new(line: &ResultRow) -> Self {
         let contender = line.contender.parse::<Contender>().ok();
         let spread =
             |spread: Option<Spread>| spread.map(|Spread { mean, deviation }| MeanAndDeviation { mean, sd: deviation });

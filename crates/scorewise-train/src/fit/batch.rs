@@ -10,7 +10,7 @@ use super::objective::Objective;
 /// Logits, labels and weights of the rows of a batch. Made once and reused for every batch.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// Row by row, one for each output.
+    /// The logits, row by row, one for each output.
     pub logits: Vec<f32>,
     /// Gradient of the loss with respect to the logits.
     pub gradient: Vec<f32>,
@@ -21,7 +21,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     /// Gathers the labels and weights of these rows, and makes room for their logits.
-    pub fn take(&mut self, labels: &[u32], weights: Option<&[f32]>, rows: &[u32], outputs: usize) {
+    pub fn gather(&mut self, labels: &[u32], weights: Option<&[f32]>, rows: &[u32], outputs: usize) {
         self.logits.resize(rows.len() * outputs, 0.0);
         self.gradient.resize(rows.len() * outputs, 0.0);
         self.labels.clear();
@@ -40,7 +40,7 @@ impl Batch {
         self.logits.len() / self.labels.len().max(1)
     }
 
-    /// The batch as a loss of two classes takes it.
+    /// The batch as the rows of a loss for two classes.
     pub fn binary(&self) -> Result<Rows<'_, Logits<'_, f32>>> {
         let rows = Rows::new(Logits(&self.logits), &self.positives)?;
         match &self.weights {
@@ -49,7 +49,7 @@ impl Batch {
         }
     }
 
-    /// The batch as a loss of many classes takes it.
+    /// The batch as the rows of a loss for many classes.
     pub fn classes(&self) -> Result<ClassRows<'_, f32, OneOf<'_>>> {
         let rows = ClassRows::new(&self.logits, self.outputs(), OneOf(&self.labels))?;
         match &self.weights {
@@ -78,7 +78,7 @@ impl Batch {
         Ok(sweep(&rows)?.best(score))
     }
 
-    /// The number that, added to the only logit of each row after `moved`, gives the lowest loss. All multiples of 1/20 from −4 to 4 are
+    /// The shift that gives the lowest loss when it is added, together with `moved`, to the only logit of each row. All multiples of 1/20 from −4 to 4 are
     /// tried, and the smallest of equally good ones is returned: no prior reaches farther, and finer steps are below sampling noise.
     pub fn lowest_shift(&mut self, objective: &Objective, moved: f32) -> Result<f32> {
         let logits: Vec<f32> = self.logits.iter().map(|logit| logit + moved).collect();
@@ -96,12 +96,12 @@ impl Batch {
 
     fn probabilities(&self, class: usize) -> Vec<f64> {
         let outputs = self.outputs();
-        let mut of_row = vec![0.0; outputs];
+        let mut row_probabilities = vec![0.0; outputs];
         let probability = |logits: &[f32]| match logits {
             [logit] => Chance::from_logit(f64::from(*logit)).p,
             logits => {
-                softmax(logits, &mut of_row);
-                of_row[class]
+                softmax(logits, &mut row_probabilities);
+                row_probabilities[class]
             }
         };
         self.logits.chunks_exact(outputs).map(probability).collect()

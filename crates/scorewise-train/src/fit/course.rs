@@ -1,7 +1,8 @@
 //! The policy of one training as a pure state machine: warm-up, patience, best epoch so far, restarts of dead trainings, and the end.
 //!
-//! A [`Course`] computes no loss and holds no weights. It says what to do next ([`Course::action`]) and is told what came of it, one
-//! epoch (or one boosting round) at a time. Every backend and every learner follows the same policy by following its actions:
+//! A [`Course`] computes no loss and holds no weights. It returns the next action ([`Course::action`]) and receives the result, one epoch (or
+//! one boosting round) at a time. So every backend and every learner follows the same policy. A training is *dead* if it learns nothing because
+//! all predictions lie outside the support of the prior, where the gradient is 0.
 //!
 //! ```
 //! use scorewise_train::fit::{Action, Course, Epoch, Keep, Phase, Policy};
@@ -30,9 +31,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Epoch, Outcome, Phase};
+use super::{Epoch, Phase, StopReason};
 
-/// Attempts, each with new initial weights, before the last one is accepted as it is.
+/// Maximum number of attempts, each with new initial weights. The result of the last one is accepted even if it is dead.
 const ATTEMPTS: usize = 5;
 
 /// Epochs after which a training whose validation loss has not changed at all counts as dead.
@@ -107,11 +108,11 @@ pub enum Action {
     MoveBias,
     /// Find out whether all validation rows get the same label. Then [`Course::checked`].
     CheckOneSided,
-    /// Nothing: the training has ended. [`Course::summary`] tells how.
+    /// Nothing: the training has ended. [`Course::summary`] returns its result.
     Finish,
 }
 
-/// How a training went, without its weights.
+/// The result of a training without its weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CourseSummary {
     /// Epochs of the warm-up with cross-entropy.
@@ -123,7 +124,7 @@ pub struct CourseSummary {
     /// Index in `history` of the epoch whose weights are kept; `None` when the weights before the first epoch are kept.
     pub kept: Option<usize>,
     /// Why the training ended.
-    pub outcome: Outcome,
+    pub stop_reason: StopReason,
     /// Whether the validation loss fell and the predictions are not all on one side of the threshold.
     pub success: bool,
     /// Number of dead attempts before this one.
@@ -135,7 +136,7 @@ pub struct CourseSummary {
 pub struct Course {
     policy: Policy,
     restarts: usize,
-    state: State,
+    state: CourseState,
     /// The phase in progress, or the last one.
     run: PhaseRun,
     /// The finished warm-up of this attempt.
@@ -144,7 +145,7 @@ pub struct Course {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
+enum CourseState {
     Initialise,
     Start(Phase),
     Train(Phase),
@@ -161,12 +162,18 @@ struct PhaseRun {
     lowest: f64,
     history: Vec<Epoch>,
     kept: Option<usize>,
-    outcome: Outcome,
+    stop_reason: StopReason,
 }
 
 impl Default for PhaseRun {
     fn default() -> Self {
-        PhaseRun { first: f64::NAN, lowest: f64::INFINITY, history: Vec::new(), kept: None, outcome: Outcome::Epochs }
+        PhaseRun {
+            first: f64::NAN,
+            lowest: f64::INFINITY,
+            history: Vec::new(),
+            kept: None,
+            stop_reason: StopReason::Epochs,
+        }
     }
 }
 
@@ -180,7 +187,7 @@ impl PhaseRun {
     }
 
     fn ended_early(&self) -> bool {
-        matches!(self.outcome, Outcome::Stopped | Outcome::Diverged)
+        matches!(self.stop_reason, StopReason::Stopped | StopReason::Diverged)
     }
 }
 
@@ -189,42 +196,42 @@ impl Course {
     #[must_use]
     pub fn new(policy: Policy) -> Self {
         let (run, warm_up) = (PhaseRun::default(), PhaseRun::default());
-        Course { policy, restarts: 0, state: State::Initialise, run, warm_up, success: false }
+        Course { policy, restarts: 0, state: CourseState::Initialise, run, warm_up, success: false }
     }
 
     /// What to do next.
     #[must_use]
     pub fn action(&self) -> Action {
         match self.state {
-            State::Initialise => Action::Initialise {
+            CourseState::Initialise => Action::Initialise {
                 restart: self.restarts,
                 centre: self.policy.centre && self.policy.warm_up.is_none(),
             },
-            State::Start(phase) => Action::StartPhase(phase),
-            State::Train(phase) => Action::TrainEpoch { phase, learning_rate: self.learning_rate(phase) },
-            State::Restore(_) => Action::RestoreBest,
-            State::MoveBias => Action::MoveBias,
-            State::Check => Action::CheckOneSided,
-            State::Done => Action::Finish,
+            CourseState::Start(phase) => Action::StartPhase(phase),
+            CourseState::Train(phase) => Action::TrainEpoch { phase, learning_rate: self.learning_rate(phase) },
+            CourseState::Restore(_) => Action::RestoreBest,
+            CourseState::MoveBias => Action::MoveBias,
+            CourseState::Check => Action::CheckOneSided,
+            CourseState::Done => Action::Finish,
         }
     }
 
     /// The initial weights are drawn.
     pub fn initialised(&mut self) {
         self.warm_up = PhaseRun::default();
-        self.state = State::Start(if self.policy.warm_up.is_some() { Phase::WarmUp } else { Phase::Main });
+        self.state = CourseState::Start(if self.policy.warm_up.is_some() { Phase::WarmUp } else { Phase::Main });
     }
 
     /// A phase begins with this validation loss.
     pub fn phase_started(&mut self, validation: f64) {
-        let State::Start(phase) = self.state else { return };
+        let CourseState::Start(phase) = self.state else { return };
         // After a warm-up the weights it ended with are worth keeping; initial weights are not.
         let counts = phase == Phase::Main && self.policy.warm_up.is_some();
         let lowest = if counts { validation } else { f64::INFINITY };
         self.run = PhaseRun { first: validation, lowest, ..PhaseRun::default() };
-        self.state = State::Train(phase);
+        self.state = CourseState::Train(phase);
         if self.epochs(phase) == 0 {
-            self.run.outcome = self.warm_up.outcome;
+            self.run.stop_reason = self.warm_up.stop_reason;
             self.end_phase(phase);
         }
     }
@@ -238,7 +245,7 @@ impl Course {
     /// An epoch has ended; `stop` says that the user wants the training to end. Returns whether the current weights are the best of the
     /// phase so far, which the trainer then saves.
     pub fn record(&mut self, epoch: Epoch, stop: bool) -> bool {
-        let State::Train(phase) = self.state else { return false };
+        let CourseState::Train(phase) = self.state else { return false };
         let run = &mut self.run;
         run.history.push(epoch);
         let is_best = epoch.validation < run.lowest;
@@ -250,12 +257,12 @@ impl Course {
         // What follows a warm-up may stay where the warm-up ended.
         let may_be_dead = phase == Phase::WarmUp || self.policy.warm_up.is_none();
         if stop {
-            self.run.outcome = Outcome::Stopped;
+            self.run.stop_reason = StopReason::Stopped;
             self.end_phase(phase);
         } else if may_be_dead && self.may_restart() && count == EPOCHS_TO_MOVE && self.run.is_unmoved() {
             self.restart();
         } else if since_best >= self.patience(phase) {
-            self.run.outcome = Outcome::Patience;
+            self.run.stop_reason = StopReason::Patience;
             self.end_phase(phase);
         } else if count >= self.epochs(phase) {
             self.end_phase(phase);
@@ -265,21 +272,21 @@ impl Course {
 
     /// An epoch led to a loss or a weight that is not finite.
     pub fn diverged(&mut self) {
-        let State::Train(phase) = self.state else { return };
-        self.run.outcome = Outcome::Diverged;
+        let CourseState::Train(phase) = self.state else { return };
+        self.run.stop_reason = StopReason::Diverged;
         self.end_phase(phase);
     }
 
     /// The best weights of the phase are loaded.
     pub fn restored(&mut self) {
-        if let State::Restore(phase) = self.state {
+        if let CourseState::Restore(phase) = self.state {
             self.leave_phase(phase);
         }
     }
 
     /// The output bias is moved.
     pub fn bias_moved(&mut self) {
-        self.state = State::Start(Phase::Main);
+        self.state = CourseState::Start(Phase::Main);
     }
 
     /// Whether all validation rows get the same label.
@@ -290,7 +297,7 @@ impl Course {
         if self.may_restart() && died && !self.success && !self.run.ended_early() {
             self.restart();
         } else {
-            self.state = State::Done;
+            self.state = CourseState::Done;
         }
     }
 
@@ -302,7 +309,7 @@ impl Course {
             first: self.run.first,
             history: self.run.history.clone(),
             kept: self.run.kept,
-            outcome: self.run.outcome,
+            stop_reason: self.run.stop_reason,
             success: self.success,
             restarts: self.restarts,
         }
@@ -314,15 +321,15 @@ impl Course {
 
     fn restart(&mut self) {
         self.restarts += 1;
-        self.state = State::Initialise;
+        self.state = CourseState::Initialise;
     }
 
     fn end_phase(&mut self, phase: Phase) {
-        if self.policy.keep == Keep::Last && self.run.outcome != Outcome::Diverged {
+        if self.policy.keep == Keep::Last && self.run.stop_reason != StopReason::Diverged {
             self.run.kept = self.run.history.len().checked_sub(1);
             self.leave_phase(phase);
         } else {
-            self.state = State::Restore(phase);
+            self.state = CourseState::Restore(phase);
         }
     }
 
@@ -330,9 +337,9 @@ impl Course {
         match phase {
             Phase::WarmUp => {
                 self.warm_up = std::mem::take(&mut self.run);
-                self.state = State::MoveBias;
+                self.state = CourseState::MoveBias;
             }
-            Phase::Main => self.state = State::Check,
+            Phase::Main => self.state = CourseState::Check,
         }
     }
 
@@ -375,7 +382,7 @@ mod tests {
     };
     const WARM_UP: WarmUpPolicy = WarmUpPolicy { epochs: 4, patience: 4, rate_factor: 0.5 };
 
-    /// What a simulated trainer answers: validation losses of each phase (the first one before training), and more.
+    /// The results of a simulated trainer: validation losses of each phase (the first one before training), and more.
     #[derive(Clone)]
     struct Script {
         warm_up: Vec<f64>,
@@ -430,14 +437,14 @@ mod tests {
     #[test]
     fn patience_counts_epochs_since_the_lowest_validation_loss() {
         let (_, summary) = run(POLICY, &Script::new(&[1.0, 0.9, 0.8, 0.8, 0.9, 0.1, 0.1]));
-        assert_eq!((summary.history.len(), summary.kept, summary.outcome), (4, Some(1), Outcome::Patience));
+        assert_eq!((summary.history.len(), summary.kept, summary.stop_reason), (4, Some(1), StopReason::Patience));
         assert!(summary.success);
     }
 
     #[test]
     fn all_epochs_are_run_while_the_loss_falls() {
         let (actions, summary) = run(POLICY, &Script::new(&[1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4]));
-        assert_eq!((summary.history.len(), summary.kept, summary.outcome), (6, Some(5), Outcome::Epochs));
+        assert_eq!((summary.history.len(), summary.kept, summary.stop_reason), (6, Some(5), StopReason::Epochs));
         assert_eq!(actions[0], Action::Initialise { restart: 0, centre: true });
         assert_eq!(actions[actions.len() - 3..], [Action::RestoreBest, Action::CheckOneSided, Action::Finish]);
     }
@@ -452,7 +459,7 @@ mod tests {
         let script = Script { diverge_at: Some((Phase::Main, 1)), ..Script::new(&[1.0, 0.9]) };
         let (actions, summary) = run(policy, &script);
         assert!(actions.contains(&Action::RestoreBest));
-        assert_eq!((summary.outcome, summary.kept), (Outcome::Diverged, Some(0)));
+        assert_eq!((summary.stop_reason, summary.kept), (StopReason::Diverged, Some(0)));
     }
 
     #[test]
@@ -472,7 +479,7 @@ mod tests {
         assert_eq!(run(POLICY, &falling).1.restarts, 0);
         let stopped = Script { stop_at: Some((Phase::Main, 1)), ..rising };
         let (_, summary) = run(POLICY, &stopped);
-        assert_eq!((summary.restarts, summary.outcome), (0, Outcome::Stopped));
+        assert_eq!((summary.restarts, summary.stop_reason), (0, StopReason::Stopped));
     }
 
     #[test]
@@ -500,7 +507,7 @@ mod tests {
         let dead = Script { warm_up: vec![1.0; 5], ..Script::new(&[0.5; 7]) };
         assert_eq!(run(policy, &dead).1.restarts, ATTEMPTS - 1);
         let (_, summary) = run(policy, &Script::new(&[0.5; 7]));
-        assert_eq!((summary.restarts, summary.history.len(), summary.outcome), (0, 5, Outcome::Patience));
+        assert_eq!((summary.restarts, summary.history.len(), summary.stop_reason), (0, 5, StopReason::Patience));
     }
 
     #[test]
@@ -509,11 +516,11 @@ mod tests {
         let stopped = Script { stop_at: Some((Phase::WarmUp, 1)), ..Script::new(&[0.5, 0.4]) };
         let (actions, summary) = run(policy, &stopped);
         assert_eq!((summary.warm_up.len(), summary.history.len()), (2, 0));
-        assert_eq!((summary.outcome, summary.first), (Outcome::Stopped, 0.5));
+        assert_eq!((summary.stop_reason, summary.first), (StopReason::Stopped, 0.5));
         assert!(actions.contains(&Action::MoveBias), "the threshold is at the centre of the prior all the same");
         let diverged = Script { diverge_at: Some((Phase::WarmUp, 0)), ..Script::new(&[0.5, 0.4]) };
         let (_, summary) = run(policy, &diverged);
-        assert_eq!((summary.warm_up.len(), summary.outcome, summary.success), (0, Outcome::Diverged, false));
+        assert_eq!((summary.warm_up.len(), summary.stop_reason, summary.success), (0, StopReason::Diverged, false));
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct Epoch {
 
 /// Why a training ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum StopReason {
     /// The maximum number of epochs was reached.
     Epochs,
     /// The validation loss did not fall for as many epochs as patience allows.
@@ -69,7 +69,7 @@ pub struct Fit {
     /// could not be improved or a training that diverged at once.
     pub kept: Option<usize>,
     /// Why the training ended.
-    pub outcome: Outcome,
+    pub stop_reason: StopReason,
     /// Whether anything was learnt: the validation loss fell below that of the initial weights, and the predictions are not all on one
     /// side of the best threshold (with more than two classes: not all of the same class).
     pub success: bool,
@@ -79,8 +79,8 @@ pub struct Fit {
 
 impl Fit {
     pub(crate) fn new(member: Member, summary: CourseSummary) -> Self {
-        let CourseSummary { warm_up, first, history, kept, outcome, success, restarts } = summary;
-        Fit { member, warm_up, first, history, kept, outcome, success, restarts }
+        let CourseSummary { warm_up, first, history, kept, stop_reason, success, restarts } = summary;
+        Fit { member, warm_up, first, history, kept, stop_reason, success, restarts }
     }
 
     /// Number of epochs of all phases.

@@ -1,4 +1,4 @@
-//! Whether the parts of a model fit each other: asked before a file is written and after one is read.
+//! Checks that the fields of a model are consistent, before a file is written and after one is read.
 
 use std::collections::HashSet;
 
@@ -6,32 +6,30 @@ use super::{Decision, Model};
 use crate::learner::Member;
 use scorewise_table::target::Rule;
 
-/// Rows that a lead may span: more than any real one, few enough to keep.
-const FARTHEST: usize = 1 << 20;
-
-type Verdict = Result<(), String>;
+/// Maximum lead in rows: more than any real lead, and small enough for the memory that it takes.
+const MAX_LEAD: usize = 1 << 20;
 
 impl Model {
-    /// Says what does not fit.
-    pub(super) fn check(&self) -> Verdict {
+    /// Returns a description of the first inconsistency.
+    pub(super) fn check(&self) -> Result<(), String> {
         self.encoder.check()?;
         self.check_members()?;
         self.check_classes()?;
-        if self.target.lead > FARTHEST {
-            return Err(format!("a lead of {} rows is more than {FARTHEST}", self.target.lead));
+        if self.target.lead > MAX_LEAD {
+            return Err(format!("a lead of {} rows is more than {MAX_LEAD}", self.target.lead));
         }
         self.check_decision()
     }
 
-    fn check_members(&self) -> Verdict {
+    fn check_members(&self) -> Result<(), String> {
         let first = self.members.first().ok_or("it has no members")?;
-        let size = |member: &Member| (member.inputs(), member.outputs());
-        if let Some(other) = self.members.iter().position(|member| size(member) != size(first)) {
-            return Err(format!("member {other} has another number of inputs or outputs than the first"));
+        let widths = |member: &Member| (member.inputs(), member.outputs());
+        if let Some(other) = self.members.iter().position(|member| widths(member) != widths(first)) {
+            return Err(format!("member {other} has a different number of inputs or outputs than member 0"));
         }
         let (inputs, columns) = (first.inputs(), self.encoder.width());
         if inputs != columns {
-            return Err(format!("its members take {inputs} inputs and the encoder gives {columns}"));
+            return Err(format!("its members have {inputs} inputs, but the encoder produces {columns} columns"));
         }
         match self.members.iter().position(|member| !member.is_finite()) {
             Some(member) => Err(format!("member {member} has weights that are not finite numbers")),
@@ -39,18 +37,18 @@ impl Model {
         }
     }
 
-    fn check_classes(&self) -> Verdict {
+    fn check_classes(&self) -> Result<(), String> {
         let count = self.classes.len();
         if count < 2 {
-            return Err(format!("{count} classes are too few"));
+            return Err(format!("it has {count} classes, but at least 2 are needed"));
         }
         let mut seen = HashSet::with_capacity(count);
-        if let Some(twice) = self.classes.iter().find(|class| !seen.insert(class.as_str())) {
-            return Err(format!("the class `{}` comes twice", twice.escape_debug()));
+        if let Some(repeated) = self.classes.iter().find(|class| !seen.insert(class.as_str())) {
+            return Err(format!("the class `{}` appears twice", repeated.escape_debug()));
         }
         match &self.target.rule {
             Rule::Classes(classes) if *classes != self.classes => {
-                Err("the target has other classes than the model".into())
+                Err("the classes of the target differ from those of the model".into())
             }
             Rule::Condition { .. } if count != 2 => Err(format!("a condition has 2 classes, not {count}")),
             _ => Ok(()),
@@ -60,28 +58,31 @@ impl Model {
         if outputs == expected {
             Ok(())
         } else {
-            Err(format!("{outputs} outputs are not {expected} for {count} classes"))
+            Err(format!("its members have {outputs} outputs, but {count} classes need {expected}"))
         }
     }
 
-    fn check_decision(&self) -> Verdict {
+    fn check_decision(&self) -> Result<(), String> {
         let count = self.classes.len();
-        let many = |values: &[f64], fits: fn(&f64) -> bool, what: &str| {
+        let check_values = |values: &[f64], is_valid: fn(&f64) -> bool, what: &str| {
             if values.len() != count || count == 2 {
-                return Err(format!("{} {what} do not decide between {count} classes", values.len()));
+                return Err(format!("{} {what} cannot decide between {count} classes", values.len()));
             }
-            values.iter().find(|value| !fits(value)).map_or(Ok(()), |bad| Err(format!("{bad} is none of the {what}")))
+            values
+                .iter()
+                .find(|value| !is_valid(value))
+                .map_or(Ok(()), |bad| Err(format!("{bad} is not a valid value for {what}")))
         };
         match &self.decision {
             Decision::Threshold { .. } if count != 2 => {
-                Err(format!("one threshold does not decide between {count} classes"))
+                Err(format!("one threshold cannot decide between {count} classes"))
             }
             Decision::Threshold { threshold, interval, value, .. } => {
-                if !is_share(threshold) {
+                if !is_probability(threshold) {
                     return Err(format!("the threshold {threshold} lies outside [0, 1]"));
                 }
                 let (low, high) = interval.unwrap_or((*threshold, *threshold));
-                if !(is_share(&low) && is_share(&high) && low <= *threshold && *threshold <= high) {
+                if !(is_probability(&low) && is_probability(&high) && low <= *threshold && *threshold <= high) {
                     return Err(format!("the threshold {threshold} lies outside its interval from {low} to {high}"));
                 }
                 if value.is_none_or(f64::is_finite) {
@@ -92,12 +93,12 @@ impl Model {
             }
             Decision::Greatest if count == 2 => Err("two classes are decided by a threshold".into()),
             Decision::Greatest => Ok(()),
-            Decision::Thresholds { thresholds, .. } => many(thresholds, is_share, "thresholds"),
-            Decision::Centres { centres } => many(centres, |centre| centre.is_finite(), "centres"),
+            Decision::Thresholds { thresholds, .. } => check_values(thresholds, is_probability, "thresholds"),
+            Decision::Centres { centres } => check_values(centres, |centre| centre.is_finite(), "centres"),
         }
     }
 }
 
-fn is_share(value: &f64) -> bool {
+fn is_probability(value: &f64) -> bool {
     (0.0..=1.0).contains(value)
 }

@@ -1,4 +1,4 @@
-//! A model as bytes and back: safetensors with one JSON text.
+//! Writes and reads model files: safetensors with a JSON description in the metadata.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::header::{self, CHECKSUM, Contents, DIGITS, Fault, KEY};
+use super::header::{self, CHECKSUM_DIGITS, CHECKSUM_KEY, DESCRIPTION_KEY, FileContents, HeaderError};
 use super::{Decision, Model};
 use crate::learner::{Member, MemberDescription, NamedTensor};
 use crate::plan::Plan;
@@ -19,20 +19,20 @@ use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// The number of the file format. scorewise reads its own format and all before it. Format 1 had no checksum and networks only.
+/// The number of the file format. Earlier formats are read too. Format 1 had no checksum and only networks.
 pub const FORMAT: u64 = 2;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Files beyond this are refused unread: a network of a thousand million numbers is not ours.
-const LARGEST: u64 = 4 << 30;
+/// Larger files are refused unread: no network has a thousand million parameters.
+const MAX_FILE_BYTES: u64 = 4 << 30;
 
-const AGAIN: &str = "copy the file again from where it came, or train the model anew";
-const ANOTHER: &str = "name a file that `scorewise train` has written";
+const COPY_AGAIN: &str = "copy the file again from its source, or train the model again";
+const NAME_A_MODEL: &str = "give a file that was written by `scorewise train`";
 
-/// All of a model but its weights, in the order in which it is written.
+/// A model without its weights, as JSON with the keys in this order.
 #[derive(Serialize, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
-struct Description {
+struct ModelDescription {
     format: u64,
     version: String,
     score: String,
@@ -43,7 +43,7 @@ struct Description {
     target: Target,
     reading: Reading,
     encoder: Encoder,
-    /// What a file of format 1 has instead of `members`.
+    /// Only in files of format 1, which have no `members`.
     #[serde(default, skip_serializing)]
     network: Option<NetworkSize>,
     #[serde(default)]
@@ -52,13 +52,13 @@ struct Description {
     fingerprint: String,
     #[serde(default)]
     plan: Option<Plan>,
-    /// What a file of format 1 has instead of the plan.
+    /// Only in files of format 1, which have no plan.
     #[serde(default, skip_serializing)]
     settings: Option<IgnoredAny>,
     results: Value,
 }
 
-/// Number and widths of the networks of a file of format 1.
+/// Number and layer widths of the networks in a file of format 1.
 #[derive(Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct NetworkSize {
@@ -66,54 +66,57 @@ struct NetworkSize {
     widths: Vec<usize>,
 }
 
-/// Read before the rest, which another format may have changed.
+/// The format number alone, which is parsed first because the other keys depend on it.
 #[derive(Deserialize)]
-struct Format {
+struct FormatNumber {
     format: u64,
 }
 
 impl Model {
-    /// Writes the file, whole or not at all. It takes the place of an older model, and of no other file.
+    /// Writes the file atomically. It may replace an older model file, and no other file.
     pub fn save(&self, path: &Path) -> Result<()> {
         Outputs::new().write(path, OutputKind::Model, &self.to_bytes()?)
     }
 
-    /// Reads a file.
+    /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
         let fault = |problem: String, hint: &str| Error::data(Place::file(&name), problem, hint);
         let unreadable = |error: std::io::Error| match error.kind() {
-            ErrorKind::NotFound => fault("there is no such file".into(), ANOTHER),
-            ErrorKind::PermissionDenied => fault("may not be read".into(), "ask its owner for the right to read it"),
+            ErrorKind::NotFound => fault("there is no such file".into(), NAME_A_MODEL),
+            ErrorKind::PermissionDenied => fault("permission denied".into(), "ask for permission to read it"),
             _ => fault(format!("cannot be read: {error}"), ""),
         };
-        let about = std::fs::metadata(path).map_err(unreadable)?;
-        if about.is_dir() {
-            return Err(fault("is a folder, not a model".into(), ANOTHER));
+        let metadata = std::fs::metadata(path).map_err(unreadable)?;
+        if metadata.is_dir() {
+            return Err(fault("is a folder, not a model file".into(), NAME_A_MODEL));
         }
-        if !about.is_file() {
-            return Err(fault("is no regular file".into(), ANOTHER));
+        if !metadata.is_file() {
+            return Err(fault("is not a regular file".into(), NAME_A_MODEL));
         }
-        if about.len() > LARGEST {
-            return Err(fault(format!("has {} bytes; a model has at most {LARGEST}", about.len()), ANOTHER));
+        if metadata.len() > MAX_FILE_BYTES {
+            return Err(fault(
+                format!("has {} bytes; a model has at most {MAX_FILE_BYTES}", metadata.len()),
+                NAME_A_MODEL,
+            ));
         }
-        let mut bytes = Vec::with_capacity(about.len() as usize);
-        // A file that grows meanwhile is read as far as it went at first.
-        File::open(path).and_then(|file| file.take(about.len()).read_to_end(&mut bytes)).map_err(unreadable)?;
+        let mut bytes = Vec::with_capacity(metadata.len() as usize);
+        // If the file grows in the meantime, only the bytes that it had at first are read.
+        File::open(path).and_then(|file| file.take(metadata.len()).read_to_end(&mut bytes)).map_err(unreadable)?;
         Model::from_bytes(&name, &bytes)
     }
 
-    /// The bytes of the file: the same for equal models.
+    /// The bytes of the file. Equal models have equal bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        let unfit = |problem: String| Error::setting("model", problem, "");
-        self.check().map_err(unfit)?;
+        let invalid = |problem: String| Error::setting("model", problem, "");
+        self.check().map_err(invalid)?;
         let description = self.description();
-        let text = serde_json::to_string(&description).map_err(|error| unfit(error.to_string()))?;
-        // A number that JSON cannot hold would be found missing by whoever loads the file: find it now.
-        match serde_json::from_str::<Description>(&text) {
-            Ok(back) if back == description => {}
-            Ok(_) => return Err(unfit("its description changes when it is written and read".into())),
-            Err(error) => return Err(unfit(format!("its description cannot be written: {error}"))),
+        let text = serde_json::to_string(&description).map_err(|error| invalid(error.to_string()))?;
+        // JSON has no NaN or infinity. Such a number would only be noticed when the file is loaded, so the text is parsed again here.
+        match serde_json::from_str::<ModelDescription>(&text) {
+            Ok(parsed) if parsed == description => {}
+            Ok(_) => return Err(invalid("its description is different after it is written and read".into())),
+            Err(error) => return Err(invalid(format!("its description cannot be written: {error}"))),
         }
         let mut tensors = Vec::new();
         for (number, member) in self.members.iter().enumerate() {
@@ -121,64 +124,65 @@ impl Model {
                 tensors.push((tensor_name(number, &name), shape, to_bytes(&values)));
             }
         }
-        assembled(&text, tensors).map_err(unfit)
+        file_bytes(&text, tensors).map_err(invalid)
     }
 
-    /// From the bytes of a file; `name` is for messages.
+    /// Reads a model from the bytes of a file; `name` is the file name in error messages.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self> {
         let fault = |problem: String, hint: &str| Error::data(Place::file(name), problem, hint);
-        let damaged = |problem: String| fault(format!("is damaged: {}", clipped(problem)), AGAIN);
+        let damaged = |problem: String| fault(format!("is damaged: {}", shortened(problem)), COPY_AGAIN);
         if bytes.is_empty() {
-            return Err(fault("is empty".into(), AGAIN));
+            return Err(fault("is empty".into(), COPY_AGAIN));
         }
-        let contents = header::read(bytes).map_err(|shell| match shell {
-            Fault::Foreign => fault("is not a scorewise model".into(), ANOTHER),
-            Fault::Cut(problem) => fault(problem, AGAIN),
-            Fault::Damaged(problem) => damaged(problem),
+        let contents = header::read(bytes).map_err(|error| match error {
+            HeaderError::Foreign => fault("is not a scorewise model".into(), NAME_A_MODEL),
+            HeaderError::Truncated(problem) => fault(problem, COPY_AGAIN),
+            HeaderError::Damaged(problem) => damaged(problem),
         })?;
         let Some(text) = contents.description.as_deref() else {
-            return Err(fault("is a safetensors file but not a scorewise model".into(), ANOTHER));
+            return Err(fault("is a safetensors file but not a scorewise model".into(), NAME_A_MODEL));
         };
         if let Some(digits) = &contents.checksum
-            && header::place_of_digits(bytes, digits).is_none_or(|at| header::checksum(bytes, at) != **digits)
+            && header::checksum_offset(bytes, digits).is_none_or(|offset| header::checksum(bytes, offset) != **digits)
         {
             return Err(damaged("its checksum does not match".into()));
         }
-        let description = |error: serde_json::Error| damaged(format!("its description does not read: {error}"));
-        let Format { format } = serde_json::from_str(text).map_err(description)?;
+        let unparsable = |error: serde_json::Error| damaged(format!("its description cannot be parsed: {error}"));
+        let FormatNumber { format } = serde_json::from_str(text).map_err(unparsable)?;
         if format > FORMAT {
-            let problem = format!("was written in format {format}; this scorewise reads up to {FORMAT}");
+            let problem = format!("has format {format}, but this version of scorewise reads formats up to {FORMAT}");
             return Err(fault(problem, "update scorewise"));
         }
         if format == 0 {
             return Err(damaged("there is no format 0".into()));
         }
-        // Files of format 1 have neither a checksum nor anything in its place: one of a later format cannot pass for one of them.
-        let fits = match format {
+        // Files of format 1 have no checksum and no other metadata, so a file of a later format whose checksum key is damaged is not accepted as
+        // format 1.
+        let is_consistent = match format {
             1 => contents.checksum.is_none() && !contents.has_more,
             _ => contents.checksum.is_some(),
         };
-        if !fits {
+        if !is_consistent {
             return Err(damaged(format!(
-                "a file of format {format} has {} checksum",
-                if format == 1 { "no" } else { "a" }
+                "a file of format {format} must {} a checksum",
+                if format == 1 { "not have" } else { "have" }
             )));
         }
-        let description: Description = serde_json::from_str(text).map_err(description)?;
+        let description: ModelDescription = serde_json::from_str(text).map_err(unparsable)?;
         let members = members(&description, &contents).map_err(damaged)?;
-        let model = description.with(members);
+        let model = description.into_model(members);
         model.check().map_err(damaged)?;
         Ok(model)
     }
 
-    /// All but the weights, as the JSON text that stands in the file.
+    /// The description of the model without its weights: the JSON text in the file.
     pub fn description_json(&self) -> Result<String> {
         serde_json::to_string(&self.description())
             .map_err(|error| Error::data(Place::file("model"), error.to_string(), ""))
     }
 
-    fn description(&self) -> Description {
-        Description {
+    fn description(&self) -> ModelDescription {
+        ModelDescription {
             format: FORMAT,
             version: self.version.clone(),
             score: self.score.clone(),
@@ -200,8 +204,8 @@ impl Model {
     }
 }
 
-impl Description {
-    fn with(self, members: Vec<Member>) -> Model {
+impl ModelDescription {
+    fn into_model(self, members: Vec<Member>) -> Model {
         Model {
             version: self.version,
             reading: self.reading,
@@ -221,13 +225,13 @@ impl Description {
     }
 }
 
-/// The name, the shape and the bytes of a tensor of f32 numbers.
-type Tensor = (String, Vec<usize>, Vec<u8>);
+/// Name, shape and little-endian bytes of an f32 tensor.
+type EncodedTensor = (String, Vec<usize>, Vec<u8>);
 
-/// The bytes of a file: header, tensors by name, and the checksum over both.
-fn assembled(text: &str, mut tensors: Vec<Tensor>) -> std::result::Result<Vec<u8>, String> {
+/// The bytes of a file: the header with the checksum, then the tensors sorted by name.
+fn file_bytes(text: &str, mut tensors: Vec<EncodedTensor>) -> std::result::Result<Vec<u8>, String> {
     tensors.sort_by(|one, other| one.0.cmp(&other.0));
-    let mut header = json!({ "__metadata__": { CHECKSUM: "0".repeat(DIGITS), KEY: text } });
+    let mut header = json!({ "__metadata__": { CHECKSUM_KEY: "0".repeat(CHECKSUM_DIGITS), DESCRIPTION_KEY: text } });
     let mut end = 0;
     for (name, shape, bytes) in &tensors {
         let start = end;
@@ -235,36 +239,36 @@ fn assembled(text: &str, mut tensors: Vec<Tensor>) -> std::result::Result<Vec<u8
         header[name] = json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] });
     }
     let mut header = header.to_string();
-    // Blanks at the end, so that the tensors begin at a multiple of 8.
+    // Padded with spaces, so that the tensors begin at a multiple of 8 bytes.
     header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
-    if header.len() as u64 > header::LONGEST {
-        return Err(format!("its description has {} bytes, more than {}", header.len(), header::LONGEST));
+    if header.len() as u64 > header::MAX_HEADER_BYTES {
+        return Err(format!("its description has {} bytes, more than {}", header.len(), header::MAX_HEADER_BYTES));
     }
     let mut file = Vec::with_capacity(8 + header.len() + end);
     file.extend((header.len() as u64).to_le_bytes());
     file.extend(header.as_bytes());
     tensors.iter().for_each(|(_, _, bytes)| file.extend(bytes));
-    let at = 8 + format!("{{\"__metadata__\":{{\"{CHECKSUM}\":\"").len();
-    let checksum = header::checksum(&file, at);
-    file[at..at + DIGITS].copy_from_slice(checksum.as_bytes());
+    let offset = 8 + format!("{{\"__metadata__\":{{\"{CHECKSUM_KEY}\":\"").len();
+    let checksum = header::checksum(&file, offset);
+    file[offset..offset + CHECKSUM_DIGITS].copy_from_slice(checksum.as_bytes());
     Ok(file)
 }
 
-/// The members, if every tensor of their descriptions is there with its shape, and no other.
-fn members(description: &Description, contents: &Contents<'_>) -> std::result::Result<Vec<Member>, String> {
+/// The members of a file. It is an error if a tensor is missing, has the wrong shape, or belongs to no member.
+fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::result::Result<Vec<Member>, String> {
     let tensors = contents.tensors.len();
     let described = match (&description.network, description.format) {
         (Some(size), 1) => {
             let member = MemberDescription::Network { widths: size.widths.clone() };
-            // The number comes from the file: it is compared with the number of tensors before a list of that length is made.
-            let each = member.tensor_count()? as u64;
-            if size.members == 0 || size.members.checked_mul(each) != Some(tensors as u64) {
-                return Err(format!("it has {tensors} tensors, but {} members need {each} each", size.members));
+            // The number of members comes from the file, so it is compared with the number of tensors before memory is allocated for it.
+            let tensors_each = member.tensor_count()? as u64;
+            if size.members == 0 || size.members.checked_mul(tensors_each) != Some(tensors as u64) {
+                return Err(format!("it has {tensors} tensors, but {} members need {tensors_each} each", size.members));
             }
             vec![member; size.members as usize]
         }
         (None, 2..) => description.members.clone(),
-        _ => return Err("its description does not name its members".into()),
+        _ => return Err("its description has no list of members".into()),
     };
     let mut expected = 0;
     for member in &described {
@@ -277,7 +281,7 @@ fn members(description: &Description, contents: &Contents<'_>) -> std::result::R
         let mut tensors = HashMap::new();
         for (name, shape) in description.expected_tensors() {
             let shape: Vec<u64> = shape.iter().map(|width| *width as u64).collect();
-            let values = numbers(contents, &tensor_name(number, &name), &shape)?;
+            let values = tensor_values(contents, &tensor_name(number, &name), &shape)?;
             tensors.insert(name, values);
         }
         description.member(tensors)
@@ -285,20 +289,20 @@ fn members(description: &Description, contents: &Contents<'_>) -> std::result::R
     described.iter().enumerate().map(member).collect()
 }
 
-/// The name in the file of a member's tensor.
+/// The name of a member's tensor in the file.
 fn tensor_name(member: usize, name: &str) -> String {
     format!("member.{member}.{name}")
 }
 
-/// The numbers of a tensor of this shape.
-fn numbers(contents: &Contents<'_>, name: &str, shape: &[u64]) -> std::result::Result<Vec<f32>, String> {
+/// The values of an f32 tensor, which must have this shape.
+fn tensor_values(contents: &FileContents<'_>, name: &str, shape: &[u64]) -> std::result::Result<Vec<f32>, String> {
     let tensor = contents.tensors.get(name).ok_or_else(|| format!("the tensor `{name}` is missing"))?;
-    if tensor.kind != "F32" {
-        return Err(format!("the tensor `{name}` holds `{}`, not `F32`", tensor.kind.escape_debug()));
+    if tensor.dtype != "F32" {
+        return Err(format!("the tensor `{name}` has the type `{}`, not `F32`", tensor.dtype.escape_debug()));
     }
     let bytes = shape.iter().try_fold(4, |product: u64, width| product.checked_mul(*width));
     if tensor.shape != shape || bytes != Some(tensor.bytes.len() as u64) {
-        let got = Few(&tensor.shape);
+        let got = FirstFew(&tensor.shape);
         return Err(format!("the tensor `{name}` has shape {got:?} in {} bytes, not {shape:?}", tensor.bytes.len()));
     }
     Ok(tensor.bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
@@ -308,8 +312,8 @@ fn to_bytes(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// A message without the rest of what a damaged file made it quote.
-fn clipped(mut problem: String) -> String {
+/// Limits a message to 300 characters: it may quote any amount of text from a damaged file.
+fn shortened(mut problem: String) -> String {
     if let Some((end, _)) = problem.char_indices().nth(300) {
         problem.truncate(end);
         problem.push('…');
@@ -317,10 +321,10 @@ fn clipped(mut problem: String) -> String {
     problem
 }
 
-/// The first few of a list that may be long.
-struct Few<'a, T>(&'a [T]);
+/// Formats the first eight elements of a list.
+struct FirstFew<'a, T>(&'a [T]);
 
-impl<T: std::fmt::Debug> std::fmt::Debug for Few<'_, T> {
+impl<T: std::fmt::Debug> std::fmt::Debug for FirstFew<'_, T> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut list = out.debug_list();
         list.entries(self.0.iter().take(8));

@@ -6,7 +6,7 @@
 use scorewise_table::table::{Table, Values};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Words that are hashed together.
+/// Number of words that are hashed at once.
 const BLOCK: usize = 512;
 
 /// A hash of data, to which data are added.
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_that_of_another_implementation() {
+    fn the_hash_agrees_with_another_implementation() {
         // Python's xxhash 4.1.0: xxhash.xxh3_64_hexdigest(struct.pack("<Qd", 1, 1.0))
         assert_eq!(Fingerprint::new().numbers(&[1.0]).hex(), "55b1cf8961ac75ae");
         let many: Vec<f64> = (0..1500).map(f64::from).collect();
@@ -135,15 +135,15 @@ mod tests {
     }
 
     #[test]
-    fn the_same_table_has_the_same_print_from_any_file() {
+    fn the_fingerprint_does_not_depend_on_the_file() {
         let other = Table { file: "other.csv".into(), lines: scorewise_table::table::Lines::From(2), ..table() };
         assert_eq!(Fingerprint::of(&table()).hex(), Fingerprint::of(&other).hex());
         assert_eq!(Fingerprint::new().numbers(&[0.0]).hex(), Fingerprint::new().numbers(&[-0.0]).hex());
     }
 
     #[test]
-    fn any_change_shows() {
-        let mut tables = vec![table(); 7]; // the last stays as it is
+    fn any_change_of_the_data_changes_the_fingerprint() {
+        let mut tables = vec![table(); 7]; // the last one is not changed
         tables[0].columns[0].name = "by".into();
         tables[1].columns[0].values = Values::Number(vec![-3.5, f64::NAN, 1e-300]);
         tables[2].columns[1].values =
@@ -151,10 +151,10 @@ mod tests {
         tables[3].columns[2].values = Values::Boolean(vec![Some(true), Some(false), Some(false)]);
         tables[4].columns[3].values = Values::Time(vec![0, 86_401, Values::NO_TIME]);
         tables[5].columns.swap(0, 1);
-        let mut prints: Vec<String> = tables.iter().map(|table| Fingerprint::of(table).hex()).collect();
-        prints.sort();
-        prints.dedup();
-        assert_eq!(prints.len(), 7);
+        let mut fingerprints: Vec<String> = tables.iter().map(|table| Fingerprint::of(table).hex()).collect();
+        fingerprints.sort();
+        fingerprints.dedup();
+        assert_eq!(fingerprints.len(), 7);
         assert_ne!(Fingerprint::new().texts(&["ab", "c"]).hex(), Fingerprint::new().texts(&["a", "bc"]).hex());
     }
 }

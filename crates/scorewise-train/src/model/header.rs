@@ -1,12 +1,12 @@
-//! The outer shell of a model file: where its tensors lie and the text that came with them.
+//! Reads the safetensors container of a model file: its metadata and its tensors.
 //!
 //! ```text
-//! 8 bytes: n, lowest first        n bytes: JSON        the rest: the tensors, end to end
+//! 8 bytes: n, little-endian        n bytes: JSON header        the rest: the tensors, one after the other
 //! ```
 //!
-//! This is the format of the safetensors library, which reads our files. It does not read them here: its check of the length adds
-//! offsets from the header without looking for an overflow. Here every size is compared with the bytes that are there before anything
-//! is kept, and a message can say whether a file is cut off, foreign or damaged.
+//! The safetensors library can read these files, but it is not used here: its check of the length adds offsets from the header without
+//! checking for overflow. Here every size is compared with the length of the file before memory is allocated, and the error says whether
+//! a file is truncated, damaged or of another kind.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,195 +16,210 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use xxhash_rust::xxh3::Xxh3;
 
-/// The key of the header under which the description stands.
-pub(super) const KEY: &str = "scorewise";
-/// The key of the header under which the checksum stands.
-pub(super) const CHECKSUM: &str = "checksum";
-/// Hexadecimal digits of a checksum.
-pub(super) const DIGITS: usize = 16;
-/// Headers beyond this are refused, as the safetensors library does.
-pub(super) const LONGEST: u64 = 100_000_000;
+/// The metadata key of the description.
+pub(super) const DESCRIPTION_KEY: &str = "scorewise";
+/// The metadata key of the checksum.
+pub(super) const CHECKSUM_KEY: &str = "checksum";
+/// Number of hexadecimal digits of a checksum.
+pub(super) const CHECKSUM_DIGITS: usize = 16;
+/// Longer headers are refused, as by the safetensors library.
+pub(super) const MAX_HEADER_BYTES: u64 = 100_000_000;
 
-/// What a file holds.
+/// The metadata and tensors of a file.
 #[derive(Debug)]
-pub(super) struct Contents<'a> {
-    /// The text under [`KEY`].
+pub(super) struct FileContents<'a> {
+    /// The metadata string with the key [`DESCRIPTION_KEY`].
     pub description: Option<Cow<'a, str>>,
-    /// The text under [`CHECKSUM`].
+    /// The metadata string with the key [`CHECKSUM_KEY`].
     pub checksum: Option<Cow<'a, str>>,
-    /// Whether there are other texts beside these two.
+    /// Whether there are other metadata strings.
     pub has_more: bool,
-    /// By name.
-    pub tensors: BTreeMap<Cow<'a, str>, Tensor<'a>>,
+    /// The tensors by name.
+    pub tensors: BTreeMap<Cow<'a, str>, TensorView<'a>>,
 }
 
-/// A tensor in a file.
+/// A tensor of a file, borrowed from its bytes.
 #[derive(Debug)]
-pub(super) struct Tensor<'a> {
-    pub kind: Cow<'a, str>,
+pub(super) struct TensorView<'a> {
+    pub dtype: Cow<'a, str>,
     pub shape: Vec<u64>,
     pub bytes: &'a [u8],
 }
 
 /// Why a file cannot be read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// It is something else.
+pub(super) enum HeaderError {
+    /// It is a file of another kind.
     Foreign,
     /// Its end is missing.
-    Cut(String),
-    /// It contradicts itself.
+    Truncated(String),
+    /// Its contents are inconsistent.
     Damaged(String),
 }
 
-/// Takes a file apart.
-pub(super) fn read(bytes: &[u8]) -> Result<Contents<'_>, Fault> {
-    let Some((length, rest)) = bytes.split_first_chunk::<8>() else { return Err(Fault::Foreign) };
+/// Reads the header, and finds the bytes of every tensor.
+pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
+    let Some((length, rest)) = bytes.split_first_chunk::<8>() else { return Err(HeaderError::Foreign) };
     let length = u64::from_le_bytes(*length);
-    if length > LONGEST || rest.first().is_some_and(|first| *first != b'{') {
-        return Err(Fault::Foreign);
+    if length > MAX_HEADER_BYTES || rest.first().is_some_and(|first| *first != b'{') {
+        return Err(HeaderError::Foreign);
     }
     if length > rest.len() as u64 {
-        return Err(cut(bytes.len(), length.saturating_add(8)));
+        return Err(truncated(bytes.len(), length.saturating_add(8)));
     }
     let (header, data) = rest.split_at(length as usize);
-    let header = str::from_utf8(header).map_err(|error| Fault::Damaged(format!("the header is no text: {error}")))?;
-    let header: Header<'_> = serde_json::from_str(header)
-        .map_err(|error| Fault::Damaged(format!("the header is no JSON of tensors: {error}")))?;
-    let end = header.tensors.values().map(|place| place.data_offsets.1).max().unwrap_or(0);
+    let header = str::from_utf8(header)
+        .map_err(|error| HeaderError::Damaged(format!("the header is not UTF-8 text: {error}")))?;
+    let header: FileHeader<'_> = serde_json::from_str(header).map_err(|error| {
+        HeaderError::Damaged(format!("the header is not a valid JSON description of tensors: {error}"))
+    })?;
+    let end = header.tensors.values().map(|entry| entry.data_offsets.1).max().unwrap_or(0);
     if end > data.len() as u64 {
-        return Err(cut(bytes.len(), end.saturating_add(length).saturating_add(8)));
+        return Err(truncated(bytes.len(), end.saturating_add(length).saturating_add(8)));
     }
     if end < data.len() as u64 {
-        return Err(Fault::Damaged(format!("{} bytes follow its last tensor", data.len() as u64 - end)));
+        return Err(HeaderError::Damaged(format!("{} bytes follow its last tensor", data.len() as u64 - end)));
     }
     let mut tensors = BTreeMap::new();
-    for (name, place) in header.tensors {
-        let (start, end) = place.data_offsets;
-        // Both ends are at most the length of the data, so they fit.
+    for (name, entry) in header.tensors {
+        let (start, end) = entry.data_offsets;
+        // Neither offset can overflow: `end` is at most the length of the data, and `get` checks `start`.
         let bytes = data.get(start as usize..end as usize);
-        let bytes = bytes
-            .ok_or_else(|| Fault::Damaged(format!("the tensor `{}` ends before it starts", name.escape_debug())))?;
-        tensors.insert(name, Tensor { kind: place.dtype, shape: place.shape, bytes });
+        let bytes = bytes.ok_or_else(|| {
+            HeaderError::Damaged(format!(
+                "the tensor `{}` has an end offset before its start offset",
+                name.escape_debug()
+            ))
+        })?;
+        tensors.insert(name, TensorView { dtype: entry.dtype, shape: entry.shape, bytes });
     }
-    let Notes { description, checksum, has_more } = header.notes;
-    Ok(Contents { description, checksum, has_more, tensors })
+    let Metadata { description, checksum, has_more } = header.metadata;
+    Ok(FileContents { description, checksum, has_more, tensors })
 }
 
-/// Where in a file the digits of a checksum stand that [`read`] found there; `None` where they are written in another way than we do.
-pub(super) fn place_of_digits(bytes: &[u8], digits: &str) -> Option<usize> {
-    // A text without escapes was borrowed from these bytes, so the distance is its place; any other lies outside of them.
-    let at = (digits.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
-    (digits.len() == DIGITS && bytes.get(at..)?.starts_with(digits.as_bytes())).then_some(at)
+/// Offset in the file of the checksum digits that [`read`] has found; `None` if they are not written as plain digits (for example with JSON
+/// escapes), which scorewise never does.
+pub(super) fn checksum_offset(bytes: &[u8], digits: &str) -> Option<usize> {
+    // A string without escapes is borrowed from these bytes, so the distance of the pointers is its offset. An owned string lies elsewhere.
+    let offset = (digits.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
+    (digits.len() == CHECKSUM_DIGITS && bytes.get(offset..)?.starts_with(digits.as_bytes())).then_some(offset)
 }
 
-/// The checksum of a file: XXH3 with 64 bits of all its bytes, the digits of the checksum itself taken as zeros.
-pub(super) fn checksum(bytes: &[u8], digits: usize) -> String {
+/// The checksum of a file: the 64-bit XXH3 hash of all its bytes, with the digits of the checksum itself, at `offset`, replaced by zeros.
+pub(super) fn checksum(bytes: &[u8], offset: usize) -> String {
     let mut hash = Xxh3::new();
-    hash.update(&bytes[..digits]);
-    hash.update(&[b'0'; DIGITS]);
-    hash.update(&bytes[digits + DIGITS..]);
+    hash.update(&bytes[..offset]);
+    hash.update(&[b'0'; CHECKSUM_DIGITS]);
+    hash.update(&bytes[offset + CHECKSUM_DIGITS..]);
     format!("{:016x}", hash.digest())
 }
 
-fn cut(got: usize, expected: u64) -> Fault {
-    Fault::Cut(format!("is cut off: {got} of at least {expected} bytes are there"))
+fn truncated(got: usize, expected: u64) -> HeaderError {
+    HeaderError::Truncated(format!("is truncated: it has {got} of at least {expected} bytes"))
 }
 
-/// The header as it is written. Each entry is kept in a few words, whatever it says.
-struct Header<'a> {
-    notes: Notes<'a>,
-    tensors: BTreeMap<Cow<'a, str>, Entry<'a>>,
+/// The parsed header. Every entry takes little memory, even in a damaged file.
+struct FileHeader<'a> {
+    metadata: Metadata<'a>,
+    tensors: BTreeMap<Cow<'a, str>, TensorEntry<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Entry<'a> {
+struct TensorEntry<'a> {
     #[serde(borrow)]
     dtype: Cow<'a, str>,
     shape: Vec<u64>,
     data_offsets: (u64, u64),
 }
 
-/// A text that is borrowed where nothing in it is escaped.
+/// A JSON string, borrowed from the input if it has no escapes.
 #[derive(Deserialize, PartialEq, Eq)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+struct BorrowedText<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// What we read of `__metadata__`.
+/// The entries of `__metadata__` that scorewise uses.
 #[derive(Default)]
-struct Notes<'a> {
+struct Metadata<'a> {
     description: Option<Cow<'a, str>>,
     checksum: Option<Cow<'a, str>>,
     has_more: bool,
 }
 
-impl<'de> Deserialize<'de> for Header<'de> {
+impl<'de> Deserialize<'de> for FileHeader<'de> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Header<'de>;
+        struct HeaderVisitor;
+        impl<'de> Visitor<'de> for HeaderVisitor {
+            type Value = FileHeader<'de>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("a map of tensors")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Header<'de>, A::Error> {
-                let (mut notes, mut tensors) = (None, BTreeMap::new());
-                while let Some(Text(name)) = map.next_key()? {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<FileHeader<'de>, A::Error> {
+                let (mut metadata, mut tensors) = (None, BTreeMap::new());
+                while let Some(BorrowedText(name)) = map.next_key()? {
                     if name == "__metadata__" {
-                        once::<A::Error, _>(&mut notes, &name, map.next_value()?)?;
+                        store_once::<A::Error, _>(&mut metadata, &name, map.next_value()?)?;
                     } else {
                         let entry = map.next_value()?;
                         if tensors.contains_key(&name) {
-                            return Err(twice(&name));
+                            return Err(duplicate_key(&name));
                         }
                         tensors.insert(name, entry);
                     }
                 }
-                Ok(Header { notes: notes.unwrap_or_default(), tensors })
+                Ok(FileHeader { metadata: metadata.unwrap_or_default(), tensors })
             }
         }
-        from.deserialize_map(Entries)
+        from.deserialize_map(HeaderVisitor)
     }
 }
 
-/// Keeps the value of a key that may come once.
-fn once<E: serde::de::Error, T>(place: &mut Option<T>, key: &str, value: T) -> Result<(), E> {
-    match place.replace(value) {
-        Some(_) => Err(twice(key)),
+/// Stores the value of a key, which must not appear twice.
+fn store_once<E: serde::de::Error, T>(target: &mut Option<T>, key: &str, value: T) -> Result<(), E> {
+    match target.replace(value) {
+        Some(_) => Err(duplicate_key(key)),
         None => Ok(()),
     }
 }
 
-fn twice<E: serde::de::Error>(key: &str) -> E {
-    E::custom(format!("`{}` comes twice", key.escape_debug()))
+fn duplicate_key<E: serde::de::Error>(key: &str) -> E {
+    E::custom(format!("`{}` appears twice", key.escape_debug()))
 }
 
-impl<'de> Deserialize<'de> for Notes<'de> {
+impl<'de> Deserialize<'de> for Metadata<'de> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Entries;
-        impl<'de> Visitor<'de> for Entries {
-            type Value = Notes<'de>;
+        struct MetadataVisitor;
+        impl<'de> Visitor<'de> for MetadataVisitor {
+            type Value = Metadata<'de>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a map of texts")
+                out.write_str("a map of strings")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Notes<'de>, A::Error> {
-                let mut notes = Notes::default();
-                while let Some(Text(key)) = map.next_key()? {
-                    if key == KEY {
-                        once::<A::Error, _>(&mut notes.description, &key, map.next_value::<Text<'de>>()?.0)?;
-                    } else if key == CHECKSUM {
-                        once::<A::Error, _>(&mut notes.checksum, &key, map.next_value::<Text<'de>>()?.0)?;
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metadata<'de>, A::Error> {
+                let mut metadata = Metadata::default();
+                while let Some(BorrowedText(key)) = map.next_key()? {
+                    if key == DESCRIPTION_KEY {
+                        store_once::<A::Error, _>(
+                            &mut metadata.description,
+                            &key,
+                            map.next_value::<BorrowedText<'de>>()?.0,
+                        )?;
+                    } else if key == CHECKSUM_KEY {
+                        store_once::<A::Error, _>(
+                            &mut metadata.checksum,
+                            &key,
+                            map.next_value::<BorrowedText<'de>>()?.0,
+                        )?;
                     } else {
                         map.next_value::<IgnoredAny>()?;
-                        notes.has_more = true;
+                        metadata.has_more = true;
                     }
                 }
-                Ok(notes)
+                Ok(metadata)
             }
         }
-        from.deserialize_map(Entries)
+        from.deserialize_map(MetadataVisitor)
     }
 }
 
@@ -217,56 +232,60 @@ mod tests {
     }
 
     #[test]
-    fn tensors_and_text_are_found() {
+    fn tensors_and_the_description_are_read() {
         let header = r#"{"__metadata__":{"other":"x","scorewise":"{\"a\":1}"},"w":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}"#;
         let bytes = file(header, &[1, 2, 3, 4, 5, 6, 7, 8]);
         let contents = read(&bytes).unwrap();
         assert_eq!(contents.description.as_deref(), Some(r#"{"a":1}"#));
         let tensor = &contents.tensors["w"];
-        assert_eq!((&*tensor.kind, &*tensor.shape, tensor.bytes), ("F32", &[1, 2][..], &[1, 2, 3, 4, 5, 6, 7, 8][..]));
+        assert_eq!((&*tensor.dtype, &*tensor.shape, tensor.bytes), ("F32", &[1, 2][..], &[1, 2, 3, 4, 5, 6, 7, 8][..]));
     }
 
     #[test]
-    fn sizes_that_overflow_are_a_cut_and_no_crash() {
+    fn offsets_that_overflow_are_an_error_and_not_a_crash() {
         let entry = |name: &str, start: u64, end: u64| {
             format!(r#""{name}":{{"dtype":"F32","shape":[1],"data_offsets":[{start},{end}]}}"#)
         };
         let header = format!("{{{},{}}}", entry("a", 0, 1 << 63), entry("b", 1 << 63, u64::MAX));
-        assert!(matches!(read(&file(&header, &[0; 8])), Err(Fault::Cut(_))));
+        assert!(matches!(read(&file(&header, &[0; 8])), Err(HeaderError::Truncated(_))));
         let header = format!("{{{},{}}}", entry("a", 4, 0), entry("b", 0, 4));
-        assert!(matches!(read(&file(&header, &[0; 4])), Err(Fault::Damaged(_))));
-        assert_eq!(read(&u64::MAX.to_le_bytes()).unwrap_err(), Fault::Foreign);
+        assert!(matches!(read(&file(&header, &[0; 4])), Err(HeaderError::Damaged(_))));
+        assert_eq!(read(&u64::MAX.to_le_bytes()).unwrap_err(), HeaderError::Foreign);
     }
 
     #[test]
-    fn the_checksum_covers_every_byte_but_its_own_digits() {
+    fn the_checksum_covers_every_byte_except_its_own_digits() {
         let header = r#"{"__metadata__":{"checksum":"0123456789abcdef","scorewise":"{}"}}"#;
         let bytes = file(header, &[]);
         let contents = read(&bytes).unwrap();
-        let at = place_of_digits(&bytes, contents.checksum.as_ref().unwrap()).unwrap();
-        assert_eq!(&bytes[at..at + DIGITS], b"0123456789abcdef");
-        let whole = checksum(&bytes, at);
+        let offset = checksum_offset(&bytes, contents.checksum.as_ref().unwrap()).unwrap();
+        assert_eq!(&bytes[offset..offset + CHECKSUM_DIGITS], b"0123456789abcdef");
+        let whole = checksum(&bytes, offset);
         for byte in 0..bytes.len() {
             let mut other = bytes.clone();
             other[byte] ^= 1;
-            assert_eq!(checksum(&other, at) == whole, (at..at + DIGITS).contains(&byte), "byte {byte}");
+            assert_eq!(
+                checksum(&other, offset) == whole,
+                (offset..offset + CHECKSUM_DIGITS).contains(&byte),
+                "byte {byte}"
+            );
         }
         let escaped = file(&header.replace("0123", "012\\u0033"), &[]);
-        assert_eq!(place_of_digits(&escaped, read(&escaped).unwrap().checksum.as_ref().unwrap()), None);
+        assert_eq!(checksum_offset(&escaped, read(&escaped).unwrap().checksum.as_ref().unwrap()), None);
     }
 
     #[test]
-    fn a_name_that_comes_twice_is_damage() {
+    fn a_duplicate_key_is_an_error() {
         let entry = r#""a":{"dtype":"F32","shape":[],"data_offsets":[0,4]}"#;
-        let fault = read(&file(&format!("{{{entry},{entry}}}"), &[0; 4])).unwrap_err();
-        assert!(matches!(fault, Fault::Damaged(text) if text.contains("`a` comes twice")));
+        let error = read(&file(&format!("{{{entry},{entry}}}"), &[0; 4])).unwrap_err();
+        assert!(matches!(error, HeaderError::Damaged(text) if text.contains("`a` appears twice")));
         for (keys, name) in [
             (r#""__metadata__":{},"__metadata__":{}"#, "__metadata__"),
             (r#""__metadata__":{"checksum":"0","checksum":"1"}"#, "checksum"),
             (r#""__metadata__":{"scorewise":"0","scorewise":"1"}"#, "scorewise"),
         ] {
-            let fault = read(&file(&format!("{{{keys}}}"), &[])).unwrap_err();
-            assert!(matches!(fault, Fault::Damaged(text) if text.contains(&format!("`{name}` comes twice"))));
+            let error = read(&file(&format!("{{{keys}}}"), &[])).unwrap_err();
+            assert!(matches!(error, HeaderError::Damaged(text) if text.contains(&format!("`{name}` appears twice"))));
         }
     }
 }

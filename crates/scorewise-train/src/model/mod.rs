@@ -1,11 +1,12 @@
-//! MODEL: one file that carries a trained classifier to production, with its threshold and how that was chosen.
+//! Trained models and their file, which also contains the threshold and how it was chosen.
 //!
-//! A model holds everything between a table and a label: how the table was read, how columns become numbers, the networks,
-//! and the decision. The file is safetensors, so any tool can look at the weights; all else is one JSON text in its header.
-//! `docs/model-file.md` describes it. The same training gives the same bytes: there are no dates, machines or thread counts.
+//! A model holds everything that is needed to get from a table to labels: how the table was read, how columns are encoded, the members, and
+//! the decision rule. The file is in the safetensors format, so that many tools can read the weights; everything else is one JSON string in its
+//! metadata. `docs/model-file.md` describes it. The same training gives the same bytes: the file contains no dates, machine names or thread
+//! counts.
 //!
 //! ```
-//! use scorewise_train::model::{Chosen, Decision, Model};
+//! use scorewise_train::model::{Decision, Model, ThresholdSource};
 //! # use scorewise_table::encode::{Coding, Encoder, Input};
 //! # use scorewise_table::table::{Kind, Reading};
 //! # use scorewise_table::target::{Rule, Target};
@@ -19,7 +20,7 @@
 //! # let classes = vec!["quiet".to_owned(), "storm".to_owned()];
 //! # let target = Target { column: "state".into(), rule: Rule::Classes(classes.clone()), lead: 0 };
 //! # let members = vec![Member::Network(Network::glorot(NetworkShape::new(2, &[4], 1).unwrap(), 1))];
-//! # let decision = Decision::at(0.4, Chosen::Given, "given as --threshold 0.4");
+//! # let decision = Decision::at(0.4, ThresholdSource::Given, "given as --threshold 0.4");
 //! # let model = Model {
 //! #     version: scorewise_train::model::VERSION.into(), reading: Reading::default(), encoder, target, classes, members,
 //! #     score: "tss".into(), prior: Some("uniform".into()), loss: "sol".into(), decision, seed: 0, fingerprint: String::new(),
@@ -28,7 +29,7 @@
 //! let bytes = model.to_bytes()?;
 //! assert_eq!(Model::from_bytes("storms.scorewise", &bytes)?, model);
 //! let error = Model::from_bytes("storms.scorewise", &bytes[..bytes.len() - 1]).unwrap_err();
-//! assert!(error.to_string().starts_with("storms.scorewise: is cut off"));
+//! assert!(error.to_string().starts_with("storms.scorewise: is truncated"));
 //! # Ok::<(), scorewise_train::Error>(())
 //! ```
 
@@ -39,8 +40,8 @@ mod header;
 mod file;
 mod predict;
 
-pub(crate) use decision::factors;
-pub use decision::{Chosen, Decision};
+pub(crate) use decision::centre_factors;
+pub use decision::{Decision, ThresholdSource};
 pub use file::{FORMAT, VERSION};
 pub use fingerprint::Fingerprint;
 pub use predict::Predictor;
@@ -55,41 +56,42 @@ use scorewise_table::error::Result;
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// A trained classifier and how it came about.
+/// A trained classifier, with the settings and data it was trained with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// The scorewise that trained it.
+    /// The version of scorewise that trained it.
     pub version: String,
-    /// How the table was read, so that `predict` reads the next one alike.
+    /// How the table was read, so that `predict` reads other tables in the same way.
     pub reading: Reading,
-    /// How columns become numbers.
+    /// How columns are turned into numbers.
     pub encoder: Encoder,
     /// What is predicted.
     pub target: Target,
-    /// The classes in the order of the labels. Of two, the second is the positive one.
+    /// The classes in the order of the labels. With two classes, the second is the positive one.
     pub classes: Vec<String>,
-    /// One or more members, whose probabilities are averaged. For two classes they have one output, for more one for each class.
+    /// One or more members, whose probabilities are averaged. With two classes they have one output, with more they have one for
+    /// each class.
     pub members: Vec<Member>,
-    /// The score it was trained for, by its name in the registry or its formula.
+    /// The score it was trained for: a name of the registry or a formula.
     pub score: String,
-    /// The law of the threshold in the loss; nothing where the loss has none.
+    /// The prior of the threshold in the loss; `None` if the loss has no random threshold.
     pub prior: Option<String>,
-    /// What was minimised, by its name on the command line.
+    /// The loss that was minimised, by its name on the command line.
     pub loss: String,
-    /// From probabilities to a label.
+    /// The rule that turns probabilities into labels.
     pub decision: Decision,
-    /// Where the randomness started.
+    /// The seed of all random numbers of the training.
     pub seed: u64,
-    /// Which data it was trained on: [`Fingerprint::hex`].
+    /// Identifies the training data: [`Fingerprint::hex`].
     pub fingerprint: String,
-    /// Everything that the training depended on beside its table; `None` in a file of format 1.
+    /// All settings of the training; `None` if the model was read from a file of format 1.
     pub plan: Option<Plan>,
-    /// What was measured, by the names of the `--json` output. No times: the same training gives the same file.
+    /// Scores and other results, with the keys of the `--json` output. They include no times, so that the same training gives the same file.
     pub results: Value,
 }
 
 impl Model {
-    /// The training options behind the model. Those that a file of format 1 does not have are `None`.
+    /// The options that the model was trained with. Options that a file of format 1 does not record are `None`.
     pub fn options(&self) -> Result<TrainingOptions> {
         if let Some(plan) = &self.plan {
             return Ok(TrainingOptions::of_plan(plan));

@@ -1,4 +1,4 @@
-//! From encoded rows to probabilities and labels.
+//! Predicts probabilities and labels of encoded rows.
 
 use super::Model;
 use crate::ensemble::mean_probabilities;
@@ -6,7 +6,7 @@ use crate::learner::Member;
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Place, Result};
 
-/// Applies a model, chunk by chunk of a table of any length.
+/// Applies a model to encoded rows. A table of any length can be predicted one chunk at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Predictor<'a> {
     model: &'a Model,
@@ -14,23 +14,23 @@ pub struct Predictor<'a> {
 }
 
 impl<'a> Predictor<'a> {
-    /// For a model.
+    /// A predictor for this model.
     #[must_use]
     pub fn new(model: &'a Model) -> Self {
         Predictor { model, outputs: model.members.first().map_or(1, Member::outputs) }
     }
 
-    /// Probabilities of a row: 1 with two classes (that of the second), else one a class.
+    /// Number of probabilities of a row: with two classes 1, the probability of the second class; with more, one for each class.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
     /// The probabilities of the rows of an encoded matrix, row by row: the mean over the members of the sigmoid or softmax of
-    /// their logits, in f64. `place` says where a row stands, for the message about one that is beyond what f32 can hold.
+    /// their logits, in f64. `place` gives the position of a row in its file, for the error message about a row whose values overflow f32.
     ///
     /// # Panics
-    /// Where the matrix has not the columns that the model's encoder gives.
+    /// If the number of columns is not that of the model's encoder.
     pub fn probabilities(&self, matrix: &Matrix, place: impl Fn(usize) -> Place) -> Result<Vec<f64>> {
         let rows: Vec<u32> = (0..matrix.rows() as u32).collect();
         let probabilities = mean_probabilities(&self.model.members, matrix, &rows);
@@ -43,7 +43,7 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    /// The labels of rows, from their probabilities.
+    /// The labels of rows, given their probabilities.
     #[must_use]
     pub fn labels(&self, probabilities: &[f64]) -> Vec<u32> {
         probabilities.chunks_exact(self.outputs).map(|row| self.model.decision.label(row)).collect()

@@ -27,16 +27,20 @@ pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     if priors.is_empty() || logits.is_empty() {
         return 1.0;
     }
-    let supports: Vec<(f64, f64)> = of_outputs(priors, outputs).map(Prior::support).collect();
+    let supports: Vec<(f64, f64)> = prior_of_each_output(priors, outputs).map(Prior::support).collect();
     let inside = |low: f64, x: f64, high: f64| usize::from(low < x && x < high);
     let count: usize = if let [(low, high)] = supports[..] {
         let (low, high) = (log_odds(low), log_odds(high));
         logits.iter().map(|logit| inside(low, f64::from(*logit), high)).sum()
     } else {
-        let mut of_row = vec![0.0; outputs];
+        let mut row_probabilities = vec![0.0; outputs];
         let row = |logits: &[f32]| {
-            softmax(logits, &mut of_row);
-            of_row.iter().zip(&supports).map(|(share, (low, high))| inside(*low, *share, *high)).sum::<usize>()
+            softmax(logits, &mut row_probabilities);
+            row_probabilities
+                .iter()
+                .zip(&supports)
+                .map(|(probability, (low, high))| inside(*low, *probability, *high))
+                .sum::<usize>()
         };
         logits.chunks_exact(outputs).map(row).sum()
     };
@@ -46,7 +50,7 @@ pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
 /// Whether weights exist with every prediction inside the support of its prior.
 #[must_use]
 pub fn has_centre(priors: &[Prior], outputs: usize) -> bool {
-    priors.is_empty() || class_probabilities(&of_outputs(priors, outputs).collect::<Vec<_>>()).is_some()
+    priors.is_empty() || class_probabilities(&prior_of_each_output(priors, outputs).collect::<Vec<_>>()).is_some()
 }
 
 /// Moves the predictions of these rows inside the supports of the priors by changing the output layer. Does nothing if
@@ -56,7 +60,7 @@ pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matr
     if priors.is_empty() {
         return;
     }
-    let priors: Vec<&Prior> = of_outputs(priors, last.outputs).collect();
+    let priors: Vec<&Prior> = prior_of_each_output(priors, last.outputs).collect();
     let Some(class_probabilities) = class_probabilities(&priors) else { return };
     let biases = last.biases..last.biases + last.outputs;
     let weights = last.weights..last.weights + last.outputs * last.stride;
@@ -64,11 +68,11 @@ pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matr
     let mut logits = vec![0.0; rows.len() * last.outputs];
     engine.predict(network, matrix, rows, &mut logits);
     let farthest = f64::from(logits.iter().fold(0f32, |farthest, logit| farthest.max(logit.abs())));
-    let room = room(&priors, &class_probabilities);
+    let room = max_logit_distance(&priors, &class_probabilities);
     let scale = if farthest > room { room / farthest } else { 1.0 };
     network.parameters[weights].iter_mut().for_each(|weight| *weight *= scale as f32);
-    for (bias, share) in network.parameters[biases].iter_mut().zip(&class_probabilities) {
-        *bias = if last.outputs == 1 { log_odds(*share) } else { share.ln() } as f32;
+    for (bias, probability) in network.parameters[biases].iter_mut().zip(&class_probabilities) {
+        *bias = if last.outputs == 1 { log_odds(*probability) } else { probability.ln() } as f32;
     }
 }
 
@@ -82,31 +86,31 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     let mean = sum(&Prior::mean);
     let end = |prior: &Prior| if mean > 1.0 { prior.support().0 } else { prior.support().1 };
     let ends = sum(&end);
-    let way = if mean == 1.0 { 0.0 } else { (1.0 - mean) / (ends - mean) };
+    let share_of_way = if mean == 1.0 { 0.0 } else { (1.0 - mean) / (ends - mean) };
     // Near the end of the supports there is no room for predictions around the probability.
     (0.0..0.95)
-        .contains(&way)
-        .then(|| priors.iter().map(|prior| prior.mean() + way * (end(prior) - prior.mean())).collect())
+        .contains(&share_of_way)
+        .then(|| priors.iter().map(|prior| prior.mean() + share_of_way * (end(prior) - prior.mean())).collect())
 }
 
 /// Largest distance of a logit from its bias for which every prediction stays where the prior has weight.
-fn room(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
+fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
     // The log-odds of a class change with its own logit and with those of the others.
     let moves = if class_probabilities.len() == 1 { 1.0 } else { 2.0 };
-    let room = |(prior, share): (&&Prior, &f64)| {
+    let room = |(prior, probability): (&&Prior, &f64)| {
         // At the ends of a wide support the density is nearly 0 and so is the gradient. So the middle 98 % of the prior counts, or half of
         // the distance to an end if the probability itself is closer to it.
         let (start, end) = prior.support();
-        let low = prior.quantile(0.01).min(0.5 * (start + share));
-        let high = prior.quantile(0.99).max(0.5 * (end + share));
-        (log_odds(*share) - log_odds(low)).min(log_odds(high) - log_odds(*share)) / moves
+        let low = prior.quantile(0.01).min(0.5 * (start + probability));
+        let high = prior.quantile(0.99).max(0.5 * (end + probability));
+        (log_odds(*probability) - log_odds(low)).min(log_odds(high) - log_odds(*probability)) / moves
     };
     // A tenth of the distance is kept free, so that the first step does not leave the support.
     0.9 * priors.iter().zip(class_probabilities).map(room).fold(f64::INFINITY, f64::min)
 }
 
 /// The prior of every logit of a row.
-fn of_outputs(priors: &[Prior], outputs: usize) -> impl Iterator<Item = &Prior> {
+fn prior_of_each_output(priors: &[Prior], outputs: usize) -> impl Iterator<Item = &Prior> {
     (0..outputs).filter_map(move |output| priors.get(output).or(priors.first()))
 }
 
@@ -131,12 +135,15 @@ mod tests {
     fn probabilities_sum_to_one_inside_the_supports() {
         assert_eq!(probabilities_of(&["cosine:0.3,0.1"]).unwrap(), [0.3]);
         let third = probabilities_of(&["uniform", "uniform", "uniform"]).unwrap();
-        assert!(third.iter().all(|share| (share - 1.0 / 3.0).abs() < 1e-15));
+        assert!(third.iter().all(|probability| (probability - 1.0 / 3.0).abs() < 1e-15));
         let unlike = ["cosine:0.5,0.3", "cosine:0.5,0.1", "cosine:0.2,0.2"];
         let class_probabilities = probabilities_of(&unlike).unwrap();
         assert!((class_probabilities.iter().sum::<f64>() - 1.0).abs() < 1e-15);
-        for (share, prior) in class_probabilities.iter().zip(priors(&unlike)) {
-            assert!(prior.support().0 < *share && *share < prior.support().1, "{share} under {prior:?}");
+        for (probability, prior) in class_probabilities.iter().zip(priors(&unlike)) {
+            assert!(
+                prior.support().0 < *probability && *probability < prior.support().1,
+                "{probability} under {prior:?}"
+            );
         }
         assert!(probabilities_of(&["cosine:0.5,0.1"; 3]).is_none());
         assert!(probabilities_of(&["cosine:0.1,0.05"; 3]).is_none());
@@ -148,7 +155,7 @@ mod tests {
         let one = priors(&["cosine:0.05,0.04"]);
         assert_eq!(coverage(&one, &[-2.9, 0.0], 1), 0.5);
         assert_eq!(coverage(&[], &[-2.9, 0.0], 1), 1.0);
-        // Shares ½ ¼ ¼: the first class inside (0.4, 0.6), the others not.
+        // Probabilities ½ ¼ ¼: the first class inside (0.4, 0.6), the others not.
         assert_eq!(coverage(&priors(&["cosine:0.5,0.1"]), &[2f32.ln(), 0.0, 0.0], 3), 1.0 / 3.0);
     }
 }

@@ -9,11 +9,11 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `settings` | how a network is trained, with the reason of every default |
+//! | `settings` | training settings, with the reason for every default |
 //! | `initialisation` | first predictions inside the support of the prior |
-//! | `optimiser` | from a gradient to a step |
-//! | `training` | epochs of steps and validation, following a [`Course`](crate::fit::Course) |
-//! | `engine` | a batch through the network and back |
+//! | `optimiser` | turns a gradient into a step |
+//! | `training` | the training loop: steps and validation, controlled by a [`Course`](crate::fit::Course) |
+//! | `engine` | computes a batch forward and its gradient backward |
 
 mod settings;
 mod initialisation;
@@ -21,7 +21,7 @@ mod optimiser;
 mod training;
 mod engine;
 
-pub use engine::{Engine, Level};
+pub use engine::Engine;
 pub(crate) use initialisation::log_odds;
 pub use initialisation::{centre, coverage, has_centre};
 pub use optimiser::{Adam, Descent, Optimiser};
@@ -40,14 +40,16 @@ pub struct NetworkShape {
     widths: Vec<usize>,
 }
 
-/// Position of a layer in the flat list.
+/// Where a layer is stored in the flat list of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Layer {
+pub(crate) struct LayerLayout {
     pub inputs: usize,
     pub outputs: usize,
     /// Distance from one row of weights to the next.
     pub stride: usize,
+    /// Offset of the first weight.
     pub weights: usize,
+    /// Offset of the first bias.
     pub biases: usize,
 }
 
@@ -77,14 +79,14 @@ impl NetworkShape {
         self.widths[self.widths.len() - 1]
     }
 
-    pub(crate) fn layers(&self) -> Vec<Layer> {
+    pub(crate) fn layers(&self) -> Vec<LayerLayout> {
         let mut next = 0;
         self.widths
             .windows(2)
             .map(|pair| {
                 let (inputs, outputs) = (pair[0], pair[1]);
                 let stride = inputs.next_multiple_of(PAD);
-                let layer = Layer { inputs, outputs, stride, weights: next, biases: next + outputs * stride };
+                let layer = LayerLayout { inputs, outputs, stride, weights: next, biases: next + outputs * stride };
                 next = layer.biases + outputs.next_multiple_of(PAD);
                 layer
             })
@@ -121,7 +123,7 @@ pub struct Dense {
     pub outputs: usize,
     /// The matrix of weights row by row, one row for each output.
     pub weights: Vec<f32>,
-    /// One for each output.
+    /// One bias for each output.
     pub biases: Vec<f32>,
 }
 
@@ -159,12 +161,12 @@ impl Network {
         let (last, hidden) = outputs.split_last()?;
         let shape = NetworkShape::new(first.inputs, hidden, *last)?;
         let mut parameters = vec![0.0; shape.parameters()];
-        for (place, layer) in shape.layers().iter().zip(layers) {
-            for (output, weights) in layer.weights.chunks_exact(place.inputs).enumerate() {
-                let start = place.weights + output * place.stride;
-                parameters[start..start + place.inputs].copy_from_slice(weights);
+        for (layout, layer) in shape.layers().iter().zip(layers) {
+            for (output, weights) in layer.weights.chunks_exact(layout.inputs).enumerate() {
+                let start = layout.weights + output * layout.stride;
+                parameters[start..start + layout.inputs].copy_from_slice(weights);
             }
-            parameters[place.biases..place.biases + place.outputs].copy_from_slice(&layer.biases);
+            parameters[layout.biases..layout.biases + layout.outputs].copy_from_slice(&layer.biases);
         }
         Some(Network { shape, parameters })
     }
@@ -172,13 +174,13 @@ impl Network {
     /// The layers without padding.
     #[must_use]
     pub fn to_layers(&self) -> Vec<Dense> {
-        let dense = |place: Layer| {
-            let rows = self.parameters[place.weights..].chunks(place.stride).take(place.outputs);
+        let dense = |layout: LayerLayout| {
+            let rows = self.parameters[layout.weights..].chunks(layout.stride).take(layout.outputs);
             Dense {
-                inputs: place.inputs,
-                outputs: place.outputs,
-                weights: rows.flat_map(|row| &row[..place.inputs]).copied().collect(),
-                biases: self.parameters[place.biases..place.biases + place.outputs].to_vec(),
+                inputs: layout.inputs,
+                outputs: layout.outputs,
+                weights: rows.flat_map(|row| &row[..layout.inputs]).copied().collect(),
+                biases: self.parameters[layout.biases..layout.biases + layout.outputs].to_vec(),
             }
         };
         self.shape.layers().into_iter().map(dense).collect()
@@ -193,15 +195,15 @@ impl Network {
     /// Indices of the flat list that are not padding, layer by layer: weights row by row, then biases.
     #[must_use]
     pub fn parameter_indices(&self) -> Vec<usize> {
-        let mut places = Vec::with_capacity(self.shape.free_parameters());
+        let mut indices = Vec::with_capacity(self.shape.free_parameters());
         for layer in self.shape.layers() {
             for output in 0..layer.outputs {
                 let start = layer.weights + output * layer.stride;
-                places.extend(start..start + layer.inputs);
+                indices.extend(start..start + layer.inputs);
             }
-            places.extend(layer.biases..layer.biases + layer.outputs);
+            indices.extend(layer.biases..layer.biases + layer.outputs);
         }
-        places
+        indices
     }
 }
 
@@ -210,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn adult_net_has_its_3581_parameters() {
+    fn the_network_for_adult_has_3581_parameters_and_zero_padding() {
         let shape = NetworkShape::new(48, &[50, 20, 5], 1).unwrap();
         assert_eq!(shape.free_parameters(), 48 * 50 + 50 + 50 * 20 + 20 + 20 * 5 + 5 + 5 + 1);
         assert_eq!(shape.free_parameters(), 3581);
@@ -218,7 +220,7 @@ mod tests {
         assert_eq!(network.parameter_indices().len(), 3581);
         let padding: f32 = {
             let mut rest = network.parameters.clone();
-            network.parameter_indices().iter().for_each(|place| rest[*place] = 0.0);
+            network.parameter_indices().iter().for_each(|index| rest[*index] = 0.0);
             rest.iter().map(|x| x.abs()).sum()
         };
         assert_eq!(padding, 0.0);

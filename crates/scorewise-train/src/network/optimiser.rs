@@ -1,12 +1,13 @@
-//! Optimisers: from a gradient to a step, over the flat list of parameters.
+//! Optimisers, which turn a gradient into a step of all parameters.
 
+use scorewise::InstructionSet;
 use scorewise_table::Buffer;
 use serde::{Deserialize, Serialize};
 
 use super::Network;
-use super::engine::{Lanes, Level, Work, run};
+use super::engine::{SimdTask, SimdVector, run};
 
-/// How a gradient becomes a step.
+/// The method that turns a gradient into a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -53,9 +54,9 @@ impl OptimiserState {
             OptimiserState::Descent { descent, decay, weights } => {
                 if *decay > 0.0 {
                     // Decoupled as in AdamW: applied to the weights before the step, without momentum.
-                    let keep = 1.0 - rate * *decay;
+                    let remaining = 1.0 - rate * *decay;
                     for range in weights {
-                        parameters[range.clone()].iter_mut().for_each(|weight| *weight *= keep);
+                        parameters[range.clone()].iter_mut().for_each(|weight| *weight *= remaining);
                     }
                 }
                 descent.step(parameters, gradient, rate);
@@ -87,24 +88,26 @@ pub struct Adam {
     pub epsilon: f32,
     /// Weight decay: the share of itself that a weight loses in a step of rate 1.
     pub decay: f32,
+    /// m, the running mean of the gradient.
     mean: Buffer,
+    /// v, the running mean of its square.
     square: Buffer,
-    /// 1 where decay applies, 0 for biases.
+    /// 1 for weights, which decay, and 0 for biases.
     decays: Buffer,
     steps: i32,
-    level: Level,
+    instructions: InstructionSet,
 }
 
 impl Adam {
     /// An optimiser for this network that has not taken a step.
     #[must_use]
     pub fn new(network: &Network) -> Self {
-        Adam::at(Level::best(), network)
+        Adam::with_instructions(InstructionSet::best(), network)
     }
 
-    /// The same with the instructions of a given level.
+    /// The same with a given instruction set.
     #[must_use]
-    pub fn at(level: Level, network: &Network) -> Self {
+    pub fn with_instructions(instructions: InstructionSet, network: &Network) -> Self {
         let zeros = Buffer::zeros(network.parameters.len());
         let mut decays = zeros.clone();
         decays.fill(1.0);
@@ -120,7 +123,7 @@ impl Adam {
             square: zeros,
             decays,
             steps: 0,
-            level,
+            instructions,
         }
     }
 
@@ -139,7 +142,7 @@ impl Adam {
         let second = (1.0 - f64::from(self.memory).powi(self.steps)).sqrt();
         let (scale, epsilon) = ((f64::from(rate) * second / first) as f32, (f64::from(self.epsilon) * second) as f32);
         let shrink = rate * self.decay;
-        run(self.level, AdamLoop { adam: self, parameters, gradient, scale, epsilon, shrink });
+        run(self.instructions, AdamLoop { adam: self, parameters, gradient, scale, epsilon, shrink });
     }
 }
 
@@ -153,34 +156,41 @@ struct AdamLoop<'a> {
     shrink: f32,
 }
 
-impl Work for AdamLoop<'_> {
+impl SimdTask for AdamLoop<'_> {
     #[inline(always)]
-    unsafe fn with<V: Lanes>(self) {
+    unsafe fn run_with<V: SimdVector>(self) {
         let AdamLoop { adam, parameters, gradient, scale, epsilon, shrink } = self;
-        assert!(parameters.len().is_multiple_of(V::WIDTH), "a network's list is padded to whole registers");
+        assert!(parameters.len().is_multiple_of(V::WIDTH), "the list of parameters is padded to whole registers");
         let length = parameters.len();
         let (parameters, gradient, decays) = (parameters.as_mut_ptr(), gradient.as_ptr(), adam.decays.as_ptr());
         let (mean, square) = (adam.mean.as_mut_ptr(), adam.square.as_mut_ptr());
-        // SAFETY: `step` has found all lists to be of one length, which registers divide; `run` has the instructions of V.
+        // SAFETY: `step` has checked that all lists have the same length, which is a multiple of the register width, and `run` has checked the
+        // instructions of V.
         unsafe {
             let (new_mean, new_square) = (V::splat(1.0 - adam.momentum), V::splat(1.0 - adam.memory));
             let (minus_scale, minus_shrink) = (V::splat(-scale), V::splat(-shrink));
             let (minus, epsilon) = (V::splat(-1.0), V::splat(epsilon));
             // The means of a dead unit decay toward denormal numbers, with which arithmetic is a hundred times slower. So the first mean is
             // rounded to multiples of a tiny grain, and the second has a lower bound whose root is negligible beside ε.
-            let (grain, minus_grain, least) = (V::splat(1e-22), V::splat(-1e-22), V::splat(1e-33));
-            for at in (0..length).step_by(V::WIDTH) {
-                let gradient = V::load(gradient.add(at));
-                let (old_mean, old_square) = (V::load(mean.add(at)), V::load(square.add(at)));
-                let first = new_mean.fused(minus.fused(old_mean, gradient), old_mean.plus(grain)).plus(minus_grain);
-                let second =
-                    new_square.fused(gradient.fused(gradient, minus.times(old_square)), old_square).at_least(least);
-                first.store(mean.add(at));
-                second.store(square.add(at));
-                let old = V::load(parameters.add(at));
-                let kept =
-                    if shrink == 0.0 { old } else { minus_shrink.fused(V::load(decays.add(at)).times(old), old) };
-                minus_scale.fused(first.over_root(second, epsilon), kept).store(parameters.add(at));
+            let (grain, minus_grain, minimum) = (V::splat(1e-22), V::splat(-1e-22), V::splat(1e-33));
+            for index in (0..length).step_by(V::WIDTH) {
+                let gradient = V::load(gradient.add(index));
+                let (old_mean, old_square) = (V::load(mean.add(index)), V::load(square.add(index)));
+                let first = new_mean
+                    .multiply_add(minus.multiply_add(old_mean, gradient), old_mean.plus(grain))
+                    .plus(minus_grain);
+                let second = new_square
+                    .multiply_add(gradient.multiply_add(gradient, minus.times(old_square)), old_square)
+                    .at_least(minimum);
+                first.store(mean.add(index));
+                second.store(square.add(index));
+                let old = V::load(parameters.add(index));
+                let decayed = if shrink == 0.0 {
+                    old
+                } else {
+                    minus_shrink.multiply_add(V::load(decays.add(index)).times(old), old)
+                };
+                minus_scale.multiply_add(first.over_root(second, epsilon), decayed).store(parameters.add(index));
             }
         }
     }

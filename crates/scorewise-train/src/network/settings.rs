@@ -1,4 +1,4 @@
-//! How a network is trained, with the reason of every default.
+//! The training settings of a network, with the reason for every default.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{NetworkShape, Optimiser, has_centre};
 use crate::fit::{Keep, Objective, Policy, WarmUpPolicy};
 
-/// Largest number of units of a hidden layer.
-const WIDEST_LAYER: usize = 65_536;
-/// Largest number of hidden layers.
-const MOST_LAYERS: usize = 64;
+/// Maximum number of units of a hidden layer.
+const MAX_UNITS: usize = 65_536;
+/// Maximum number of hidden layers.
+const MAX_LAYERS: usize = 64;
 
 /// Number of units of each hidden layer: `50,20,5`, or `none` for a linear model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,13 +58,13 @@ impl Default for WarmStart {
     }
 }
 
-/// How a network is trained.
+/// The training settings of a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSettings {
     /// Units of the hidden layers. 50, 20, 5 by default, as in the paper.
     pub hidden: HiddenLayers,
-    /// How a gradient becomes a step.
+    /// The optimiser.
     pub optimiser: Optimiser,
     /// Rows of a step. 64 by default: best in the paper's experiments, and below it the score of a batch is noisier.
     pub batch: BatchSize,
@@ -79,7 +79,7 @@ pub struct NetworkSettings {
     /// Which weights are kept. The best by default: the last ones are those of `patience` epochs later.
     pub keep: Keep,
     /// Whether the first predictions are moved inside the support of the prior, and dead trainings are repeated with other initial weights.
-    /// If the priors of many classes leave no such start, a warm start takes its place. On by default; off follows the paper exactly.
+    /// If the priors of many classes allow no such initial predictions, a warm start is used instead. On by default; off follows the paper exactly.
     pub cure: bool,
     /// Cross-entropy first. Off by default: it doubles the time, and adds little if the score's loss alone finds the pattern.
     pub warm_start: Option<WarmStart>,
@@ -109,7 +109,7 @@ impl NetworkSettings {
             .ok_or_else(|| Error::setting("features", "a network needs at least one input and one output", ""))
     }
 
-    /// When a training of a network with these outputs stops and starts again.
+    /// The policy of a training with these settings, for a network with this number of outputs.
     pub(crate) fn policy(&self, objective: &Objective, outputs: usize) -> Policy {
         Policy {
             epochs: self.epochs,
@@ -178,13 +178,13 @@ impl HiddenLayers {
     /// Layers of these widths; an error if there are too many, or a width is 0 or too large.
     pub fn new(widths: Vec<usize>) -> Result<Self> {
         let refuse = |problem: String| {
-            let hint = format!("give at most {MOST_LAYERS} widths from 1 to {WIDEST_LAYER}, or `none`");
+            let hint = format!("give at most {MAX_LAYERS} widths from 1 to {MAX_UNITS}, or `none`");
             Err(Error::setting("hidden", problem, hint))
         };
-        match widths.iter().find(|width| **width > WIDEST_LAYER) {
-            Some(width) => refuse(format!("a layer of {width} units is too wide; the limit is {WIDEST_LAYER}")),
-            None if widths.len() > MOST_LAYERS => {
-                refuse(format!("{} layers are too many; the limit is {MOST_LAYERS}", widths.len()))
+        match widths.iter().find(|width| **width > MAX_UNITS) {
+            Some(width) => refuse(format!("a layer of {width} units is too wide; the limit is {MAX_UNITS}")),
+            None if widths.len() > MAX_LAYERS => {
+                refuse(format!("{} layers are too many; the limit is {MAX_LAYERS}", widths.len()))
             }
             None if widths.contains(&0) => refuse("a layer has 0 units".into()),
             None => Ok(HiddenLayers(widths)),
@@ -272,10 +272,10 @@ impl fmt::Display for BatchSize {
     }
 }
 
-/// A number, or the word `full`.
+/// A batch size in a file: a number, or the word `full`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum NumberOrWord {
+enum SerialisedBatchSize {
     Number(usize),
     Word(String),
 }
@@ -283,8 +283,8 @@ enum NumberOrWord {
 impl Serialize for BatchSize {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
-            BatchSize::Rows(rows) => NumberOrWord::Number(*rows),
-            BatchSize::Full => NumberOrWord::Word(self.to_string()),
+            BatchSize::Rows(rows) => SerialisedBatchSize::Number(*rows),
+            BatchSize::Full => SerialisedBatchSize::Word(self.to_string()),
         }
         .serialize(serializer)
     }
@@ -292,9 +292,9 @@ impl Serialize for BatchSize {
 
 impl<'de> Deserialize<'de> for BatchSize {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        match NumberOrWord::deserialize(deserializer)? {
-            NumberOrWord::Number(rows) => Ok(BatchSize::Rows(rows)),
-            NumberOrWord::Word(word) => word.parse().map_err(serde::de::Error::custom),
+        match SerialisedBatchSize::deserialize(deserializer)? {
+            SerialisedBatchSize::Number(rows) => Ok(BatchSize::Rows(rows)),
+            SerialisedBatchSize::Word(word) => word.parse().map_err(serde::de::Error::custom),
         }
     }
 }
@@ -304,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_users_write_is_read_and_written_the_same() {
+    fn layers_and_batch_sizes_are_the_same_after_a_round_trip() {
         for text in ["none", "8", "50,20,5"] {
             assert_eq!(text.parse::<HiddenLayers>().unwrap().to_string(), text);
         }

@@ -1,4 +1,4 @@
-//! The training loop of a network: steps, validation, best weights, as a [`Course`] says.
+//! The training loop of a network: takes steps, validates and keeps the best weights, as a [`Course`] decides.
 
 use std::ops::ControlFlow;
 
@@ -14,8 +14,9 @@ use crate::learner::Member;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::split::{random, shuffle};
 
-/// Trains a network. After every epoch `watch` gets its number within the phase and its losses, and may end the training; the best weights
-/// so far are kept. A dead training is repeated from epoch 0.
+/// Trains a network. After every epoch `watch` receives its number within the phase and its losses, and may stop the training, which then
+/// returns the best weights so far. A training that learns nothing is repeated with new initial weights, and its epochs are numbered from 0
+/// again.
 ///
 /// Large batches are divided among `threads`. The same seed gives the same bits for any number of threads.
 pub fn fit(
@@ -31,7 +32,7 @@ pub fn fit(
     let outputs = objective.outputs(sample.classes);
     let shape = settings.shape(sample.matrix.columns(), outputs)?;
     let mut course = Course::new(settings.policy(objective, outputs));
-    let mut training = Training::new(&shape, sample, settings, objective, threads);
+    let mut training = NetworkTraining::new(&shape, sample, settings, objective, threads);
     loop {
         match course.action() {
             Action::Initialise { restart, centre } => {
@@ -71,7 +72,7 @@ pub fn fit(
 }
 
 /// A network in training, with the buffers that every batch uses.
-struct Training<'a> {
+struct NetworkTraining<'a> {
     sample: &'a Sample<'a>,
     settings: &'a NetworkSettings,
     objective: &'a Objective,
@@ -89,7 +90,7 @@ struct Training<'a> {
     best: Vec<f32>,
 }
 
-impl<'a> Training<'a> {
+impl<'a> NetworkTraining<'a> {
     fn new(
         shape: &NetworkShape,
         sample: &'a Sample<'a>,
@@ -98,7 +99,7 @@ impl<'a> Training<'a> {
         threads: usize,
     ) -> Self {
         let network = Network::glorot(shape.clone(), 0);
-        Training {
+        NetworkTraining {
             sample,
             settings,
             objective,
@@ -138,7 +139,7 @@ impl<'a> Training<'a> {
     fn start_phase(&mut self, phase: Phase) -> Result<f64> {
         self.optimiser = OptimiserState::new(self.settings.optimiser, &self.network, self.settings.weight_decay);
         self.save_best();
-        self.validate(phase).map(|(loss, _)| loss).map_err(|error| self.explained(error))
+        self.validate(phase).map(|(loss, _)| loss).map_err(|error| self.explain(error))
     }
 
     fn save_best(&mut self) {
@@ -171,7 +172,7 @@ impl<'a> Training<'a> {
         let (mut sum, mut count) = (0.0, 0);
         let mut batches = self.order.chunks(size).peekable();
         while let Some(rows) = batches.next() {
-            self.batch.take(labels, weights, rows, self.outputs);
+            self.batch.gather(labels, weights, rows, self.outputs);
             self.engine.forward(&self.network, matrix, rows, &mut self.batch.logits);
             sum += objective.value_and_gradient(&mut self.batch)?;
             count += 1;
@@ -195,7 +196,7 @@ impl<'a> Training<'a> {
 
     fn predict(&mut self, rows: &[u32]) {
         let Sample { matrix, labels, weights, .. } = *self.sample;
-        self.batch.take(labels, weights, rows, self.outputs);
+        self.batch.gather(labels, weights, rows, self.outputs);
         self.engine.predict(&self.network, matrix, rows, &mut self.batch.logits);
     }
 
@@ -240,7 +241,7 @@ impl<'a> Training<'a> {
     }
 
     /// The error message if the loss before the first epoch cannot be computed.
-    fn explained(&self, error: scorewise::Error) -> Error {
+    fn explain(&self, error: scorewise::Error) -> Error {
         if self.batch.logits.iter().all(|logit| logit.is_finite()) {
             return error.into(); // the settings are wrong, and the error says so
         }
@@ -268,7 +269,7 @@ mod tests {
     use scorewise_table::Matrix;
 
     #[test]
-    fn batch_order_and_every_other_use_of_randomness_have_generators_of_their_own() {
+    fn batch_order_shares_no_random_numbers_with_any_other_purpose() {
         let (matrix, rows) = (Matrix::new(1, &[0.0, 1.0]).unwrap(), [0, 1]);
         let sample =
             Sample { matrix: &matrix, labels: &[0, 1], classes: 2, weights: None, training: &rows, validation: &rows };
@@ -277,7 +278,7 @@ mod tests {
         for seed in [0, 1, u64::MAX] {
             let member = stream(seed, Purpose::Member, 0);
             let start = stream(member, Purpose::Restart, 0);
-            let mut training = Training::new(&shape, &sample, &settings, &objective, 1);
+            let mut training = NetworkTraining::new(&shape, &sample, &settings, &objective, 1);
             training.initialise(start, false);
             let order = training.random.next_u64();
             for purpose in Purpose::ALL {

@@ -1,11 +1,12 @@
-//! ONNX: a model for any runtime. The encoded matrix goes in, probability and label at τ come out.
+//! Exports a model to ONNX. The input is the encoded matrix; the outputs are the probability and the label.
 //!
 //! ```text
 //! x [N, F] float → (Gemm → Relu)* → Gemm → to double → Sigmoid or Softmax → mean over members → probability, label
 //! ```
 //!
-//! From the logits on all is double, in the order of [`Predictor`](crate::model::Predictor): a label then differs from ours only
-//! where a probability lies within the rounding of the f32 layers of τ. Sums are chains of `Add`, since runtimes lack a `Mean` of doubles.
+//! Everything after the logits is computed in f64 and in the same order as in [`Predictor`](crate::model::Predictor). So a label differs from
+//! that of scorewise only if the probability is as close to τ as the rounding error of the f32 layers. Sums are chains of `Add`, since
+//! runtimes do not implement `Mean` for f64.
 
 mod graph;
 mod proto;
@@ -14,24 +15,25 @@ use prost::Message;
 use serde_json::json;
 
 use crate::model::{Decision, Model};
-pub(crate) use graph::Graph;
+pub(crate) use graph::GraphBuilder;
 use proto::{DOUBLE, FLOAT, INT64, ModelProto, OperatorSetIdProto, StringStringEntryProto};
 use scorewise_table::error::{Error, Result};
 
-/// The version of the operators. 13 is the first in which `Squeeze` and `Softmax` have today's form: runtimes since 2020 know it.
-const OPERATORS: i64 = 13;
-/// The version of the format that came with these operators.
-const FORMAT: i64 = 7;
-/// What a protobuf file can hold.
-const LARGEST: usize = i32::MAX as usize;
+/// The operator set version. 13 is the first in which `Squeeze` and `Softmax` have their current form; runtimes support it since 2020.
+const OPERATOR_SET: i64 = 13;
+/// The version of the file format that was published with this operator set.
+const IR_VERSION: i64 = 7;
+/// The maximum size of a protobuf message.
+const MAX_FILE_BYTES: usize = i32::MAX as usize;
 
-/// The bytes of an ONNX file: the same for equal models.
+/// The bytes of an ONNX file. Equal models have equal bytes.
 pub fn export(model: &Model) -> Result<Vec<u8>> {
-    // What cannot be saved cannot be exported either.
+    // Only models that could be saved are exported: this checks the model.
     model.to_bytes()?;
-    let mut graph = Graph::default();
-    let sums: Vec<String> = (0..model.members.len()).map(|member| probabilities(&mut graph, model, member)).collect();
-    let mean = mean(&mut graph, &sums);
+    let mut graph = GraphBuilder::default();
+    let members: Vec<String> =
+        (0..model.members.len()).map(|member| probabilities(&mut graph, model, member)).collect();
+    let mean = mean(&mut graph, &members);
     let classes = model.classes.len();
     let shape: &[Option<usize>] = if classes == 2 {
         let axis = graph.integers("axis", &[1]);
@@ -42,38 +44,38 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
         &[None, Some(classes)]
     };
     label(&mut graph, &model.decision);
-    let about = format!(
+    let description = format!(
         "{} of `{}`. {}",
         if classes == 2 { "Probability of the second class" } else { "Probabilities of the classes" },
         model.target.column,
         model.classes.join(", "),
     );
-    graph.input("x", FLOAT, &[None, Some(model.encoder.width())], "The encoded matrix, its columns as in `features`.");
-    graph.output("probability", DOUBLE, shape, &about);
-    graph.output("label", INT64, &[None], "A place in `classes`, from 0.");
+    graph.input("x", FLOAT, &[None, Some(model.encoder.width())], "The encoded matrix with the columns of `features`.");
+    graph.output("probability", DOUBLE, shape, &description);
+    graph.output("label", INT64, &[None], "Index of the class in `classes`, from 0.");
     let file = ModelProto {
-        ir_version: FORMAT,
+        ir_version: IR_VERSION,
         producer_name: "scorewise".into(),
         producer_version: model.version.clone(),
         doc_string: format!("Trained for {}. {}", model.score, model.decision.words()),
         graph: Some(graph.finish()),
-        opset_import: vec![OperatorSetIdProto { domain: String::new(), version: OPERATORS }],
-        metadata_props: notes(model)?,
+        opset_import: vec![OperatorSetIdProto { domain: String::new(), version: OPERATOR_SET }],
+        metadata_props: metadata(model)?,
     };
     let length = file.encoded_len();
-    if length > LARGEST {
+    if length > MAX_FILE_BYTES {
         let hint = "train a smaller network or a smaller ensemble";
         return Err(Error::setting(
             "onnx",
-            format!("{length} bytes are more than the {LARGEST} of an ONNX file"),
+            format!("the file would have {length} bytes, and ONNX files have at most {MAX_FILE_BYTES}"),
             hint,
         ));
     }
     Ok(file.encode_to_vec())
 }
 
-/// One member: from the inputs to its probabilities.
-fn probabilities(graph: &mut Graph, model: &Model, member: usize) -> String {
+/// Adds the nodes from the input to the probabilities of one member; returns the name of the probabilities.
+fn probabilities(graph: &mut GraphBuilder, model: &Model, member: usize) -> String {
     let logits = model.members[member].add_to_graph(graph, &format!("member.{member}"));
     let logits = graph.node("Cast", &[&logits], &format!("member.{member}.logit"), &[("to", DOUBLE.into())]);
     let name = format!("member.{member}.probability");
@@ -84,22 +86,22 @@ fn probabilities(graph: &mut Graph, model: &Model, member: usize) -> String {
     }
 }
 
-/// Added in the order of the members, as the predictor does.
-fn mean(graph: &mut Graph, members: &[String]) -> String {
+/// Adds the nodes of the mean over the members, summed in the order of the members as in the predictor.
+fn mean(graph: &mut GraphBuilder, members: &[String]) -> String {
     let [first, rest @ ..] = members else { return String::new() };
     if rest.is_empty() {
         return first.clone();
     }
-    let sum = rest
-        .iter()
-        .enumerate()
-        .fold(first.clone(), |sum, (at, member)| graph.node("Add", &[&sum, member], &format!("sum.{}", at + 1), &[]));
+    let sum = rest.iter().enumerate().fold(first.clone(), |sum, (index, member)| {
+        graph.node("Add", &[&sum, member], &format!("sum.{}", index + 1), &[])
+    });
     let count = graph.doubles("members", &[], &[members.len() as f64]);
     graph.node("Div", &[&sum, &count], "mean", &[])
 }
 
-fn label(graph: &mut Graph, decision: &Decision) {
-    let best = |graph: &mut Graph, from: &str| {
+/// Adds the nodes from the probabilities to the label.
+fn label(graph: &mut GraphBuilder, decision: &Decision) {
+    let arg_max = |graph: &mut GraphBuilder, from: &str| {
         graph.node("ArgMax", &[from], "label", &[("axis", 1), ("keepdims", 0)]);
     };
     match decision {
@@ -108,24 +110,24 @@ fn label(graph: &mut Graph, decision: &Decision) {
             let above = graph.node("Greater", &["probability", &threshold], "above", &[]);
             graph.node("Cast", &[&above], "label", &[("to", INT64.into())]);
         }
-        Decision::Greatest => best(graph, "probability"),
+        Decision::Greatest => arg_max(graph, "probability"),
         Decision::Thresholds { thresholds, .. } => {
             let thresholds = graph.doubles("thresholds", &[thresholds.len()], thresholds);
             let above = graph.node("Sub", &["probability", &thresholds], "above", &[]);
-            best(graph, &above);
+            arg_max(graph, &above);
         }
         Decision::Centres { centres } => {
-            let factors: Vec<f64> = crate::model::factors(centres).collect();
+            let factors: Vec<f64> = crate::model::centre_factors(centres).collect();
             let factors = graph.doubles("factors", &[factors.len()], &factors);
             let above = graph.node("Mul", &["probability", &factors], "above", &[]);
-            best(graph, &above);
+            arg_max(graph, &above);
         }
     }
 }
 
-/// What travels with the graph: each note that a program may look for, and the whole description.
-fn notes(model: &Model) -> Result<Vec<StringStringEntryProto>> {
-    let mut notes = vec![
+/// The metadata of the file: single entries for programs, and the whole description of the model.
+fn metadata(model: &Model) -> Result<Vec<StringStringEntryProto>> {
+    let mut entries = vec![
         ("score", model.score.clone()),
         ("prior", model.prior.clone().unwrap_or_default()),
         ("loss", model.loss.clone()),
@@ -137,6 +139,6 @@ fn notes(model: &Model) -> Result<Vec<StringStringEntryProto>> {
         ("fingerprint", model.fingerprint.clone()),
         ("scorewise", model.description_json()?),
     ];
-    notes.retain(|(_, value)| !value.is_empty());
-    Ok(notes.into_iter().map(|(key, value)| StringStringEntryProto { key: key.into(), value }).collect())
+    entries.retain(|(_, value)| !value.is_empty());
+    Ok(entries.into_iter().map(|(key, value)| StringStringEntryProto { key: key.into(), value }).collect())
 }

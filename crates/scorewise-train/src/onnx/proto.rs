@@ -1,5 +1,5 @@
-//! The messages of the ONNX format that we write, with the field numbers of its `onnx.proto3`. Where a field is one of
-//! several that exclude each other, the one we use stands alone: on the wire that is the same.
+//! The protobuf messages of an ONNX file, with the field numbers of `onnx.proto3` and only the fields that are written. A field of a `oneof` is
+//! declared as an ordinary field, which has the same encoding.
 
 use prost::Message;
 
@@ -90,7 +90,7 @@ pub(super) struct TensorProto {
     pub data_type: i32,
     #[prost(string, tag = "8")]
     pub name: String,
-    /// The numbers end to end, each with its lowest byte first.
+    /// The values in little-endian order, without gaps.
     #[prost(bytes = "vec", tag = "9")]
     pub raw_data: Vec<u8>,
 }

@@ -1,7 +1,7 @@
-//! What a user asks for: everything that a training depends on beside its table, as one typed value.
+//! The plan of a training: everything that it depends on except its table, as one typed value.
 //!
-//! A plan is parsed once, on the command line or in Python ([`TrainingOptions`]). The model file carries it, so that a model can be trained
-//! again, and so does everything else that trains.
+//! A plan is made once from the [`TrainingOptions`] of the command line or of Python. It is stored in the model file, so that the same model can
+//! be trained again.
 
 mod options;
 mod recipe;
@@ -69,7 +69,7 @@ pub enum ThresholdRule {
     Fixed(f64),
 }
 
-/// Everything that a training depends on beside its table.
+/// Everything that a training depends on except its table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
@@ -252,7 +252,7 @@ impl fmt::Display for ThresholdRule {
 /// A threshold rule in a file: a word or a number.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum WordOrNumber {
+enum SerialisedThreshold {
     Number(f64),
     Word(String),
 }
@@ -260,8 +260,8 @@ enum WordOrNumber {
 impl Serialize for ThresholdRule {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
-            ThresholdRule::Fixed(threshold) => WordOrNumber::Number(*threshold),
-            word => WordOrNumber::Word(word.to_string()),
+            ThresholdRule::Fixed(threshold) => SerialisedThreshold::Number(*threshold),
+            word => SerialisedThreshold::Word(word.to_string()),
         }
         .serialize(serializer)
     }
@@ -269,9 +269,9 @@ impl Serialize for ThresholdRule {
 
 impl<'de> Deserialize<'de> for ThresholdRule {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        match WordOrNumber::deserialize(deserializer)? {
-            WordOrNumber::Number(number) => number.to_string().parse(),
-            WordOrNumber::Word(word) => word.parse(),
+        match SerialisedThreshold::deserialize(deserializer)? {
+            SerialisedThreshold::Number(number) => number.to_string().parse(),
+            SerialisedThreshold::Word(word) => word.parse(),
         }
         .map_err(serde::de::Error::custom)
     }

@@ -1,7 +1,7 @@
 //! Adult (Table 1, Figure 2): is the income above 50 000 dollars?
 //!
-//! Rows without a missing value (30162), 48 features standardised on all of them. A repeat draws four fifths of the rows; a third of
-//! those stops the training.
+//! The 30162 rows without a missing value are used, with 48 features that are standardised on all of them. A repeat draws four fifths of the
+//! rows at random for training; a third of these are validation rows, which decide when to stop.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use scorewise_table::error::{Error, Place, Result};
 use scorewise_table::split::{random, shuffle};
 use scorewise_table::table::{BuiltIn, Reading, Source, Table, Values, read};
 
-/// All people without a missing value.
+/// The rows of the Adult table without a missing value, encoded.
 #[derive(Clone, Debug)]
 pub struct Adult {
     matrix: Matrix,
@@ -22,18 +22,18 @@ pub struct Adult {
 }
 
 impl Adult {
-    /// From the built-in table.
+    /// Reads the built-in table.
     pub fn read() -> Result<Self> {
         Adult::from_table(&read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?)
     }
 
     fn from_table(table: &Table) -> Result<Self> {
-        let is_whole = |row: &usize| table.columns.iter().all(|column| !column.values.is_missing(*row));
-        let whole: Vec<usize> = (0..table.rows()).filter(is_whole).collect();
-        let mut table = table.taken(&whole);
+        let is_complete = |row: &usize| table.columns.iter().all(|column| !column.values.is_missing(*row));
+        let complete: Vec<usize> = (0..table.rows()).filter(is_complete).collect();
+        let mut table = table.taken(&complete);
         let is = |name: &str, level: &str| -> Result<Vec<bool>> {
             let Values::Category(category) = &table.need(name)?.values else {
-                return Err(Error::data(Place::file(&table.file).column(name), "holds no categories", ""));
+                return Err(Error::data(Place::file(&table.file).column(name), "is not a column of categories", ""));
             };
             Ok(category.codes.iter().map(|code| category.levels[*code as usize] == level).collect())
         };
@@ -56,13 +56,13 @@ impl Adult {
         Ok(Adult { matrix: encoder.encode(&table)?.matrix, labels })
     }
 
-    /// How many people.
+    /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.labels.len()
     }
 
-    /// A repeat, drawn with this seed. The matrix is shared by all of them.
+    /// The rows of a repeat, drawn with this seed. All repeats share the matrix.
     #[must_use]
     pub fn repeat_rows(&self, seed: u64) -> RepeatRows {
         let mut order: Vec<u32> = (0..self.rows() as u32).collect();

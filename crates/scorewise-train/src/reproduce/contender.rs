@@ -1,54 +1,54 @@
-//! Who takes part in an experiment: a row of its table.
+//! The forecasting methods that an experiment compares, one for each row of its results table.
 
 use std::fmt;
 use std::str::FromStr;
 
 use scorewise::Prior;
 
-use super::inputs::Inputs;
+use super::inputs::PollutionInputs;
 use super::strong::{INPUTS, MEMBERS};
 use scorewise_table::error::Error;
 
-/// A way to forecast.
+/// A forecasting method of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Contender {
-    /// The paper's network with the score's own loss, its threshold drawn from a prior.
+    /// The paper's network with the score-oriented loss for this prior of the threshold.
     Sol(Prior),
     /// The paper's network with cross-entropy.
     CrossEntropy,
-    /// That nothing changes: dust above the limit now, dust above the limit in an hour.
+    /// Persistence: PM2.5 exceeds the limit in the next hour if it exceeds it now.
     Persistence,
-    /// Logistic regression: a network without hidden layers, with cross-entropy.
-    Logistic(Inputs),
-    /// Cross-entropy in the set-up of the strong recipe, its threshold found afterwards.
+    /// Logistic regression on these inputs: a network without hidden layers, with cross-entropy.
+    Logistic(PollutionInputs),
+    /// Cross-entropy with the settings of the strong recipe; the threshold is tuned afterwards.
     Tuned,
-    /// The strong recipe, whose threshold is the centre of its prior and not looked for.
+    /// The strong recipe, whose threshold is the centre of its prior and is not tuned.
     Strong,
 }
 
 impl Contender {
-    /// Whether there is a prior, outside of whose support nothing is learnt.
+    /// Whether a training can get stuck with all predictions outside the support of its prior, where the gradient is 0.
     #[must_use]
     pub fn can_get_stuck(&self) -> bool {
         matches!(self, Contender::Sol(_))
     }
 
-    /// Networks whose probabilities are averaged.
+    /// Number of networks whose probabilities are averaged.
     #[must_use]
     pub fn members(&self) -> usize {
         if matches!(self, Contender::Tuned | Contender::Strong) { MEMBERS } else { 1 }
     }
 
-    /// What it is given of an hour of the pollution experiment.
-    pub fn inputs(&self) -> Result<Inputs, Error> {
+    /// Its inputs in the pollution experiment.
+    pub fn inputs(&self) -> Result<PollutionInputs, Error> {
         match self {
             Contender::Logistic(inputs) => Ok(inputs.clone()),
             Contender::Tuned | Contender::Strong => INPUTS.parse(),
-            _ => Ok(Inputs::of_paper()),
+            _ => Ok(PollutionInputs::of_paper()),
         }
     }
 
-    /// The prior of its threshold, where there is one.
+    /// The prior of its threshold; `None` if it has none.
     #[must_use]
     pub fn prior(&self) -> Option<&Prior> {
         match self {
@@ -57,7 +57,7 @@ impl Contender {
         }
     }
 
-    /// What is minimised, as users write it.
+    /// The name of its loss, as users write it; `None` if nothing is trained.
     #[must_use]
     pub fn loss(&self) -> Option<&'static str> {
         match self {
@@ -74,7 +74,7 @@ impl fmt::Display for Contender {
             Contender::Sol(prior) => prior.fmt(out),
             Contender::CrossEntropy => out.write_str("ce"),
             Contender::Persistence => out.write_str("persistence"),
-            Contender::Logistic(inputs) => write!(out, "logistic-{}", inputs.numbers()),
+            Contender::Logistic(inputs) => write!(out, "logistic-{}", inputs.width()),
             Contender::Tuned => out.write_str("tuned-ce"),
             Contender::Strong => out.write_str("strong"),
         }
@@ -88,8 +88,8 @@ impl FromStr for Contender {
         Ok(match text.trim() {
             "ce" => Contender::CrossEntropy,
             "persistence" => Contender::Persistence,
-            "logistic-8" => Contender::Logistic(Inputs::of_paper()),
-            "logistic-11" => Contender::Logistic(Inputs::one_hot()),
+            "logistic-8" => Contender::Logistic(PollutionInputs::of_paper()),
+            "logistic-11" => Contender::Logistic(PollutionInputs::one_hot()),
             "tuned-ce" => Contender::Tuned,
             "strong" => Contender::Strong,
             prior => Contender::Sol(prior.parse()?),
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_go_out_and_come_back() {
+    fn names_are_the_same_after_a_round_trip() {
         let names =
             ["uniform", "cosine:0.5,0.1", "ce", "persistence", "logistic-8", "logistic-11", "tuned-ce", "strong"];
         for name in names {

@@ -1,4 +1,4 @@
-//! Which numbers of an hour a forecast of the dust is given.
+//! The inputs of a PM2.5 forecast in the pollution experiment.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,32 +6,33 @@ use std::str::FromStr;
 use scorewise_table::error::Error;
 use scorewise_table::names::quoted;
 
-/// Directions of the wind.
-pub(super) const DIRECTIONS: usize = 4;
+/// Number of wind directions in the table.
+pub(super) const WIND_DIRECTIONS: usize = 4;
 
-/// Numbers of an hour.
+/// An input of a forecast: one or more numbers for each hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input {
-    /// Dust, 0 where it was not measured: the paper's.
-    Dust,
-    /// The last dust that was measured.
-    LastDust,
-    /// That, so many hours ago.
+pub enum PollutionInput {
+    /// PM2.5 of the hour, 0 if it was not measured. The paper uses this one.
+    Pm25,
+    /// The last measured PM2.5.
+    LastPm25,
+    /// The last measured PM2.5 as of this many hours ago.
     Lag(usize),
-    /// What was added to it since so many hours ago.
+    /// The change of the last measured PM2.5 since this many hours ago.
     Change(usize),
-    /// The dust to be expected in an hour: a linear forecast from the last dust, its change since an hour ago, and the wind, by least squares over
-    /// those of the training hours that had more dust than this. It learns from the dust of many hours, not from whether a few exceed the limit.
+    /// A linear forecast of PM2.5 in the next hour, from the last PM2.5, its change since the hour before, and the wind. It is fitted by least
+    /// squares on the training hours whose PM2.5 is above this number, so it uses the measurements of many hours and not only whether the few
+    /// rare ones exceed the limit.
     Expected(usize),
-    /// A column of the weather.
+    /// A weather column.
     Weather(Weather),
-    /// The wind's direction as one number, 0 to 3: the paper's.
+    /// The wind direction as one number, 0 to 3. The paper uses this one.
     WindNumber,
-    /// The wind's direction as four numbers, one of which is 1.
+    /// The wind direction, one-hot encoded as four numbers.
     WindDirections,
 }
 
-/// Columns of the weather that are numbers.
+/// The numeric weather columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weather {
     /// Dew point.
@@ -40,22 +41,22 @@ pub enum Weather {
     Temperature,
     /// Pressure.
     Pressure,
-    /// Wind speed, added up while the direction stays.
+    /// Wind speed, accumulated while the direction stays the same.
     WindSpeed,
-    /// Hours of snow until now.
+    /// Hours of continuous snow until now.
     Snow,
-    /// Hours of rain until now.
+    /// Hours of continuous rain until now.
     Rain,
 }
 
 impl Weather {
-    /// All of them, in the order of the table.
+    /// All columns in the order of the table.
     pub const ALL: [Weather; 6] = {
         use Weather::{DewPoint, Pressure, Rain, Snow, Temperature, WindSpeed};
         [DewPoint, Temperature, Pressure, WindSpeed, Snow, Rain]
     };
 
-    /// Its name in the table.
+    /// The name of the column in the table.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -69,80 +70,81 @@ impl Weather {
     }
 }
 
-/// What a forecast is given.
+/// The inputs of a forecast.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inputs(pub Vec<Input>);
+pub struct PollutionInputs(pub Vec<PollutionInput>);
 
-impl Inputs {
-    /// The paper's: eight numbers.
+impl PollutionInputs {
+    /// The inputs of the paper: eight numbers.
     #[must_use]
     pub fn of_paper() -> Self {
-        Inputs::all(Input::WindNumber)
+        PollutionInputs::all(PollutionInput::WindNumber)
     }
 
-    /// The same with the wind's direction as four: eleven numbers.
+    /// The inputs of the paper with a one-hot encoded wind direction: eleven numbers.
     #[must_use]
     pub fn one_hot() -> Self {
-        Inputs::all(Input::WindDirections)
+        PollutionInputs::all(PollutionInput::WindDirections)
     }
 
-    /// How many numbers they are.
+    /// Number of columns.
     #[must_use]
-    pub fn numbers(&self) -> usize {
-        self.0.iter().map(|input| if *input == Input::WindDirections { DIRECTIONS } else { 1 }).sum()
+    pub fn width(&self) -> usize {
+        self.0.iter().map(|input| if *input == PollutionInput::WindDirections { WIND_DIRECTIONS } else { 1 }).sum()
     }
 
-    fn all(wind: Input) -> Self {
-        let mut inputs = vec![Input::Dust];
-        inputs.extend(Weather::ALL.map(Input::Weather));
-        // The paper's order has it before the wind's speed, which counts for the bits alone.
-        inputs.insert(if wind == Input::WindNumber { 4 } else { inputs.len() }, wind);
-        Inputs(inputs)
+    fn all(wind: PollutionInput) -> Self {
+        let mut inputs = vec![PollutionInput::Pm25];
+        inputs.extend(Weather::ALL.map(PollutionInput::Weather));
+        // The paper has the wind direction before the wind speed. The order of the columns only affects the rounding of results.
+        inputs.insert(if wind == PollutionInput::WindNumber { 4 } else { inputs.len() }, wind);
+        PollutionInputs(inputs)
     }
 }
 
-impl FromStr for Inputs {
+impl FromStr for PollutionInputs {
     type Err = Error;
 
-    /// From names between commas: `last,change-1,Iws`.
+    /// Parses names separated by commas: `last,change-1,Iws`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let input = |name: &str| {
             let hours = |prefix: &str| name.strip_prefix(prefix).and_then(|hours| hours.parse().ok());
-            let weather = || Weather::ALL.into_iter().find(|weather| weather.name() == name).map(Input::Weather);
+            let weather =
+                || Weather::ALL.into_iter().find(|weather| weather.name() == name).map(PollutionInput::Weather);
             match name {
-                "pm2.5" => Some(Input::Dust),
-                "last" => Some(Input::LastDust),
-                "wind" => Some(Input::WindDirections),
-                "wind-number" => Some(Input::WindNumber),
+                "pm2.5" => Some(PollutionInput::Pm25),
+                "last" => Some(PollutionInput::LastPm25),
+                "wind" => Some(PollutionInput::WindDirections),
+                "wind-number" => Some(PollutionInput::WindNumber),
                 _ => {
-                    let back = hours("lag-").map(Input::Lag).or_else(|| hours("change-").map(Input::Change));
-                    back.or_else(|| hours("expected-").map(Input::Expected)).or_else(weather)
+                    let lagged = hours("lag-").map(PollutionInput::Lag).or_else(|| hours("change-").map(PollutionInput::Change));
+                    lagged.or_else(|| hours("expected-").map(PollutionInput::Expected)).or_else(weather)
                 }
             }
             .ok_or_else(|| {
-                let known = "write pm2.5, last, lag-1, change-1, expected-150, DEWP, TEMP, PRES, Iws, Is, Ir, wind or wind-number";
-                Error::setting("inputs", format!("there is no input {}", quoted(name)), known)
+                let hint = "write pm2.5, last, lag-1, change-1, expected-150, DEWP, TEMP, PRES, Iws, Is, Ir, wind or wind-number";
+                Error::setting("inputs", format!("there is no input {}", quoted(name)), hint)
             })
         };
-        text.split(',').map(|name| input(name.trim())).collect::<Result<Vec<_>, _>>().map(Inputs)
+        text.split(',').map(|name| input(name.trim())).collect::<Result<Vec<_>, _>>().map(PollutionInputs)
     }
 }
 
-impl fmt::Display for Inputs {
+impl fmt::Display for PollutionInputs {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, input) in self.0.iter().enumerate() {
-            if place > 0 {
+        for (index, input) in self.0.iter().enumerate() {
+            if index > 0 {
                 out.write_str(",")?;
             }
             match input {
-                Input::Dust => out.write_str("pm2.5")?,
-                Input::LastDust => out.write_str("last")?,
-                Input::Lag(hours) => write!(out, "lag-{hours}")?,
-                Input::Change(hours) => write!(out, "change-{hours}")?,
-                Input::Expected(least) => write!(out, "expected-{least}")?,
-                Input::Weather(weather) => out.write_str(weather.name())?,
-                Input::WindNumber => out.write_str("wind-number")?,
-                Input::WindDirections => out.write_str("wind")?,
+                PollutionInput::Pm25 => out.write_str("pm2.5")?,
+                PollutionInput::LastPm25 => out.write_str("last")?,
+                PollutionInput::Lag(hours) => write!(out, "lag-{hours}")?,
+                PollutionInput::Change(hours) => write!(out, "change-{hours}")?,
+                PollutionInput::Expected(minimum) => write!(out, "expected-{minimum}")?,
+                PollutionInput::Weather(weather) => out.write_str(weather.name())?,
+                PollutionInput::WindNumber => out.write_str("wind-number")?,
+                PollutionInput::WindDirections => out.write_str("wind")?,
             }
         }
         Ok(())
@@ -154,15 +156,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_go_out_and_come_back() {
+    fn names_are_the_same_after_a_round_trip() {
         for text in [
-            Inputs::of_paper().to_string(),
-            Inputs::one_hot().to_string(),
+            PollutionInputs::of_paper().to_string(),
+            PollutionInputs::one_hot().to_string(),
             "last,lag-3,change-1,expected-150,Iws".into(),
         ] {
-            assert_eq!(text.parse::<Inputs>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<PollutionInputs>().unwrap().to_string(), text);
         }
-        assert_eq!(Inputs::of_paper().to_string(), "pm2.5,DEWP,TEMP,PRES,wind-number,Iws,Is,Ir");
-        assert!("last,sun".parse::<Inputs>().is_err() && "lag-x".parse::<Inputs>().is_err());
+        assert_eq!(PollutionInputs::of_paper().to_string(), "pm2.5,DEWP,TEMP,PRES,wind-number,Iws,Is,Ir");
+        assert!("last,sun".parse::<PollutionInputs>().is_err() && "lag-x".parse::<PollutionInputs>().is_err());
     }
 }

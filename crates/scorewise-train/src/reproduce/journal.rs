@@ -1,6 +1,6 @@
-//! The file of results: a line for each training, appended as soon as it ends, so that nothing is lost whatever happens.
+//! The results file: a CSV file to which one line is appended as soon as a task is finished, so that an interrupted run loses nothing.
 //!
-//! It is the CSV file that users get, and it is what a later run goes on from. A line that was cut off in the middle is dropped.
+//! A later run reads the file and continues from there. An incomplete last line is dropped.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -9,99 +9,101 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::Experiment;
-use super::trial::{Key, Task, Trial};
+use super::trial::{Task, TaskKey, Trial};
 use scorewise_table::error::{Error, Place, Result};
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::setting::Setting;
 
-/// The trainings that are done.
+/// The finished tasks of an experiment, backed by the results file.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
     experiment: Experiment,
-    state: Mutex<State>,
+    state: Mutex<JournalState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct JournalState {
     file: File,
-    known: HashMap<Key, Trial>,
+    /// The finished tasks.
+    known: HashMap<TaskKey, Trial>,
 }
 
 impl Journal {
-    /// Opens the file, or begins it. Nobody else may write to it meanwhile.
+    /// Opens or creates the file, and locks it against other runs.
     pub fn open(path: &Path, experiment: Experiment, seed: u64) -> Result<Self> {
-        let fault = |error: std::io::Error| {
+        let io_error = |error: std::io::Error| {
             Error::data(
                 place(path),
                 error.to_string(),
-                format!("name another folder with `{}`, or another file with `{}`", Setting("out"), Setting("csv")),
+                format!("choose another folder with `{}`, or another file with `{}`", Setting("out"), Setting("csv")),
             )
         };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::create_dir_all(folder).map_err(fault)?;
+            fs::create_dir_all(folder).map_err(io_error)?;
         }
         if path.is_dir() {
-            return Err(Error::data(place(path), "is a folder, not a file to write to", "name a file in it"));
+            return Err(Error::data(place(path), "is a folder, not a file", "give the name of a file in it"));
         }
         let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(fault)?;
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io_error)?;
         if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-            let hint = format!("wait for it, or name another folder with `{}`", Setting("out"));
+            let hint = format!("wait until it ends, or choose another folder with `{}`", Setting("out"));
             return Err(Error::data(place(path), "another run is writing to it", hint));
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(fault)?;
+        file.read_to_end(&mut bytes).map_err(io_error)?;
         let header = header()?;
         let common = bytes.len().min(header.len());
         if bytes[..common] != header.as_bytes()[..common] {
-            let hint = format!("move it away, or name another folder with `{}`", Setting("out"));
-            return Err(Error::data(place(path), "is no file of results: its first line is another", hint));
+            let hint = format!("move the file, or choose another folder with `{}`", Setting("out"));
+            return Err(Error::data(place(path), "is not a results file: its header is different", hint));
         }
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let mut known = HashMap::new();
-        for trial in parse(path, &bytes[..whole])? {
-            check(path, &trial, experiment, seed)?;
+        for trial in parse(path, &bytes[..complete])? {
+            check_origin(path, &trial, experiment, seed)?;
             known.insert(trial.key(), trial);
         }
-        // What follows the last whole line was cut off, and is written over.
-        file.set_len(whole as u64).map_err(fault)?;
-        file.seek(SeekFrom::End(0)).map_err(fault)?;
-        if whole == 0 {
-            file.write_all(header.as_bytes()).map_err(fault)?;
+        // An incomplete last line is overwritten.
+        file.set_len(complete as u64).map_err(io_error)?;
+        file.seek(SeekFrom::End(0)).map_err(io_error)?;
+        if complete == 0 {
+            file.write_all(header.as_bytes()).map_err(io_error)?;
         }
-        Ok(Journal { path: path.into(), experiment, state: Mutex::new(State { file, known }) })
+        Ok(Journal { path: path.into(), experiment, state: Mutex::new(JournalState { file, known }) })
     }
 
-    /// What is known of a task. A line of another recipe of that name is not: it is done anew, and takes the old one's place.
+    /// The result of a task; `None` if it is not finished, or if it was finished with other settings. Such a task is run again and replaces the
+    /// old result.
     #[must_use]
     pub fn find(&self, task: &Task) -> Option<Trial> {
         let known = self.locked().known.get(&task.key()).cloned()?;
         (task.recipe(self.experiment).ok()? == known.recipe).then_some(known)
     }
 
-    /// Writes down what came of a training.
+    /// Appends the result of a task.
     pub fn add(&self, trial: &Trial) -> Result<()> {
-        let line = lines(std::slice::from_ref(trial), false)?;
+        let line = csv_lines(std::slice::from_ref(trial), false)?;
         let mut state = self.locked();
-        // In one go: a reader never sees half of it unless the machine stops in between.
+        // One write for the whole line, so that a reader sees an incomplete line only if the machine stops in between.
         state.file.write_all(line.as_bytes()).map_err(|error| {
-            let hint = "make room, and run the same command again: what is written stays";
+            let hint = "free some disk space and run the same command again: finished results are kept";
             Error::data(place(&self.path), error.to_string(), hint)
         })?;
         state.known.insert(trial.key(), trial.clone());
         Ok(())
     }
 
-    /// Puts the lines in order, by score, contender and repeat, whichever ended first.
+    /// Rewrites the file with the lines sorted by score, contender and repeat.
     pub fn finish(self) -> Result<()> {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut trials: Vec<Trial> = state.known.into_values().collect();
         trials.sort_by_cached_key(Trial::key);
-        Outputs::new().write(&self.path, OutputKind::Trainings, lines(&trials, true)?.as_bytes())
+        Outputs::new().write(&self.path, OutputKind::Trainings, csv_lines(&trials, true)?.as_bytes())
     }
 
-    fn locked(&self) -> std::sync::MutexGuard<'_, State> {
+    fn locked(&self) -> std::sync::MutexGuard<'_, JournalState> {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
@@ -112,31 +114,31 @@ fn place(path: &Path) -> Place {
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Trial>> {
     let mut reader = csv::Reader::from_reader(bytes);
-    let strange = |line: Option<u64>, error: csv::Error| {
-        let hint = format!("move it away, or name another folder with `{}`", Setting("out"));
-        Error::data(Place { line, ..place(path) }, format!("is no file of results: {error}"), hint)
+    let not_results = |line: Option<u64>, error: csv::Error| {
+        let hint = format!("move the file, or choose another folder with `{}`", Setting("out"));
+        Error::data(Place { line, ..place(path) }, format!("is not a results file: {error}"), hint)
     };
     let mut trials = Vec::new();
     for record in reader.deserialize() {
         let record: csv::Result<Trial> = record;
-        trials.push(record.map_err(|error| strange(error.position().map(csv::Position::line), error))?);
+        trials.push(record.map_err(|error| not_results(error.position().map(csv::Position::line), error))?);
     }
     Ok(trials)
 }
 
-/// Results of another experiment, seed or version must not be taken for these.
-fn check(path: &Path, trial: &Trial, experiment: Experiment, seed: u64) -> Result<()> {
+/// Refuses results of another experiment, seed or version.
+fn check_origin(path: &Path, trial: &Trial, experiment: Experiment, seed: u64) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
-    let differs = if trial.experiment != experiment.name() {
-        format!("holds results of `{}`, not of `{}`", trial.experiment, experiment.name())
+    let problem = if trial.experiment != experiment.name() {
+        format!("has results of `{}`, not of `{}`", trial.experiment, experiment.name())
     } else if trial.seed != seed {
-        format!("holds results of seed {}, not of {seed}", trial.seed)
+        format!("has results for the seed {}, not {seed}", trial.seed)
     } else if trial.version != version {
-        format!("holds results of version {}, and this is {version}", trial.version)
+        format!("has results of version {}, and this is version {version}", trial.version)
     } else {
         return Ok(());
     };
-    Err(Error::data(place(path), differs, format!("move it away, or name another folder with `{}`", Setting("out"))))
+    Err(Error::data(place(path), problem, format!("move the file, or choose another folder with `{}`", Setting("out"))))
 }
 
 fn header() -> Result<String> {
@@ -160,16 +162,16 @@ fn header() -> Result<String> {
         test_best: None,
         seconds: 0.0,
     };
-    Ok(lines(&[example], true)?.lines().next().map(|line| format!("{line}\n")).unwrap_or_default())
+    Ok(csv_lines(&[example], true)?.lines().next().map(|line| format!("{line}\n")).unwrap_or_default())
 }
 
-/// Lines with every digit of every number.
-fn lines(trials: &[Trial], header: bool) -> Result<String> {
+/// The CSV lines of these trials, with all digits of every number.
+fn csv_lines(trials: &[Trial], header: bool) -> Result<String> {
     let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
-    let fault = |problem: String| Error::setting("results", problem, "");
+    let error = |problem: String| Error::setting("results", problem, "");
     for trial in trials {
-        writer.serialize(trial).map_err(|error| fault(error.to_string()))?;
+        writer.serialize(trial).map_err(|cause| error(cause.to_string()))?;
     }
-    let bytes = writer.into_inner().map_err(|error| fault(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| fault(error.to_string()))
+    let bytes = writer.into_inner().map_err(|cause| error(cause.to_string()))?;
+    String::from_utf8(bytes).map_err(|cause| error(cause.to_string()))
 }

@@ -3,11 +3,12 @@
 //! | file | contents |
 //! |---|---|
 //! | `rows`, `adult`, `pollution` | the rows of a repeat |
-//! | `contender` | the forecasts that are compared |
+//! | `inputs`, `least_squares` | inputs of the pollution forecasts |
+//! | `contender` | the forecasting methods that are compared |
 //! | `strong` | settings that go beyond the paper |
 //! | `trial` | one task and its scores |
 //! | `run` | all tasks as one list of jobs |
-//! | `journal` | a file with one line for each finished task, from which an interrupted run continues |
+//! | `journal` | the results file, with one line for each finished task, from which an interrupted run continues |
 //! | `summary` | rows of a results table |
 //! | `paper` | the published numbers |
 //!
@@ -24,7 +25,7 @@
 mod rows;
 mod adult;
 mod inputs;
-mod line;
+mod least_squares;
 mod pollution;
 mod contender;
 mod strong;
@@ -36,14 +37,14 @@ mod paper;
 
 pub use adult::Adult;
 pub use contender::Contender;
-pub use inputs::{Input, Inputs, Weather};
+pub use inputs::{PollutionInput, PollutionInputs, Weather};
 pub use journal::Journal;
 pub use paper::paper;
-pub use pollution::{LIMIT, Pollution, STEP, TEST, TRAINING, WINDOWS, Window};
+pub use pollution::{Pollution, TEST_HOURS, WINDOW_STEP_HOURS, WINDOWS, Window};
 pub use rows::RepeatRows;
 pub use run::perform;
 pub use strong::MEMBERS;
-pub use summary::{Difference, Line};
+pub use summary::{Difference, ResultRow};
 pub use trial::{Task, Trial};
 
 use scorewise::{Prior, Score};
@@ -109,9 +110,9 @@ impl Experiment {
         }
     }
 
-    /// Largest number of repeats: there are only so many windows, while random rows can be drawn any number of times.
+    /// Maximum number of repeats: the pollution data has a fixed number of windows, while random rows can be drawn any number of times.
     #[must_use]
-    pub fn most_repeats(self) -> usize {
+    pub fn max_repeats(self) -> usize {
         match self {
             Experiment::Adult => 10_000,
             Experiment::Pollution => WINDOWS,
@@ -143,8 +144,8 @@ impl Experiment {
         for repeat in 0..repeats {
             for score in scores {
                 for contender in contenders {
-                    for (at, cured) in cures.iter().enumerate() {
-                        if contender.can_get_stuck() || at == 0 {
+                    for (index, cured) in cures.iter().enumerate() {
+                        if contender.can_get_stuck() || index == 0 {
                             let cured = *cured && contender.can_get_stuck();
                             tasks.push(Task { score: score.clone(), contender: contender.clone(), cured, repeat });
                         }
@@ -176,7 +177,7 @@ impl ExperimentData {
         })
     }
 
-    /// Which it is.
+    /// The experiment to which the data belong.
     #[must_use]
     pub fn experiment(&self) -> Experiment {
         match self {
@@ -187,7 +188,7 @@ impl ExperimentData {
 
     /// The rows of a repeat.
     #[must_use]
-    pub fn rows(&self, repeat: usize, inputs: &Inputs, seed: u64) -> RepeatRows {
+    pub fn rows(&self, repeat: usize, inputs: &PollutionInputs, seed: u64) -> RepeatRows {
         match self {
             ExperimentData::Adult(adult) => adult.repeat_rows(seed),
             ExperimentData::Pollution(pollution) => pollution.window_rows(&Window::of_paper(repeat), inputs, seed),

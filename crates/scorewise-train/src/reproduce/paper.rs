@@ -1,16 +1,16 @@
-//! The paper's own numbers, Tables 1 and 2 of Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss (SOL) functions.
+//! The published results: Tables 1 and 2 of Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss (SOL) functions.
 //! Pattern Recognition 132, 108913.
 
 use scorewise::Spread;
 
 use super::Experiment;
-use super::summary::Line;
+use super::summary::ResultRow;
 
-/// Mean and deviation as printed.
-type Printed = (f64, f64);
+/// Mean and standard deviation as printed.
+type PrintedSpread = (f64, f64);
 
-/// Prior, successes, out of support, epochs, τ*, F1(τ*).
-const TABLE_1: [(&str, usize, usize, Printed, Printed, Printed); 7] = [
+/// Prior, number of successes, number of τ* outside the support, epochs, τ*, F1(τ*).
+const TABLE_1: [(&str, usize, usize, PrintedSpread, PrintedSpread, PrintedSpread); 7] = [
     ("uniform", 100, 0, (119.46, 43.95), (0.53, 0.36), (0.7510, 0.01)),
     ("cosine:0.3,0.1", 90, 8, (125.21, 44.39), (0.31, 0.06), (0.7578, 0.01)),
     ("cosine:0.3,0.3", 100, 13, (121.05, 46.14), (0.35, 0.22), (0.7556, 0.01)),
@@ -20,8 +20,8 @@ const TABLE_1: [(&str, usize, usize, Printed, Printed, Printed); 7] = [
     ("cosine:0.7,0.3", 100, 13, (123.08, 38.51), (0.66, 0.20), (0.7546, 0.01)),
 ];
 
-/// Score, loss, successes, epochs; training: score(½), τ*, score(τ*); test: score(½), score(τ*).
-const TABLE_2: [(&str, &str, usize, [Printed; 6]); 10] = [
+/// Score, loss, number of successes, and the spreads of: epochs; training score(½), τ*, score(τ*); test score(½), score(τ*).
+const TABLE_2: [(&str, &str, usize, [PrintedSpread; 6]); 10] = [
     ("tss", "ce", 100, [(1000.00, 0.00), (0.6130, 0.26), (0.06, 0.03), (0.9302, 0.01), (0.5180, 0.31), (0.8608, 0.19)]),
     (
         "tss",
@@ -74,11 +74,11 @@ const TABLE_2: [(&str, &str, usize, [Printed; 6]); 10] = [
     ),
 ];
 
-/// The paper's lines of an experiment, in its order.
+/// The rows of the paper's table for an experiment, in its order.
 #[must_use]
-pub fn paper(experiment: Experiment) -> Vec<Line> {
-    let spread = |(mean, deviation): Printed| Some(Spread { mean, deviation: Some(deviation) });
-    let line = |score: &str, contender: &str, successes: usize| Line {
+pub fn paper(experiment: Experiment) -> Vec<ResultRow> {
+    let spread = |(mean, deviation): PrintedSpread| Some(Spread { mean, deviation: Some(deviation) });
+    let row = |score: &str, contender: &str, successes: usize| ResultRow {
         score: score.into(),
         contender: contender.into(),
         cured: false,
@@ -95,25 +95,25 @@ pub fn paper(experiment: Experiment) -> Vec<Line> {
     match experiment {
         Experiment::Adult => TABLE_1
             .iter()
-            .map(|(prior, successes, outside, epochs, threshold, best)| Line {
+            .map(|(prior, successes, outside, epochs, threshold, best)| ResultRow {
                 outside: Some(*outside),
                 epochs: spread(*epochs),
                 threshold: spread(*threshold),
                 train_best: spread(*best),
-                ..line("f1", prior, *successes)
+                ..row("f1", prior, *successes)
             })
             .collect(),
         Experiment::Pollution => TABLE_2
             .iter()
             .map(|(score, contender, successes, [epochs, train_half, threshold, train_best, test_half, test_best])| {
-                Line {
+                ResultRow {
                     epochs: spread(*epochs),
                     threshold: spread(*threshold),
                     train_half: spread(*train_half),
                     train_best: spread(*train_best),
                     test_half: spread(*test_half),
                     test_best: spread(*test_best),
-                    ..line(score, contender, *successes)
+                    ..row(score, contender, *successes)
                 }
             })
             .collect(),

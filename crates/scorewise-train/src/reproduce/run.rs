@@ -14,10 +14,10 @@ use super::contender::Contender;
 use super::journal::Journal;
 use super::pollution::Window;
 use super::rows::RepeatRows;
-use super::trial::{Scores, Task, Trial};
+use super::trial::{ForecastScores, Task, Trial};
 use crate::backend::{Backend, Watch};
 use crate::ensemble::Ensemble;
-use crate::fit::{Epoch, Fit, Outcome};
+use crate::fit::{Epoch, Fit, StopReason};
 use crate::job::{Dataset, Job};
 
 /// Runs all tasks that the journal does not have yet, and writes each to the journal when it ends. `seen` is called for every task with whether
@@ -156,11 +156,11 @@ impl Progress<'_> {
             (Contender::Persistence, ExperimentData::Pollution(pollution)) => {
                 let events = pollution.persistence(&Window::of_paper(task.repeat));
                 let certain = |rows: &[u32]| rows.iter().map(|row| f64::from(events[*row as usize])).collect();
-                Scores::new(rows, &task.score, certain)?
+                ForecastScores::new(rows, &task.score, certain)?
             }
             _ => {
                 let ensemble = Ensemble::of_fits(fits)?;
-                Scores::new(rows, &task.score, |of| ensemble.probabilities(&rows.matrix, of))?
+                ForecastScores::new(rows, &task.score, |of| ensemble.probabilities(&rows.matrix, of))?
             }
         };
         let seconds = seconds + start.elapsed().as_secs_f64();
@@ -182,7 +182,7 @@ impl Watch for Progress<'_> {
     }
 
     fn finished(&self, job: usize, fit: &Fit) -> Result<()> {
-        if fit.outcome == Outcome::Stopped {
+        if fit.stop_reason == StopReason::Stopped {
             return Ok(());
         }
         let seconds = locked(&self.started[job]).map_or(0.0, |start| start.elapsed().as_secs_f64());

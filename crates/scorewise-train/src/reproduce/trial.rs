@@ -16,68 +16,69 @@ use crate::learner::Learner;
 use crate::network::NetworkSettings;
 use crate::plan::Recipe;
 
-/// One forecast of one repeat that is to be trained and scored.
+/// One contender in one repeat of an experiment, to be trained and scored.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The score that is trained for and judged by.
+    /// The score to train for and to evaluate.
     pub score: Score,
-    /// How.
+    /// The forecasting method.
     pub contender: Contender,
-    /// Whether the first predictions are put inside the prior's support, and dead starts are tried again.
+    /// Whether the first predictions are moved inside the support of the prior, and dead trainings are repeated.
     pub cured: bool,
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: usize,
 }
 
-/// One that is done: a line of the file of results.
+/// The result of a task: a line of the results file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
     /// The version of this crate.
     pub version: String,
     /// `adult` or `pollution`.
     pub experiment: String,
-    /// Where all randomness of the experiment starts.
+    /// The seed of all random numbers of the experiment.
     pub seed: u64,
     /// The score.
     pub score: String,
-    /// How it was forecast: a prior, `ce`, …
+    /// The name of the contender: a prior, `ce`, …
     pub contender: String,
-    /// A number for the settings behind that name, so that a line from before a change of them is not taken for one of today.
+    /// A hash of the settings of the contender, so that results with older settings of the same name are recognised.
     pub recipe: String,
-    /// Whether with the cure.
+    /// Whether the cure for dead trainings was on.
     pub cured: bool,
-    /// Which repeat, from 0.
+    /// Number of the repeat, from 0.
     pub repeat: usize,
     /// Whether anything was learnt.
     pub success: bool,
-    /// Dead starts before.
+    /// Number of dead attempts before the last one.
     pub restarts: usize,
-    /// Epochs of all phases; the mean over members.
+    /// Number of epochs of all phases, averaged over the members.
     pub epochs: f64,
     /// τ*, the best threshold on the training rows.
     pub threshold: Option<f64>,
-    /// Whether τ* lies outside the prior's support.
+    /// Whether τ* lies outside the support of the prior.
     pub outside: bool,
     /// The score of the training rows at ½.
     pub train_half: f64,
-    /// At τ*.
+    /// The score of the training rows at τ*.
     pub train_best: Option<f64>,
-    /// The score of the test rows at ½. A score that is 0/0 there is 0, as in the paper.
+    /// The score of the test rows at ½. A score of 0/0 counts as 0, as in the paper.
     pub test_half: f64,
-    /// At τ*.
+    /// The score of the test rows at τ*.
     pub test_best: Option<f64>,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// How random numbers are drawn from the seed. Results of other streams are other draws, and are not mixed with these.
+/// Identifies how random numbers are derived from the seed; it is part of the hash, so that results with other random numbers are not mixed with
+/// these.
 const STREAMS: &str = "streams by purpose";
 
-/// What distinguishes a task from all others of an experiment with one seed.
-pub(super) type Key = (String, String, bool, usize);
+/// Identifies a task within an experiment: score, contender, cured, repeat.
+pub(super) type TaskKey = (String, String, bool, usize);
 
 impl Task {
-    pub(super) fn key(&self) -> Key {
+    pub(super) fn key(&self) -> TaskKey {
         (self.score.to_string(), self.contender.to_string(), self.cured, self.repeat)
     }
 
@@ -91,7 +92,7 @@ impl Task {
 
     /// Seed of the trainings of the task. It depends on the name of the contender, not on which other contenders there are.
     pub(super) fn seed(&self, seed: u64) -> u64 {
-        let contender = stream(seed, Purpose::Contender, name(&self.contender.to_string()));
+        let contender = stream(seed, Purpose::Contender, name_hash(&self.contender.to_string()));
         stream(contender, Purpose::Repeat, self.repeat as u64)
     }
 
@@ -121,7 +122,7 @@ impl Task {
         &self,
         experiment: Experiment,
         seed: u64,
-        scores: &Scores,
+        scores: &ForecastScores,
         fits: &[Fit],
         seconds: f64,
     ) -> Result<Trial> {
@@ -158,36 +159,36 @@ impl Task {
 }
 
 impl Trial {
-    pub(super) fn key(&self) -> Key {
+    pub(super) fn key(&self) -> TaskKey {
         (self.score.clone(), self.contender.clone(), self.cured, self.repeat)
     }
 }
 
-/// Scores of a forecast at ½ and at the best threshold of the training rows.
-pub(super) struct Scores {
+/// ForecastScores of a forecast at ½ and at the best threshold of the training rows.
+pub(super) struct ForecastScores {
     threshold: Option<f64>,
     train: [Option<f64>; 2],
     test: [Option<f64>; 2],
 }
 
-impl Scores {
+impl ForecastScores {
     pub fn new(rows: &RepeatRows, score: &Score, probabilities: impl Fn(&[u32]) -> Vec<f64>) -> Result<Self> {
         let (seen, seen_events) = (probabilities(&rows.seen), rows.events(&rows.seen));
         let seen = Rows::new(Probabilities(&seen), &seen_events)?;
         let threshold = sweep(&seen)?.best(score).map(|best| best.threshold);
         let (test, test_events) = (probabilities(&rows.test), rows.events(&rows.test));
         let test = Rows::new(Probabilities(&test), &test_events)?;
-        let at = |rows: &Rows<'_, Probabilities<'_, f64>>, threshold: f64| -> Result<Option<f64>> {
+        let value_at = |rows: &Rows<'_, Probabilities<'_, f64>>, threshold: f64| -> Result<Option<f64>> {
             Ok(Some(score.value(&confusion(rows, threshold)?)))
         };
         let both = |rows: &Rows<'_, Probabilities<'_, f64>>| -> Result<[Option<f64>; 2]> {
-            Ok([at(rows, 0.5)?, threshold.map_or(Ok(None), |threshold| at(rows, threshold))?])
+            Ok([value_at(rows, 0.5)?, threshold.map_or(Ok(None), |threshold| value_at(rows, threshold))?])
         };
-        Ok(Scores { threshold, train: both(&seen)?, test: both(&test)? })
+        Ok(ForecastScores { threshold, train: both(&seen)?, test: both(&test)? })
     }
 }
 
-/// A number for a name (FNV-1a), so that a row's randomness does not depend on which other rows there are.
-fn name(text: &str) -> u64 {
+/// FNV-1a hash of a contender's name, so that its random numbers do not depend on which other contenders there are.
+fn name_hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,4 +1,4 @@
-//! From fitted members to predictions, a threshold and a model.
+//! Turns fitted members into predictions, a threshold and a model.
 
 use scorewise::sweep::sweep;
 use scorewise::{Probabilities, Rows, Score};
@@ -10,11 +10,11 @@ use scorewise_table::target::Labels;
 use scorewise_table::{Note, Place};
 
 use super::leakage;
-use super::prepare::{Division, LabelledTable, Prepared, Work, persistence, weights};
+use super::prepare::{Division, LabelledTable, Prepared, PreparedDivisions, persistence, weights};
 use crate::ensemble::{Ensemble, held_out_probabilities};
 use crate::fit::{Fit, Sample};
 use crate::job::Dataset;
-use crate::model::{Chosen, Decision, Fingerprint, Model, VERSION};
+use crate::model::{Decision, Fingerprint, Model, ThresholdSource, VERSION};
 use crate::plan::{Plan, ThresholdRule};
 
 /// The result of a training.
@@ -25,18 +25,18 @@ pub struct Trained {
     /// How each member was trained.
     pub fits: Vec<Fit>,
     /// Predictions of the training rows.
-    pub training: Answers,
+    pub training: LabelledPredictions,
     /// Predictions of the validation rows, on which the training was stopped and the threshold chosen.
-    pub validation: Answers,
+    pub validation: LabelledPredictions,
     /// Predictions of the test rows.
-    pub test: Option<Answers>,
-    /// What a user should know.
+    pub test: Option<LabelledPredictions>,
+    /// Messages for the user.
     pub notes: Vec<Note>,
 }
 
 /// Predicted probabilities of some rows with their true classes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answers {
+pub struct LabelledPredictions {
     /// The true class of each row; with two classes 1 is the positive one.
     pub labels: Vec<u32>,
     /// The probability of the positive class of each row, or with more than two classes one for each class, row by row.
@@ -47,22 +47,22 @@ pub struct Answers {
     pub persistence: Option<Vec<bool>>,
 }
 
-/// What the members of one division predict, and the rule that gives labels.
+/// The predictions of one division, and its decision rule.
 pub(super) struct DivisionResult {
     pub ensemble: Ensemble,
-    pub validation: Answers,
+    pub validation: LabelledPredictions,
     pub decision: Decision,
-    pub test: Answers,
+    pub test: LabelledPredictions,
 }
 
 impl Prepared<'_> {
     /// The model of these fits, which are in the order of the jobs; those that were never begun are `None`. Predictions of the test rows come
     /// from `test`, or else from the test rows of the table.
     pub fn finish(self, fits: Vec<Option<Fit>>, test: Option<&Table>, reading: &Reading) -> Result<Trained> {
-        let Prepared { labelled, mut work } = self;
+        let Prepared { labelled, mut divisions } = self;
         let fits: Vec<Fit> = fits.into_iter().flatten().collect();
-        let result = work.result(0, &labelled, &fits)?;
-        let (Some(division), Some(dataset)) = (work.divisions.pop(), work.datasets.pop()) else {
+        let result = divisions.result(0, &labelled, &fits)?;
+        let (Some(division), Some(dataset)) = (divisions.divisions.pop(), divisions.datasets.pop()) else {
             return Err(Error::setting("training", "nothing was prepared", ""));
         };
         let LabelledTable { table, plan, target, labels, .. } = &labelled;
@@ -74,10 +74,10 @@ impl Prepared<'_> {
             notes.push(Note::new(format!("{left_out} of {} members learnt nothing and are left out", fits.len())));
         }
         let fingerprints = |rows: &[u32]| leakage::fingerprints(&dataset.matrix, &labels.classes, rows);
-        let learnt = fingerprints(&[&parts.training[..], &parts.validation].concat());
-        notes.extend(leakage::known_rows(&learnt, &fingerprints(&parts.test)));
-        notes.extend(leakage::columns(table, target, labels, &encoder, &parts.training));
-        let training = labelled.answers(&dataset, &result.ensemble, &parts.training);
+        let seen = fingerprints(&[&parts.training[..], &parts.validation].concat());
+        notes.extend(leakage::repeated_rows(&seen, &fingerprints(&parts.test)));
+        notes.extend(leakage::leaking_columns(table, target, labels, &encoder, &parts.training));
+        let training = labelled.predictions(&dataset, &result.ensemble, &parts.training);
         let model = Model {
             version: VERSION.into(),
             reading: reading.clone(),
@@ -99,14 +99,14 @@ impl Prepared<'_> {
             results: serde_json::Value::Null,
         };
         let test = match test {
-            Some(test) => Some(answers_of_table(&model, &result.ensemble, test, plan, &learnt, &mut notes)?),
+            Some(test) => Some(predictions_of_table(&model, &result.ensemble, test, plan, &seen, &mut notes)?),
             None => (!parts.test.is_empty()).then_some(result.test),
         };
         Ok(Trained { model, fits, training, validation: result.validation, test, notes })
     }
 }
 
-impl Work {
+impl PreparedDivisions {
     /// Predictions and decision of one division, from the fits of its jobs.
     pub fn result(&self, division: usize, labelled: &LabelledTable<'_>, fits: &[Fit]) -> Result<DivisionResult> {
         let (parts, dataset) = (&self.divisions[division].parts, &self.datasets[division]);
@@ -116,31 +116,37 @@ impl Work {
         let (rows, probabilities) = held_out_probabilities(fits, &samples);
         let validation = labelled.with_labels(&rows, probabilities);
         let decision = decide(labelled.plan, &validation, dataset.classes)?;
-        let test = labelled.answers(dataset, &ensemble, &parts.test);
+        let test = labelled.predictions(dataset, &ensemble, &parts.test);
         Ok(DivisionResult { ensemble, validation, decision, test })
     }
 }
 
 impl LabelledTable<'_> {
     /// Predictions of some rows of the table.
-    fn answers(&self, dataset: &Dataset, ensemble: &Ensemble, rows: &[u32]) -> Answers {
+    fn predictions(&self, dataset: &Dataset, ensemble: &Ensemble, rows: &[u32]) -> LabelledPredictions {
         self.with_labels(rows, ensemble.probabilities(&dataset.matrix, rows))
     }
 
-    fn with_labels(&self, rows: &[u32], probabilities: Vec<f64>) -> Answers {
-        Answers::new(&self.labels, self.weights.as_deref(), self.persistence.as_deref(), rows, probabilities)
+    fn with_labels(&self, rows: &[u32], probabilities: Vec<f64>) -> LabelledPredictions {
+        LabelledPredictions::new(
+            &self.labels,
+            self.weights.as_deref(),
+            self.persistence.as_deref(),
+            rows,
+            probabilities,
+        )
     }
 }
 
 /// Predictions of a separate test table.
-fn answers_of_table(
+fn predictions_of_table(
     model: &Model,
     ensemble: &Ensemble,
     table: &Table,
     plan: &Plan,
-    learnt: &[u64],
+    seen: &[u64],
     notes: &mut Vec<Note>,
-) -> Result<Answers> {
+) -> Result<LabelledPredictions> {
     let neighbours = Neighbours::new(table, &model.encoder.order)?;
     let (labels, unmatched) = model.target.truth(table, &neighbours)?;
     let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
@@ -155,26 +161,26 @@ fn answers_of_table(
         let hint = format!("the classes are {}", scorewise_table::names::listed(&names));
         return Err(Error::data(place, "no row has a class of the training rows", hint));
     }
-    notes.extend(leakage::known_rows(learnt, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));
+    notes.extend(leakage::repeated_rows(seen, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));
     let probabilities = ensemble.probabilities(&encoded.matrix, &rows);
     let persistence = persistence(&model.target, table, &neighbours)?;
-    Ok(Answers::new(&labels, weights.as_deref(), persistence.as_deref(), &rows, probabilities))
+    Ok(LabelledPredictions::new(&labels, weights.as_deref(), persistence.as_deref(), &rows, probabilities))
 }
 
-/// The rule that gives labels, from the predictions of the validation rows.
-fn decide(plan: &Plan, validation: &Answers, classes: usize) -> Result<Decision> {
+/// Chooses the decision rule with the predictions of the validation rows.
+fn decide(plan: &Plan, validation: &LabelledPredictions, classes: usize) -> Result<Decision> {
     match plan.threshold {
         _ if classes > 2 => Ok(Decision::Greatest),
-        ThresholdRule::Fixed(threshold) => Ok(Decision::at(threshold, Chosen::Given, "given")),
+        ThresholdRule::Fixed(threshold) => Ok(Decision::at(threshold, ThresholdSource::Given, "given")),
         ThresholdRule::Centre => {
             let centre = if plan.has_prior() { plan.prior.mean() } else { 0.5 };
-            Ok(Decision::at(centre, Chosen::Prior, "the centre of the prior"))
+            Ok(Decision::at(centre, ThresholdSource::Prior, "the centre of the prior"))
         }
         ThresholdRule::Tuned => validation.best_decision(&plan.score.binary()?),
     }
 }
 
-impl Answers {
+impl LabelledPredictions {
     fn new(
         labels: &Labels,
         weights: Option<&[f64]>,
@@ -182,7 +188,7 @@ impl Answers {
         rows: &[u32],
         probabilities: Vec<f64>,
     ) -> Self {
-        Answers {
+        LabelledPredictions {
             labels: rows.iter().map(|row| labels.classes[*row as usize]).collect(),
             probabilities,
             weights: weights.map(|weights| rows.iter().map(|row| weights[*row as usize]).collect()),
@@ -197,7 +203,7 @@ impl Answers {
     }
 
     /// Appends the predictions of other rows.
-    pub fn extend(&mut self, further: Answers) {
+    pub fn extend(&mut self, further: LabelledPredictions) {
         self.labels.extend(further.labels);
         self.probabilities.extend(further.probabilities);
         if let (Some(weights), Some(more)) = (&mut self.weights, further.weights) {
@@ -217,9 +223,11 @@ impl Answers {
             None => sweep(&rows)?,
         };
         match swept.best(score) {
-            Some(best) => {
-                Ok(Decision::best(&best, Chosen::ValidationSweep, format!("best {score} on the validation rows")))
-            }
+            Some(best) => Ok(Decision::best(
+                &best,
+                ThresholdSource::ValidationSweep,
+                format!("best {score} on the validation rows"),
+            )),
             None => {
                 let problem = format!("{score} is undefined at every threshold of the validation rows");
                 Err(Error::setting("score", problem, "give more rows, or choose another score"))

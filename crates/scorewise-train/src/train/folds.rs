@@ -1,4 +1,4 @@
-//! Cross-validation: every fold has an encoder, members and a threshold of its own.
+//! Cross-validation: every fold has its own encoder, members and threshold.
 
 use std::ops::ControlFlow;
 
@@ -8,8 +8,8 @@ use scorewise_table::error::{Error, Result};
 use scorewise_table::split::Folds;
 use scorewise_table::table::Table;
 
-use super::finish::Answers;
-use super::prepare::{LabelledTable, Work};
+use super::finish::LabelledPredictions;
+use super::prepare::{LabelledTable, PreparedDivisions};
 use crate::backend::{Backend, Watch};
 use crate::fit::{Epoch, Fit};
 use crate::model::Decision;
@@ -17,7 +17,7 @@ use crate::plan::Plan;
 
 /// The result of one fold.
 #[derive(Clone, Debug)]
-pub struct Fold {
+pub struct FoldResult {
     /// Number of the repeat, from 0.
     pub repeat: usize,
     /// Number of the fold in its repeat, from 0.
@@ -29,38 +29,38 @@ pub struct Fold {
     /// The rule that gives labels, chosen on the validation rows of the fold.
     pub decision: Decision,
     /// Predictions of the test rows of the fold.
-    pub test: Answers,
+    pub test: LabelledPredictions,
 }
 
-/// Memory of the encoded rows of the folds that are trained at the same time.
+/// Memory limit for the encoded rows of folds that are trained at the same time.
 const ENCODED_BYTES: usize = 1 << 30;
 
-/// Trains every fold; `watch` gets the index of the member, counted through all folds. `None` for folds if the user stopped the training.
+/// Trains every fold. `watch` receives the index of the member, counted over all folds. The folds are `None` if the user stopped the training.
 pub fn cross_validate(
     table: &Table,
     plan: &Plan,
     folds: &Folds,
     backend: &dyn Backend,
     watch: &dyn Watch,
-) -> Result<(Option<Vec<Fold>>, Vec<Note>)> {
+) -> Result<(Option<Vec<FoldResult>>, Vec<Note>)> {
     let labelled = LabelledTable::new(table, plan)?;
     let (parts, notes) = plan.split.folds(table, &labelled.labels, folds, plan.seed)?;
     let mut results = Vec::with_capacity(parts.len());
     let mut parts = parts.into_iter().enumerate().peekable();
     while parts.peek().is_some() {
         // Folds are encoded and trained together as far as memory allows, so that all cores have work to the end.
-        let (first, mut work, mut bytes) = (results.len(), Work::default(), 0);
+        let (first, mut divisions, mut bytes) = (results.len(), PreparedDivisions::default(), 0);
         while let Some((number, parts)) = parts.next_if(|_| bytes < ENCODED_BYTES) {
-            work.add(&labelled, parts, stream(plan.seed, Purpose::FoldTraining, number as u64))?;
-            bytes += work.datasets.last().map_or(0, |dataset| size_of_val(dataset.matrix.padded().0));
+            divisions.add(&labelled, parts, stream(plan.seed, Purpose::FoldTraining, number as u64))?;
+            bytes += divisions.datasets.last().map_or(0, |dataset| size_of_val(dataset.matrix.padded().0));
         }
-        let offset = FromJob { watch, first: first * plan.ensemble };
-        let mut fits = backend.fit(&work.datasets, &work.jobs, &offset)?.into_iter();
-        for division in 0..work.divisions.len() {
+        let offset = OffsetWatch { watch, first: first * plan.ensemble };
+        let mut fits = backend.fit(&divisions.datasets, &divisions.jobs, &offset)?.into_iter();
+        for division in 0..divisions.divisions.len() {
             let fits: Option<Vec<Fit>> = fits.by_ref().take(plan.ensemble).collect();
             let Some(fits) = fits else { return Ok((None, notes)) };
-            let result = work.result(division, &labelled, &fits)?;
-            results.push(Fold {
+            let result = divisions.result(division, &labelled, &fits)?;
+            results.push(FoldResult {
                 repeat: (first + division) / folds.folds,
                 fold: (first + division) % folds.folds,
                 epochs: fits.iter().map(Fit::epochs).collect(),
@@ -76,13 +76,13 @@ pub fn cross_validate(
     Ok((Some(results), notes))
 }
 
-/// Counts jobs from another number than 0.
-struct FromJob<'a> {
+/// A watcher that adds an offset to the job numbers.
+struct OffsetWatch<'a> {
     watch: &'a dyn Watch,
     first: usize,
 }
 
-impl Watch for FromJob<'_> {
+impl Watch for OffsetWatch<'_> {
     fn started(&self, job: usize) {
         self.watch.started(self.first + job);
     }

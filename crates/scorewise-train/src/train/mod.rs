@@ -1,4 +1,4 @@
-//! From a table to a model that carries its threshold.
+//! Trains a model from a table and a plan, and chooses its threshold.
 //!
 //! ```text
 //! prepare: target, labels, rows of each part, encoder of the training rows, matrix, jobs
@@ -6,15 +6,15 @@
 //! finish:  ensemble, threshold of the validation rows, predictions, model
 //! ```
 //!
-//! Nothing that is learnt, the encoder and the threshold included, has seen a test row.
+//! Test rows are used for nothing but the test: neither the encoder nor the members nor the threshold depend on them.
 
 mod prepare;
 mod finish;
 mod folds;
 mod leakage;
 
-pub use finish::{Answers, Trained};
-pub use folds::{Fold, cross_validate};
+pub use finish::{LabelledPredictions, Trained};
+pub use folds::{FoldResult, cross_validate};
 pub use prepare::{Prepared, prepare};
 
 use scorewise_table::error::Result;
@@ -23,7 +23,7 @@ use scorewise_table::table::{Reading, Table};
 use crate::backend::{Backend, Watch};
 use crate::plan::Plan;
 
-/// Trains as the plan says. Test rows come from `test`, or else from the table itself if the plan has a share for them. `watch` follows the
+/// Trains a model according to the plan. Test rows come from `test`, or else from the table itself if the plan has a share for them. `watch` follows the
 /// members, whose index is the index of the job.
 pub fn train(
     table: &Table,

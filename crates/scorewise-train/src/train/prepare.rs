@@ -1,4 +1,4 @@
-//! From a table and a plan to encoded rows and a flat list of jobs.
+//! Turns a table and a plan into encoded rows and a flat list of jobs.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::plan::{Plan, ThresholdRule};
 #[derive(Debug)]
 pub struct Prepared<'a> {
     pub(super) labelled: LabelledTable<'a>,
-    pub(super) work: Work,
+    pub(super) divisions: PreparedDivisions,
 }
 
 /// A table whose rows have labels.
@@ -43,7 +43,7 @@ pub(super) struct LabelledTable<'a> {
 
 /// Divisions of a table into training, validation and test rows, with the jobs of all of them in one list.
 #[derive(Debug, Default)]
-pub(super) struct Work {
+pub(super) struct PreparedDivisions {
     pub divisions: Vec<Division>,
     /// One for each division.
     pub datasets: Vec<Dataset>,
@@ -68,22 +68,22 @@ pub fn prepare<'a>(table: &'a Table, has_test_table: bool, plan: &'a Plan) -> Re
     let shares = Shares { test, validation: plan.validation };
     let (parts, notes) = plan.split.parts(table, &labelled.labels, &shares, plan.seed)?;
     labelled.notes.extend(notes);
-    let mut work = Work::default();
-    work.add(&labelled, parts, plan.seed)?;
-    Ok(Prepared { labelled, work })
+    let mut divisions = PreparedDivisions::default();
+    divisions.add(&labelled, parts, plan.seed)?;
+    Ok(Prepared { labelled, divisions })
 }
 
 impl Prepared<'_> {
     /// The encoded rows, to which jobs refer by index.
     #[must_use]
     pub fn datasets(&self) -> &[Dataset] {
-        &self.work.datasets
+        &self.divisions.datasets
     }
 
     /// One job for each member.
     #[must_use]
     pub fn jobs(&self) -> &[Job] {
-        &self.work.jobs
+        &self.divisions.jobs
     }
 }
 
@@ -113,7 +113,7 @@ impl<'a> LabelledTable<'a> {
     }
 }
 
-impl Work {
+impl PreparedDivisions {
     /// Adds a division of the rows: its encoder, its encoded rows, and one job for each member.
     pub fn add(&mut self, labelled: &LabelledTable<'_>, parts: Parts, seed: u64) -> Result<()> {
         let LabelledTable { table, plan, target, labels, order, weights, .. } = labelled;
@@ -177,7 +177,7 @@ fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     RowOrder::of(table, group, time)
 }
 
-/// What a user should know about the direction of the score.
+/// A warning for the user about the direction of the score.
 fn caution(plan: &Plan, classes: usize) -> Option<String> {
     if classes == 2 {
         return plan.score.binary().ok()?.caution();

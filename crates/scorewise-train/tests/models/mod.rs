@@ -1,6 +1,6 @@
-//! Models of many shapes, made from seeds: what the tests of files, of damage and of ONNX go through.
+//! Models of many shapes with reproducible weights, for the tests of model files and of the ONNX export.
 
-// Each test that includes this file uses a part of it, and an example does so too, outside of what counts as tests.
+// No test that includes this file uses everything, and an example includes it too.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use scorewise_table::encode::{Coding, Cycle, Encoder, Input, Scale};
@@ -9,12 +9,12 @@ use scorewise_table::table::{Kind, Reading};
 use scorewise_table::target::{Comparison, Literal, Rule, Target};
 use scorewise_train::Matrix;
 use scorewise_train::learner::Member;
-use scorewise_train::model::{Chosen, Decision, Fingerprint, Model, VERSION};
+use scorewise_train::model::{Decision, Fingerprint, Model, ThresholdSource, VERSION};
 use scorewise_train::network::{Network, NetworkShape};
 use scorewise_train::plan::Plan;
 use serde_json::json;
 
-/// All of them, by name.
+/// All models with their names.
 pub fn all() -> Vec<(&'static str, Model)> {
     vec![
         ("linear", binary(12, &[], 1, 0.3)),
@@ -33,7 +33,7 @@ pub fn all() -> Vec<(&'static str, Model)> {
                 4,
                 Decision::Thresholds {
                     thresholds: vec![0.5, 0.2, 0.3],
-                    chosen: Chosen::ValidationSweep,
+                    chosen: ThresholdSource::ValidationSweep,
                     words: "each the best against the rest on the validation rows".into(),
                 },
             ),
@@ -42,7 +42,7 @@ pub fn all() -> Vec<(&'static str, Model)> {
     ]
 }
 
-/// Two classes.
+/// A model with two classes.
 pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64) -> Model {
     let shape = NetworkShape::new(features, hidden, 1).unwrap();
     let rule = Rule::Condition { comparison: Comparison::Above, with: Literal::Number(400.0) };
@@ -60,7 +60,7 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
             threshold,
             interval: Some((threshold - 0.01, threshold + 0.02)),
             value: Some(2.0 / 3.0),
-            chosen: Chosen::ValidationSweep,
+            chosen: ThresholdSource::ValidationSweep,
             words: "the best tss on 1200 validation rows".into(),
         },
         seed: u64::MAX,
@@ -83,7 +83,7 @@ pub fn network_of(member: &Member) -> &Network {
     network
 }
 
-/// More than two classes.
+/// A model with more than two classes.
 pub fn classes(features: usize, hidden: &[usize], count: usize, members: usize, decision: Decision) -> Model {
     let names: Vec<String> = (0..count).map(|class| format!("class \"{class}\"")).collect();
     let shape = NetworkShape::new(features, hidden, count).unwrap();
@@ -98,36 +98,34 @@ pub fn classes(features: usize, hidden: &[usize], count: usize, members: usize, 
     }
 }
 
-/// The file with a checksum that fits, where it has a place for one: damage that its author signed, so that the checks behind the
-/// checksum are tested.
-pub fn signed(mut bytes: Vec<u8>) -> Vec<u8> {
+/// The file with a correct checksum, if it has one at all. With it, a damaged file reaches the checks behind the checksum.
+pub fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     let key = b"\"checksum\":\"";
-    let head = &bytes[..bytes.len().min(256)];
-    let at = head.windows(key.len()).position(|window| window == key).map(|at| at + key.len());
-    if let Some(at) = at.filter(|at| at + 16 <= bytes.len()) {
-        bytes[at..at + 16].fill(b'0');
+    let start = &bytes[..bytes.len().min(256)];
+    let offset = start.windows(key.len()).position(|window| window == key).map(|key_offset| key_offset + key.len());
+    if let Some(offset) = offset.filter(|offset| offset + 16 <= bytes.len()) {
+        bytes[offset..offset + 16].fill(b'0');
         let checksum = format!("{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes));
-        bytes[at..at + 16].copy_from_slice(checksum.as_bytes());
+        bytes[offset..offset + 16].copy_from_slice(checksum.as_bytes());
     }
     bytes
 }
 
-/// Rows as an encoder gives them: mostly small, some large, some 0.
+/// Rows similar to encoded ones: mostly small values, some large, some 0.
 pub fn rows(features: usize, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
     let values: Vec<f32> = (0..features * count)
-        .map(|at| match at % 11 {
+        .map(|index| match index % 11 {
             0 => 0.0,
-            1 => 8.0 * unit(seed, at as u64),
-            _ => 2.0 * unit(seed, at as u64),
+            1 => 8.0 * unit(seed, index as u64),
+            _ => 2.0 * unit(seed, index as u64),
         })
         .collect();
     let matrix = Matrix::new(features, &values).unwrap();
     (values, matrix)
 }
 
-/// Bits that look like chance, the same for the same two numbers (the finaliser of MurmurHash3): the
-/// dice of these tests, which need no streams that are independent of each other.
-pub fn stream(seed: u64, number: u64) -> u64 {
+/// Reproducible random bits for a seed and a number (the finaliser of MurmurHash3).
+pub fn random_bits(seed: u64, number: u64) -> u64 {
     let mut bits = seed.wrapping_add(number.wrapping_mul(0xd134_2543_de82_ef95));
     for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
         bits = (bits ^ (bits >> 33)).wrapping_mul(factor);
@@ -135,17 +133,17 @@ pub fn stream(seed: u64, number: u64) -> u64 {
     bits ^ (bits >> 33)
 }
 
-/// In [−1, 1).
-fn unit(seed: u64, at: u64) -> f32 {
-    ((stream(seed, at) >> 11) as f64 / (1u64 << 52) as f64 - 1.0) as f32
+/// A reproducible random number in [−1, 1).
+fn unit(seed: u64, number: u64) -> f32 {
+    ((random_bits(seed, number) >> 11) as f64 / (1u64 << 52) as f64 - 1.0) as f32
 }
 
-/// Glorot's weights, and biases other than 0.
+/// A network with Glorot initialisation and biases other than 0.
 fn network(shape: &NetworkShape, seed: u64) -> Network {
     let mut layers = Network::glorot(shape.clone(), seed).to_layers();
     for layer in &mut layers {
-        for (at, bias) in layer.biases.iter_mut().enumerate() {
-            *bias = 0.3 * unit(seed, at as u64);
+        for (index, bias) in layer.biases.iter_mut().enumerate() {
+            *bias = 0.3 * unit(seed, index as u64);
         }
     }
     Network::from_layers(&layers).unwrap()
@@ -153,16 +151,16 @@ fn network(shape: &NetworkShape, seed: u64) -> Network {
 
 fn one_input() -> Model {
     let model = binary(1, &[3], 2, 0.5);
-    Model { decision: Decision::at(0.43, Chosen::Given, "given as --threshold 0.43"), ..model }
+    Model { decision: Decision::at(0.43, ThresholdSource::Given, "given as --threshold 0.43"), ..model }
 }
 
-/// Inputs of every coding, filled up with numbers to this width.
+/// An encoder with inputs of every coding, and numeric inputs up to this width.
 fn encoder(width: usize) -> Encoder {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let input = |column: &str, kind, lag, coding| Input { column: column.into(), kind, lag, coding };
-    let number = |at: usize| {
-        let coding = Coding::Number { mean: 1.0 / 3.0, deviation: 0.1 + at as f64, indicator: false };
-        input(&format!("number {at}"), Kind::Number, 0, coding)
+    let number = |index: usize| {
+        let coding = Coding::Number { mean: 1.0 / 3.0, deviation: 0.1 + index as f64, indicator: false };
+        input(&format!("number {index}"), Kind::Number, 0, coding)
     };
     let mut inputs = Vec::new();
     if width >= 9 {

@@ -1,6 +1,6 @@
-//! Patterns to learn, the same every time, and short ways to train on them.
+//! Reproducible test data, and helpers that train on them.
 
-#![allow(dead_code, clippy::unwrap_used)] // each test file uses its part; in a test, a panic is the report
+#![allow(dead_code, clippy::unwrap_used)] // no test file uses everything; a panic fails the test
 
 use std::ops::{ControlFlow, Deref, DerefMut};
 use std::sync::Arc;
@@ -15,32 +15,32 @@ use scorewise_train::job::{Dataset, Job, RowSplit};
 use scorewise_train::learner::{Learner, Member};
 use scorewise_train::network::{Network, NetworkSettings, fit};
 
-/// Numbers between −1 and 1.
-pub struct Random(pub u64);
+/// Reproducible random numbers between −1 and 1.
+pub struct TestRandom(pub u64);
 
-impl Random {
+impl TestRandom {
     pub fn next(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f32 / (1 << 23) as f32 - 1.0
     }
 
-    /// Nearly normal, of deviation 1.
+    /// Approximately normal with standard deviation 1.
     pub fn normal(&mut self) -> f32 {
         (0..12).map(|_| 0.5 * self.next()).sum()
     }
 }
 
-/// A loss, a seed, and the settings of a network, whose fields can be set as if they were its own.
+/// A loss, a seed and the settings of a network. It dereferences to the settings, so that their fields can be set directly.
 #[derive(Clone)]
-pub struct Training {
+pub struct TrainingSetup {
     pub objective: Objective,
     pub seed: u64,
     pub network: NetworkSettings,
 }
 
-impl Training {
+impl TrainingSetup {
     pub fn new(objective: impl Into<Objective>) -> Self {
-        Training { objective: objective.into(), seed: 0, network: NetworkSettings::default() }
+        TrainingSetup { objective: objective.into(), seed: 0, network: NetworkSettings::default() }
     }
 
     pub fn job(&self, split: usize, seed: u64) -> Job {
@@ -49,7 +49,7 @@ impl Training {
     }
 }
 
-impl Deref for Training {
+impl Deref for TrainingSetup {
     type Target = NetworkSettings;
 
     fn deref(&self) -> &NetworkSettings {
@@ -57,7 +57,7 @@ impl Deref for Training {
     }
 }
 
-impl DerefMut for Training {
+impl DerefMut for TrainingSetup {
     fn deref_mut(&mut self) -> &mut NetworkSettings {
         &mut self.network
     }
@@ -69,15 +69,15 @@ pub fn network(fit: &Fit) -> &Network {
     network
 }
 
-/// All thresholds of some rows of a sample, by the mean probabilities of an ensemble.
+/// The sweep over all thresholds of some rows of a sample, with the mean probabilities of an ensemble.
 pub fn swept(ensemble: &Ensemble, sample: &Sample<'_>, rows: &[u32]) -> Sweep {
     let probabilities = ensemble.probabilities(sample.matrix, rows);
     let labels: Vec<bool> = rows.iter().map(|row| sample.labels[*row as usize] != 0).collect();
     sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap()
 }
 
-/// Features and a class for each row; every third row is for validation.
-pub struct Data {
+/// Features and a class for each row; every third row is a validation row.
+pub struct TestData {
     pub matrix: Matrix,
     pub labels: Vec<u32>,
     pub weights: Option<Vec<f32>>,
@@ -85,10 +85,10 @@ pub struct Data {
     pub validation: Vec<u32>,
 }
 
-impl Data {
+impl TestData {
     pub fn new(columns: usize, values: &[f32], labels: Vec<u32>) -> Self {
         let (training, validation) = (0..labels.len() as u32).partition(|row| row % 3 != 0);
-        Data { matrix: Matrix::new(columns, values).unwrap(), labels, weights: None, training, validation }
+        TestData { matrix: Matrix::new(columns, values).unwrap(), labels, weights: None, training, validation }
     }
 
     pub fn sample(&self) -> Sample<'_> {
@@ -121,7 +121,7 @@ impl Data {
         }
     }
 
-    pub fn train(&self, hidden: &[usize], training: &Training) -> Fit {
+    pub fn train(&self, hidden: &[usize], training: &TrainingSetup) -> Fit {
         let settings = NetworkSettings { hidden: layers(hidden), ..training.network.clone() };
         let watch = &mut |_, _: &_| ControlFlow::Continue(());
         fit(&settings, &training.objective, training.seed, &self.sample(), 1, watch).unwrap()
@@ -132,43 +132,43 @@ pub fn layers(widths: &[usize]) -> scorewise_train::network::HiddenLayers {
     widths.to_vec().try_into().unwrap()
 }
 
-/// Trains jobs on so many threads, to the end.
+/// Runs all jobs to the end on this number of threads.
 pub fn fit_all(datasets: &[Dataset], jobs: &[Job], threads: usize) -> Vec<Fit> {
     let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
     Cpu { threads }.fit(datasets, jobs, &watch).unwrap().into_iter().map(Option::unwrap).collect()
 }
 
-/// Two of four features say whether a row lies in a part of the plane that no line can cut out.
-fn plane(rows: usize, is_positive: impl Fn(f32) -> bool) -> Data {
-    let mut random = Random(9);
+/// Four features, of which the first two decide the class by their distance from the origin. A linear model cannot separate the classes.
+fn by_radius(rows: usize, is_positive: impl Fn(f32) -> bool) -> TestData {
+    let mut random = TestRandom(9);
     let values: Vec<f32> = (0..rows * 4).map(|_| random.next()).collect();
     let radius = |row: &[f32]| (row[0] * row[0] + row[1] * row[1]).sqrt();
     let labels = values.chunks_exact(4).map(|row| u32::from(is_positive(radius(row)))).collect();
-    Data::new(4, &values, labels)
+    TestData::new(4, &values, labels)
 }
 
-/// A rare event in a disc.
-pub fn disc(rows: usize) -> Data {
-    plane(rows, |radius| radius * radius < 0.15)
+/// A rare event inside a disc.
+pub fn disc(rows: usize) -> TestData {
+    by_radius(rows, |radius| radius * radius < 0.15)
 }
 
 /// A rare event on a thin ring.
-pub fn ring(rows: usize) -> Data {
-    plane(rows, |radius| (0.5..0.65).contains(&radius))
+pub fn ring(rows: usize) -> TestData {
+    by_radius(rows, |radius| (0.5..0.65).contains(&radius))
 }
 
-/// Clouds of points around the corners of a triangle, one class each, in unequal numbers: 6 : 3 : 1.
-pub fn blobs(rows: usize) -> Data {
-    let mut random = Random(5);
+/// Three classes around the corners of a triangle, with frequencies in the ratio 6 : 3 : 1.
+pub fn blobs(rows: usize) -> TestData {
+    let mut random = TestRandom(5);
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     for row in 0..rows {
-        // Sevens and tens have no common factor with the threes of the split.
+        // 7 and 10 have no common factor with 3, so every class is in both parts of the split.
         let class = [0, 0, 0, 0, 0, 0, 1, 1, 1, 2][row * 7 % 10];
         let (x, y) = [(-1.5, -1.0), (1.5, -1.0), (0.0, 1.5)][class];
         values.extend([x + 0.5 * random.normal(), y + 0.5 * random.normal(), random.next()]);
         labels.push(class as u32);
     }
-    Data::new(3, &values, labels)
+    TestData::new(3, &values, labels)
 }
 
 pub fn score_loss(score: &str, prior: &str) -> Loss {

@@ -278,10 +278,8 @@ mod tests {
                 (expect_at(instructions, &prior, &rows).unwrap(), gradient)
             };
             let portable = run(InstructionSet::Portable);
-            assert!(run(InstructionSet::best()) == portable, "{text}");
-            #[cfg(target_arch = "x86_64")]
-            if is_x86_feature_detected!("avx2") {
-                assert!(run(InstructionSet::Avx2) == portable, "{text}");
+            for instructions in InstructionSet::supported() {
+                assert!(run(instructions) == portable, "{instructions:?}, {text}");
             }
         }
     }

@@ -1,20 +1,20 @@
-//! The three products of a dense layer over panels of 32 rows.
+//! The three matrix products of a dense layer (forward, backward, gradient of the weights) over panels of 32 rows.
 //!
-//! A panel holds 32 rows feature by feature, [feature][32], so vectors run along rows and widths such as 5, 20 or 50 need no
-//! padding. Forward and backward multiply a panel by broadcast weights, bias and ReLU (or its gate) applied before the result
-//! leaves the registers. The gradient of the weights is a sum of outer products over rows; there vectors run along the inputs,
-//! which stand row by row, and no sum across a register is needed.
+//! A panel is a transposed block of 32 rows, `[feature][32]`, so a vector register holds one feature of several rows, and layer widths such
+//! as 5, 20 or 50 need no padding. The forward and backward products multiply a panel by broadcast weights and apply the bias and ReLU (or
+//! the derivative of ReLU) before the result leaves the registers. The gradient of the weights is a sum of outer products over rows; there
+//! a register holds several inputs of one row, so no sum across the lanes of a register is needed.
 
 use std::hint::black_box;
 
-use super::lanes::Lanes;
 use super::prefetch::Prefetch;
-use crate::network::Layer;
+use super::simd_vector::SimdVector;
+use crate::network::LayerLayout;
 
-/// Rows of a panel.
+/// Number of rows in a panel.
 pub(crate) const PANEL: usize = 32;
 
-/// Calls a generic kernel with the constant that a number is, 1 to 8.
+/// Calls a kernel whose block size is a const generic with a block size known at run time, 1 to 12.
 macro_rules! with_block {
     ($block:expr, $call:ident :: <$v:ident, $n:tt> ( $($argument:expr),* )) => {
         match $block {
@@ -34,30 +34,31 @@ macro_rules! with_block {
     };
 }
 
-/// A width in blocks of nearly equal size, none above `most`: a remainder of one would leave the pipeline idle.
+/// Divides a width into blocks of nearly equal size, none above `max_size`: a small remainder would leave the pipeline idle.
 ///
-/// (An iterator and not a function that takes a closure: a closure is compiled without the level's instructions.)
-struct Blocks {
+/// (An iterator and not a function that takes a closure: a closure is compiled without the target features of the function around it.)
+struct RegisterBlocks {
     start: usize,
+    /// Size of the smaller blocks; the first `larger` blocks have one more.
     size: usize,
     larger: usize,
-    left: usize,
+    remaining: usize,
 }
 
-impl Blocks {
+impl RegisterBlocks {
     #[inline(always)]
-    fn of(width: usize, most: usize) -> Self {
-        let left = width.div_ceil(most);
-        Blocks { start: 0, size: width / left, larger: width % left, left }
+    fn new(width: usize, max_size: usize) -> Self {
+        let remaining = width.div_ceil(max_size);
+        RegisterBlocks { start: 0, size: width / remaining, larger: width % remaining, remaining }
     }
 
     /// Start and size of the next block.
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, usize)> {
-        if self.left == 0 {
+        if self.remaining == 0 {
             return None;
         }
-        self.left -= 1;
+        self.remaining -= 1;
         let size = self.size + usize::from(self.larger > 0);
         self.larger = self.larger.saturating_sub(1);
         self.start += size;
@@ -65,42 +66,42 @@ impl Blocks {
     }
 }
 
-/// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], cut at 0 where `relu`. What comes next is asked for along the way.
+/// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], followed by ReLU if `relu`. Data that is needed next is prefetched in between.
 ///
 /// # Safety
-/// As [`Lanes`]; `parameters` holds the layer, `input` and `output` its inputs and outputs times [`PANEL`] numbers.
+/// As [`SimdVector`]; `parameters` contains the layer, `input` and `output` have [`PANEL`] numbers for each input and output of the layer.
 #[inline(always)]
-pub(crate) unsafe fn forward<V: Lanes>(
-    layer: &Layer,
+pub(crate) unsafe fn forward<V: SimdVector>(
+    layer: &LayerLayout,
     parameters: *const f32,
     input: *const f32,
     output: *mut f32,
     relu: bool,
-    ahead: &mut Prefetch<'_>,
+    prefetch: &mut Prefetch<'_>,
 ) {
-    // SAFETY: offsets stay within what the caller promises.
+    // SAFETY: offsets stay within the sizes that the caller guarantees.
     unsafe {
         match PANEL / V::WIDTH {
-            2 => forward_panel::<V, 2>(layer, parameters, input, output, relu, ahead),
-            _ => forward_panel::<V, 4>(layer, parameters, input, output, relu, ahead),
+            2 => forward_panel::<V, 2>(layer, parameters, input, output, relu, prefetch),
+            _ => forward_panel::<V, 4>(layer, parameters, input, output, relu, prefetch),
         }
     }
 }
 
 #[inline(always)]
-unsafe fn forward_panel<V: Lanes, const N: usize>(
-    layer: &Layer,
+unsafe fn forward_panel<V: SimdVector, const N: usize>(
+    layer: &LayerLayout,
     parameters: *const f32,
     input: *const f32,
     output: *mut f32,
     relu: bool,
-    ahead: &mut Prefetch<'_>,
+    prefetch: &mut Prefetch<'_>,
 ) {
-    let mut blocks = Blocks::of(layer.outputs, (V::SUMS / N).min(8));
+    let mut blocks = RegisterBlocks::new(layer.outputs, (V::ACCUMULATORS / N).min(8));
     while let Some((start, size)) = blocks.next() {
-        // SAFETY: as the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
-            ahead.next::<V>();
+            prefetch.next::<V>();
             let weights = parameters.add(layer.weights + start * layer.stride);
             let (biases, output) = (parameters.add(layer.biases + start), output.add(start * PANEL));
             with_block!(size, forward_block::<V, N>(weights, layer.stride, biases, input, layer.inputs, output, relu));
@@ -109,7 +110,7 @@ unsafe fn forward_panel<V: Lanes, const N: usize>(
 }
 
 #[inline(always)]
-unsafe fn forward_block<V: Lanes, const N: usize, const B: usize>(
+unsafe fn forward_block<V: SimdVector, const N: usize, const B: usize>(
     weights: *const f32,
     stride: usize,
     biases: *const f32,
@@ -118,149 +119,166 @@ unsafe fn forward_block<V: Lanes, const N: usize, const B: usize>(
     output: *mut f32,
     relu: bool,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut sums = [[V::splat(0.0); N]; B];
         for (block, sums) in sums.iter_mut().enumerate() {
             *sums = [V::splat(*biases.add(block)); N];
         }
-        // A pointer for each row of weights, hidden from the compiler: knowing how they are related, it would keep one and add the
-        // stride seven times in every step, and those additions cost as much as the products.
+        // One pointer for each row of weights. `black_box` hides from the compiler that they are a stride apart: it would otherwise keep one
+        // pointer and add the stride for every row in every step, and those additions cost as much as the products.
         let mut rows = [weights; B];
         for (block, row) in rows.iter_mut().enumerate() {
             *row = black_box(weights.add(block * stride));
         }
         for step in 0..inputs {
             let mut vector = [V::splat(0.0); N];
-            for (part, vector) in vector.iter_mut().enumerate() {
-                *vector = V::load(input.add(step * PANEL + part * V::WIDTH));
+            for (register, vector) in vector.iter_mut().enumerate() {
+                *vector = V::load(input.add(step * PANEL + register * V::WIDTH));
             }
             for (row, sums) in rows.iter().zip(&mut sums) {
                 let weight = V::splat(*row.add(step));
-                for part in 0..N {
-                    sums[part] = weight.fused(vector[part], sums[part]);
+                for register in 0..N {
+                    sums[register] = weight.multiply_add(vector[register], sums[register]);
                 }
             }
         }
         for (block, sums) in sums.iter().enumerate() {
-            for (part, sum) in sums.iter().enumerate() {
+            for (register, sum) in sums.iter().enumerate() {
                 let sum = if relu { sum.positive_part() } else { *sum };
-                sum.store(output.add(block * PANEL + part * V::WIDTH));
+                sum.store(output.add(block * PANEL + register * V::WIDTH));
             }
         }
     }
 }
 
-/// slopes_in[i][·] = Σₒ W[o][i] slopes_out[o][·], where input[i][·] is above 0.
+/// input_gradient[i][·] = Σₒ W[o][i] output_gradient[o][·] where input[i][·] > 0, else 0: the derivative of the ReLU that made the input.
 ///
 /// # Safety
 /// As [`forward`].
 #[inline(always)]
-pub(crate) unsafe fn backward<V: Lanes>(
-    layer: &Layer,
+pub(crate) unsafe fn backward<V: SimdVector>(
+    layer: &LayerLayout,
     parameters: *const f32,
-    slopes_out: *const f32,
+    output_gradient: *const f32,
     input: *const f32,
-    slopes_in: *mut f32,
+    input_gradient: *mut f32,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match PANEL / V::WIDTH {
-            2 => backward_panel::<V, 2>(layer, parameters, slopes_out, input, slopes_in),
-            _ => backward_panel::<V, 4>(layer, parameters, slopes_out, input, slopes_in),
+            2 => backward_panel::<V, 2>(layer, parameters, output_gradient, input, input_gradient),
+            _ => backward_panel::<V, 4>(layer, parameters, output_gradient, input, input_gradient),
         }
     }
 }
 
 #[inline(always)]
-unsafe fn backward_panel<V: Lanes, const N: usize>(
-    layer: &Layer,
+unsafe fn backward_panel<V: SimdVector, const N: usize>(
+    layer: &LayerLayout,
     parameters: *const f32,
-    slopes_out: *const f32,
+    output_gradient: *const f32,
     input: *const f32,
-    slopes_in: *mut f32,
+    input_gradient: *mut f32,
 ) {
-    let mut blocks = Blocks::of(layer.inputs, (V::SUMS / N).min(12));
+    let mut blocks = RegisterBlocks::new(layer.inputs, (V::ACCUMULATORS / N).min(12));
     while let Some((start, size)) = blocks.next() {
-        // SAFETY: as the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let weights = parameters.add(layer.weights + start);
-            let (input, slopes_in) = (input.add(start * PANEL), slopes_in.add(start * PANEL));
+            let (input, input_gradient) = (input.add(start * PANEL), input_gradient.add(start * PANEL));
             with_block!(
                 size,
-                backward_block::<V, N>(weights, layer.stride, slopes_out, layer.outputs, input, slopes_in)
+                backward_block::<V, N>(weights, layer.stride, output_gradient, layer.outputs, input, input_gradient)
             );
         }
     }
 }
 
 #[inline(always)]
-unsafe fn backward_block<V: Lanes, const N: usize, const B: usize>(
+unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
     weights: *const f32,
     stride: usize,
-    slopes_out: *const f32,
+    output_gradient: *const f32,
     outputs: usize,
     input: *const f32,
-    slopes_in: *mut f32,
+    input_gradient: *mut f32,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut sums = [[V::splat(0.0); N]; B];
         for step in 0..outputs {
             let mut vector = [V::splat(0.0); N];
-            for (part, vector) in vector.iter_mut().enumerate() {
-                *vector = V::load(slopes_out.add(step * PANEL + part * V::WIDTH));
+            for (register, vector) in vector.iter_mut().enumerate() {
+                *vector = V::load(output_gradient.add(step * PANEL + register * V::WIDTH));
             }
             for (block, sums) in sums.iter_mut().enumerate() {
                 let weight = V::splat(*weights.add(step * stride + block));
-                for part in 0..N {
-                    sums[part] = weight.fused(vector[part], sums[part]);
+                for register in 0..N {
+                    sums[register] = weight.multiply_add(vector[register], sums[register]);
                 }
             }
         }
         for (block, sums) in sums.iter().enumerate() {
-            for (part, sum) in sums.iter().enumerate() {
-                let at = block * PANEL + part * V::WIDTH;
-                sum.where_positive(V::load(input.add(at))).store(slopes_in.add(at));
+            for (register, sum) in sums.iter().enumerate() {
+                let at = block * PANEL + register * V::WIDTH;
+                sum.where_positive(V::load(input.add(at))).store(input_gradient.add(at));
             }
         }
     }
 }
 
-/// gradient W[o][·] += Σ_rows slopes[o][row] · row[·] over one or more panels, and gradient b[o] += Σ_rows slopes[o][row]; or `=`
-/// where it is `fresh`, which saves clearing it first. The rows stand anywhere: those of the first layer are the matrix's own. What comes
-/// next is asked for along the way.
+/// Gradient of the weights and biases over one or more panels:
+///
+/// ```text
+/// gradient of W[o][·] += Σ_rows output_gradient[o][row] · row[·]        gradient of b[o] += Σ_rows output_gradient[o][row]
+/// ```
+///
+/// If `overwrite`, the sums replace the old values, which saves setting them to 0 first. The rows may lie anywhere in memory: those of the
+/// first layer are rows of the matrix. Data that is needed next is prefetched in between.
 ///
 /// # Safety
-/// As [`forward`]; `slopes` holds as many panels as there are rows for, and each row has the layer's stride.
+/// As [`forward`]; `output_gradient` has one panel for each entry of `rows`, and each row has the layer's stride.
 #[inline(always)]
-pub(crate) unsafe fn outer<V: Lanes>(
-    layer: &Layer,
-    slopes: *const f32,
+pub(crate) unsafe fn add_outer_products<V: SimdVector>(
+    layer: &LayerLayout,
+    output_gradient: *const f32,
     rows: &[[*const f32; PANEL]],
     gradient: *mut f32,
-    fresh: bool,
-    ahead: &mut Prefetch<'_>,
+    overwrite: bool,
+    prefetch: &mut Prefetch<'_>,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let vectors = layer.stride / V::WIDTH;
         let mut vector = 0;
         while vector < vectors {
-            // Three registers of inputs by eight outputs fill the register file, as four by six do.
-            let left = vectors - vector;
-            let columns = if left == 5 || left == 6 { 3 } else { left.min(4) };
+            // 3 registers of inputs × 8 outputs use all accumulators, as 4 × 6 do.
+            let remaining = vectors - vector;
+            let columns = if remaining == 5 || remaining == 6 { 3 } else { remaining.min(4) };
             let column = vector * V::WIDTH;
-            let mut blocks = Blocks::of(layer.outputs, (V::SUMS / columns).min(8));
+            let mut blocks = RegisterBlocks::new(layer.outputs, (V::ACCUMULATORS / columns).min(8));
             while let Some((start, size)) = blocks.next() {
-                ahead.next::<V>();
-                let slopes = slopes.add(start * PANEL);
+                prefetch.next::<V>();
+                let output_gradient = output_gradient.add(start * PANEL);
                 let gradient = gradient.add(layer.weights + start * layer.stride + column);
                 match columns {
-                    1 => with_block!(size, outer_block::<V, 1>(layer, slopes, rows, column, gradient, fresh)),
-                    2 => with_block!(size, outer_block::<V, 2>(layer, slopes, rows, column, gradient, fresh)),
-                    3 => with_block!(size, outer_block::<V, 3>(layer, slopes, rows, column, gradient, fresh)),
-                    _ => with_block!(size, outer_block::<V, 4>(layer, slopes, rows, column, gradient, fresh)),
+                    1 => with_block!(
+                        size,
+                        outer_product_block::<V, 1>(layer, output_gradient, rows, column, gradient, overwrite)
+                    ),
+                    2 => with_block!(
+                        size,
+                        outer_product_block::<V, 2>(layer, output_gradient, rows, column, gradient, overwrite)
+                    ),
+                    3 => with_block!(
+                        size,
+                        outer_product_block::<V, 3>(layer, output_gradient, rows, column, gradient, overwrite)
+                    ),
+                    _ => with_block!(
+                        size,
+                        outer_product_block::<V, 4>(layer, output_gradient, rows, column, gradient, overwrite)
+                    ),
                 }
             }
             vector += columns;
@@ -268,30 +286,30 @@ pub(crate) unsafe fn outer<V: Lanes>(
         for output in 0..layer.outputs {
             let mut sum = V::splat(0.0);
             for panel in 0..rows.len() {
-                let slopes = slopes.add((panel * layer.outputs + output) * PANEL);
-                for part in 0..PANEL / V::WIDTH {
-                    sum = sum.plus(V::load(slopes.add(part * V::WIDTH)));
+                let output_gradient = output_gradient.add((panel * layer.outputs + output) * PANEL);
+                for register in 0..PANEL / V::WIDTH {
+                    sum = sum.plus(V::load(output_gradient.add(register * V::WIDTH)));
                 }
             }
             let bias = gradient.add(layer.biases + output);
-            *bias = sum.sum() + if fresh { 0.0 } else { *bias };
+            *bias = sum.sum() + if overwrite { 0.0 } else { *bias };
         }
     }
 }
 
 #[inline(always)]
-unsafe fn outer_block<V: Lanes, const C: usize, const B: usize>(
-    layer: &Layer,
-    slopes: *const f32,
+unsafe fn outer_product_block<V: SimdVector, const C: usize, const B: usize>(
+    layer: &LayerLayout,
+    output_gradient: *const f32,
     rows: &[[*const f32; PANEL]],
     column: usize,
     gradient: *mut f32,
-    fresh: bool,
+    overwrite: bool,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let mut sums = [[V::splat(0.0); C]; B];
-        if !fresh {
+        if !overwrite {
             for (block, sums) in sums.iter_mut().enumerate() {
                 for (column, sum) in sums.iter_mut().enumerate() {
                     *sum = V::load(gradient.add(block * layer.stride + column * V::WIDTH));
@@ -299,16 +317,16 @@ unsafe fn outer_block<V: Lanes, const C: usize, const B: usize>(
             }
         }
         for (panel, rows) in rows.iter().enumerate() {
-            let slopes = slopes.add(panel * layer.outputs * PANEL);
-            for (row, place) in rows.iter().enumerate() {
+            let output_gradient = output_gradient.add(panel * layer.outputs * PANEL);
+            for (row, values) in rows.iter().enumerate() {
                 let mut vector = [V::splat(0.0); C];
-                for (part, vector) in vector.iter_mut().enumerate() {
-                    *vector = V::load(place.add(column + part * V::WIDTH));
+                for (register, vector) in vector.iter_mut().enumerate() {
+                    *vector = V::load(values.add(column + register * V::WIDTH));
                 }
                 for (block, sums) in sums.iter_mut().enumerate() {
-                    let slope = V::splat(*slopes.add(block * PANEL + row));
-                    for part in 0..C {
-                        sums[part] = slope.fused(vector[part], sums[part]);
+                    let derivative = V::splat(*output_gradient.add(block * PANEL + row));
+                    for register in 0..C {
+                        sums[register] = derivative.multiply_add(vector[register], sums[register]);
                     }
                 }
             }
@@ -321,77 +339,82 @@ unsafe fn outer_block<V: Lanes, const C: usize, const B: usize>(
     }
 }
 
-/// What [`outer`] does, for a layer of few inputs: a sum of products for each weight, vectors along the rows. The inputs are panels
-/// that lie so far apart.
+/// The same as [`add_outer_products`] for a layer with few inputs: each weight's gradient is a dot product over the rows. The inputs of
+/// successive panels are `panel_stride` numbers apart.
 ///
 /// # Safety
-/// As [`outer`]; there are fewer than eight inputs.
+/// As [`add_outer_products`]; there are fewer than eight inputs.
 #[inline(always)]
-pub(crate) unsafe fn dots<V: Lanes>(
-    layer: &Layer,
+pub(crate) unsafe fn add_dot_products<V: SimdVector>(
+    layer: &LayerLayout,
     panels: usize,
-    slopes: *const f32,
-    (inputs, apart): (*const f32, usize),
+    output_gradient: *const f32,
+    (inputs, panel_stride): (*const f32, usize),
     gradient: *mut f32,
-    fresh: bool,
+    overwrite: bool,
 ) {
     for output in 0..layer.outputs {
-        // SAFETY: as the caller's.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             let mut sums = [V::splat(0.0); 8];
             for panel in 0..panels {
-                let slopes = slopes.add((panel * layer.outputs + output) * PANEL);
-                let inputs = inputs.add(panel * apart);
-                for part in (0..PANEL).step_by(V::WIDTH) {
-                    let slope = V::load(slopes.add(part));
+                let output_gradient = output_gradient.add((panel * layer.outputs + output) * PANEL);
+                let inputs = inputs.add(panel * panel_stride);
+                for row in (0..PANEL).step_by(V::WIDTH) {
+                    let derivative = V::load(output_gradient.add(row));
                     for (input, sum) in sums[..layer.inputs].iter_mut().enumerate() {
-                        *sum = slope.fused(V::load(inputs.add(input * PANEL + part)), *sum);
+                        *sum = derivative.multiply_add(V::load(inputs.add(input * PANEL + row)), *sum);
                     }
-                    sums[7] = sums[7].plus(slope);
+                    sums[7] = sums[7].plus(derivative);
                 }
             }
             let weights = gradient.add(layer.weights + output * layer.stride);
             for (input, sum) in sums[..layer.inputs].iter().enumerate() {
                 let weight = weights.add(input);
-                *weight = sum.sum() + if fresh { 0.0 } else { *weight };
+                *weight = sum.sum() + if overwrite { 0.0 } else { *weight };
             }
             let bias = gradient.add(layer.biases + output);
-            *bias = sums[7].sum() + if fresh { 0.0 } else { *bias };
+            *bias = sums[7].sum() + if overwrite { 0.0 } else { *bias };
         }
     }
 }
 
-/// The rows of a panel turned into columns: panel[column][row] = row[column] for the columns and those that fill up four.
+/// Transposes rows into a panel: panel[column][row] = row[column]. The number of columns is rounded up to a multiple of 4.
 ///
 /// # Safety
-/// As [`Lanes`]; rows and panel have room for `columns` and those that fill up four.
+/// As [`SimdVector`]; rows and panel have room for the rounded number of columns.
 #[inline(always)]
-pub(crate) unsafe fn columns_of<V: Lanes>(rows: &[*const f32; PANEL], columns: usize, panel: *mut f32) {
+pub(crate) unsafe fn transpose_to_panel<V: SimdVector>(rows: &[*const f32; PANEL], columns: usize, panel: *mut f32) {
     for (half, rows) in rows.as_chunks::<16>().0.iter().enumerate() {
         let mut from = *rows;
         for column in (0..columns).step_by(4) {
-            // SAFETY: as the caller's.
-            unsafe { V::turn(&from, panel.add(column * PANEL + 16 * half), PANEL) };
+            // SAFETY: guaranteed by the caller.
+            unsafe { V::transpose(&from, panel.add(column * PANEL + 16 * half), PANEL) };
             from = from.map(|row| row.wrapping_add(4));
         }
     }
 }
 
-/// A panel turned into rows: rows[row][column] = panel[column][row], and 0 in the columns that fill up sixteen.
+/// Transposes a panel into rows: rows[row][column] = panel[column][row], with zeros up to a multiple of 16 columns.
 ///
 /// # Safety
-/// As [`Lanes`]; there is room for `columns` columns of a panel, and for rows with those that fill up sixteen.
+/// As [`SimdVector`]; the panel has `columns` columns, and each row has room for the rounded number of columns.
 #[inline(always)]
-pub(crate) unsafe fn rows_of<V: Lanes>(panel: *const f32, columns: usize, rows: *mut f32, stride: usize) {
-    static NOTHING: [f32; PANEL] = [0.0; PANEL];
+pub(crate) unsafe fn transpose_to_rows<V: SimdVector>(
+    panel: *const f32,
+    columns: usize,
+    rows: *mut f32,
+    stride: usize,
+) {
+    static ZEROS: [f32; PANEL] = [0.0; PANEL];
     for column in (0..columns).step_by(16) {
-        let mut from = [NOTHING.as_ptr(); 16];
+        let mut from = [ZEROS.as_ptr(); 16];
         for (at, from) in from.iter_mut().enumerate().take(columns - column) {
             *from = panel.wrapping_add((column + at) * PANEL);
         }
         for row in (0..PANEL).step_by(4) {
-            // SAFETY: as the caller's.
-            unsafe { V::turn(&from.map(|run| run.add(row)), rows.add(row * stride + column), stride) };
+            // SAFETY: guaranteed by the caller.
+            unsafe { V::transpose(&from.map(|column| column.add(row)), rows.add(row * stride + column), stride) };
         }
     }
 }

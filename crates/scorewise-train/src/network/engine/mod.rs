@@ -1,271 +1,295 @@
-//! ENGINE: a batch through the network and back, panel by panel, in caches and registers.
+//! Computes a batch forward through a network and the gradient backward, keeping the data in caches and registers.
 //!
-//! A large batch is cut into parts whose number and size depend on the network and the batch alone. Each part's gradient is summed
-//! in f32, the parts of a slot in f64, and the slots in their order: the same bits however many threads take part.
+//! A batch is divided into *chunks* of a few hundred or thousand rows, and the chunks into at most 16 *segments*, which run in parallel. Both
+//! divisions depend on the network and the batch alone. The gradient of a chunk is summed in f32, the chunks of a segment in f64, and the
+//! segments in a fixed order, so any number of threads gives the same bits.
+//!
+//! The rows of a chunk go through all layers in *panels* of 32 rows.
 
 mod prefetch;
-mod lanes;
-mod level;
+mod simd_vector;
+mod simd_task;
 mod kernel;
-mod desk;
+mod workspace;
 
-pub(crate) use lanes::Lanes;
-pub use level::Level;
-pub(crate) use level::{Work, run};
+pub(crate) use simd_task::{SimdTask, run};
+pub(crate) use simd_vector::SimdVector;
 
 use rayon::ThreadPool;
 use rayon::prelude::*;
+use scorewise::InstructionSet;
 
 use crate::network::{Network, NetworkShape};
-use desk::{Backward, Desk, Forward, Plan, TOGETHER};
 use kernel::PANEL;
 use prefetch::Prefetch;
 use scorewise_table::{Buffer, Matrix};
+use workspace::{Backward, EngineLayout, Forward, PANEL_GROUP, Workspace};
 
-/// Products of a weight and a row that are worth a part of their own.
-const PART: usize = 1 << 23;
-/// Slots at the most: each has room for a gradient of its own.
-const SLOTS: usize = 16;
-/// Activations that are kept for the way back, 64 MB; beyond them they are computed again, which takes less memory and more time.
-const KEPT: usize = 1 << 24;
+/// Products of a weight and a row in a chunk: enough work to outweigh adding up one more gradient.
+const CHUNK_PRODUCTS: usize = 1 << 23;
+/// Limits the memory: every segment that runs in parallel has a gradient of its own.
+const MAX_SEGMENTS: usize = 16;
+/// Hidden activations that are stored for the backward pass, 64 MiB; those of larger batches are computed again, which needs less memory
+/// and more time.
+const MAX_STORED_ACTIVATIONS: usize = 1 << 24;
 
-/// What trains or predicts with networks of one shape: the room that it needs, and its threads.
+/// Trains or predicts with networks of one shape. It owns the scratch buffers and the threads.
 #[derive(Debug)]
 pub struct Engine {
-    level: Level,
+    instructions: InstructionSet,
     shape: NetworkShape,
-    plan: Plan,
+    layout: EngineLayout,
     pool: Option<ThreadPool>,
-    /// Rows of a part.
-    part: usize,
-    slots: Vec<Slot>,
-    /// Records of the batch's panels, where there is room for them.
-    kept: Buffer,
+    chunk_rows: usize,
+    /// One for each segment that runs in parallel; a single one without threads.
+    segments: Vec<SegmentBuffers>,
+    /// Hidden activations of all panels of the batch, if there are not too many.
+    stored_activations: Buffer,
+    /// The gradient of the batch in f64.
     total: Vec<f64>,
-    /// The batch of the last forward.
+    /// The matrix and the rows of the last forward pass.
     matrix: Matrix,
     order: Vec<u32>,
 }
 
-/// What one part after the other is worked on with.
+/// The buffers with which the chunks of a segment are processed one after the other.
 #[derive(Debug)]
-struct Slot {
-    desk: Desk,
-    /// The gradient of a part.
+struct SegmentBuffers {
+    workspace: Workspace,
+    /// The gradient of one chunk.
     gradient: Buffer,
-    /// The sum of those before it.
+    /// The sum of the gradients of the chunks so far.
     sum: Vec<f64>,
 }
 
-impl Slot {
-    fn new(plan: &Plan) -> Self {
-        Slot { desk: Desk::new(plan), gradient: Buffer::default(), sum: Vec::new() }
+impl SegmentBuffers {
+    fn new(layout: &EngineLayout) -> Self {
+        SegmentBuffers { workspace: Workspace::new(layout), gradient: Buffer::default(), sum: Vec::new() }
     }
 }
 
 impl Engine {
-    /// For networks of this shape, on the caller's thread, with the best instructions at hand.
+    /// An engine for networks of this shape that runs on the caller's thread, with the best instructions of this machine.
     #[must_use]
     pub fn new(shape: &NetworkShape) -> Self {
-        Engine::at(Level::best(), shape)
+        Engine::with_instructions(InstructionSet::best(), shape)
     }
 
-    /// With the instructions of a level.
+    /// The same with a given instruction set.
     #[must_use]
-    pub fn at(level: Level, shape: &NetworkShape) -> Self {
-        let plan = Plan::new(shape.layers());
-        let weights: usize = plan.layers.iter().map(|layer| layer.inputs * layer.outputs).sum();
+    pub fn with_instructions(instructions: InstructionSet, shape: &NetworkShape) -> Self {
+        let layout = EngineLayout::new(shape.layers());
+        let weights: usize = layout.layers.iter().map(|layer| layer.inputs * layer.outputs).sum();
         Engine {
-            level,
+            instructions,
             shape: shape.clone(),
             pool: None,
-            part: (PART / weights).clamp(256, 2048).next_multiple_of(TOGETHER * PANEL),
-            slots: vec![Slot::new(&plan)],
-            kept: Buffer::default(),
+            chunk_rows: (CHUNK_PRODUCTS / weights).clamp(256, 2048).next_multiple_of(PANEL_GROUP * PANEL),
+            segments: vec![SegmentBuffers::new(&layout)],
+            stored_activations: Buffer::default(),
             total: Vec::new(),
             matrix: Matrix::default(),
             order: Vec::new(),
-            plan,
+            layout,
         }
     }
 
-    /// The same with so many threads for batches of thousands of rows; the results are the same to the bit. (Where the system
-    /// gives no threads, the caller's does the work.)
+    /// The same engine with this number of threads for batches of thousands of rows; the results are bit-identical. If the system cannot
+    /// start threads, the caller's thread does all the work.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.pool = None;
         if threads > 1 {
-            self.pool = rayon::ThreadPoolBuilder::new().num_threads(threads.min(SLOTS)).build().ok();
+            self.pool = rayon::ThreadPoolBuilder::new().num_threads(threads.min(MAX_SEGMENTS)).build().ok();
         }
         self
     }
 
-    /// The logits of some rows of the matrix, in their order; with several outputs, row by row.
+    /// Computes the logits of the rows `order` of the matrix, in that order; several outputs are stored row by row.
     ///
     /// # Panics
-    /// Where network, matrix and `logits` do not fit each other: that is decided where they are made.
+    /// If network, matrix and `logits` do not fit each other, or a row does not exist.
     pub fn forward(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32]) {
         self.order.clear();
-        self.pass(network, matrix, order, logits, self.keeps(order.len()));
-        // Only now: they have been found to fit.
+        self.forward_pass(network, matrix, order, logits, self.stores_activations(order.len()));
+        // Only now, since the pass has checked that they fit.
         self.order.extend_from_slice(order);
         if !self.matrix.shares_values_with(matrix) {
             self.matrix = matrix.clone();
         }
     }
 
-    /// The same without a way back: nothing is kept for [`backward`](Engine::backward), which still belongs to the last forward.
+    /// The same without storing anything for [`backward`](Engine::backward), which still refers to the last
+    /// [`forward`](Engine::forward).
     ///
     /// # Panics
     /// As [`forward`](Engine::forward).
     pub fn predict(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32]) {
-        self.pass(network, matrix, order, logits, false);
+        self.forward_pass(network, matrix, order, logits, false);
     }
 
-    /// A hint that these rows are the next batch: they are fetched from memory while the last one is still worked on.
+    /// Hints that these rows are the next batch: the first of them are loaded into the cache while the current batch is still processed.
     pub fn prefetch(&self, matrix: &Matrix, order: &[u32]) {
-        run(self.level, Hint { matrix, order: &order[..order.len().min(TOGETHER * PANEL)] });
+        run(self.instructions, PrefetchRows { matrix, order: &order[..order.len().min(PANEL_GROUP * PANEL)] });
     }
 
-    /// Whether there is room to keep what the way back needs.
-    fn keeps(&self, rows: usize) -> bool {
-        rows.div_ceil(PANEL) * self.plan.record <= KEPT
+    /// Whether the hidden activations of a batch are stored for the backward pass.
+    fn stores_activations(&self, rows: usize) -> bool {
+        rows.div_ceil(PANEL) * self.layout.panel_activations <= MAX_STORED_ACTIVATIONS
     }
 
-    fn pass(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32], keep: bool) {
-        assert_eq!(network.shape(), &self.shape, "a network of the engine's shape");
-        assert_eq!(network.parameters.len(), self.shape.parameters(), "all parameters of the shape");
-        assert_eq!(matrix.columns(), self.plan.layers[0].inputs, "a matrix with the network's inputs");
-        // One number tells it, and comparing all of them with it is quick.
+    fn forward_pass(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32], store: bool) {
+        assert_eq!(network.shape(), &self.shape, "the network has the shape of the engine");
+        assert_eq!(network.parameters.len(), self.shape.parameters(), "the network has all parameters of its shape");
+        assert_eq!(matrix.columns(), self.layout.layers[0].inputs, "the matrix has one column for each input");
         let highest = order.iter().fold(0, |highest, row| highest.max(*row));
-        assert!(order.is_empty() || (highest as usize) < matrix.rows(), "rows of the matrix");
-        let outputs = self.plan.outputs();
-        assert_eq!(logits.len(), order.len() * outputs, "a logit for each row and output");
-        let rows = self.divide(order.len());
-        let Engine { level, plan, slots, kept, pool, .. } = self;
-        let (level, parameters) = (*level, &network.parameters[..]);
-        let record = plan.record;
-        if keep && kept.len() < order.len().div_ceil(PANEL) * record {
-            kept.resize(order.len().div_ceil(PANEL) * record);
+        assert!(order.is_empty() || (highest as usize) < matrix.rows(), "every row exists in the matrix");
+        let outputs = self.layout.outputs();
+        assert_eq!(logits.len(), order.len() * outputs, "there is one logit for each row and output");
+        let segment_rows = self.segment_rows(order.len());
+        let Engine { instructions, layout, segments, stored_activations, pool, .. } = self;
+        let (instructions, parameters) = (*instructions, &network.parameters[..]);
+        let panel_activations = layout.panel_activations;
+        if store && stored_activations.len() < order.len().div_ceil(PANEL) * panel_activations {
+            stored_activations.resize(order.len().div_ceil(PANEL) * panel_activations);
         }
-        // A linear model has nothing to keep.
-        let keep = keep && record > 0;
-        let mut records = if keep { Some(kept.chunks_mut(rows / PANEL * record)) } else { None };
-        let stretches = order.chunks(rows).zip(logits.chunks_mut(rows * outputs)).map(|(order, logits)| Stretch {
-            order,
-            logits,
-            kept: records.as_mut().and_then(Iterator::next),
-        });
-        let work = |slot: &mut Slot, Stretch { order, logits, kept }: Stretch<'_>| {
-            let desk = &mut slot.desk;
-            run(level, Forward { plan, desk, parameters, matrix, order, logits, kept });
+        // A linear model has no hidden activations.
+        let store = store && panel_activations > 0;
+        let mut storage =
+            if store { Some(stored_activations.chunks_mut(segment_rows / PANEL * panel_activations)) } else { None };
+        let inputs =
+            order.chunks(segment_rows).zip(logits.chunks_mut(segment_rows * outputs)).map(|(order, logits)| {
+                ForwardSegment { order, logits, stored_activations: storage.as_mut().and_then(Iterator::next) }
+            });
+        let process = |buffers: &mut SegmentBuffers, segment: ForwardSegment<'_>| {
+            let ForwardSegment { order, logits, stored_activations } = segment;
+            let workspace = &mut buffers.workspace;
+            run(instructions, Forward { layout, workspace, parameters, matrix, order, logits, stored_activations });
         };
         match pool {
-            Some(pool) if order.len() > rows => {
-                let parts: Vec<_> = slots.iter_mut().zip(stretches).collect();
-                pool.install(|| parts.into_par_iter().for_each(|(slot, stretch)| work(slot, stretch)));
+            Some(pool) if order.len() > segment_rows => {
+                let segments: Vec<_> = segments.iter_mut().zip(inputs).collect();
+                pool.install(|| segments.into_par_iter().for_each(|(buffers, segment)| process(buffers, segment)));
             }
-            _ => stretches.for_each(|stretch| work(&mut slots[0], stretch)),
+            _ => inputs.for_each(|segment| process(&mut segments[0], segment)),
         }
     }
 
-    /// Writes the gradient of the parameters for the rows of the last [`forward`](Engine::forward), given that of their logits.
-    /// (The padding is left as it is: 0, in a list that was made so.)
+    /// Computes the gradient with respect to the parameters for the rows of the last [`forward`](Engine::forward), given the gradient with
+    /// respect to their logits. The padding of `gradient` is not written and must be 0.
     ///
     /// # Panics
-    /// Where `slopes` or `gradient` do not fit.
-    pub fn backward(&mut self, network: &Network, slopes: &[f32], gradient: &mut [f32]) {
-        let outputs = self.plan.outputs();
-        assert_eq!(slopes.len(), self.order.len() * outputs, "a slope for each row and output");
-        assert_eq!(gradient.len(), network.parameters.len(), "a slope for each parameter");
-        assert_eq!(gradient.len(), self.shape.parameters(), "all parameters of the shape");
-        assert_eq!(network.shape(), &self.shape, "a network of the engine's shape");
-        let keeps = self.keeps(self.order.len());
-        let rows = self.divide(self.order.len());
-        let Engine { level, plan, slots, kept, pool, part, matrix, order, total, .. } = self;
-        let (level, part, parameters) = (*level, *part, &network.parameters[..]);
-        let kept = keeps.then(|| &kept[..order.len().div_ceil(PANEL) * plan.record]);
+    /// If `logit_gradient` or `gradient` has the wrong length.
+    pub fn backward(&mut self, network: &Network, logit_gradient: &[f32], gradient: &mut [f32]) {
+        let outputs = self.layout.outputs();
+        assert_eq!(
+            logit_gradient.len(),
+            self.order.len() * outputs,
+            "there is one derivative for each row and output of the last forward pass"
+        );
+        assert_eq!(gradient.len(), network.parameters.len(), "there is one derivative for each parameter");
+        assert_eq!(gradient.len(), self.shape.parameters(), "the network has all parameters of its shape");
+        assert_eq!(network.shape(), &self.shape, "the network has the shape of the engine");
+        let stored = self.stores_activations(self.order.len());
+        let segment_rows = self.segment_rows(self.order.len());
+        let Engine {
+            instructions, layout, segments, stored_activations, pool, chunk_rows, matrix, order, total, ..
+        } = self;
+        let (instructions, chunk_rows, parameters) = (*instructions, *chunk_rows, &network.parameters[..]);
+        let panel_activations = layout.panel_activations;
+        let stored_activations = stored.then(|| &stored_activations[..order.len().div_ceil(PANEL) * panel_activations]);
         if order.is_empty() {
             gradient.fill(0.0);
             return;
         }
-        if order.len() <= part {
-            let desk = &mut slots[0].desk;
-            run(level, Backward { plan, desk, parameters, matrix, order, slopes, kept, gradient });
+        if order.len() <= chunk_rows {
+            let workspace = &mut segments[0].workspace;
+            run(
+                instructions,
+                Backward { layout, workspace, parameters, matrix, order, logit_gradient, stored_activations, gradient },
+            );
             return;
         }
         let length = gradient.len();
-        // The parts of one slot, summed.
-        let work = |(slot, start): (&mut Slot, usize)| {
-            slot.gradient.resize(length);
-            slot.sum.clear();
-            slot.sum.resize(length, 0.0);
-            let end = (start + rows).min(order.len());
-            for start in (start..end).step_by(part).rev() {
-                let end = (start + part).min(end);
-                let (order, slopes) = (&order[start..end], &slopes[start * outputs..end * outputs]);
-                let kept = kept.map(|kept| &kept[start / PANEL * plan.record..]);
-                let (desk, gradient) = (&mut slot.desk, &mut slot.gradient[..]);
-                run(level, Backward { plan, desk, parameters, matrix, order, slopes, kept, gradient });
-                add(&mut slot.sum, slot.gradient.iter().map(|slope| f64::from(*slope)));
+        let process = |(buffers, start): (&mut SegmentBuffers, usize)| {
+            buffers.gradient.resize(length);
+            buffers.sum.clear();
+            buffers.sum.resize(length, 0.0);
+            let end = (start + segment_rows).min(order.len());
+            for start in (start..end).step_by(chunk_rows).rev() {
+                let end = (start + chunk_rows).min(end);
+                let chunk = Backward {
+                    layout,
+                    workspace: &mut buffers.workspace,
+                    parameters,
+                    matrix,
+                    order: &order[start..end],
+                    logit_gradient: &logit_gradient[start * outputs..end * outputs],
+                    stored_activations: stored_activations.map(|stored| &stored[start / PANEL * panel_activations..]),
+                    gradient: &mut buffers.gradient[..],
+                };
+                run(instructions, chunk);
+                add(&mut buffers.sum, buffers.gradient.iter().map(|derivative| f64::from(*derivative)));
             }
         };
         total.clear();
         total.resize(length, 0.0);
-        // The last rows first: the way forward has left them in the caches.
-        let starts = (0..order.len()).step_by(rows).rev();
+        // The last rows first: the forward pass has left their data in the caches.
+        let starts = (0..order.len()).step_by(segment_rows).rev();
         match pool {
             Some(pool) => {
-                let parts: Vec<_> = slots.iter_mut().zip(starts.clone()).collect();
-                pool.install(|| parts.into_par_iter().for_each(work));
-                slots.iter().zip(starts).for_each(|(slot, _)| add(total, slot.sum.iter().copied()));
+                let running: Vec<_> = segments.iter_mut().zip(starts.clone()).collect();
+                pool.install(|| running.into_par_iter().for_each(process));
+                segments.iter().zip(starts).for_each(|(buffers, _)| add(total, buffers.sum.iter().copied()));
             }
             None => {
                 for start in starts {
-                    work((&mut slots[0], start));
-                    add(total, slots[0].sum.iter().copied());
+                    process((&mut segments[0], start));
+                    add(total, segments[0].sum.iter().copied());
                 }
             }
         }
-        for (slope, total) in gradient.iter_mut().zip(total) {
-            *slope = *total as f32;
+        for (derivative, total) in gradient.iter_mut().zip(total) {
+            *derivative = *total as f32;
         }
     }
 
-    /// The rows of a slot, and a slot for each thread's turn.
-    fn divide(&mut self, rows: usize) -> usize {
-        let parts = rows.div_ceil(self.part).max(1);
-        let rows = parts.div_ceil(SLOTS) * self.part;
+    /// Number of rows in a segment of a batch with this many rows. With threads, it also makes sure that every segment has its buffers.
+    fn segment_rows(&mut self, rows: usize) -> usize {
+        let chunks = rows.div_ceil(self.chunk_rows).max(1);
+        let segment_rows = chunks.div_ceil(MAX_SEGMENTS) * self.chunk_rows;
         if self.pool.is_some() {
-            self.slots.resize_with(self.slots.len().max(parts.min(SLOTS)), || Slot::new(&self.plan));
+            let count = self.segments.len().max(chunks.min(MAX_SEGMENTS));
+            self.segments.resize_with(count, || SegmentBuffers::new(&self.layout));
         }
-        rows
+        segment_rows
     }
 }
 
-/// Rows of one slot on the way forward.
-struct Stretch<'a> {
+/// The rows of one segment in the forward pass.
+struct ForwardSegment<'a> {
     order: &'a [u32],
     logits: &'a mut [f32],
-    kept: Option<&'a mut [f32]>,
+    stored_activations: Option<&'a mut [f32]>,
 }
 
-/// Adds up, in f64.
+/// Adds the terms to the sums, in f64.
 fn add(sums: &mut [f64], terms: impl Iterator<Item = f64>) {
     for (sum, term) in sums.iter_mut().zip(terms) {
         *sum += term;
     }
 }
 
-struct Hint<'a> {
+/// Prefetches rows of a matrix.
+struct PrefetchRows<'a> {
     matrix: &'a Matrix,
     order: &'a [u32],
 }
 
-impl Work for Hint<'_> {
+impl SimdTask for PrefetchRows<'_> {
     #[inline(always)]
-    unsafe fn with<V: Lanes>(self) {
-        // SAFETY: `run` has the instructions of V.
+    unsafe fn run_with<V: SimdVector>(self) {
+        // SAFETY: `run` has checked the instructions of V.
         unsafe { Prefetch::new(self.matrix, self.order, &[], 1).next::<V>() };
     }
 }

@@ -3,14 +3,14 @@
 use scorewise_table::{Matrix, PAD};
 
 use super::kernel::PANEL;
-use super::lanes::Lanes;
+use super::simd_vector::SimdVector;
 
-/// Pointers to the rows of a panel. Where the last panel of a batch has fewer rows, the others point to zeros.
+/// Pointers to the 32 rows of a panel. If the last panel of a batch has fewer rows, the other pointers point to a row of zeros.
 ///
 /// # Safety
 /// Every row number is below [`Matrix::rows`].
 #[inline(always)]
-pub(super) unsafe fn panel(matrix: &Matrix, order: &[u32]) -> [*const f32; PANEL] {
+pub(super) unsafe fn panel_rows(matrix: &Matrix, order: &[u32]) -> [*const f32; PANEL] {
     let (values, stride) = matrix.padded();
     let first = values.as_ptr();
     // SAFETY: the padded values end with one more row, of zeros.
@@ -29,7 +29,7 @@ pub(super) struct Prefetch<'a> {
     stride: usize,
     order: &'a [u32],
     slice: &'a [f32],
-    /// Rows, and numbers of the slice, that one call prefetches.
+    /// Number of rows, and of numbers of the slice, that one call prefetches.
     pace: (usize, usize),
 }
 
@@ -45,16 +45,16 @@ impl<'a> Prefetch<'a> {
     /// Prefetches the next few cache lines.
     ///
     /// # Safety
-    /// As [`Lanes`].
+    /// As [`SimdVector`].
     #[inline(always)]
-    pub unsafe fn next<V: Lanes>(&mut self) {
+    pub unsafe fn next<V: SimdVector>(&mut self) {
         let (now, later) = self.order.split_at(self.pace.0.min(self.order.len()));
         self.order = later;
         for row in now {
-            for at in (0..self.stride).step_by(PAD) {
-                let place = self.values.as_ptr().wrapping_add(*row as usize * self.stride + at);
+            for column in (0..self.stride).step_by(PAD) {
+                let address = self.values.as_ptr().wrapping_add(*row as usize * self.stride + column);
                 // SAFETY: a prefetch reads nothing, wherever the pointer points.
-                unsafe { V::prefetch_at(place) };
+                unsafe { V::prefetch_at(address) };
             }
         }
         let (now, later) = self.slice.split_at(self.pace.1.min(self.slice.len()));

@@ -1,73 +1,73 @@
-//! A vector register, whichever the machine has: what the kernels are written over.
+//! The vector registers that the kernels are written for.
 //!
-//! The kernels need their sums to stay in registers, which the compiler's own vectoriser does not promise; so they are written
-//! once over this trait, with intrinsics beneath for AVX-512 and AVX2 and plain arrays elsewhere.
+//! The kernels need their sums to stay in registers, which automatic vectorisation does not guarantee. So they are written once over the
+//! trait [`SimdVector`], which is implemented with intrinsics for AVX-512 and AVX2 and with plain arrays for every other machine.
 
-/// A handful of f32 that are computed with at once.
+/// A vector register of `WIDTH` numbers in f32.
 ///
 /// # Safety
-/// The methods may use instructions that only the level has for which the type is: call them only inside
-/// [`run`](super::level::run) of that level, and with pointers to at least `WIDTH` numbers.
-pub(crate) trait Lanes: Copy {
-    /// How many numbers.
+/// The methods may use instructions of one instruction set. Call them only inside [`run`](super::simd_task::run) with that instruction
+/// set, and with pointers to at minimum `WIDTH` numbers.
+pub(crate) trait SimdVector: Copy {
+    /// Numbers in a register.
     const WIDTH: usize;
-    /// How many sums of vectors a kernel may keep: those registers that are not needed for what is multiplied.
-    const SUMS: usize;
+    /// Number of registers that a kernel may use as accumulators; the others hold the factors.
+    const ACCUMULATORS: usize;
     unsafe fn splat(value: f32) -> Self;
     unsafe fn load(from: *const f32) -> Self;
     unsafe fn store(self, to: *mut f32);
-    /// self · factor + term.
-    unsafe fn fused(self, factor: Self, term: Self) -> Self;
+    /// self · factor + term, rounded once where the instruction set has a fused multiply-add.
+    unsafe fn multiply_add(self, factor: Self, term: Self) -> Self;
     unsafe fn plus(self, other: Self) -> Self;
     unsafe fn times(self, other: Self) -> Self;
-    /// self where it is above 0, else 0.
+    /// max(self, 0); 0 for NaN.
     unsafe fn positive_part(self) -> Self;
-    /// self where `gate` is above 0, else 0.
+    /// self in lanes where `gate` > 0, else 0.
     unsafe fn where_positive(self, gate: Self) -> Self;
-    /// self where it is above `least`, else that.
-    unsafe fn at_least(self, least: Self) -> Self;
+    /// max(self, minimum); `minimum` for NaN.
+    unsafe fn at_least(self, minimum: Self) -> Self;
     /// The sum of all lanes, in a fixed order.
     unsafe fn sum(self) -> f32;
-    /// A hint that the cache line here will soon be read.
+    /// Hints that the cache line at this address will soon be read.
     #[inline(always)]
     unsafe fn prefetch_at(_: *const f32) {}
-    /// self / (√square + epsilon), for squares above 0 that f32 holds in all their digits.
+    /// self / (√square + epsilon), for squares that are normal positive numbers (not denormal).
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self;
-    /// Sixteen runs of four numbers, turned: to[b][a] = from[a][b], the four new runs `stride` apart.
-    unsafe fn turn(from: &[*const f32; 16], to: *mut f32, stride: usize) {
-        for (a, from) in from.iter().enumerate() {
-            for b in 0..4 {
-                // SAFETY: the caller gives room for sixteen runs of four, and for four of sixteen.
-                unsafe { *to.add(b * stride + a) = *from.add(b) };
+    /// Transposes a 16 × 4 block: to[column][row] = from[row][column]. The four output rows of 16 are `stride` numbers apart.
+    unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
+        for (row, from) in from.iter().enumerate() {
+            for column in 0..4 {
+                // SAFETY: the caller guarantees sixteen inputs of four numbers and room for four outputs of sixteen.
+                unsafe { *to.add(column * stride + row) = *from.add(column) };
             }
         }
     }
 }
 
-/// Eight numbers as an array: any machine.
+/// An array of eight numbers, for machines without AVX2.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable([f32; 8]);
 
-impl Lanes for Portable {
+impl SimdVector for Portable {
     const WIDTH: usize = 8;
-    const SUMS: usize = 12;
+    const ACCUMULATORS: usize = 12;
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Portable([value; 8])
     }
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller gives room for eight.
+        // SAFETY: the caller guarantees eight numbers.
         Portable(unsafe { from.cast::<[f32; 8]>().read_unaligned() })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller gives room for eight.
+        // SAFETY: the caller guarantees eight numbers.
         unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
     }
     #[inline(always)]
-    unsafe fn fused(self, factor: Self, term: Self) -> Self {
-        // Two roundings: without the instruction a fused product would be a call of the library for every number.
+    unsafe fn multiply_add(self, factor: Self, term: Self) -> Self {
+        // Two roundings: without hardware support, `f32::mul_add` would be a library call for every number.
         Portable(std::array::from_fn(|k| self.0[k] * factor.0[k] + term.0[k]))
     }
     #[inline(always)]
@@ -87,8 +87,8 @@ impl Lanes for Portable {
         Portable(std::array::from_fn(|k| if gate.0[k] > 0.0 { self.0[k] } else { 0.0 }))
     }
     #[inline(always)]
-    unsafe fn at_least(self, least: Self) -> Self {
-        Portable(std::array::from_fn(|k| if self.0[k] > least.0[k] { self.0[k] } else { least.0[k] }))
+    unsafe fn at_least(self, minimum: Self) -> Self {
+        Portable(std::array::from_fn(|k| if self.0[k] > minimum.0[k] { self.0[k] } else { minimum.0[k] }))
     }
     #[inline(always)]
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
@@ -103,20 +103,20 @@ impl Lanes for Portable {
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86 {
-    use super::Lanes;
+    use super::SimdVector;
     use std::arch::x86_64::*;
 
-    impl Lanes for __m256 {
+    impl SimdVector for __m256 {
         const WIDTH: usize = 8;
-        const SUMS: usize = 12;
+        const ACCUMULATORS: usize = 12;
         #[inline(always)]
         unsafe fn splat(value: f32) -> Self {
-            // SAFETY: only called where AVX2 and FMA are; see the trait. So below.
+            // SAFETY: the trait requires that the processor has AVX2 and FMA. The same holds below.
             unsafe { _mm256_set1_ps(value) }
         }
         #[inline(always)]
         unsafe fn load(from: *const f32) -> Self {
-            // SAFETY: as above, and the caller gives room for eight.
+            // SAFETY: as above, and the caller guarantees eight numbers.
             unsafe { _mm256_loadu_ps(from) }
         }
         #[inline(always)]
@@ -125,7 +125,7 @@ pub(crate) mod x86 {
             unsafe { _mm256_storeu_ps(to, self) }
         }
         #[inline(always)]
-        unsafe fn fused(self, factor: Self, term: Self) -> Self {
+        unsafe fn multiply_add(self, factor: Self, term: Self) -> Self {
             // SAFETY: as above.
             unsafe { _mm256_fmadd_ps(self, factor, term) }
         }
@@ -150,12 +150,12 @@ pub(crate) mod x86 {
             unsafe { _mm256_and_ps(self, _mm256_cmp_ps::<_CMP_GT_OQ>(gate, _mm256_setzero_ps())) }
         }
         #[inline(always)]
-        unsafe fn prefetch_at(place: *const f32) {
-            // SAFETY: a hint; it reads nothing.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
+        unsafe fn prefetch_at(address: *const f32) {
+            // SAFETY: a prefetch is a hint and reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
         }
         #[inline(always)]
-        unsafe fn turn(from: &[*const f32; 16], to: *mut f32, stride: usize) {
+        unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
             // SAFETY: as above.
             unsafe {
                 for half in [0, 8] {
@@ -175,9 +175,9 @@ pub(crate) mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn at_least(self, least: Self) -> Self {
+        unsafe fn at_least(self, minimum: Self) -> Self {
             // SAFETY: as above. The second operand is returned for NaN.
-            unsafe { _mm256_max_ps(self, least) }
+            unsafe { _mm256_max_ps(self, minimum) }
         }
         #[inline(always)]
         unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
@@ -195,17 +195,17 @@ pub(crate) mod x86 {
         }
     }
 
-    impl Lanes for __m512 {
+    impl SimdVector for __m512 {
         const WIDTH: usize = 16;
-        const SUMS: usize = 24;
+        const ACCUMULATORS: usize = 24;
         #[inline(always)]
         unsafe fn splat(value: f32) -> Self {
-            // SAFETY: only called where AVX-512 is; see the trait. So below.
+            // SAFETY: the trait requires that the processor has AVX-512. The same holds below.
             unsafe { _mm512_set1_ps(value) }
         }
         #[inline(always)]
         unsafe fn load(from: *const f32) -> Self {
-            // SAFETY: as above, and the caller gives room for sixteen.
+            // SAFETY: as above, and the caller guarantees sixteen numbers.
             unsafe { _mm512_loadu_ps(from) }
         }
         #[inline(always)]
@@ -214,7 +214,7 @@ pub(crate) mod x86 {
             unsafe { _mm512_storeu_ps(to, self) }
         }
         #[inline(always)]
-        unsafe fn fused(self, factor: Self, term: Self) -> Self {
+        unsafe fn multiply_add(self, factor: Self, term: Self) -> Self {
             // SAFETY: as above.
             unsafe { _mm512_fmadd_ps(self, factor, term) }
         }
@@ -242,14 +242,14 @@ pub(crate) mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn prefetch_at(place: *const f32) {
-            // SAFETY: a hint; it reads nothing.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) }
+        unsafe fn prefetch_at(address: *const f32) {
+            // SAFETY: a prefetch is a hint and reads nothing.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
         }
-        /// Runs are put together while they are loaded, which leaves eight shuffles for 64 numbers: only one of the two pipelines
-        /// that multiply can shuffle.
+        /// Groups of four are combined while they are loaded, which leaves eight shuffles for 64 numbers: only one of the two execution
+        /// ports for vector arithmetic can shuffle.
         #[inline(always)]
-        unsafe fn turn(from: &[*const f32; 16], to: *mut f32, stride: usize) {
+        unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
             // SAFETY: as above.
             unsafe {
                 let mut fours = [_mm512_setzero_ps(); 4];
@@ -269,25 +269,25 @@ pub(crate) mod x86 {
             }
         }
         #[inline(always)]
-        unsafe fn at_least(self, least: Self) -> Self {
+        unsafe fn at_least(self, minimum: Self) -> Self {
             // SAFETY: as above.
-            unsafe { _mm512_max_ps(self, least) }
+            unsafe { _mm512_max_ps(self, minimum) }
         }
-        /// Root and quotient each occupy the one divider for as long as a dozen products take. Both are had from an estimate of 14
-        /// bits and one step of Newton's, which doubles them: within two units of the last place.
+        /// A square root and a division each occupy the processor's only divider for as long as a dozen products. So both are computed from
+        /// an estimate of 14 bits and one Newton step, which doubles the number of correct bits: the error is within two units in the last place.
         #[inline(always)]
         unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
             // SAFETY: as above.
             unsafe {
-                let guess = _mm512_rsqrt14_ps(square);
-                let root = _mm512_mul_ps(square, guess);
-                // root (1 + ½(1 − root · guess))
+                let estimate = _mm512_rsqrt14_ps(square);
+                let root = _mm512_mul_ps(square, estimate);
+                // root (1 + ½(1 − root · estimate))
                 let half = _mm512_mul_ps(_mm512_set1_ps(0.5), root);
-                let root = _mm512_fmadd_ps(half, _mm512_fnmadd_ps(root, guess, _mm512_set1_ps(1.0)), root);
-                let below = _mm512_add_ps(root, epsilon);
-                let guess = _mm512_rcp14_ps(below);
-                let quotient = _mm512_mul_ps(self, guess);
-                _mm512_fmadd_ps(guess, _mm512_fnmadd_ps(below, quotient, self), quotient)
+                let root = _mm512_fmadd_ps(half, _mm512_fnmadd_ps(root, estimate, _mm512_set1_ps(1.0)), root);
+                let divisor = _mm512_add_ps(root, epsilon);
+                let estimate = _mm512_rcp14_ps(divisor);
+                let quotient = _mm512_mul_ps(self, estimate);
+                _mm512_fmadd_ps(estimate, _mm512_fnmadd_ps(divisor, quotient, self), quotient)
             }
         }
         #[inline(always)]

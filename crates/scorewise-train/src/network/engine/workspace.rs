@@ -1,0 +1,272 @@
+//! The work of one thread: a range of rows forward through the network and backward again, panel by panel.
+//!
+//! A *panel* is a block of 32 rows, stored feature by feature (see `kernel`).
+
+use super::kernel::{
+    PANEL, add_dot_products, add_outer_products, backward, forward, transpose_to_panel, transpose_to_rows,
+};
+use super::prefetch::{Prefetch, panel_rows};
+use super::simd_task::SimdTask;
+use super::simd_vector::SimdVector;
+use crate::network::LayerLayout;
+use scorewise_table::Buffer;
+use scorewise_table::{Matrix, PAD};
+
+/// Panels over which the gradient of the weights is summed at once; the rows of more panels would not stay in the L1 cache.
+pub(super) const PANEL_GROUP: usize = 2;
+
+/// Numbers that fit into the L2 cache beside the other data in use.
+const L2_CACHE_NUMBERS: usize = 1 << 18;
+
+/// The layers, and where the activations of a panel are stored.
+#[derive(Clone, Debug)]
+pub(super) struct EngineLayout {
+    pub layers: Vec<LayerLayout>,
+    /// Offset of the inputs of each layer among the hidden activations of a panel. The inputs of the first layer are features, so its entry
+    /// is not used.
+    offsets: Vec<usize>,
+    /// Number of hidden activations of one panel, all layers together.
+    pub panel_activations: usize,
+}
+
+impl EngineLayout {
+    pub fn new(layers: Vec<LayerLayout>) -> Self {
+        let mut panel_activations = 0;
+        let mut offsets = vec![0];
+        for layer in &layers[..layers.len() - 1] {
+            offsets.push(panel_activations);
+            panel_activations += PANEL * layer.outputs;
+        }
+        EngineLayout { layers, offsets, panel_activations }
+    }
+
+    pub fn outputs(&self) -> usize {
+        self.layers[self.layers.len() - 1].outputs
+    }
+}
+
+/// Scratch buffers for one thread.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    /// The features of one panel.
+    input: Buffer,
+    /// The logits of one panel.
+    logits: Buffer,
+    /// Hidden activations of a group of panels, for batches whose activations are not stored.
+    activations: Buffer,
+    /// Gradients with respect to the outputs and the inputs of a layer.
+    gradients: [Buffer; 2],
+    /// The inputs of a hidden layer, row by row.
+    rows: Buffer,
+}
+
+impl Workspace {
+    pub fn new(layout: &EngineLayout) -> Self {
+        let widest = layout.layers.iter().map(|layer| layer.inputs.max(layer.outputs)).max().unwrap_or(1);
+        let gradients = Buffer::zeros(PANEL_GROUP * PANEL * widest);
+        Workspace {
+            input: Buffer::zeros(PANEL * layout.layers[0].stride),
+            logits: Buffer::zeros(PANEL * layout.outputs()),
+            activations: Buffer::zeros(PANEL_GROUP * layout.panel_activations),
+            gradients: [gradients.clone(), gradients],
+            rows: Buffer::zeros(PANEL_GROUP * PANEL * widest.next_multiple_of(PAD)),
+        }
+    }
+}
+
+/// Computes the hidden activations of the panel with the rows `now`, and prefetches the rows `next`.
+///
+/// # Safety
+/// As [`SimdVector`]; the rows exist in the matrix, and `activations` has room for one panel.
+#[inline(always)]
+unsafe fn hidden_activations<V: SimdVector>(
+    layout: &EngineLayout,
+    parameters: *const f32,
+    input: &mut Buffer,
+    matrix: &Matrix,
+    (now, next): (&[u32], &[u32]),
+    activations: *mut f32,
+) {
+    let first = &layout.layers[0];
+    // SAFETY: the workspace is large enough, and the rest is guaranteed by the caller.
+    unsafe {
+        transpose_to_panel::<V>(&panel_rows(matrix, now), first.inputs, input.as_mut_ptr());
+        let mut prefetch = Prefetch::new(matrix, next, &[], first.outputs.div_ceil(8));
+        let mut from = input.as_ptr();
+        for (index, layer) in layout.layers[..layout.layers.len() - 1].iter().enumerate() {
+            let to = activations.add(layout.offsets[index + 1]);
+            forward::<V>(layer, parameters, from, to, true, &mut prefetch);
+            from = to;
+        }
+    }
+}
+
+/// Computes the logits of a range of rows.
+pub(super) struct Forward<'a> {
+    pub layout: &'a EngineLayout,
+    pub workspace: &'a mut Workspace,
+    pub parameters: &'a [f32],
+    pub matrix: &'a Matrix,
+    pub order: &'a [u32],
+    pub logits: &'a mut [f32],
+    /// Where to store the hidden activations of every panel for [`Backward`]; `None` if they are not stored.
+    pub stored_activations: Option<&'a mut [f32]>,
+}
+
+impl SimdTask for Forward<'_> {
+    #[inline(always)]
+    unsafe fn run_with<V: SimdVector>(self) {
+        let Forward { layout, workspace, parameters, matrix, order, logits, stored_activations } = self;
+        let (parameters, outputs, depth) = (parameters.as_ptr(), layout.outputs(), layout.layers.len());
+        // Without storage, every panel overwrites the activations of the one before.
+        let (mut activations, step) = match stored_activations {
+            Some(stored) => (stored.as_mut_ptr(), layout.panel_activations),
+            None => (workspace.activations.as_mut_ptr(), 0),
+        };
+        // SAFETY: the buffers are large enough for this many panels, the rows exist in the matrix, and `run` has checked the instructions
+        // of V.
+        unsafe {
+            Prefetch::new(matrix, &order[..PANEL.min(order.len())], &[], 1).next::<V>();
+            for (panel, logits) in logits.chunks_mut(PANEL * outputs).enumerate() {
+                let (now, later) = order[panel * PANEL..].split_at(PANEL.min(order.len() - panel * PANEL));
+                let next = &later[..PANEL.min(later.len())];
+                hidden_activations::<V>(layout, parameters, &mut workspace.input, matrix, (now, next), activations);
+                let from = if depth == 1 {
+                    workspace.input.as_ptr()
+                } else {
+                    activations.add(layout.offsets[depth - 1]).cast_const()
+                };
+                let mut prefetch = Prefetch::new(matrix, if depth == 1 { next } else { &[] }, &[], outputs.div_ceil(8));
+                let last = &layout.layers[depth - 1];
+                forward::<V>(last, parameters, from, workspace.logits.as_mut_ptr(), false, &mut prefetch);
+                if outputs == 1 {
+                    logits.copy_from_slice(&workspace.logits[..logits.len()]);
+                } else {
+                    for (row, logits) in logits.chunks_exact_mut(outputs).enumerate() {
+                        for (output, logit) in logits.iter_mut().enumerate() {
+                            *logit = workspace.logits[output * PANEL + row];
+                        }
+                    }
+                }
+                activations = activations.add(step);
+            }
+        }
+    }
+}
+
+/// Computes the gradient with respect to the parameters from the gradient with respect to the logits of a range of rows.
+pub(super) struct Backward<'a> {
+    pub layout: &'a EngineLayout,
+    pub workspace: &'a mut Workspace,
+    pub parameters: &'a [f32],
+    pub matrix: &'a Matrix,
+    pub order: &'a [u32],
+    pub logit_gradient: &'a [f32],
+    /// The activations that [`Forward`] has stored; if `None`, they are computed again.
+    pub stored_activations: Option<&'a [f32]>,
+    pub gradient: &'a mut [f32],
+}
+
+impl SimdTask for Backward<'_> {
+    #[inline(always)]
+    unsafe fn run_with<V: SimdVector>(self) {
+        let Backward { layout, workspace, parameters, matrix, order, logit_gradient, stored_activations, gradient } =
+            self;
+        let (parameters, gradient, outputs) = (parameters.as_ptr(), gradient.as_mut_ptr(), layout.outputs());
+        let panel_stride = layout.panel_activations;
+        let group_rows = PANEL_GROUP * PANEL;
+        for (group, logit_gradient) in logit_gradient.chunks(group_rows * outputs).enumerate() {
+            let order = &order[group * group_rows..];
+            let (now, later) = order.split_at(group_rows.min(order.len()));
+            let panels = now.len().div_ceil(PANEL);
+            let overwrite = group == 0;
+            let mut no_prefetch = Prefetch::new(matrix, &[], &[], 1);
+            let mut rows = [[std::ptr::null(); PANEL]; PANEL_GROUP];
+            // SAFETY: the buffers are large enough for this many panels, the rows exist in the matrix, and `run` has checked the
+            // instructions of V.
+            unsafe {
+                let activations = match stored_activations {
+                    Some(stored) => stored.as_ptr().add(group * PANEL_GROUP * panel_stride),
+                    None => {
+                        for (panel, now) in now.chunks(PANEL).enumerate() {
+                            let to = workspace.activations.as_mut_ptr().add(panel * panel_stride);
+                            hidden_activations::<V>(layout, parameters, &mut workspace.input, matrix, (now, &[]), to);
+                        }
+                        workspace.activations.as_ptr()
+                    }
+                };
+                let (mut output_gradient, mut input_gradient) = {
+                    let [output_gradient, input_gradient] = &mut workspace.gradients;
+                    to_panels(logit_gradient, outputs, &mut output_gradient[..panels * PANEL * outputs]);
+                    (output_gradient.as_mut_ptr(), input_gradient.as_mut_ptr())
+                };
+                for index in (1..layout.layers.len()).rev() {
+                    let layer = &layout.layers[index];
+                    let inputs = activations.add(layout.offsets[index]);
+                    if layer.inputs < 8 && layer.inputs * layer.outputs <= 64 {
+                        // The inputs do not fill a register.
+                        let inputs = (inputs, panel_stride);
+                        add_dot_products::<V>(layer, panels, output_gradient, inputs, gradient, overwrite);
+                    } else {
+                        let buffer = workspace.rows.as_mut_ptr();
+                        for (panel, rows) in rows[..panels].iter_mut().enumerate() {
+                            let to = buffer.add(panel * PANEL * layer.stride);
+                            transpose_to_rows::<V>(inputs.add(panel * panel_stride), layer.inputs, to, layer.stride);
+                            for (row, pointer) in rows.iter_mut().enumerate() {
+                                *pointer = to.add(row * layer.stride);
+                            }
+                        }
+                        let rows = &rows[..panels];
+                        add_outer_products::<V>(layer, output_gradient, rows, gradient, overwrite, &mut no_prefetch);
+                    }
+                    for panel in 0..panels {
+                        let output_gradient = output_gradient.add(panel * PANEL * layer.outputs);
+                        let input_gradient = input_gradient.add(panel * PANEL * layer.inputs);
+                        let inputs = inputs.add(panel * panel_stride);
+                        backward::<V>(layer, parameters, output_gradient, inputs, input_gradient);
+                    }
+                    std::mem::swap(&mut output_gradient, &mut input_gradient);
+                }
+                for (rows, now) in rows.iter_mut().zip(now.chunks(PANEL)) {
+                    *rows = panel_rows(matrix, now);
+                }
+                let next = &later[..group_rows.min(later.len())];
+                // If the stored activations do not fit into the L2 cache, those of the next group are prefetched too.
+                let next_activations = match stored_activations {
+                    Some(stored) if stored.len() > L2_CACHE_NUMBERS => {
+                        let start = (group + 1) * PANEL_GROUP * panel_stride;
+                        let end = start + next.len().div_ceil(PANEL) * panel_stride;
+                        &stored[start.min(stored.len())..end.min(stored.len())]
+                    }
+                    _ => &[],
+                };
+                let first = &layout.layers[0];
+                let calls = first.outputs.div_ceil(8) * first.stride.div_ceil(4 * V::WIDTH);
+                let mut prefetch = Prefetch::new(matrix, next, next_activations, calls);
+                let rows = &rows[..panels];
+                add_outer_products::<V>(first, output_gradient, rows, gradient, overwrite, &mut prefetch);
+            }
+        }
+    }
+}
+
+/// Derivatives closer to 0 than this are set to 0. A confident network has rows with derivatives of 1e-30 or 1e-40; multiplied by weights
+/// they become denormal numbers, with which arithmetic is a hundred times slower. Added to others, or beside Adam's ε, they change nothing.
+const NEGLIGIBLE: f32 = 1e-20;
+
+/// Transposes the gradient with respect to the logits into panels; rows that the last panel lacks get 0.
+fn to_panels(logit_gradient: &[f32], outputs: usize, panels: &mut [f32]) {
+    let flush = |derivative: &f32| if derivative.abs() < NEGLIGIBLE { 0.0 } else { *derivative };
+    if outputs == 1 {
+        let (present, absent) = panels.split_at_mut(logit_gradient.len());
+        present.iter_mut().zip(logit_gradient).for_each(|(to, derivative)| *to = flush(derivative));
+        absent.fill(0.0);
+        return;
+    }
+    panels.fill(0.0);
+    for (row, derivatives) in logit_gradient.chunks_exact(outputs).enumerate() {
+        for (output, derivative) in derivatives.iter().enumerate() {
+            panels[(row / PANEL * outputs + output) * PANEL + row % PANEL] = flush(derivative);
+        }
+    }
+}

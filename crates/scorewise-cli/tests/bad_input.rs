@@ -244,7 +244,7 @@ fn settings_that_make_no_sense() {
         &["--batch", "0"],
         "error: --batch: must be at least 1, not 0\nhint: `--batch full` takes all rows in every step",
     );
-    with(&["--validation", "1.5"], "error: --validation: 1.5 is not a share\nhint: give a number from 0 to below 1");
+    with(&["--validation", "1.5"], "error: --validation: 1.5 is no share\nhint: give a number from 0 to below 1");
     with(
         &["--split", "sideways"],
         "error: --split: `sideways` is not a kind of split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`",

@@ -219,7 +219,7 @@ fn reproduce_keeps_files_that_are_not_its_own_and_says_so_before_the_work() {
     let arguments = ["reproduce", "adult", "--out", "out", "--repeats", "1", "--priors", "uniform"];
     let hint = "name another file, or add `--overwrite` to replace this one";
     for (name, kind) in [
-        ("table.md", "a file of tables of `scorewise reproduce`"),
+        ("table.md", "a table file of `scorewise reproduce`"),
         ("figure-1.svg", "a scorewise figure"),
         ("figure-2.png", "a scorewise figure"),
     ] {

@@ -97,7 +97,7 @@ fn numbers_below_0_are_explained_by_the_option_they_were_given_to() {
         assert_eq!(refusal(&folder, &format!("train t.csv --target y --{option}=-1")), expected);
     }
     let said = refusal(&folder, "train t.csv --target y --validation -0.1");
-    assert_eq!(said, "error: --validation: -0.1 is not a share\nhint: give a number from 0 to below 1");
+    assert_eq!(said, "error: --validation: -0.1 is no share\nhint: give a number from 0 to below 1");
     let said = refusal(&folder, "train t.csv --target y --hidden -5");
     assert!(said.starts_with("error: --hidden: `-5` is no list of widths"), "{said}");
     let said = refusal(&folder, "score p.csv --threshold -1");

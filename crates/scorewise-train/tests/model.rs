@@ -339,7 +339,7 @@ fn what_could_not_be_loaded_is_not_written() {
     for (model, expected) in [
         (diverged, "network 0 has weights that are not finite numbers"),
         (unlike, "network 1 has another shape than the first"),
-        (constant, "input `number 2`: a deviation of 0"),
+        (constant, "input `number 2`: the deviation is 0"),
         (undecided, "the threshold NaN lies outside [0, 1]"),
     ] {
         let error = model.save(&path).unwrap_err().to_string();

@@ -94,7 +94,8 @@ fn an_empty_file() {
 fn a_header_without_rows() {
     let folder = Folder::new("header");
     folder.write("t.csv", "x,y\n");
-    folder.refuses(&train("t.csv", "y"), "error: t.csv: has a header but no rows\nhint: a table needs at least one row");
+    folder
+        .refuses(&train("t.csv", "y"), "error: t.csv: has a header but no rows\nhint: a table needs at least one row");
 }
 
 #[test]

@@ -406,13 +406,11 @@ fn a_place_that_cannot_be_written_to_is_named_with_the_cure() {
     let expected =
         format!("{shown}: is a folder, not a file to write to\nhint: name a file in it: `{shown}/model.scorewise`");
     assert_eq!(refused(&folder.0), expected);
-    let expected = format!(
-        "{shown}/no/m: the folder `{shown}/no` does not exist\nhint: create it first: mkdir -p '{shown}/no'"
-    );
+    let expected =
+        format!("{shown}/no/m: the folder `{shown}/no` does not exist\nhint: create it first: mkdir -p '{shown}/no'");
     assert_eq!(refused(&folder.file("no/m")), expected);
     fs::write(folder.file("file"), bytes(0.5)).unwrap();
-    let expected =
-        format!("{shown}/file/m: `{shown}/file` is a file, not a folder\nhint: name another folder");
+    let expected = format!("{shown}/file/m: `{shown}/file` is a file, not a folder\nhint: name another folder");
     assert_eq!(refused(&folder.file("file/m")), expected);
     let mut rights = fs::metadata(folder.file("file")).unwrap().permissions();
     rights.set_readonly(true);

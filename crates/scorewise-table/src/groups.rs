@@ -109,8 +109,8 @@ impl RowOrder {
         let ties = pairs().filter(|at| times[*at] == times[at - 1]).count();
         let is_file_order = sorted.sorted.is_sorted();
         if ties > 0 {
-            let direction = Direction::of(&column.values);
-            if direction == Direction::Unsorted && group.is_none() && ties as f64 > MAX_TIES * times.len() as f64 {
+            let direction = TimeDirection::of(&column.values);
+            if direction == TimeDirection::Unsorted && group.is_none() && ties as f64 > MAX_TIES * times.len() as f64 {
                 let problem = format!(
                     "{ties} of {} rows share their time in {} with the row before, and the file is not sorted by time",
                     times.len(),
@@ -166,7 +166,7 @@ fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
 
 /// The order of the times of a column in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
+enum TimeDirection {
     /// The oldest row comes first.
     Rising,
     /// The newest row comes first.
@@ -175,15 +175,15 @@ enum Direction {
     Unsorted,
 }
 
-impl Direction {
+impl TimeDirection {
     fn of(values: &Values) -> Self {
         let keys = (0..values.len()).filter(|row| !values.is_missing(*row)).map(|row| time_key(values, row));
         if keys.clone().is_sorted() {
-            Direction::Rising
+            TimeDirection::Rising
         } else if keys.is_sorted_by(|before, after| before >= after) {
-            Direction::Falling
+            TimeDirection::Falling
         } else {
-            Direction::Unsorted
+            TimeDirection::Unsorted
         }
     }
 }
@@ -234,7 +234,7 @@ impl Neighbours {
         let has_time = |row: &u32| values.is_none_or(|values| !values.is_missing(*row as usize));
         let mut sorted: Vec<u32> = (0..rows as u32).filter(has_time).collect();
         // Rows of the same time keep the order of the file, or the reverse order if the newest row comes first.
-        if values.is_some_and(|values| Direction::of(values) == Direction::Falling) {
+        if values.is_some_and(|values| TimeDirection::of(values) == TimeDirection::Falling) {
             sorted.reverse();
         }
         sorted.sort_by_key(|row| (group(*row), key(*row)));

@@ -14,14 +14,14 @@ use crate::rows::{Probabilities, Rows};
 use crate::sweep::{RankedTable, Sorted, SortedRows};
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for f32 {}
-    impl Sealed for f64 {}
+    pub trait SealedReal {}
+    impl SealedReal for f32 {}
+    impl SealedReal for f64 {}
 }
 
 /// The floating-point type of predictions and weights: f32 or f64.
 pub trait Real:
-    sealed::Sealed
+    sealed::SealedReal
     + Copy
     + std::fmt::Debug
     + PartialOrd

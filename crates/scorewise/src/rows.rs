@@ -5,9 +5,9 @@ use crate::prior::RowDistribution;
 use crate::real::Real;
 
 mod sealed {
-    pub trait Sealed {}
-    impl<R> Sealed for super::Logits<'_, R> {}
-    impl<R> Sealed for super::Probabilities<'_, R> {}
+    pub trait SealedPredictions {}
+    impl<R> SealedPredictions for super::Logits<'_, R> {}
+    impl<R> SealedPredictions for super::Probabilities<'_, R> {}
 }
 
 /// Predicted logits, before the sigmoid; ±∞ is a certain prediction. Gradients are taken with respect to these.
@@ -19,7 +19,7 @@ pub struct Logits<'a, R>(pub &'a [R]);
 pub struct Probabilities<'a, R>(pub &'a [R]);
 
 /// Predictions as logits or as probabilities.
-pub trait Predictions: sealed::Sealed + Copy + Send + Sync {
+pub trait Predictions: sealed::SealedPredictions + Copy + Send + Sync {
     /// f32 or f64.
     type Number: Real;
     #[doc(hidden)]

@@ -18,20 +18,20 @@ const IDENTIFIER_SHARE: f64 = 0.95;
 const FEW_ROWS: usize = 20;
 
 /// The encoding of a column, and notes for the user about it.
-pub(super) struct Decision {
+pub(super) struct EncodingDecision {
     /// `None` if the column is dropped.
     pub coding: Option<Coding>,
     pub notes: Vec<Note>,
 }
 
-impl From<Coding> for Decision {
+impl From<Coding> for EncodingDecision {
     fn from(coding: Coding) -> Self {
-        Decision { coding: Some(coding), notes: Vec::new() }
+        EncodingDecision { coding: Some(coding), notes: Vec::new() }
     }
 }
 
 /// Decides the encoding of a column from its training rows.
-pub(super) fn decide(column: &Column, rows: &[u32], resolved: &ResolvedChoice<'_>) -> Result<Decision> {
+pub(super) fn decide(column: &Column, rows: &[u32], resolved: &ResolvedChoice<'_>) -> Result<EncodingDecision> {
     let name = column.name.as_str();
     let draft = match (&column.values, resolved.is_categorical(name), resolved.order_of(name)) {
         (Values::Time(_), true, _) => return Err(time_is_not_a_category("categorical", name)),
@@ -65,14 +65,14 @@ struct Draft {
 
 impl Draft {
     /// The decision for a column that the user did not ask to keep.
-    fn dropped_if_useless(self, name: &str) -> Decision {
+    fn dropped_if_useless(self, name: &str) -> EncodingDecision {
         let dropped = self.useless.map(|why| format!("dropped: {why}; `{}` uses it anyway", Setting("keep")));
         let coding = dropped.is_none().then_some(self.coding);
-        Decision { coding, notes: dropped.or(self.note).map(|text| Note::of(name, text)).into_iter().collect() }
+        EncodingDecision { coding, notes: dropped.or(self.note).map(|text| Note::of(name, text)).into_iter().collect() }
     }
 
     /// The decision for a column that the user asked to keep.
-    fn kept(mut self, column: &Column) -> Decision {
+    fn kept(mut self, column: &Column) -> EncodingDecision {
         match &mut self.coding {
             // A column that is kept gets at least one column of the matrix.
             Coding::Time { cycles, .. } if cycles.is_empty() => *cycles = vec![Cycle::Day, Cycle::Week, Cycle::Year],
@@ -84,7 +84,7 @@ impl Draft {
             }
             _ => {}
         }
-        Decision {
+        EncodingDecision {
             notes: self.note.map(|text| Note::of(&column.name, text)).into_iter().collect(),
             ..self.coding.into()
         }

@@ -5,9 +5,9 @@ use crate::real::Real;
 use crate::rows::{check_weights, same_length};
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::OneOf<'_> {}
-    impl Sealed for super::AnyOf<'_> {}
+    pub trait SealedLabels {}
+    impl SealedLabels for super::OneOf<'_> {}
+    impl SealedLabels for super::AnyOf<'_> {}
 }
 
 /// Multi-class labels: each row belongs to exactly one class, given by its index.
@@ -19,7 +19,7 @@ pub struct OneOf<'a>(pub &'a [u32]);
 pub struct AnyOf<'a>(pub &'a [bool]);
 
 /// Multi-class or multi-label labels.
-pub trait ClassLabels: sealed::Sealed + Copy {
+pub trait ClassLabels: sealed::SealedLabels + Copy {
     /// Whether a row has exactly one class, so that the probabilities of its classes sum to one.
     #[doc(hidden)]
     const EXCLUSIVE: bool;

@@ -27,7 +27,7 @@
 //! ∂ℓ/∂zᵢ = wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = ∂ℓ/∂TP − ∂ℓ/∂FN for positives, ∂ℓ/∂FP − ∂ℓ/∂TN for negatives
 //! ```
 //!
-//! Scores and priors are defined in `scorewise` only. F and its derivative are its polynomials (`scorewise::Prior::pieces`), looked up and
+//! Scores and priors are defined in `scorewise` only. F and its derivative are its polynomials (`scorewise::Prior::piecewise_polynomial`), looked up and
 //! evaluated by Horner's rule; ℓ and g come from its formulas and dual numbers, applied to tensors with one value per class. Loss and gradient
 //! are therefore both known when `forward` returns, and the autodiff graph contains a single product: it never differentiates a lookup or
 //! a division by zero. No value is read back to the host.

@@ -82,13 +82,13 @@ pub struct ScoreMetric {
     threshold: f64,
     from_logits: bool,
     class: Option<usize>,
-    batch: Counts,
-    epoch: Counts,
+    batch: ClassCounts,
+    epoch: ClassCounts,
 }
 
 /// A confusion matrix and the number of rows it was counted from.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct ClassCounts {
     matrix: Confusion,
     rows: usize,
 }
@@ -96,7 +96,7 @@ struct Counts {
 impl ScoreMetric {
     /// Creates a metric for logits, with the threshold at a probability of ½, over all classes.
     pub fn new(score: &str) -> scorewise::Result<Self> {
-        let (batch, epoch) = (Counts::default(), Counts::default());
+        let (batch, epoch) = (ClassCounts::default(), ClassCounts::default());
         Ok(ScoreMetric { score: Score::parse(score)?, threshold: 0.5, from_logits: true, class: None, batch, epoch })
     }
 
@@ -130,7 +130,7 @@ impl ScoreMetric {
         self.epoch.matrix
     }
 
-    fn count(&self, input: &ScoreInput) -> Result<Counts, TensorReadError> {
+    fn count(&self, input: &ScoreInput) -> Result<ClassCounts, TensorReadError> {
         let (mut predictions, mut targets) = (input.predictions.clone(), input.targets.clone());
         if let Some(class) = self.class {
             (predictions, targets) = (predictions.narrow(1, class, 1), targets.narrow(1, class, 1));
@@ -143,7 +143,7 @@ impl ScoreMetric {
         let sums = sums.try_into_vec_as::<i64>()?;
         let (tp, fp, fn_) = (sums[0], sums[1] - sums[0], sums[2] - sums[0]);
         let tn = (rows * classes) as i64 - tp - fp - fn_;
-        Ok(Counts { matrix: Confusion::new(tn as f64, fp as f64, fn_ as f64, tp as f64), rows })
+        Ok(ClassCounts { matrix: Confusion::new(tn as f64, fp as f64, fn_ as f64, tp as f64), rows })
     }
 
     /// The largest f32 that is not above the exact threshold. An f32 prediction exceeds it if and only if it exceeds the exact threshold.
@@ -154,14 +154,14 @@ impl ScoreMetric {
     }
 
     fn entry(&self, serialized: String) -> SerializedEntry {
-        let formatted = |counts: &Counts| match self.score.checked(&counts.matrix) {
+        let formatted = |counts: &ClassCounts| match self.score.checked(&counts.matrix) {
             Some(value) => format_float(value, 4),
             None => "undefined".into(),
         };
         SerializedEntry::new(format!("epoch {} - batch {}", formatted(&self.epoch), formatted(&self.batch)), serialized)
     }
 
-    fn aggregated(&self, counts: &Counts) -> Option<NumericEntry> {
+    fn aggregated(&self, counts: &ClassCounts) -> Option<NumericEntry> {
         let entry = |value| NumericEntry::Aggregated { aggregated_value: value, count: counts.rows };
         self.score.checked(&counts.matrix).map(entry)
     }
@@ -198,7 +198,7 @@ impl Metric for ScoreMetric {
     }
 
     fn clear(&mut self) {
-        (self.batch, self.epoch) = (Counts::default(), Counts::default());
+        (self.batch, self.epoch) = (ClassCounts::default(), ClassCounts::default());
     }
 }
 

@@ -3,7 +3,7 @@
 //! `scorewise` approximates z ↦ F(σ(z)) by polynomials on panels of equal width; here they are looked up and evaluated by Horner's rule:
 //!
 //! ```text
-//! F = base + Σ over stretches of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its centre) / width ∈ [−1, 1]
+//! F = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its centre) / width ∈ [−1, 1]
 //! ```
 //!
 //! With thousands of panels, the position of z in panel widths leaves few f32 digits for the position within a panel. So s is computed from the
@@ -11,25 +11,25 @@
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use scorewise::Prior;
-use scorewise::prior::{COEFFICIENTS, Pieces, Stretch};
+use scorewise::prior::{COEFFICIENTS, PiecewisePolynomial, Segment};
 
 /// The cumulative distribution function of a prior as a function of the logit, for tensors.
 #[derive(Clone, Debug)]
 pub(crate) struct PriorCdf {
-    pieces: Pieces,
+    pieces: PiecewisePolynomial,
 }
 
 impl PriorCdf {
     pub fn new(prior: &Prior) -> Self {
-        PriorCdf { pieces: prior.pieces() }
+        PriorCdf { pieces: prior.piecewise_polynomial() }
     }
 
     /// Returns F(σ(z)) and its derivative by z; both are NaN where z is.
     pub fn value_and_derivative(&self, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
         let mut value = z.full_like(self.pieces.base);
         let mut derivative = z.zeros_like();
-        for stretch in &self.pieces.stretches {
-            let (stretch_value, stretch_derivative) = evaluate(stretch, z);
+        for segment in &self.pieces.segments {
+            let (stretch_value, stretch_derivative) = evaluate(segment, z);
             value = value + stretch_value;
             derivative = derivative + stretch_derivative;
         }
@@ -38,16 +38,16 @@ impl PriorCdf {
     }
 }
 
-/// Returns the contributions of one stretch to F and to its derivative.
-fn evaluate(stretch: &Stretch, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
-    let table = PanelTable::new(stretch, &z.device(), z.dtype());
-    let (low, high) = (stretch.low, stretch.low + stretch.width * stretch.panels.len() as f64);
+/// Returns the contributions of one segment to F and to its derivative.
+fn evaluate(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
+    let table = PanelTable::new(segment, &z.device(), z.dtype());
+    let (low, high) = (segment.low, segment.low + segment.width * segment.panels.len() as f64);
     let clamped = z.clone().clamp(low, high);
-    let position = clamped.clone().sub_scalar(low).div_scalar(stretch.width);
+    let position = clamped.clone().sub_scalar(low).div_scalar(segment.width);
     // Devices differ in how they convert NaN to an integer; clamping keeps the index inside the table.
-    let panel = position.int().clamp(0, stretch.panels.len() as i64 - 1);
+    let panel = position.int().clamp(0, segment.panels.len() as i64 - 1);
     let s = clamped - table.lookup(CENTRE, &panel) - table.lookup(CENTRE_REMAINDER, &panel);
-    let s = s.mul_scalar(2.0 / stretch.width).clamp(-1.0, 1.0);
+    let s = s.mul_scalar(2.0 / segment.width).clamp(-1.0, 1.0);
 
     let mut value = table.lookup(COEFFICIENTS - 1, &panel);
     let mut derivative = value.zeros_like();
@@ -56,7 +56,7 @@ fn evaluate(stretch: &Stretch, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
         value = value * s.clone() + table.lookup(power, &panel);
     }
     let is_outside = z.clone().lower_scalar(low).bool_or(z.clone().greater_equal_scalar(high));
-    (value, derivative.mul_scalar(2.0 / stretch.width).mask_fill(is_outside, 0.0))
+    (value, derivative.mul_scalar(2.0 / segment.width).mask_fill(is_outside, 0.0))
 }
 
 /// Columns of a [`PanelTable`]; the coefficients come first.
@@ -64,7 +64,7 @@ const CENTRE: usize = COEFFICIENTS;
 const CENTRE_REMAINDER: usize = COEFFICIENTS + 1;
 const COLUMNS: usize = COEFFICIENTS + 2;
 
-/// The coefficients and centres of all panels of a stretch, on a device.
+/// The coefficients and centres of all panels of a segment, on a device.
 struct PanelTable {
     /// `[COLUMNS, panels]`
     columns: Tensor<2>,
@@ -72,13 +72,13 @@ struct PanelTable {
 }
 
 impl PanelTable {
-    fn new(stretch: &Stretch, device: &Device, dtype: DType) -> Self {
-        let panels = stretch.panels.len();
-        let centre = |panel: usize| stretch.low + (panel as f64 + 0.5) * stretch.width;
+    fn new(segment: &Segment, device: &Device, dtype: DType) -> Self {
+        let panels = segment.panels.len();
+        let centre = |panel: usize| segment.low + (panel as f64 + 0.5) * segment.width;
         let rounded = |value: f64| if dtype == DType::F64 { value } else { f64::from(value as f32) };
         let mut columns = Vec::with_capacity(COLUMNS * panels);
         for power in 0..COEFFICIENTS {
-            columns.extend(stretch.panels.iter().map(|panel| panel[power]));
+            columns.extend(segment.panels.iter().map(|panel| panel[power]));
         }
         columns.extend((0..panels).map(|panel| rounded(centre(panel))));
         columns.extend((0..panels).map(|panel| centre(panel) - rounded(centre(panel))));

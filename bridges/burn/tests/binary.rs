@@ -24,9 +24,9 @@ const MORE_PRIORS: [&str; 6] = [
 fn reference<R: Real>(loss: &ScoreLoss, logits: &[R], labels: &[bool], weights: Option<&[R]>) -> (f64, Vec<f64>) {
     let rows = Rows::new(Logits(logits), labels).unwrap();
     let rows = weights.map_or(rows, |weights| rows.weighted(weights).unwrap());
-    let mut gradient = vec![R::of(0.0); logits.len()];
+    let mut gradient = vec![R::from_f64(0.0); logits.len()];
     let value = loss.value_and_gradient(&rows, &mut gradient).unwrap();
-    (value, gradient.iter().map(|component| component.wide()).collect())
+    (value, gradient.iter().map(|component| component.to_f64()).collect())
 }
 
 /// Returns the largest distance from `scorewise` over all scores and priors; fails above the tolerance.

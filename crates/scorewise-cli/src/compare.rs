@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use scorewise::sweep::Paired;
+use scorewise::sweep::PairedScores;
 use scorewise::{Real, Score};
 use scorewise_report::document::Document;
 use scorewise_report::evaluation::{ComparedThresholds, ForecastComparison, ForecastPair};
@@ -165,7 +165,7 @@ fn text(comparison: &ForecastComparison) -> String {
         vec![name.to_string(), format_optional(value), low, high, threshold.map_or(String::new(), format_number)]
     };
     let ForecastComparison { score, names, thresholds, values, paired, .. } = comparison;
-    let Paired { first, second, difference, .. } = paired;
+    let PairedScores { first, second, difference, .. } = paired;
     let rows = [
         row(&names[0], values[0], first.interval(0.95), thresholds[0]),
         row(&names[1], values[1], second.interval(0.95), thresholds[1]),

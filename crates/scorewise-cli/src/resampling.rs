@@ -1,6 +1,6 @@
 //! How sure a result is: the options of the bootstrap, the same for every command that has one.
 
-use scorewise::sweep::{Bootstrap, MOST_REPLICATES, Resampling};
+use scorewise::sweep::{Bootstrap, MAX_REPLICATES, Resampling};
 use scorewise_report::evaluation::{EXACT_ROWS, RUNS};
 
 /// The options of the bootstrap.
@@ -29,8 +29,8 @@ impl Options {
 pub fn replicates(text: &str) -> Result<u32, String> {
     match text.trim().parse::<u32>() {
         Ok(0) => Err("an interval needs replicates; 1000 are usual".into()),
-        Ok(number) if number as usize <= MOST_REPLICATES => Ok(number),
-        _ => Err(format!("give a whole number from 1 to {MOST_REPLICATES}; 1000 are usual")),
+        Ok(number) if number as usize <= MAX_REPLICATES => Ok(number),
+        _ => Err(format!("give a whole number from 1 to {MAX_REPLICATES}; 1000 are usual")),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use scorewise::formula::FormulaError;
 use scorewise::multiclass::{Average, MultiScore};
-use scorewise::score::{self, ROWS, Row, no_skill};
+use scorewise::score::{self, REGISTRY, RegistryEntry, no_skill};
 use scorewise::{Confusion, Direction, Score};
 use scorewise_report::evaluation::{MultiScoreDescription, ScoreDescription, registered_scores, shape_name};
 
@@ -118,7 +118,7 @@ fn read_matrix(text: &str) -> Result<Confusion, String> {
 }
 
 fn list() -> String {
-    let rows: Vec<Vec<String>> = ROWS
+    let rows: Vec<Vec<String>> = REGISTRY
         .iter()
         .filter_map(|row| {
             let score = Score::example(row)?;
@@ -130,7 +130,7 @@ fn list() -> String {
     format!(
         "{table}\n{} scores; `scorewise scores NAME` shows formula, range and reference.\n\
          For more than two classes: accuracy, mcc, hss, peirce, gerrity, and macro(NAME), weighted(NAME), micro(NAME) of any.\n",
-        ROWS.len()
+        REGISTRY.len()
     )
 }
 
@@ -146,7 +146,7 @@ fn shown(score: &Score, matrix: &Confusion) -> String {
 
 fn detail(score: &Score, matrix: Option<&Confusion>) -> String {
     let row = score.row();
-    let words = |pick: fn(&Row) -> &str| row.map_or(String::new(), |row| pick(row).to_string());
+    let words = |pick: fn(&RegistryEntry) -> &str| row.map_or(String::new(), |row| pick(row).to_string());
     facts(&[
         ("score", score.name().to_string()),
         ("value", matrix.map_or(String::new(), |matrix| shown(score, matrix))),
@@ -170,7 +170,7 @@ fn detail(score: &Score, matrix: Option<&Confusion>) -> String {
     ])
 }
 
-fn parameters(row: Option<&Row>) -> String {
+fn parameters(row: Option<&RegistryEntry>) -> String {
     let row = match row {
         Some(row) if !row.parameters.is_empty() => row,
         _ => return String::new(),

@@ -1,7 +1,7 @@
 //! `scorewise theory`: a score under a random threshold, exactly, beside the bounds of the paper.
 
 use scorewise::sweep::sweep;
-use scorewise::theory::{self, FRACTIONS, Law, Theory};
+use scorewise::theory::{self, DEFAULT_FRACTIONS, ScoreDistribution, Theory};
 use scorewise::{Direction, Prior, Score};
 use scorewise_report::evaluation::{TheorySummary, theory_document};
 
@@ -40,10 +40,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
     let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
-    let found = with_rows!(&predictions, 0, rows => theory::report(&score, &prior, &rows, &FRACTIONS, None)?);
+    let found = with_rows!(&predictions, 0, rows => theory::report(&score, &prior, &rows, &DEFAULT_FRACTIONS, None)?);
     note_classes(&predictions);
     arguments.showing.write(places, || {
-        let (law, sweep) = with_rows!(&predictions, 0, rows => (Law::new(&score, &prior, &rows)?, sweep(&rows)?));
+        let (law, sweep) =
+            with_rows!(&predictions, 0, rows => (ScoreDistribution::new(&score, &prior, &rows)?, sweep(&rows)?));
         let provenance = provenance(None, vec![predictions.data()]);
         Ok(theory_document(&score, &prior, &found, &law, &sweep, predictions.classes(), provenance))
     })?;

@@ -37,12 +37,12 @@ pub fn prior_facts(prior: &str) -> PyResult<(String, f64, (f64, f64), (f64, f64)
 #[pyfunction]
 #[allow(clippy::type_complexity)] // a list of stretches
 pub fn pieces<'py>(py: Python<'py>, prior: &str) -> PyResult<(f64, Vec<(f64, f64, Bound<'py, PyArray2<f64>>)>)> {
-    let pieces = prior.parse::<Prior>().map_err(fault)?.pieces();
-    let mut stretches = Vec::with_capacity(pieces.stretches.len());
-    for stretch in pieces.stretches {
+    let pieces = prior.parse::<Prior>().map_err(fault)?.piecewise_polynomial();
+    let mut segments = Vec::with_capacity(pieces.segments.len());
+    for stretch in pieces.segments {
         let rows = stretch.panels.len();
         let coefficients = stretch.panels.concat().into_pyarray(py).reshape([rows, COEFFICIENTS])?;
-        stretches.push((stretch.low, stretch.width, coefficients));
+        segments.push((stretch.low, stretch.width, coefficients));
     }
-    Ok((pieces.base, stretches))
+    Ok((pieces.base, segments))
 }

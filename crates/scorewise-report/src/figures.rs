@@ -19,7 +19,7 @@ use crate::precision_recall::{PrecisionRecall, figure_precision_recall};
 use crate::priors::{NamedPrior, PriorRow, figure_priors};
 use crate::reliability::{Reliability, ReliabilityBin, figure_reliability};
 use crate::roc::{Roc, figure_roc};
-use crate::score_distribution::{ScoreDistribution, figure_score_distribution};
+use crate::score_distribution::{ScoreDistributionFigure, figure_score_distribution};
 use crate::scores::{ScoreCurves, figure_scores};
 use crate::thresholds::{ThresholdPanel, figure_thresholds};
 use crate::training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};
@@ -380,7 +380,7 @@ fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
 }
 
 fn theory_figure(theory: &TheoryReport) -> Result<Option<ReportFigure>> {
-    let picture = figure_score_distribution(ScoreDistribution {
+    let picture = figure_score_distribution(ScoreDistributionFigure {
         title: format!("{} under a random threshold", theory.score),
         score: theory.score.clone(),
         steps: theory.law.clone(),

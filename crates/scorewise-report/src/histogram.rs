@@ -4,7 +4,7 @@
 //! bar k of n covers [k/n, (k + 1)/n), the last one includes 1        height = count · n / total
 //! ```
 
-use scorewise::Spread;
+use scorewise::MeanAndDeviation;
 
 /// A histogram with bars of equal width over [0, 1].
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +60,7 @@ fn bar_index(value: f64, bars: usize) -> usize {
 ///
 /// Scott, D. W. (1979). On optimal and data-based histograms. Biometrika 66, 605–610. doi:10.1093/biomet/66.3.605
 pub(crate) fn bar_count_for(values: &[f64]) -> usize {
-    let deviation = Spread::of(values).and_then(|spread| spread.deviation).unwrap_or(0.0);
+    let deviation = MeanAndDeviation::of(values).and_then(|spread| spread.deviation).unwrap_or(0.0);
     let width = 3.49 * deviation / (values.len().max(1) as f64).cbrt();
     // Rounding may give equal values a tiny standard deviation.
     if width < 1e-12 {

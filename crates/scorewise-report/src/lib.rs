@@ -103,7 +103,7 @@ pub use precision_recall::{PrecisionRecall, figure_precision_recall};
 pub use priors::{NamedPrior, PriorRow, figure_priors};
 pub use reliability::{Reliability, ReliabilityBin, figure_reliability};
 pub use roc::{Roc, figure_roc};
-pub use score_distribution::{ScoreDistribution, figure_score_distribution};
+pub use score_distribution::{ScoreDistributionFigure, figure_score_distribution};
 pub use scores::{ScoreCurves, figure_scores};
 pub use thresholds::{ThresholdPanel, figure_thresholds};
 pub use training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};

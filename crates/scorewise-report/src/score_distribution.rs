@@ -18,7 +18,7 @@ use crate::stroke::Stroke;
 
 /// The distribution of a score under the prior of its threshold.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ScoreDistribution {
+pub struct ScoreDistributionFigure {
     /// Title of the figure, such as `The score under a random threshold`.
     pub title: String,
     /// Name of the score.
@@ -32,7 +32,7 @@ pub struct ScoreDistribution {
 }
 
 /// Draws the distribution function as a step function, and both values as vertical lines.
-pub fn figure_score_distribution(distribution: ScoreDistribution) -> Result<Picture> {
+pub fn figure_score_distribution(distribution: ScoreDistributionFigure) -> Result<Picture> {
     if distribution.steps().is_empty() {
         return Err(Error::Empty);
     }
@@ -45,7 +45,7 @@ const SCORE_OF_EXPECTATION_STROKE: Stroke = Stroke::solid(GREEN, 1.75).dashed(2.
 /// Margin on both sides, as a fraction of the range of the score.
 const MARGIN: f64 = 0.05;
 
-impl ScoreDistribution {
+impl ScoreDistributionFigure {
     /// The finite steps in increasing order.
     fn steps(&self) -> Vec<PlotPoint> {
         let mut steps: Vec<PlotPoint> =
@@ -75,7 +75,7 @@ impl ScoreDistribution {
     }
 }
 
-impl SinglePanel for ScoreDistribution {
+impl SinglePanel for ScoreDistributionFigure {
     fn axes(&self) -> Axes<'_> {
         let (low, high) = self.range();
         Axes::new(&self.title, Axis::new(&*self.score, low, high), Axis::new("cumulative probability", 0.0, 1.03))

@@ -1,7 +1,7 @@
 //! Figure 2 of the paper: histograms of the best thresholds of many training runs, with the prior used in training.
 
 use plotters::prelude::DrawingBackend;
-use scorewise::{Prior, Spread};
+use scorewise::{MeanAndDeviation, Prior};
 
 use crate::axes::{Axes, Axis};
 use crate::curve::{density_lines_below, peak_density};
@@ -78,7 +78,7 @@ impl GridPanel for ThresholdPanel {
         for line in density_lines_below(&self.prior, DATA_HEIGHT * top) {
             panel.line(PRIOR_STROKE, &line)?;
         }
-        let spread = Spread::of(&self.thresholds);
+        let spread = MeanAndDeviation::of(&self.thresholds);
         if let Some(spread) = spread {
             draw_spread(spread, &panel, top)?;
         }
@@ -87,7 +87,7 @@ impl GridPanel for ThresholdPanel {
 }
 
 /// Draws the mean as a vertical line and the standard deviation as an error bar.
-fn draw_spread<DB: DrawingBackend>(spread: Spread, panel: &Panel<'_, DB>, top: f64) -> Result<()> {
+fn draw_spread<DB: DrawingBackend>(spread: MeanAndDeviation, panel: &Panel<'_, DB>, top: f64) -> Result<()> {
     let (mean, y) = (spread.mean, WHISKER_HEIGHT * top);
     panel.line(MEAN_STROKE, &[(mean, 0.0), (mean, y + CAP_HALF_LENGTH * panel.pixel_size().1)])?;
     match spread.deviation {
@@ -96,10 +96,12 @@ fn draw_spread<DB: DrawingBackend>(spread: Spread, panel: &Panel<'_, DB>, top: f
     }
 }
 
-fn summary_label(spread: Option<Spread>) -> String {
+fn summary_label(spread: Option<MeanAndDeviation>) -> String {
     match spread {
         None => "no training succeeded".into(),
-        Some(Spread { mean, deviation: None }) => format!("mean {mean:.2}, one training"),
-        Some(Spread { mean, deviation: Some(deviation) }) => format!("mean {mean:.2}, deviation {deviation:.2}"),
+        Some(MeanAndDeviation { mean, deviation: None }) => format!("mean {mean:.2}, one training"),
+        Some(MeanAndDeviation { mean, deviation: Some(deviation) }) => {
+            format!("mean {mean:.2}, deviation {deviation:.2}")
+        }
     }
 }

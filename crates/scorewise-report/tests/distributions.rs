@@ -4,13 +4,13 @@
 mod picture_reader;
 
 use picture_reader::{BLUE, GREEN, INK, PlotPoint, ReadPicture, VERMILLION, assert_close, assert_points_close};
-use scorewise_report::{Differences, Error, ScoreDistribution, figure_difference, figure_score_distribution};
+use scorewise_report::{Differences, Error, ScoreDistributionFigure, figure_difference, figure_score_distribution};
 
 const TOLERANCE: f64 = 2e-3;
 
 #[test]
 fn the_score_distribution_is_a_step_function() {
-    let distribution = ScoreDistribution {
+    let distribution = ScoreDistributionFigure {
         title: "Distribution".into(),
         score: "tss".into(),
         steps: vec![(0.2, 0.25), (0.5, 0.75), (0.6, 1.0)],
@@ -27,7 +27,7 @@ fn the_score_distribution_is_a_step_function() {
         dashes.iter().for_each(|point| assert_close(point.0, x, TOLERANCE));
     }
     assert!(drawing.has_text("E[s] = 0.450") && drawing.has_text("s(E[CM]) = 0.500") && drawing.has_text("tss"));
-    assert_eq!(figure_score_distribution(ScoreDistribution::default()).unwrap_err(), Error::Empty);
+    assert_eq!(figure_score_distribution(ScoreDistributionFigure::default()).unwrap_err(), Error::Empty);
 }
 
 fn differences(values: &[f64], difference: f64, interval: (f64, f64)) -> Differences {

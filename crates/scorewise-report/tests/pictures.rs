@@ -7,7 +7,7 @@ use picture_reader::{decode_png, tags};
 use scorewise_report::{
     ClassBin, ClassHistograms, DecisionCurve, Differences, EpochValues, MemberCurves, NamedLine, NamedPrior,
     Performance, Picture, PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves,
-    ScoreDistribution, ThresholdPanel, TrainingCurves, figure_classes, figure_decision, figure_difference,
+    ScoreDistributionFigure, ThresholdPanel, TrainingCurves, figure_classes, figure_decision, figure_difference,
     figure_performance, figure_precision_recall, figure_priors, figure_reliability, figure_roc,
     figure_score_distribution, figure_scores, figure_thresholds, figure_training, palette,
 };
@@ -99,7 +99,7 @@ fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str
         ),
         (
             "law",
-            figure_score_distribution(ScoreDistribution {
+            figure_score_distribution(ScoreDistributionFigure {
                 title: title(),
                 score: "a score".into(),
                 steps: vec![(0.5, 0.5), (number, number)],

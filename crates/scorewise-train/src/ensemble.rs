@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use scorewise::multiclass::softmax;
-use scorewise::prior::Chance;
+use scorewise::prior::Probability;
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Result};
 
@@ -136,7 +136,7 @@ pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u3
 /// Adds the sigmoid of the only logit of each row, or the softmax of its logits, to the sums. `row_probabilities` is scratch space for one row.
 fn add_probabilities(logits: &[f32], row_probabilities: &mut [f64], sums: &mut [f64]) {
     if let [_] = row_probabilities {
-        sums.iter_mut().zip(logits).for_each(|(sum, logit)| *sum += Chance::from_logit(f64::from(*logit)).p);
+        sums.iter_mut().zip(logits).for_each(|(sum, logit)| *sum += Probability::from_logit(f64::from(*logit)).p);
         return;
     }
     let outputs = row_probabilities.len();

@@ -6,7 +6,7 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
-use crate::formula::Counts;
+use crate::formula::ClassCounts;
 
 /// Whether a prediction counts as positive, which means strictly above the threshold. This rule is defined only here.
 #[inline]
@@ -39,7 +39,7 @@ impl Confusion {
     ///
     /// A sum of weights can exceed the class total in the last place, so the remainder is clamped at 0.
     #[must_use]
-    pub fn at(tp: f64, fp: f64, counts: &Counts) -> Self {
+    pub fn at(tp: f64, fp: f64, counts: &ClassCounts) -> Self {
         Confusion { tn: (counts.negatives - fp).max(0.0), fp, fn_: (counts.positives - tp).max(0.0), tp }
     }
 
@@ -51,8 +51,8 @@ impl Confusion {
 
     /// The class counts P = tp + fn and N = fp + tn.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts { positives: self.tp + self.fn_, negatives: self.fp + self.tn }
+    pub fn counts(&self) -> ClassCounts {
+        ClassCounts { positives: self.tp + self.fn_, negatives: self.fp + self.tn }
     }
 
     /// The total weight of all rows.

@@ -52,7 +52,7 @@ pub enum Error {
     },
     /// The rows of a sequence are not contiguous.
     #[error("sequences, row {row}: sequence {id} occurs again after another one; put its rows together, in time order")]
-    TornSequence {
+    InterruptedSequence {
         /// The row, from 0.
         row: usize,
         /// The sequence that occurs a second time.

@@ -89,15 +89,15 @@ mod error;
 
 pub use confusion::{Confusion, is_positive};
 pub use error::{Error, Result};
-pub use formula::{Counts, Formula, FormulaError, Shape};
-pub use loss::{CrossEntropy, ExactLoss, Loss, ScoreLoss, Slopes};
+pub use formula::{ClassCounts, Formula, FormulaError, Shape};
+pub use loss::{ClassDerivatives, CrossEntropy, ExactLoss, Loss, ScoreLoss};
 pub use prior::Prior;
 pub use real::Real;
 pub use rows::{Logits, Predictions, Probabilities, Rows};
 pub use score::{Direction, Score};
 pub use seed::{Purpose, stream};
 pub use simd::InstructionSet;
-pub use spread::Spread;
+pub use spread::MeanAndDeviation;
 
 /// Runs the Rust examples of the README as tests.
 #[cfg(doctest)]

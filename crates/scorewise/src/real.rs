@@ -9,7 +9,7 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::error::Result;
-use crate::prior::{Chance, Prior, RowTask, with_f32_distribution, with_f64_distribution};
+use crate::prior::{Prior, Probability, RowTask, with_f32_distribution, with_f64_distribution};
 use crate::rows::{Probabilities, Rows};
 use crate::sweep::{RankedTable, Sorted, SortedRows};
 
@@ -41,15 +41,15 @@ pub trait Real:
     /// NaN.
     const NAN: Self;
     /// The nearest value of this type.
-    fn of(value: f64) -> Self;
+    fn from_f64(value: f64) -> Self;
     /// The nearest value of this type, clamped to its finite range.
-    fn of_clamped(value: f64) -> Self;
+    fn from_f64_clamped(value: f64) -> Self;
     /// Derivatives up to this magnitude can be multiplied in this type without overflow.
-    const STEEPEST: f64;
+    const MAX_DERIVATIVE: f64;
     /// 1 for the positive class, 0 for the negative.
-    fn of_label(label: bool) -> Self;
+    fn from_label(label: bool) -> Self;
     /// The same value as f64.
-    fn wide(self) -> f64;
+    fn to_f64(self) -> f64;
     /// self · factor + term, rounded once.
     #[must_use]
     fn fused(self, factor: Self, term: Self) -> Self;
@@ -83,20 +83,20 @@ impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const NAN: Self = f64::NAN;
-    const STEEPEST: f64 = f64::INFINITY;
+    const MAX_DERIVATIVE: f64 = f64::INFINITY;
     #[inline(always)]
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value
     }
-    fn of_clamped(value: f64) -> Self {
+    fn from_f64_clamped(value: f64) -> Self {
         value.clamp(-f64::MAX, f64::MAX)
     }
     #[inline(always)]
-    fn of_label(label: bool) -> Self {
+    fn from_label(label: bool) -> Self {
         f64::from(u8::from(label))
     }
     #[inline(always)]
-    fn wide(self) -> f64 {
+    fn to_f64(self) -> f64 {
         self
     }
     #[inline(always)]
@@ -105,7 +105,7 @@ impl Real for f64 {
     }
     #[inline(always)]
     fn sigmoid(self) -> (Self, Self) {
-        let at = Chance::from_logit(self);
+        let at = Probability::from_logit(self);
         (at.p, at.q)
     }
     #[allow(private_interfaces, private_bounds)]
@@ -125,20 +125,20 @@ impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
     const NAN: Self = f32::NAN;
-    const STEEPEST: f64 = 1e20;
+    const MAX_DERIVATIVE: f64 = 1e20;
     #[inline(always)]
-    fn of(value: f64) -> Self {
+    fn from_f64(value: f64) -> Self {
         value as f32
     }
-    fn of_clamped(value: f64) -> Self {
+    fn from_f64_clamped(value: f64) -> Self {
         value.clamp(f64::from(-f32::MAX), f64::from(f32::MAX)) as f32
     }
     #[inline(always)]
-    fn of_label(label: bool) -> Self {
+    fn from_label(label: bool) -> Self {
         f32::from(u8::from(label))
     }
     #[inline(always)]
-    fn wide(self) -> f64 {
+    fn to_f64(self) -> f64 {
         f64::from(self)
     }
     #[inline(always)]
@@ -191,9 +191,9 @@ mod tests {
     fn f32_sigmoid_is_accurate_to_a_few_units_in_the_last_place() {
         for k in -870_000..=870_000 {
             let z = k as f32 * 1e-4;
-            let ((p, q), expected) = (z.sigmoid(), Chance::from_logit(z.wide()));
-            assert!((p.wide() - expected.p).abs() <= 5e-7 * expected.p, "σ({z}): {p}, expected {}", expected.p);
-            assert!((q.wide() - expected.q).abs() <= 5e-7 * expected.q, "σ(−{z}): {q}, expected {}", expected.q);
+            let ((p, q), expected) = (z.sigmoid(), Probability::from_logit(z.to_f64()));
+            assert!((p.to_f64() - expected.p).abs() <= 5e-7 * expected.p, "σ({z}): {p}, expected {}", expected.p);
+            assert!((q.to_f64() - expected.q).abs() <= 5e-7 * expected.q, "σ(−{z}): {q}, expected {}", expected.q);
         }
     }
 

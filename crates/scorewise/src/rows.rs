@@ -35,7 +35,7 @@ pub trait Predictions: sealed::SealedPredictions + Copy + Send + Sync {
     fn cdf<D: RowDistribution<Self::Number>>(distribution: &D, value: Self::Number) -> Self::Number;
     /// The probability and its complement in f64.
     #[doc(hidden)]
-    fn chance(value: Self::Number) -> crate::prior::Chance;
+    fn probability(value: Self::Number) -> crate::prior::Probability;
 }
 
 impl<R: Real> Predictions for Logits<'_, R> {
@@ -54,8 +54,8 @@ impl<R: Real> Predictions for Logits<'_, R> {
     fn cdf<D: RowDistribution<R>>(distribution: &D, value: R) -> R {
         distribution.cdf_of_logit(value)
     }
-    fn chance(value: R) -> crate::prior::Chance {
-        crate::prior::Chance::from_logit(value.wide())
+    fn probability(value: R) -> crate::prior::Probability {
+        crate::prior::Probability::from_logit(value.to_f64())
     }
 }
 
@@ -75,8 +75,8 @@ impl<R: Real> Predictions for Probabilities<'_, R> {
         // An invalid probability becomes NaN, so that the sum is NaN.
         distribution.cdf_of_probability(if Self::is_invalid(value) { R::NAN } else { value })
     }
-    fn chance(value: R) -> crate::prior::Chance {
-        crate::prior::Chance::new(value.wide())
+    fn probability(value: R) -> crate::prior::Probability {
+        crate::prior::Probability::new(value.to_f64())
     }
 }
 
@@ -142,7 +142,7 @@ impl<'a, P: Predictions> Rows<'a, P> {
 
     /// The weight of a row, or 1 if there are no weights.
     pub(crate) fn weight(&self, row: usize) -> f64 {
-        self.weights.map_or(1.0, |weights| weights[row].wide())
+        self.weights.map_or(1.0, |weights| weights[row].to_f64())
     }
 
     /// Returns an error for the first invalid row. Called when a sum shows that there is one, and by code that is not
@@ -155,7 +155,7 @@ impl<'a, P: Predictions> Rows<'a, P> {
 
 /// Returns an error for the first invalid weight.
 pub(crate) fn check_weights<R: Real>(weights: &[R]) -> Result<()> {
-    let is_invalid = |weight: R| !(0.0..f64::INFINITY).contains(&weight.wide());
+    let is_invalid = |weight: R| !(0.0..f64::INFINITY).contains(&weight.to_f64());
     check_all("weights", weights, is_invalid, "at or above 0")
 }
 
@@ -171,7 +171,7 @@ fn check_all<R: Real>(
         if values.iter().fold(false, |any, value| any | is_invalid(*value))
             && let Some(at) = values.iter().position(|value| is_invalid(*value))
         {
-            let (row, value) = (block * BLOCK + at, values[at].wide());
+            let (row, value) = (block * BLOCK + at, values[at].to_f64());
             return Err(if value.is_nan() {
                 Error::NotANumber { what, row }
             } else {

@@ -35,21 +35,21 @@ purposes! {
     /// The order in which groups are split.
     SplitGroups = "split of groups",
     /// The seed of one repeat of a cross-validation; the number is the repeat.
-    FoldsRepeat = "repeat of folds",
+    CrossValidationRepeat = "repeat of folds",
     /// The order of the folds of a cross-validation by group.
     FoldOrder = "order of folds",
     /// The seed for splitting the rows outside the test fold; the number is the fold.
-    FoldParts = "parts of a fold",
+    FoldSplit = "parts of a fold",
     /// The seed for training on a fold; the number counts the folds of all repeats.
     FoldTraining = "training of a fold",
     /// The validation rows drawn separately for each network; the number counts rounds and classes.
-    ValidationDeal = "validation deal",
+    MemberSplit = "validation deal",
     /// The seed of an ensemble member; the number is the member.
     Member = "member",
     /// The seed of a training attempt; the number is how many attempts were abandoned before it.
     Restart = "restart",
     /// The initial weights of a network.
-    FirstWeights = "first weights",
+    InitialWeights = "first weights",
     /// The order of the rows in the batches of an epoch.
     BatchOrder = "batch order",
     /// A bootstrap replicate; the number is the replicate.

@@ -39,9 +39,11 @@ fn guarded_values_are_zero_and_reported_as_undefined() {
     for text in ["1/0", "tp/(fp - 10)", "ln(0)", "ln(fp - 11)", "sqrt(-1)", "0^(-1)", "(-8)^0.5"] {
         let formula = Formula::parse(text).unwrap();
         assert_eq!((formula.value(&MATRIX), formula.checked(&MATRIX)), (0.0, None), "{text}");
-        let slopes = formula.slopes(&MATRIX);
+        let derivatives = formula.derivatives(&MATRIX);
         assert!(
-            [slopes.tn, slopes.fp, slopes.fn_, slopes.tp].iter().all(|derivative| derivative.is_finite()),
+            [derivatives.tn, derivatives.fp, derivatives.fn_, derivatives.tp]
+                .iter()
+                .all(|derivative| derivative.is_finite()),
             "{text}"
         );
     }
@@ -174,13 +176,14 @@ fn first_and_second_derivatives_match_finite_differences() {
         let formula = score.formula();
         let mut cell = || 20.0 + 100.0 * random.unit();
         let c = Confusion::new(cell(), cell(), cell(), cell());
-        let slopes = formula.slopes(&c);
+        let derivatives = formula.derivatives(&c);
         let moved = |k: usize, by: f64| {
             let mut cells = c.array();
             cells[k] += by;
             formula.value(&Confusion::new(cells[0], cells[1], cells[2], cells[3]))
         };
-        for (k, derivative) in [slopes.tn, slopes.fp, slopes.fn_, slopes.tp].into_iter().enumerate() {
+        for (k, derivative) in [derivatives.tn, derivatives.fp, derivatives.fn_, derivatives.tp].into_iter().enumerate()
+        {
             let difference = (moved(k, 1e-4) - moved(k, -1e-4)) / 2e-4;
             assert!(
                 (derivative - difference).abs() < 1e-6 * derivative.abs() + 1e-9 * formula.value(&c).abs().max(1.0),
@@ -188,8 +191,8 @@ fn first_and_second_derivatives_match_finite_differences() {
             );
         }
         let reduced = formula.reduced(&c);
-        assert!((reduced.positive - (slopes.tp - slopes.fn_)).abs() < 1e-12 * slopes.tp.abs().max(1.0));
-        assert!((reduced.negative - (slopes.fp - slopes.tn)).abs() < 1e-12 * slopes.fp.abs().max(1.0));
+        assert!((reduced.positive - (derivatives.tp - derivatives.fn_)).abs() < 1e-12 * derivatives.tp.abs().max(1.0));
+        assert!((reduced.negative - (derivatives.fp - derivatives.tn)).abs() < 1e-12 * derivatives.fp.abs().max(1.0));
         let second = formula.second_derivatives(&c);
         let at = |tp: f64, fp: f64| {
             let reduced = formula.reduced(&Confusion::new(c.tn - fp, c.fp + fp, c.fn_ - tp, c.tp + tp));

@@ -43,7 +43,7 @@ fn scores_agree_with_other_tools_on_every_matrix() {
         *seen.entry(score.row().map_or(row[5].to_string(), |row| row.name.to_string())).or_default() += 1;
     }
     // Every registered score must have golden values for at least six matrices.
-    for row in scorewise::score::ROWS {
+    for row in scorewise::score::REGISTRY {
         // `utility` is `cost` with other defaults and the opposite direction.
         if row.name == "utility" {
             continue;

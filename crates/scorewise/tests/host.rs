@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 
 use scorewise::formula::{Number, Side, ratio};
-use scorewise::score::ROWS;
+use scorewise::score::REGISTRY;
 use scorewise::{Confusion, Score};
 
 const MATRICES: [[f64; 4]; 8] = [
@@ -102,8 +102,8 @@ impl Number for Handle<'_> {
 fn user_defined_numbers_give_the_value_and_derivatives_of_every_score() {
     let mixed = ["max(tp, fp)^2/(tp + 1)", "abs(tp - fn)", "exp(-fp/10)", "min(max(tp, fn), fp)", "2^(tp/(tp + fp))"];
     let scores: Vec<_> =
-        ROWS.iter().filter_map(Score::example).chain(mixed.map(|text| Score::parse(text).unwrap())).collect();
-    assert_eq!(scores.len(), ROWS.len() + mixed.len());
+        REGISTRY.iter().filter_map(Score::example).chain(mixed.map(|text| Score::parse(text).unwrap())).collect();
+    assert_eq!(scores.len(), REGISTRY.len() + mixed.len());
     for score in scores {
         let store = Store::default();
         let cell = |value: fn([f64; 4]) -> f64| Handle::store(&store, MATRICES.map(value));
@@ -123,7 +123,7 @@ fn user_defined_numbers_give_the_value_and_derivatives_of_every_score() {
             assert_equal(reduced.value, expected.value);
             assert_equal(reduced.positive, expected.positive);
             assert_equal(reduced.negative, expected.negative);
-            let derivative = score.loss_slope(expected.value);
+            let derivative = score.loss_derivative(expected.value);
             assert_equal(loss.value, score.loss(expected.value));
             assert_equal(loss.positive, derivative * expected.positive);
             assert_equal(loss.negative, derivative * expected.negative);

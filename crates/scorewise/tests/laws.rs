@@ -8,9 +8,9 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{Random, all_priors, all_scores, logits_and_labels, score};
-use scorewise::score::{ROWS, no_skill};
+use scorewise::score::{REGISTRY, no_skill};
 use scorewise::{
-    Confusion, Counts, CrossEntropy, Direction, Error, ExactLoss, Logits, Loss, Prior, Probabilities, Rows, Score,
+    ClassCounts, Confusion, CrossEntropy, Direction, Error, ExactLoss, Logits, Loss, Prior, Probabilities, Rows, Score,
     ScoreLoss, Shape,
 };
 
@@ -230,11 +230,11 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
                 |range: std::ops::Range<usize>| Rows::new(Logits(&logits[range.clone()]), &labels[range]).unwrap();
             let ranges = [0..1, 1..130, 130..131, 131..700, 700..1000];
             let sum: Confusion = ranges.clone().map(|range| loss.expect(&batch(range)).unwrap()).into_iter().sum();
-            let slopes = loss.slopes(&sum).unwrap();
+            let derivatives = loss.derivatives(&sum).unwrap();
             assert!((loss.of(&sum).unwrap() - value).abs() < 1e-12);
             for range in ranges {
                 let mut gradient = vec![0.0; range.len()];
-                loss.gradient_with(slopes, &batch(range.clone()), &mut gradient).unwrap();
+                loss.gradient_with(derivatives, &batch(range.clone()), &mut gradient).unwrap();
                 for (got, expected) in gradient.iter().zip(&all_rows[range]) {
                     assert!((got - expected).abs() <= 1e-12 * largest(&all_rows), "{name} under {prior}");
                 }
@@ -250,7 +250,7 @@ fn linear_scores_with_global_counts_are_unbiased_over_mini_batches() {
     let (logits, mut labels) = logits_and_labels(&mut random, 60, 0.0, 2.0);
     labels[20] = true;
     labels[21] = true;
-    let counts = Counts { positives: 3.0, negatives: 57.0 };
+    let counts = ClassCounts { positives: 3.0, negatives: 57.0 };
     for score in all_scores().into_iter().filter(|score| score.shape() == Shape::Linear) {
         if matches!(score.direction(), Direction::Toward(_)) {
             continue; // the loss is |s − ideal|, which is not linear
@@ -402,7 +402,7 @@ fn identities_between_scores_hold() {
 fn registry_names_are_valid_and_unique() {
     let reserved = ["tp", "fp", "fn", "tn", "p", "n", "total", "sqrt", "ln", "exp", "abs", "min", "max", "and"];
     let mut seen = BTreeSet::new();
-    for row in ROWS {
+    for row in REGISTRY {
         for name in std::iter::once(&row.name).chain(row.aliases) {
             assert!(!reserved.contains(name), "{name} is reserved");
             assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{name}");
@@ -538,7 +538,7 @@ fn formulas_with_guards_are_not_called_linear() {
         assert_ne!(score(text).shape(), Shape::Linear, "{text}");
     }
     assert_eq!(score("recall/1 + tp/(p + n)").shape(), Shape::Linear);
-    let counts = Counts { positives: 1000.0, negatives: 3000.0 };
+    let counts = ClassCounts { positives: 1000.0, negatives: 3000.0 };
     let refused = |text: &str| {
         ScoreLoss::new(score(text), Prior::uniform()).with_class_counts(counts, 4000).unwrap_err().to_string()
     };

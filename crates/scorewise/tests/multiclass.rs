@@ -196,10 +196,10 @@ fn derivatives_with_respect_to_cells_match_central_difference() {
     let matrix = |cells: &[f64]| MultiConfusion::new(3, cells.to_vec()).unwrap();
     for name in MULTI_SCORES {
         let score = multi(name);
-        assert_gradient(&cells, |cells| score.value_and_slopes(&matrix(cells)), name);
-        assert_gradient(&cells, |cells| score.loss_and_slopes(&matrix(cells)), &format!("loss of {name}"));
-        assert_close(score.value_and_slopes(&matrix(&cells)).0, score.value(&matrix(&cells)), 1e-15, name);
-        assert_close(score.loss_and_slopes(&matrix(&cells)).0, score.loss(&matrix(&cells)), 1e-15, name);
+        assert_gradient(&cells, |cells| score.value_and_derivatives(&matrix(cells)), name);
+        assert_gradient(&cells, |cells| score.loss_and_derivatives(&matrix(cells)), &format!("loss of {name}"));
+        assert_close(score.value_and_derivatives(&matrix(&cells)).0, score.value(&matrix(&cells)), 1e-15, name);
+        assert_close(score.loss_and_derivatives(&matrix(&cells)).0, score.loss(&matrix(&cells)), 1e-15, name);
     }
 }
 
@@ -403,11 +403,11 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
         }
         let (value, expected) = value_and_gradient(&loss, &all_rows.weighted());
         assert_close(loss.of(&sums).unwrap(), value, 1e-14, average.name());
-        let slopes = loss.slopes(&sums).unwrap();
+        let derivatives = loss.derivatives(&sums).unwrap();
         let mut gradient = Vec::new();
         for part in &parts {
             let mut part_gradient = vec![0.0; part.logits.len()];
-            loss.gradient_with(&slopes, &part.weighted(), &mut part_gradient).unwrap();
+            loss.gradient_with(&derivatives, &part.weighted(), &mut part_gradient).unwrap();
             gradient.extend(part_gradient);
         }
         assert_all_close(&gradient, &expected, 1e-13, average.name());
@@ -420,11 +420,11 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
         }
         let (value, expected) = simplex_value_and_gradient(&loss, &all_rows.weighted());
         assert_close(loss.of(&sum).unwrap(), value, 1e-14, name);
-        let slopes = loss.slopes(&sum).unwrap();
+        let derivatives = loss.derivatives(&sum).unwrap();
         let mut gradient = Vec::new();
         for part in &parts {
             let mut part_gradient = vec![0.0; part.logits.len()];
-            loss.gradient_with(&slopes, &part.weighted(), &mut part_gradient).unwrap();
+            loss.gradient_with(&derivatives, &part.weighted(), &mut part_gradient).unwrap();
             gradient.extend(part_gradient);
         }
         assert_all_close(&gradient, &expected, 1e-12, name);
@@ -583,7 +583,7 @@ fn scores_of_constant_forecasts_and_empty_matrices_are_undefined() {
     let empty = MultiConfusion::empty(3).unwrap();
     for name in MULTI_SCORES {
         assert_eq!((multi(name).value(&empty), multi(name).checked(&empty)), (0.0, None), "{name}");
-        assert!(multi(name).loss_and_slopes(&empty).1.iter().all(|derivative| derivative.is_finite()), "{name}");
+        assert!(multi(name).loss_and_derivatives(&empty).1.iter().all(|derivative| derivative.is_finite()), "{name}");
     }
 }
 

@@ -29,7 +29,7 @@ fn priors_are_distributions() {
         // f p (1 − p) is the derivative of F(σ(z)).
         for k in 1..60 {
             let (z, step) = (f64::from(k) / 5.0 - 6.0, 1e-5);
-            let at = |z: f64| prior.cdf_at(scorewise::prior::Chance::from_logit(z));
+            let at = |z: f64| prior.cdf_at(scorewise::prior::Probability::from_logit(z));
             let difference = (at(z + step) - at(z - step)) / (2.0 * step);
             let got = prior.logit_density(z);
             assert!(

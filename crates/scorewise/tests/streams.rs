@@ -36,7 +36,7 @@ fn different_purposes_seeds_and_numbers_have_different_streams() {
                 for restart in 0..5 {
                     let start = stream(member_seed, Purpose::Restart, restart);
                     assert_new(start, format!("restart {restart} of member {member} of fold {fold} of {seed}"));
-                    for purpose in [Purpose::FirstWeights, Purpose::BatchOrder] {
+                    for purpose in [Purpose::InitialWeights, Purpose::BatchOrder] {
                         let name = purpose.name();
                         assert_new(stream(start, purpose, 0), format!("{name} {restart} {member} {fold} of {seed}"));
                     }

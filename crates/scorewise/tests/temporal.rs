@@ -295,10 +295,10 @@ fn matrix_of_several_sequences_is_the_sum_of_their_matrices() {
         // Two passes over batches of whole sequences give the gradient of a single batch.
         let mut all_rows = vec![0.0; logits.len()];
         loss.value_and_gradient(&divided, &mut all_rows).unwrap();
-        let slopes = loss.slopes(&sum).unwrap();
+        let derivatives = loss.derivatives(&sum).unwrap();
         let (mut first, mut second) = (vec![0.0; 9], vec![0.0; 14]);
-        loss.gradient_with(slopes, &alone(&a), &mut first).unwrap();
-        loss.gradient_with(slopes, &alone(&b), &mut second).unwrap();
+        loss.gradient_with(derivatives, &alone(&a), &mut first).unwrap();
+        loss.gradient_with(derivatives, &alone(&b), &mut second).unwrap();
         for (got, expected) in [first, second].concat().iter().zip(&all_rows) {
             assert!((got - expected).abs() < 1e-15);
         }

@@ -6,9 +6,11 @@
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
 use scorewise::sweep::sweep;
-use scorewise::theory::{self, FRACTIONS, Law, Matrices, bounds, calibrated_threshold, lipschitz, taylor};
+use scorewise::theory::{
+    self, DEFAULT_FRACTIONS, Matrices, ScoreDistribution, bounds, calibrated_threshold, lipschitz, taylor,
+};
 use scorewise::{
-    Confusion, Counts, Direction, Error, ExactLoss, Logits, Prior, Probabilities, Rows, Score, ScoreLoss, Shape,
+    ClassCounts, Confusion, Direction, Error, ExactLoss, Logits, Prior, Probabilities, Rows, Score, ScoreLoss, Shape,
     is_positive,
 };
 
@@ -23,7 +25,7 @@ use common::{Batch, Random, all_scores, assert_close, each_batch, priors, score}
 fn class_counts_are_the_same_for_every_threshold_and_prior() {
     each_batch(1, 2000, |random, batch, prior| {
         let counts = batch.counts();
-        let assert_same_counts = |found: Counts| {
+        let assert_same_counts = |found: ClassCounts| {
             assert_close(found.positives, counts.positives, 1e-13, prior);
             assert_close(found.negatives, counts.negatives, 1e-13, prior);
         };
@@ -70,7 +72,7 @@ fn covariance_and_joint_deviation_are_means_over_thresholds() {
         // TP and FP both rise as the threshold falls.
         assert!(mixed >= -1e-12);
         let joint = brute(&|c| ((c.tn - mean.tn).abs() - (c.tp - mean.tp).abs()).abs());
-        assert_close(matrices.unlike_deviation(), joint, 1e-12, prior);
+        assert_close(matrices.deviation_difference(), joint, 1e-12, prior);
     });
 }
 
@@ -98,7 +100,7 @@ fn expected_score_equals_brute_force_for_every_score() {
 fn tails_and_quantiles_of_a_score_match_brute_force() {
     each_batch(5, 1000, |random, batch, prior| {
         let csi = score("csi");
-        let distribution = Law::new(&csi, prior, &batch.rows()).unwrap();
+        let distribution = ScoreDistribution::new(&csi, prior, &batch.rows()).unwrap();
         assert!(distribution.atoms().windows(2).all(|pair| pair[0].value < pair[1].value));
         assert_close(distribution.atoms().iter().map(|atom| atom.probability).sum(), 1.0, 1e-12, prior);
         assert_eq!(
@@ -147,7 +149,7 @@ fn expected_score_agrees_with_a_million_random_thresholds() {
         for (k, score) in scores.iter().enumerate() {
             let mean = sums[k] / draws as f64;
             let standard_error = ((squares[k] / draws as f64 - mean * mean) / draws as f64).sqrt();
-            let exact = Law::new(score, &prior, &batch.rows()).unwrap().mean();
+            let exact = ScoreDistribution::new(score, &prior, &batch.rows()).unwrap().mean();
             assert!(
                 (mean - exact).abs() <= 4.0 * standard_error,
                 "{score}, {text}: {mean}, expected {exact} ± {standard_error}"
@@ -219,8 +221,8 @@ fn gradient_of_the_score_loss_needs_two_numbers_per_batch() {
         let mut gradient = vec![0.0; logits.len()];
         let value = loss.value_and_gradient(&rows, &mut gradient).unwrap();
         let confusion = loss.expect(&rows).unwrap();
-        let slopes = score.formula().slopes(&confusion);
-        let (g1, g0) = (slopes.tp - slopes.fn_, slopes.fp - slopes.tn);
+        let derivatives = score.formula().derivatives(&confusion);
+        let (g1, g0) = (derivatives.tp - derivatives.fn_, derivatives.fp - derivatives.tn);
         let sign = if score.direction() == Direction::Lower { -1.0 } else { 1.0 };
         for (row, z) in logits.iter().enumerate() {
             let p = 1.0 / (1.0 + (-z).exp());
@@ -236,10 +238,10 @@ fn gradient_of_the_score_loss_needs_two_numbers_per_batch() {
             let (first, second) = (part(0..split), part(split..logits.len()));
             let whole = loss.expect(&first).unwrap() + loss.expect(&second).unwrap();
             assert_close(loss.of(&whole).unwrap(), value, 1e-11, &(score.name(), prior));
-            let slopes = loss.slopes(&whole).unwrap();
+            let derivatives = loss.derivatives(&whole).unwrap();
             let mut parts = vec![0.0; logits.len()];
-            loss.gradient_with(slopes, &first, &mut parts[..split]).unwrap();
-            loss.gradient_with(slopes, &second, &mut parts[split..]).unwrap();
+            loss.gradient_with(derivatives, &first, &mut parts[..split]).unwrap();
+            loss.gradient_with(derivatives, &second, &mut parts[split..]).unwrap();
             parts
                 .iter()
                 .zip(&gradient)
@@ -253,7 +255,8 @@ fn linear_scores_have_the_same_derivatives_at_every_matrix() {
     let mut random = Random(10);
     for score in all_scores().iter().filter(|score| score.shape() == Shape::Linear) {
         for _ in 0..100 {
-            let counts = Counts { positives: 1.0 + random.below(50) as f64, negatives: 1.0 + random.below(50) as f64 };
+            let counts =
+                ClassCounts { positives: 1.0 + random.below(50) as f64, negatives: 1.0 + random.below(50) as f64 };
             let mut derivatives = || {
                 let (tp, fp) = (counts.positives * random.unit(), counts.negatives * random.unit());
                 score.formula().reduced(&Confusion::at(tp, fp, &counts))
@@ -309,7 +312,7 @@ fn proposition_1_bounds_hold_and_the_corrected_trace_is_tighter() {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         let counts = matrices.counts();
         let largest = counts.positives.max(counts.negatives).max(1.0);
-        let (low, high) = matrices.law_of(|confusion| confusion.tn + confusion.tp).range();
+        let (low, high) = matrices.distribution_of(|confusion| confusion.tn + confusion.tp).range();
         assert!(high - low <= counts.positives.max(counts.negatives));
         for fraction in [0.05, 0.3, 0.6, 0.75, 0.9, 1.0, random.unit()] {
             let epsilon = fraction * largest;
@@ -322,9 +325,9 @@ fn proposition_1_bounds_hold_and_the_corrected_trace_is_tighter() {
         // FP deviates as much as TN, and FN as much as TP.
         let mean = matrices.expected();
         let epsilon = 0.37 * largest;
-        let false_alarms = matrices.law_of(|confusion| confusion.fp).tail(mean.fp, epsilon);
+        let false_alarms = matrices.distribution_of(|confusion| confusion.fp).tail(mean.fp, epsilon);
         assert_close(bounds::negatives(&matrices, epsilon).exact, false_alarms, 1e-12, prior);
-        let misses = matrices.law_of(|confusion| confusion.fn_).tail(mean.fn_, epsilon);
+        let misses = matrices.distribution_of(|confusion| confusion.fn_).tail(mean.fn_, epsilon);
         assert_close(bounds::positives(&matrices, epsilon).exact, misses, 1e-12, prior);
     });
 }
@@ -387,7 +390,7 @@ fn lipschitz_constant_bounds_the_change_between_any_two_matrices() {
     let mut random = Random(15);
     for score in all_scores() {
         for _ in 0..20 {
-            let counts = Counts { positives: 40.0 * random.unit(), negatives: 40.0 * random.unit() };
+            let counts = ClassCounts { positives: 40.0 * random.unit(), negatives: 40.0 * random.unit() };
             let Some(k) = lipschitz(&score, &counts) else { continue };
             let mut matrix = || {
                 // Include the corners, where most scores have the largest gradient.
@@ -407,7 +410,7 @@ fn lipschitz_constant_bounds_the_change_between_any_two_matrices() {
 #[test]
 fn lipschitz_constants_match_the_known_ones() {
     for (p, n) in [(30.0, 170.0), (50.0, 50.0), (3.0, 997.0), (800.0, 200.0), (1.25, 7.375)] {
-        let counts = Counts { positives: p, negatives: n };
+        let counts = ClassCounts { positives: p, negatives: n };
         for (name, expected) in [
             ("accuracy", 2.0 / (p + n)),
             ("recall", 1.0 / p),
@@ -433,7 +436,7 @@ fn lipschitz_constants_of_fractions_are_attained_within_a_thousandth() {
         for round in 0..5 {
             let positives = 1.0 + 300.0 * random.unit();
             let negatives = if round == 0 { positives } else { 1.0 + 3000.0 * random.unit() };
-            let counts = Counts { positives, negatives };
+            let counts = ClassCounts { positives, negatives };
             let Some(found) = lipschitz(score, &counts) else { continue };
             let mut largest = 0.0f64;
             for (tp, fp) in (0..=100).flat_map(|tp| (0..=100).map(move |fp| (tp, fp))) {
@@ -533,7 +536,7 @@ fn report_agrees_with_its_parts() {
     let scores = ["f1", "tss", "mcc", "far", "frequency_bias"].map(score);
     each_batch(19, 300, |random, batch, prior| {
         let score = &scores[random.below(scores.len())];
-        let theory = theory::report(score, prior, &batch.rows(), &FRACTIONS, None).unwrap();
+        let theory = theory::report(score, prior, &batch.rows(), &DEFAULT_FRACTIONS, None).unwrap();
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         let distribution = matrices.law(score).unwrap();
         assert_eq!(theory.expected_confusion, matrices.expected());
@@ -562,12 +565,18 @@ fn report_is_the_same_for_logits_f32_and_probabilities() {
     let probabilities = logits_f64.map(|z| 1.0 / (1.0 + (-z).exp()));
     let (f1, prior) = (score("f1"), Prior::uniform());
     let from_f32 =
-        theory::report(&f1, &prior, &Rows::new(Logits(&logits), &labels).unwrap(), &FRACTIONS, None).unwrap();
+        theory::report(&f1, &prior, &Rows::new(Logits(&logits), &labels).unwrap(), &DEFAULT_FRACTIONS, None).unwrap();
     let exact =
-        theory::report(&f1, &prior, &Rows::new(Logits(&logits_f64), &labels).unwrap(), &FRACTIONS, None).unwrap();
-    let other =
-        theory::report(&f1, &prior, &Rows::new(Probabilities(&probabilities), &labels).unwrap(), &FRACTIONS, None)
+        theory::report(&f1, &prior, &Rows::new(Logits(&logits_f64), &labels).unwrap(), &DEFAULT_FRACTIONS, None)
             .unwrap();
+    let other = theory::report(
+        &f1,
+        &prior,
+        &Rows::new(Probabilities(&probabilities), &labels).unwrap(),
+        &DEFAULT_FRACTIONS,
+        None,
+    )
+    .unwrap();
     assert_eq!(from_f32, exact);
     assert_close(other.expected_score, exact.expected_score, 1e-14, &"expected score");
     assert_eq!(other.bounds.len(), exact.bounds.len());
@@ -581,10 +590,11 @@ fn report_rejects_invalid_input() {
     let report = |score: &Score, fractions: &[f64]| theory::report(score, &Prior::uniform(), &rows, fractions, None);
     let message = report(&score("f1"), &[0.5, 0.0]).unwrap_err().to_string();
     assert_eq!(message, "fractions of the range must be above 0, not 0");
-    let overflow = report(&score("exp(1000*tp)"), &FRACTIONS).unwrap_err();
+    let overflow = report(&score("exp(1000*tp)"), &DEFAULT_FRACTIONS).unwrap_err();
     assert_eq!(overflow, Error::NotFinite { score: "exp(1000*tp)".into() });
     let invalid = Rows::new(Probabilities(&[0.7, 1.2]), &labels).unwrap();
-    let message = theory::report(&score("f1"), &Prior::uniform(), &invalid, &FRACTIONS, None).unwrap_err().to_string();
+    let message =
+        theory::report(&score("f1"), &Prior::uniform(), &invalid, &DEFAULT_FRACTIONS, None).unwrap_err().to_string();
     assert_eq!(message, "probabilities, row 1: 1.2 does not lie between 0 and 1");
 }
 

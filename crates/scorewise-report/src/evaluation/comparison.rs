@@ -1,6 +1,6 @@
 //! Two forecasts of the same rows: which one is better by a score, and how certain that is.
 
-use scorewise::sweep::{Bootstrap, Paired, Sweep, confusion, sweep};
+use scorewise::sweep::{Bootstrap, PairedScores, Sweep, confusion, sweep};
 use scorewise::{Direction, Probabilities, Real, Result, Rows, Score};
 use serde::{Deserialize, Serialize};
 
@@ -43,7 +43,7 @@ pub struct ForecastComparison {
     /// The score of each at its threshold.
     pub values: [Option<f64>; 2],
     /// The scores and their difference in each replicate.
-    pub paired: Paired,
+    pub paired: PairedScores,
     rows: usize,
     positives: usize,
     replicates: usize,
@@ -212,7 +212,7 @@ impl ForecastComparison {
     /// The result as JSON.
     #[must_use]
     pub fn summary(&self) -> ComparisonSummary {
-        let Paired { first, second, difference, .. } = &self.paired;
+        let PairedScores { first, second, difference, .. } = &self.paired;
         let forecast = |k: usize, interval: Option<(f64, f64)>| {
             let Estimate { value, low, high } = Estimate::new(self.values[k], interval);
             let (name, threshold) = (self.names[k].clone(), self.thresholds[k]);

@@ -1,6 +1,6 @@
 //! The models of a cross-validation, each on its own test rows.
 
-use scorewise::Spread;
+use scorewise::MeanAndDeviation;
 use scorewise::sweep::Bootstrap;
 use scorewise_train::Result;
 use scorewise_train::plan::Plan;
@@ -51,7 +51,7 @@ pub fn evaluate_folds(folds: &[FoldResult], plan: &Plan, bootstrap: &Bootstrap) 
         });
     }
     let values: Vec<f64> = each.iter().filter_map(FoldSummary::value).collect();
-    let spread = Spread::of(&values);
+    let spread = MeanAndDeviation::of(&values);
     Ok(FoldsSummary {
         each,
         mean: spread.map(|spread| spread.mean),

@@ -162,7 +162,7 @@ fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Opti
 }
 
 fn bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
-    let bin = |bin: scorewise::sweep::Bin| document::PredictionBin {
+    let bin = |bin: scorewise::sweep::ProbabilityBin| document::PredictionBin {
         low: bin.low,
         high: bin.high,
         mean: bin.mean,

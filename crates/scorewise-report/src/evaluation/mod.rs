@@ -63,8 +63,8 @@ pub use registry::{
 };
 pub use report::{ReportOptions, forecast_report, theory_document};
 pub use reproduction::{
-    DifferenceBlocks, DifferenceSummary, MeanAndDeviation, PaperComparison, PaperRow, ReproductionRow,
-    ReproductionSummary, ThresholdPair, best_thresholds,
+    DifferenceBlocks, DifferenceSummary, MeanAndSd, PaperComparison, PaperRow, ReproductionRow, ReproductionSummary,
+    ThresholdPair, best_thresholds,
 };
 pub use summary::{Estimate, NamedEstimate, ScoreSummary};
 pub use theory::{BoundSummary, TheorySummary, theory_page};

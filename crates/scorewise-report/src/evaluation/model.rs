@@ -1,7 +1,7 @@
 //! A trained model on its training, validation and test rows.
 
 use scorewise::sweep::{Bootstrap, Resampling, Sweep, confusion, sweep};
-use scorewise::theory::{FRACTIONS, Law, report};
+use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, report};
 use scorewise::{Confusion, Direction, Prior, Probabilities, Rows, Score};
 use scorewise_train::Result;
 use scorewise_train::fit::{self, Fit};
@@ -312,8 +312,8 @@ pub fn model_document(
     document.forecast = Some(forecast(swept, &options));
     if let Some(prior) = &prior {
         document.theory = Some(with_rows(answers, |rows| {
-            let theory = report(&score, prior, rows, &FRACTIONS, None)?;
-            Ok(theory_page(&score, prior, &theory, &Law::new(&score, prior, rows)?))
+            let theory = report(&score, prior, rows, &DEFAULT_FRACTIONS, None)?;
+            Ok(theory_page(&score, prior, &theory, &ScoreDistribution::new(&score, prior, rows)?))
         })?);
     }
     Ok(document)

@@ -2,7 +2,7 @@
 
 use scorewise::multiclass::{Average, MultiConfusion, MultiScore};
 use scorewise::prior::{FAMILIES, Family};
-use scorewise::score::{Parameter, ROWS, Row, no_skill};
+use scorewise::score::{Parameter, REGISTRY, RegistryEntry, no_skill};
 use scorewise::{Confusion, Direction, Prior, Score, Shape};
 use serde::Serialize;
 
@@ -131,7 +131,7 @@ impl ScoreDescription {
             |parameter: &Parameter| ParameterDescription { name: parameter.name, default: parameter.default };
         ScoreDescription {
             name: score.name().to_string(),
-            signature: row.map_or(score.name().to_string(), Row::signature),
+            signature: row.map_or(score.name().to_string(), RegistryEntry::signature),
             formula: score.formula().text(),
             latex: score.formula().latex(),
             python: score.formula().python(),
@@ -191,7 +191,7 @@ impl PriorDescription {
 
 /// Every score of the registry; those with parameters at an example of them.
 pub fn registered_scores() -> impl Iterator<Item = Score> {
-    ROWS.iter().filter_map(Score::example)
+    REGISTRY.iter().filter_map(Score::example)
 }
 
 /// Every family of priors.

@@ -1,7 +1,7 @@
 //! The data of a page about the predictions of one forecast.
 
 use scorewise::sweep::{Bootstrap, Condition, Sweep, sweep};
-use scorewise::theory::{FRACTIONS, Law, Theory, report};
+use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, Theory, report};
 use scorewise::{Prior, Probabilities, Real, Result, Rows, Score};
 
 use super::forecast::{ForecastOptions, forecast};
@@ -62,8 +62,8 @@ pub fn forecast_report<R: Real>(
     document.forecast = Some(forecast(&sweep, &options));
     document.training = training;
     if let Some(prior) = prior {
-        let theory = report(score, prior, rows, &FRACTIONS, None)?;
-        document.theory = Some(theory_page(score, prior, &theory, &Law::new(score, prior, rows)?));
+        let theory = report(score, prior, rows, &DEFAULT_FRACTIONS, None)?;
+        document.theory = Some(theory_page(score, prior, &theory, &ScoreDistribution::new(score, prior, rows)?));
     }
     Ok(Ok(document))
 }
@@ -74,7 +74,7 @@ pub fn theory_document(
     score: &Score,
     prior: &Prior,
     theory: &Theory,
-    law: &Law,
+    law: &ScoreDistribution,
     sweep: &Sweep,
     classes: [String; 2],
     provenance: Provenance,

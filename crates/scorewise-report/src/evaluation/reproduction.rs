@@ -1,6 +1,6 @@
 //! The experiments of the paper: our results beside the published ones.
 
-use scorewise::{Prior, Score, Spread};
+use scorewise::{MeanAndDeviation, Prior, Score};
 use scorewise_train::reproduce::{
     Contender, Difference, Experiment, MEMBERS, ResultRow, TEST_HOURS, Trial, WINDOW_STEP_HOURS, WINDOWS, paper,
 };
@@ -68,9 +68,9 @@ pub struct ReproductionRow {
     /// In how many the best threshold lies outside the support of the prior.
     pub out_of_support: Option<usize>,
     /// The epochs of a training.
-    pub epochs: Option<MeanAndDeviation>,
+    pub epochs: Option<MeanAndSd>,
     /// The best threshold on the training rows.
-    pub threshold: Option<MeanAndDeviation>,
+    pub threshold: Option<MeanAndSd>,
     /// The score on the training rows.
     pub train: ThresholdPair,
     /// The score on the test rows.
@@ -97,9 +97,9 @@ pub struct PaperRow {
     /// In how many the best threshold lies outside the support of the prior.
     pub out_of_support: Option<usize>,
     /// The epochs of a training.
-    pub epochs: Option<MeanAndDeviation>,
+    pub epochs: Option<MeanAndSd>,
     /// The best threshold on the training rows.
-    pub threshold: Option<MeanAndDeviation>,
+    pub threshold: Option<MeanAndSd>,
     /// The score on the training rows.
     pub train: ThresholdPair,
 }
@@ -108,14 +108,14 @@ pub struct PaperRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdPair {
     /// At one half.
-    pub half: Option<MeanAndDeviation>,
+    pub half: Option<MeanAndSd>,
     /// At the best threshold of the training rows.
-    pub best: Option<MeanAndDeviation>,
+    pub best: Option<MeanAndSd>,
 }
 
 /// A mean and a standard deviation, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MeanAndDeviation {
+pub struct MeanAndSd {
     /// The mean.
     pub mean: f64,
     /// The standard deviation; `None` for a single number.
@@ -352,10 +352,12 @@ fn difference(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     Difference::of(&pairs, (TEST_HOURS / WINDOW_STEP_HOURS).min(WINDOWS), seed)
 }
 
-fn spread(spread: Option<Spread>, digits: usize) -> String {
+fn spread(spread: Option<MeanAndDeviation>, digits: usize) -> String {
     match spread {
-        Some(Spread { mean, deviation: Some(deviation) }) => format!("{mean:.digits$} ± {deviation:.*}", digits.min(3)),
-        Some(Spread { mean, deviation: None }) => format!("{mean:.digits$}"),
+        Some(MeanAndDeviation { mean, deviation: Some(deviation) }) => {
+            format!("{mean:.digits$} ± {deviation:.*}", digits.min(3))
+        }
+        Some(MeanAndDeviation { mean, deviation: None }) => format!("{mean:.digits$}"),
         None => String::new(),
     }
 }
@@ -363,8 +365,9 @@ fn spread(spread: Option<Spread>, digits: usize) -> String {
 impl ReproductionRow {
     fn new(line: &ResultRow) -> Self {
         let contender = line.contender.parse::<Contender>().ok();
-        let spread =
-            |spread: Option<Spread>| spread.map(|Spread { mean, deviation }| MeanAndDeviation { mean, sd: deviation });
+        let spread = |spread: Option<MeanAndDeviation>| {
+            spread.map(|MeanAndDeviation { mean, deviation }| MeanAndSd { mean, sd: deviation })
+        };
         ReproductionRow {
             score: line.score.clone(),
             contender: line.contender.clone(),

@@ -1,6 +1,6 @@
 //! A score under a random threshold: the exact values beside the bounds of the paper.
 
-use scorewise::theory::{FRACTIONS, Law, Theory, report};
+use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, Theory, report};
 use scorewise::{Confusion, Predictions, Prior, Result, Rows, Score};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -55,7 +55,7 @@ pub struct BoundSummary {
 impl TheorySummary {
     /// The theory of these rows, as JSON.
     pub fn new<P: Predictions>(score: &Score, prior: &Prior, rows: &Rows<'_, P>) -> Result<Self> {
-        Ok(TheorySummary::from_theory(score, prior, &report(score, prior, rows, &FRACTIONS, None)?))
+        Ok(TheorySummary::from_theory(score, prior, &report(score, prior, rows, &DEFAULT_FRACTIONS, None)?))
     }
 
     /// The theory as JSON.
@@ -84,7 +84,7 @@ impl TheorySummary {
 
 /// The data of the page.
 #[must_use]
-pub fn theory_page(score: &Score, prior: &Prior, theory: &Theory, law: &Law) -> document::TheoryReport {
+pub fn theory_page(score: &Score, prior: &Prior, theory: &Theory, law: &ScoreDistribution) -> document::TheoryReport {
     let bounds = theory.bounds.iter().map(|bound| document::TheoryBound {
         name: bound.name.clone(),
         exact: finite(bound.exact),

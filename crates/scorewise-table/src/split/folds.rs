@@ -42,7 +42,7 @@ impl Split {
         }
         let (mut all, mut notes) = (Vec::new(), Vec::new());
         for repeat in 0..folds.repeats {
-            let seed = stream(seed, Purpose::FoldsRepeat, repeat as u64);
+            let seed = stream(seed, Purpose::CrossValidationRepeat, repeat as u64);
             let (sides, order_notes) = match self {
                 Split::Random => (folds.random(labels, seed)?, Vec::new()),
                 Split::Time(column) => folds.time(table, labels, column.as_deref())?,
@@ -108,7 +108,7 @@ impl Folds {
                 let (test, rest): (Vec<u32>, Vec<u32>) =
                     labels.rows().into_iter().partition(|row| fold_of[*row as usize] == Some(fold));
                 test.iter().for_each(|row| sides[*row as usize] = TEST);
-                let mut strata = strata(labels, &rest, stream(seed, Purpose::FoldParts, fold as u64));
+                let mut strata = strata(labels, &rest, stream(seed, Purpose::FoldSplit, fold as u64));
                 take(&mut strata, self.validation, VALIDATION, &mut sides);
                 strata.iter().flatten().for_each(|row| sides[*row as usize] = TRAINING);
                 sides
@@ -132,7 +132,7 @@ impl Folds {
                 let rest: Vec<u32> = rows.iter().copied().filter(|row| !is_test(groups.codes[*row as usize])).collect();
                 let rest_counts = GroupCounts::new(&groups, labels, &rest);
                 let shares = [1.0 - self.validation, self.validation];
-                let set_of = rest_counts.assign(&shares, classes, stream(seed, Purpose::FoldParts, fold as u64));
+                let set_of = rest_counts.assign(&shares, classes, stream(seed, Purpose::FoldSplit, fold as u64));
                 let side = |group: &u32| match set_of[*group as usize] {
                     _ if is_test(*group) => TEST,
                     Some(0) => TRAINING,

@@ -26,7 +26,7 @@ pub fn deal_hands(strata: &[Vec<u32>], blocks: usize, networks: usize, seed: u64
         for (number, stratum) in strata.iter().enumerate() {
             let mut rows = stratum.clone();
             rows.sort_unstable();
-            shuffle(&mut rows, &mut random(seed, Purpose::ValidationDeal, (round * strata.len() + number) as u64));
+            shuffle(&mut rows, &mut random(seed, Purpose::MemberSplit, (round * strata.len() + number) as u64));
             let border = |block: usize| block * rows.len() / blocks;
             for (block, network) in networks.iter_mut().enumerate() {
                 network.validation.extend(&rows[border(block)..border(block + 1)]);

@@ -1,7 +1,7 @@
 //! Logits, labels and weights of the rows of a batch, gathered for the loss.
 
 use scorewise::multiclass::{ClassRows, OneOf, softmax};
-use scorewise::prior::Chance;
+use scorewise::prior::Probability;
 use scorewise::sweep::{Best, sweep};
 use scorewise::{Logits, Probabilities, Result, Rows, Score};
 
@@ -98,7 +98,7 @@ impl Batch {
         let outputs = self.outputs();
         let mut row_probabilities = vec![0.0; outputs];
         let probability = |logits: &[f32]| match logits {
-            [logit] => Chance::from_logit(f64::from(*logit)).p,
+            [logit] => Probability::from_logit(f64::from(*logit)).p,
             logits => {
                 softmax(logits, &mut row_probabilities);
                 row_probabilities[class]

@@ -131,7 +131,7 @@ impl Network {
     /// Initial weights drawn uniformly within ±√(6/(inputs + outputs)) (Glorot), and biases of 0.
     #[must_use]
     pub fn glorot(shape: NetworkShape, seed: u64) -> Self {
-        let mut random = random(seed, Purpose::FirstWeights, 0);
+        let mut random = random(seed, Purpose::InitialWeights, 0);
         let mut parameters = vec![0.0; shape.parameters()];
         for layer in shape.layers() {
             let limit = (6.0 / (layer.inputs + layer.outputs) as f64).sqrt();

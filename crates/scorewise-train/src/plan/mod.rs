@@ -16,7 +16,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
-use scorewise::{Counts, CrossEntropy, ExactLoss, Loss, Prior, ScoreLoss};
+use scorewise::{ClassCounts, CrossEntropy, ExactLoss, Loss, Prior, ScoreLoss};
 use scorewise_table::encode::Choice;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::split::Split;
@@ -168,7 +168,7 @@ impl Plan {
                 LossName::Exact => Loss::Exact(ExactLoss::new(score, self.prior.clone())),
                 LossName::CrossEntropy => Loss::CrossEntropy(CrossEntropy::plain()),
                 LossName::WeightedCrossEntropy => {
-                    let counts = Counts { negatives: weights[0], positives: weights[1] };
+                    let counts = ClassCounts { negatives: weights[0], positives: weights[1] };
                     Loss::CrossEntropy(CrossEntropy::balanced(&counts)?)
                 }
             }));

@@ -1,7 +1,7 @@
 //! The published results: Tables 1 and 2 of Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss (SOL) functions.
 //! Pattern Recognition 132, 108913.
 
-use scorewise::Spread;
+use scorewise::MeanAndDeviation;
 
 use super::Experiment;
 use super::summary::ResultRow;
@@ -77,7 +77,7 @@ const TABLE_2: [(&str, &str, usize, [PrintedSpread; 6]); 10] = [
 /// The rows of the paper's table for an experiment, in its order.
 #[must_use]
 pub fn paper(experiment: Experiment) -> Vec<ResultRow> {
-    let spread = |(mean, deviation): PrintedSpread| Some(Spread { mean, deviation: Some(deviation) });
+    let spread = |(mean, deviation): PrintedSpread| Some(MeanAndDeviation { mean, deviation: Some(deviation) });
     let row = |score: &str, contender: &str, successes: usize| ResultRow {
         score: score.into(),
         contender: contender.into(),

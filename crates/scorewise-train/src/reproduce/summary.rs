@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use scorewise::{Purpose, Spread};
+use scorewise::{MeanAndDeviation, Purpose};
 
 use super::trial::Trial;
 use scorewise_table::split::random;
@@ -23,17 +23,17 @@ pub struct ResultRow {
     /// Number of trials whose τ* lies outside the support of the prior.
     pub outside: Option<usize>,
     /// Number of epochs.
-    pub epochs: Option<Spread>,
+    pub epochs: Option<MeanAndDeviation>,
     /// τ*, the best threshold on the training rows.
-    pub threshold: Option<Spread>,
+    pub threshold: Option<MeanAndDeviation>,
     /// The training score at ½.
-    pub train_half: Option<Spread>,
+    pub train_half: Option<MeanAndDeviation>,
     /// The training score at τ*.
-    pub train_best: Option<Spread>,
+    pub train_best: Option<MeanAndDeviation>,
     /// The test score at ½.
-    pub test_half: Option<Spread>,
+    pub test_half: Option<MeanAndDeviation>,
     /// The test score at τ*.
-    pub test_best: Option<Spread>,
+    pub test_best: Option<MeanAndDeviation>,
 }
 
 impl ResultRow {
@@ -45,7 +45,7 @@ impl ResultRow {
         let first = trials.first()?;
         let successful: Vec<&Trial> = trials.iter().copied().filter(|trial| trial.success).collect();
         let spread = |value: fn(&Trial) -> Option<f64>| {
-            Spread::of(&successful.iter().filter_map(|trial| value(trial)).collect::<Vec<_>>())
+            MeanAndDeviation::of(&successful.iter().filter_map(|trial| value(trial)).collect::<Vec<_>>())
         };
         Some(ResultRow {
             score: first.score.clone(),
@@ -86,7 +86,7 @@ impl Difference {
     #[must_use]
     pub fn of(pairs: &[(f64, f64)], block: usize, seed: u64) -> Option<Self> {
         let differences: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours - theirs).collect();
-        let mean = Spread::of(&differences)?.mean;
+        let mean = MeanAndDeviation::of(&differences)?.mean;
         let interval = bootstrap_interval(&differences, 1, random(seed, Purpose::Difference, 0));
         // At least one repeat, and at most all of them.
         let block_length = block.clamp(1, differences.len());

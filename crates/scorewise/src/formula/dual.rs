@@ -19,38 +19,41 @@ pub struct Dual<T, const N: usize> {
     /// The value.
     pub value: T,
     /// The derivative of the value in each direction.
-    pub slopes: [T; N],
+    pub derivatives: [T; N],
 }
 
 impl<T: Number, const N: usize> Dual<T, N> {
     /// A dual number from a value and its derivatives.
-    pub fn new(value: T, slopes: [T; N]) -> Self {
-        Dual { value, slopes }
+    pub fn new(value: T, derivatives: [T; N]) -> Self {
+        Dual { value, derivatives }
     }
 
     fn combine_derivatives(self, other: Self, combine: impl Fn(T, T) -> T) -> [T; N] {
-        std::array::from_fn(|k| combine(self.slopes[k], other.slopes[k]))
+        std::array::from_fn(|k| combine(self.derivatives[k], other.derivatives[k]))
     }
 }
 
 impl<T: Number, const N: usize> Number for Dual<T, N> {
     fn constant(value: f64) -> Self {
-        Dual { value: T::constant(value), slopes: [T::constant(0.0); N] }
+        Dual { value: T::constant(value), derivatives: [T::constant(0.0); N] }
     }
     fn plus(self, other: Self) -> Self {
-        Dual { value: self.value.plus(other.value), slopes: self.combine_derivatives(other, T::plus) }
+        Dual { value: self.value.plus(other.value), derivatives: self.combine_derivatives(other, T::plus) }
     }
     fn minus(self, other: Self) -> Self {
-        Dual { value: self.value.minus(other.value), slopes: self.combine_derivatives(other, T::minus) }
+        Dual { value: self.value.minus(other.value), derivatives: self.combine_derivatives(other, T::minus) }
     }
     fn times(self, other: Self) -> Self {
         let (a, b) = (self.value, other.value);
-        Dual { value: a.times(b), slopes: self.combine_derivatives(other, |da, db| da.times(b).plus(a.times(db))) }
+        Dual { value: a.times(b), derivatives: self.combine_derivatives(other, |da, db| da.times(b).plus(a.times(db))) }
     }
     fn over(self, other: Self) -> Self {
         // (a/b)′ = (a′ − (a/b) b′) / b. The guard of the outer division also gives the derivative 0 at b = 0.
         let value = self.value.over(other.value);
-        Dual { value, slopes: self.combine_derivatives(other, |da, db| da.minus(value.times(db)).over(other.value)) }
+        Dual {
+            value,
+            derivatives: self.combine_derivatives(other, |da, db| da.minus(value.times(db)).over(other.value)),
+        }
     }
     fn power(self, other: Self) -> Self {
         let (x, y) = (self.value, other.value);
@@ -62,45 +65,45 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
             let through_base = by_base.times(dx);
             if dy.is_zero() { through_base } else { through_base.plus(by_exponent.times(dy)) }
         };
-        Dual { value, slopes: self.combine_derivatives(other, derivative) }
+        Dual { value, derivatives: self.combine_derivatives(other, derivative) }
     }
     fn sqrt(self) -> Self {
         let value = self.value.sqrt();
         let twice = value.plus(value);
-        Dual { value, slopes: self.slopes.map(|derivative| derivative.over(twice)) }
+        Dual { value, derivatives: self.derivatives.map(|derivative| derivative.over(twice)) }
     }
     fn ln(self) -> Self {
         // For x < 0 the guarded value is the constant 0; dividing by max(x, 0) makes the derivative 0 there as well.
         let above_zero = self.value.max(T::constant(0.0));
-        Dual { value: self.value.ln(), slopes: self.slopes.map(|derivative| derivative.over(above_zero)) }
+        Dual { value: self.value.ln(), derivatives: self.derivatives.map(|derivative| derivative.over(above_zero)) }
     }
     fn exp(self) -> Self {
         let value = self.value.exp();
-        Dual { value, slopes: self.slopes.map(|derivative| value.times(derivative)) }
+        Dual { value, derivatives: self.derivatives.map(|derivative| value.times(derivative)) }
     }
     fn negate(self) -> Self {
-        Dual { value: self.value.negate(), slopes: self.slopes.map(T::negate) }
+        Dual { value: self.value.negate(), derivatives: self.derivatives.map(T::negate) }
     }
     fn min(self, other: Self) -> Self {
-        let slopes = self.combine_derivatives(other, |mine, theirs| self.value.kink(other.value, mine, theirs));
-        Dual { value: self.value.min(other.value), slopes }
+        let derivatives = self.combine_derivatives(other, |mine, theirs| self.value.kink(other.value, mine, theirs));
+        Dual { value: self.value.min(other.value), derivatives }
     }
     fn max(self, other: Self) -> Self {
-        let slopes = self.combine_derivatives(other, |mine, theirs| self.value.kink(other.value, theirs, mine));
-        Dual { value: self.value.max(other.value), slopes }
+        let derivatives = self.combine_derivatives(other, |mine, theirs| self.value.kink(other.value, theirs, mine));
+        Dual { value: self.value.max(other.value), derivatives }
     }
     fn is_zero(self) -> bool {
-        self.value.is_zero() && self.slopes.iter().all(|derivative| derivative.is_zero())
+        self.value.is_zero() && self.derivatives.iter().all(|derivative| derivative.is_zero())
     }
     fn side(self, other: Self) -> Side {
         self.value.side(other.value)
     }
     fn blend(self, other: Self) -> Self {
-        Dual { value: self.value.blend(other.value), slopes: self.combine_derivatives(other, T::blend) }
+        Dual { value: self.value.blend(other.value), derivatives: self.combine_derivatives(other, T::blend) }
     }
     fn kink(self, other: Self, below: Self, above: Self) -> Self {
         let choose = |below: T, above: T| self.value.kink(other.value, below, above);
-        Dual { value: choose(below.value, above.value), slopes: below.combine_derivatives(above, choose) }
+        Dual { value: choose(below.value, above.value), derivatives: below.combine_derivatives(above, choose) }
     }
 }
 
@@ -116,13 +119,13 @@ mod tests {
     fn derivatives_match_the_analytic_ones() {
         let x = variable(3.0);
         let two = Dual::constant(2.0);
-        assert_eq!(x.times(x).slopes, [6.0]);
-        assert_eq!(two.over(x).slopes, [-2.0 / 9.0]);
-        assert_eq!(x.power(two).slopes, [6.0]);
-        assert!((two.power(x).slopes[0] - 8.0 * 2f64.ln()).abs() < 1e-14);
-        assert_eq!(x.ln().slopes, [1.0 / 3.0]);
-        assert_eq!(x.sqrt().slopes, [0.5 / 3f64.sqrt()]);
-        assert_eq!(x.negate().abs().slopes, [1.0]);
+        assert_eq!(x.times(x).derivatives, [6.0]);
+        assert_eq!(two.over(x).derivatives, [-2.0 / 9.0]);
+        assert_eq!(x.power(two).derivatives, [6.0]);
+        assert!((two.power(x).derivatives[0] - 8.0 * 2f64.ln()).abs() < 1e-14);
+        assert_eq!(x.ln().derivatives, [1.0 / 3.0]);
+        assert_eq!(x.sqrt().derivatives, [0.5 / 3f64.sqrt()]);
+        assert_eq!(x.negate().abs().derivatives, [1.0]);
     }
 
     #[test]
@@ -131,7 +134,7 @@ mod tests {
         assert_eq!(variable(1.0).over(zero), Dual::new(0.0, [0.0]));
         assert_eq!(zero.sqrt(), Dual::new(0.0, [0.0]));
         assert_eq!(variable(-2.0).ln(), Dual::new(0.0, [0.0]));
-        assert_eq!(zero.abs().slopes, [0.0]); // the mean of the derivatives −1 and 1 on the two sides
+        assert_eq!(zero.abs().derivatives, [0.0]); // the mean of the derivatives −1 and 1 on the two sides
     }
 
     #[test]
@@ -143,7 +146,7 @@ mod tests {
         };
         let (x, y) = (seed(3.0, [1.0, 0.0]), seed(5.0, [0.0, 1.0]));
         let result = x.times(x).times(y);
-        assert_eq!(result.slopes[0].slopes, [10.0, 6.0]);
-        assert_eq!(result.slopes[1].slopes, [6.0, 0.0]);
+        assert_eq!(result.derivatives[0].derivatives, [10.0, 6.0]);
+        assert_eq!(result.derivatives[1].derivatives, [6.0, 0.0]);
     }
 }

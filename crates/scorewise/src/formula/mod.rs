@@ -14,8 +14,8 @@
 //!
 //! // A formula may name registered scores, with parameters.
 //! let mixed = Formula::parse("0.5*tss + 0.5*fbeta(2)")?;
-//! let slopes = mixed.slopes(&finley); // ∂/∂tn, ∂/∂fp, ∂/∂fn, ∂/∂tp, computed with dual numbers
-//! assert!(slopes.tp > 0.0 && slopes.fp < 0.0);
+//! let derivatives = mixed.derivatives(&finley); // ∂/∂tn, ∂/∂fp, ∂/∂fn, ∂/∂tp, computed with dual numbers
+//! assert!(derivatives.tp > 0.0 && derivatives.fp < 0.0);
 //!
 //! let error = Formula::parse("tss + presicion").unwrap_err().to_string();
 //! assert!(error.contains("      ^^^^^^^^^") && error.contains("did you mean `precision`?"));
@@ -60,7 +60,7 @@ pub struct Formula {
 
 /// The partial derivatives of a score with respect to the four cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CellSlopes {
+pub struct CellDerivatives {
     /// ∂s/∂TN
     pub tn: f64,
     /// ∂s/∂FP
@@ -108,22 +108,30 @@ impl Formula {
 
     /// The partial derivatives with respect to the four cells.
     #[must_use]
-    pub fn slopes(&self, confusion: &Confusion) -> CellSlopes {
-        self.value_and_slopes(confusion).1
+    pub fn derivatives(&self, confusion: &Confusion) -> CellDerivatives {
+        self.value_and_derivatives(confusion).1
     }
 
     /// The value and its partial derivatives with respect to the four cells.
     #[must_use]
-    pub fn value_and_slopes(&self, confusion: &Confusion) -> (f64, CellSlopes) {
+    pub fn value_and_derivatives(&self, confusion: &Confusion) -> (f64, CellDerivatives) {
         let [tn, fp, fn_, tp] = confusion.array();
-        let result = self.slopes_with(tn, fp, fn_, tp, tp + fn_, fp + tn);
-        let [tn, fp, fn_, tp] = result.slopes;
-        (result.value, CellSlopes { tn, fp, fn_, tp })
+        let result = self.derivatives_with(tn, fp, fn_, tp, tp + fn_, fp + tn);
+        let [tn, fp, fn_, tp] = result.derivatives;
+        (result.value, CellDerivatives { tn, fp, fn_, tp })
     }
 
-    /// As [`Formula::value_and_slopes`] for any [`Number`] type. The class counts are passed in, so that they stay exact when
+    /// As [`Formula::value_and_derivatives`] for any [`Number`] type. The class counts are passed in, so that they stay exact when
     /// the cells are intervals.
-    pub(crate) fn slopes_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Dual<T, 4> {
+    pub(crate) fn derivatives_with<T: Number>(
+        &self,
+        tn: T,
+        fp: T,
+        fn_: T,
+        tp: T,
+        positives: T,
+        negatives: T,
+    ) -> Dual<T, 4> {
         let dual = |value: T, derivatives: [f64; 4]| Dual::new(value, derivatives.map(T::constant));
         let cells = CellValues([
             dual(tn, [1.0, 0.0, 0.0, 0.0]),
@@ -159,7 +167,7 @@ impl Formula {
             dual(positives.plus(negatives), 0.0, 0.0),
         ]);
         let result = self.evaluate(cells, &mut Vec::new());
-        Reduced { value: result.value, positive: result.slopes[0], negative: result.slopes[1] }
+        Reduced { value: result.value, positive: result.derivatives[0], negative: result.derivatives[1] }
     }
 
     /// The second derivatives at fixed class counts: [[∂²/∂TP², ∂²/∂TP∂FP], [∂²/∂FP∂TP, ∂²/∂FP²]].
@@ -175,11 +183,17 @@ impl Formula {
             Dual::constant(tp + fn_),
             Dual::constant(fp + tn),
         );
-        [result.positive.slopes, result.negative.slopes]
+        [result.positive.derivatives, result.negative.derivatives]
     }
 
     /// The range of values while TP and FP vary within a box at fixed class counts, rounding included.
-    pub(crate) fn bound(&self, tp: Interval, fp: Interval, counts: &Counts, scratch: &mut Vec<Interval>) -> Interval {
+    pub(crate) fn bound(
+        &self,
+        tp: Interval,
+        fp: Interval,
+        counts: &ClassCounts,
+        scratch: &mut Vec<Interval>,
+    ) -> Interval {
         self.with_class_counts.evaluate(&CellValues::at(tp, fp, counts), scratch)
     }
 
@@ -188,14 +202,14 @@ impl Formula {
         &self,
         tp: &[f64; LANES],
         fp: &[f64; LANES],
-        counts: &Counts,
+        counts: &ClassCounts,
         scratch: &mut Vec<Lanes>,
     ) -> [f64; LANES] {
         self.with_class_counts.evaluate(&CellValues::at(Lanes(*tp), Lanes(*fp), counts), scratch).0
     }
 
     /// The value at one pair (TP, FP), and whether it is defined.
-    pub(crate) fn checked_at(&self, tp: f64, fp: f64, counts: &Counts, scratch: &mut Vec<Checked>) -> Checked {
+    pub(crate) fn checked_at(&self, tp: f64, fp: f64, counts: &ClassCounts, scratch: &mut Vec<Checked>) -> Checked {
         self.with_class_counts.evaluate(&CellValues::at(Checked::constant(tp), Checked::constant(fp), counts), scratch)
     }
 
@@ -254,7 +268,7 @@ impl Formula {
 
 /// The weighted numbers of positives P and negatives N of a data set, which stay fixed while the threshold varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Counts {
+pub struct ClassCounts {
     /// P, the total weight of the rows labelled 1.
     pub positives: f64,
     /// N, the total weight of the rows labelled 0.

@@ -12,7 +12,7 @@
 use super::error::{FormulaError, Span, excerpt};
 use super::token::{SpannedToken, Token, tokenize};
 use super::tree::{Binary, Builder, Cell, LimitExceeded, Node, Tree, Unary};
-use crate::score::registry::{self, Direction, Row};
+use crate::score::registry::{self, Direction, RegistryEntry};
 
 /// Maximum nesting of brackets, signs and powers: more than any real formula needs, and far below what would overflow the stack.
 const MAX_NESTING: usize = 64;
@@ -300,7 +300,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The values of a score's parameters: given by position or by name, or the default.
-    fn arguments(&mut self, row: &'static Row, span: Span) -> Result<Vec<(&'static str, f64)>, FormulaError> {
+    fn arguments(&mut self, row: &'static RegistryEntry, span: Span) -> Result<Vec<(&'static str, f64)>, FormulaError> {
         let mut values: Vec<Option<f64>> = vec![None; row.parameters.len()];
         if *self.peek() == Token::Open {
             let opened = self.here();
@@ -346,7 +346,7 @@ impl<'a> Parser<'a> {
     }
 
     /// One argument: its index among the parameters, its value, and its position in the text.
-    fn argument(&mut self, row: &'static Row, count: usize) -> Result<(usize, f64, Span), FormulaError> {
+    fn argument(&mut self, row: &'static RegistryEntry, count: usize) -> Result<(usize, f64, Span), FormulaError> {
         let at = self.here();
         let named = match (self.peek().clone(), self.tokens.get(self.at + 1).map(|spanned| &spanned.token)) {
             (Token::Name(name), Some(Token::Equal)) => Some(name),
@@ -379,7 +379,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Adds the formula of a registered score in place of its name.
-    fn expand(&mut self, row: &'static Row, values: &[(&str, f64)], span: Span) -> Result<u16, FormulaError> {
+    fn expand(&mut self, row: &'static RegistryEntry, values: &[(&str, f64)], span: Span) -> Result<u16, FormulaError> {
         // A registered formula may name other scores; a test checks that this recursion ends.
         let mut inner = Parser::new(row.formula, values)?;
         inner.builder = std::mem::take(&mut self.builder);

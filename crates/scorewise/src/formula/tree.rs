@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::number::Number;
-use crate::formula::Counts;
+use crate::formula::ClassCounts;
 
 /// A value that a formula can take from a confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ impl<T: Number> CellValues<T> {
 
     /// The cells at the given tp and fp and fixed class counts, which stay exact when tp and fp are intervals. The other two cells
     /// are clamped at 0 as in [`Confusion::at`](crate::Confusion::at).
-    pub fn at(tp: T, fp: T, counts: &Counts) -> Self {
+    pub fn at(tp: T, fp: T, counts: &ClassCounts) -> Self {
         let rest = |count: T, cell: T| count.minus(cell).max(T::constant(0.0));
         let (p, n) = (T::constant(counts.positives), T::constant(counts.negatives));
         CellValues([rest(n, fp), fp, rest(p, tp), tp, p, n, T::constant(counts.positives + counts.negatives)])

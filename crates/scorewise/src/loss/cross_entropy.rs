@@ -8,8 +8,8 @@
 
 use super::check_gradient;
 use crate::error::{Error, Result};
-use crate::formula::{Counts, ratio};
-use crate::prior::Chance;
+use crate::formula::{ClassCounts, ratio};
+use crate::prior::Probability;
 use crate::real::Real;
 use crate::rows::{Logits, Rows};
 
@@ -38,7 +38,7 @@ impl CrossEntropy {
     }
 
     /// Cross-entropy with class weights n/2P and n/2N, so that both classes have the same total weight ("balanced" in scikit-learn).
-    pub fn balanced(counts: &Counts) -> Result<Self> {
+    pub fn balanced(counts: &ClassCounts) -> Result<Self> {
         let total = counts.positives + counts.negatives;
         Self::weighted(ratio(total, 2.0 * counts.positives), ratio(total, 2.0 * counts.negatives))
     }
@@ -54,7 +54,7 @@ impl CrossEntropy {
         rows.check()?;
         let (mut sum, mut total) = (0.0, 0.0);
         for (row, z) in rows.predictions.0.iter().enumerate() {
-            let (z, label) = (z.wide(), rows.labels[row]);
+            let (z, label) = (z.to_f64(), rows.labels[row]);
             let weight = self.row_weight(rows, row);
             if weight == 0.0 {
                 continue; // its loss may be infinite
@@ -74,9 +74,9 @@ impl CrossEntropy {
         let value = self.value(rows)?;
         let total: f64 = (0..rows.len()).map(|row| self.row_weight(rows, row)).sum();
         for (row, out) in gradient.iter_mut().enumerate() {
-            let at = Chance::from_logit(rows.predictions.0[row].wide());
+            let at = Probability::from_logit(rows.predictions.0[row].to_f64());
             let error = if rows.labels[row] { -at.q } else { at.p };
-            *out = R::of(ratio(self.row_weight(rows, row) * error, total));
+            *out = R::from_f64(ratio(self.row_weight(rows, row) * error, total));
         }
         Ok(value)
     }

@@ -4,7 +4,7 @@
 //! gᵢ = n ∂ℓ/∂zᵢ        hᵢ = n max(|∂ℓ/∂zᵢ|, floor · d · wᵢ |∂ℓ/∂F|)        d = f(m) m (1 − m), m the mean of the prior
 //! ```
 //!
-//! Here n is the number of rows, z the margin (a logit), and ∂ℓ/∂F belongs to the class of the row ([`Slopes`](super::Slopes)).
+//! Here n is the number of rows, z the margin (a logit), and ∂ℓ/∂F belongs to the class of the row ([`ClassDerivatives`](super::Slopes)).
 //!
 //! A leaf of a boosted tree gets the value −Σg / (Σh + λ), so h must be positive. The second derivative of ℓ is not: it changes sign
 //! within the support of the prior and is 0 outside. |∂ℓ/∂z| takes its place. Then |Σg| ≤ Σh, and every leaf value lies between −1 and 1
@@ -52,18 +52,18 @@ impl ScoreLoss {
         }
         check_gradient(rows, gradient)?;
         same_length("curvature", rows.len(), curvature.len())?;
-        let slopes = self.slopes(&self.expect(rows)?)?;
-        self.gradient_with(slopes, rows, gradient)?;
-        let slopes = self.scaled(slopes, rows.len());
+        let derivatives = self.derivatives(&self.expect(rows)?)?;
+        self.gradient_with(derivatives, rows, gradient)?;
+        let derivatives = self.scaled(derivatives, rows.len());
         let mean = self.prior().mean();
         let density = self.prior().logit_density((mean / (1.0 - mean)).ln()).max(f64::MIN_POSITIVE);
         let scale = rows.len() as f64;
         for (row, (gradient, curvature)) in gradient.iter_mut().zip(curvature).enumerate() {
-            let slope = if rows.labels()[row] { slopes.positive } else { slopes.negative };
-            let least = floor * density * slope.abs() * rows.weight(row);
-            let derivative = gradient.wide();
-            *curvature = R::of((scale * derivative.abs().max(least)).max(1e-16));
-            *gradient = R::of(scale * derivative);
+            let derivative = if rows.labels()[row] { derivatives.positive } else { derivatives.negative };
+            let least = floor * density * derivative.abs() * rows.weight(row);
+            let derivative = gradient.to_f64();
+            *curvature = R::from_f64((scale * derivative.abs().max(least)).max(1e-16));
+            *gradient = R::from_f64(scale * derivative);
         }
         Ok(())
     }
@@ -118,13 +118,13 @@ mod tests {
     #[test]
     fn outside_the_support_the_curvature_is_the_floor_times_that_at_the_mean() {
         let loss = loss("tss", PRIOR);
-        let slopes = loss.slopes(&loss.expect(&rows(&MARGINS)).unwrap()).unwrap();
+        let derivatives = loss.derivatives(&loss.expect(&rows(&MARGINS)).unwrap()).unwrap();
         let (gradient, curvature) = gradient_and_curvature(&loss, &MARGINS, 0.25);
         assert_eq!(gradient[4..], [0.0, 0.0]);
         // f(m) = 1/δ = 5 at the mean m = 0.5, so d = 5 · 0.5 · 0.5.
-        let expected = |slope: f64, weight: f64| 6.0 * 0.25 * (5.0 * 0.25) * weight * slope.abs();
-        assert!((curvature[4] - expected(slopes.negative, 1.0)).abs() < 1e-12);
-        assert!((curvature[5] - expected(slopes.positive, 3.0)).abs() < 1e-12);
+        let expected = |derivative: f64, weight: f64| 6.0 * 0.25 * (5.0 * 0.25) * weight * derivative.abs();
+        assert!((curvature[4] - expected(derivatives.negative, 1.0)).abs() < 1e-12);
+        assert!((curvature[5] - expected(derivatives.positive, 3.0)).abs() < 1e-12);
     }
 
     #[test]

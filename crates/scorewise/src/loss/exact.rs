@@ -12,7 +12,7 @@
 
 use super::check_gradient;
 use crate::error::{Error, Result};
-use crate::formula::{Counts, LANES};
+use crate::formula::{ClassCounts, LANES};
 use crate::prior::Prior;
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
@@ -80,7 +80,7 @@ impl ExactLoss {
                     self.losses_at(&alone.map(|a| a.0), &alone.map(|a| a.1), &steps.counts, &mut single)?;
                     0.5 * ((single[0] - above) + (below - single[1]))
                 };
-                gradient[row] = R::of(change * self.prior.logit_density(rows.predictions.0[row].wide()));
+                gradient[row] = R::from_f64(change * self.prior.logit_density(rows.predictions.0[row].to_f64()));
             }
         }
         Ok(value)
@@ -93,7 +93,7 @@ impl ExactLoss {
     }
 
     /// The loss of each matrix.
-    fn losses_at(&self, tp: &[f64], fp: &[f64], counts: &Counts, losses: &mut [f64]) -> Result<()> {
+    fn losses_at(&self, tp: &[f64], fp: &[f64], counts: &ClassCounts, losses: &mut [f64]) -> Result<()> {
         score_values(&self.score, tp, fp, counts, losses);
         for loss in losses.iter_mut() {
             *loss = self.score.loss(*loss);
@@ -106,7 +106,7 @@ impl ExactLoss {
 }
 
 /// The score at each pair (TP, FP), evaluated eight at a time.
-pub(crate) fn score_values(score: &Score, tp: &[f64], fp: &[f64], counts: &Counts, values: &mut [f64]) {
+pub(crate) fn score_values(score: &Score, tp: &[f64], fp: &[f64], counts: &ClassCounts, values: &mut [f64]) {
     let mut scratch = Vec::new();
     for start in (0..tp.len()).step_by(LANES) {
         let length = LANES.min(tp.len() - start);
@@ -125,7 +125,7 @@ pub(crate) struct Steps {
     pub fp: Vec<f64>,
     /// The probability that the threshold lies in each step; they sum to 1.
     pub masses: Vec<f64>,
-    pub counts: Counts,
+    pub counts: ClassCounts,
     /// Row indices in descending order of the predictions.
     order: Vec<u32>,
     groups: Vec<TiedRows>,
@@ -159,7 +159,7 @@ impl Steps {
                 }
                 at += 1;
             }
-            let cdf = prior.cdf_at(P::chance(value)).min(upper_cdf);
+            let cdf = prior.cdf_at(P::probability(value)).min(upper_cdf);
             masses.push(upper_cdf - cdf);
             upper_cdf = cdf;
             groups.push(TiedRows { rows: start..at, step: groups.len() });
@@ -168,7 +168,7 @@ impl Steps {
         }
         masses.push(upper_cdf);
         let last = groups.len();
-        let counts = Counts { positives: tp[last], negatives: fp[last] };
+        let counts = ClassCounts { positives: tp[last], negatives: fp[last] };
         Ok(Steps { tp, fp, masses, counts, order, groups })
     }
 

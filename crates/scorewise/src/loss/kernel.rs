@@ -5,10 +5,10 @@
 //!
 //! Sums are accumulated in sixteen f64 lanes on every machine and combined in a fixed order, so the results are bit-identical everywhere.
 
-use super::Slopes;
+use super::ClassDerivatives;
 use crate::confusion::Confusion;
 use crate::error::Result;
-use crate::formula::Counts;
+use crate::formula::ClassCounts;
 use crate::prior::{Prior, RowDistribution, RowTask, with_row_distribution};
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
@@ -33,31 +33,36 @@ pub(crate) fn expect_at<P: Predictions>(
         rows.check()?;
     }
     // Row sums are preserved: a row that is not predicted positive is predicted negative.
-    Ok(Confusion::at(sums.tp, sums.fp, &Counts { positives: sums.positives, negatives: sums.negatives }))
+    Ok(Confusion::at(sums.tp, sums.fp, &ClassCounts { positives: sums.positives, negatives: sums.negatives }))
 }
 
-/// Writes −w g f(p) p (1 − p) into `gradient`; `slopes` are −g of the two classes.
-pub(crate) fn gradient<R: Real>(prior: &Prior, rows: &Rows<'_, Logits<'_, R>>, slopes: Slopes, gradient: &mut [R]) {
-    gradient_at(InstructionSet::best(), prior, rows, slopes, gradient);
+/// Writes −w g f(p) p (1 − p) into `gradient`; `derivatives` are −g of the two classes.
+pub(crate) fn gradient<R: Real>(
+    prior: &Prior,
+    rows: &Rows<'_, Logits<'_, R>>,
+    derivatives: ClassDerivatives,
+    gradient: &mut [R],
+) {
+    gradient_at(InstructionSet::best(), prior, rows, derivatives, gradient);
 }
 
 pub(crate) fn gradient_at<R: Real>(
     instructions: InstructionSet,
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
-    slopes: Slopes,
+    derivatives: ClassDerivatives,
     gradient: &mut [R],
 ) {
-    if slopes.positive.abs().max(slopes.negative.abs()) <= R::STEEPEST {
-        with_row_distribution(prior, GradientTask { instructions, rows, slopes, gradient });
+    if derivatives.positive.abs().max(derivatives.negative.abs()) <= R::MAX_DERIVATIVE {
+        with_row_distribution(prior, GradientTask { instructions, rows, derivatives, gradient });
         return;
     }
     // If a whole batch lies in the far tail, the derivatives exceed the range of f32 although their products with the density do
     // not. Such a batch is computed row by row in f64.
     for (row, out) in gradient.iter_mut().enumerate() {
-        let derivative = if rows.labels[row] { slopes.positive } else { slopes.negative };
-        let density = prior.logit_density(rows.predictions.0[row].wide());
-        *out = R::of_clamped(derivative * (rows.weight(row) * density));
+        let derivative = if rows.labels[row] { derivatives.positive } else { derivatives.negative };
+        let density = prior.logit_density(rows.predictions.0[row].to_f64());
+        *out = R::from_f64_clamped(derivative * (rows.weight(row) * density));
     }
 }
 
@@ -182,7 +187,7 @@ impl<R: Real> ClassSums<R> {
         for (row, (((positive, negative), label), value)) in out.zip(labels).zip(values).enumerate() {
             let all = contribution(row, *value);
             // A product instead of a branch: it is `all` or 0, and the difference is 0 or `all`, without rounding.
-            let positive_part = R::of_label(*label) * all;
+            let positive_part = R::from_label(*label) * all;
             *positive = positive_part;
             *negative = all - positive_part;
         }
@@ -205,7 +210,7 @@ fn add_lanes<R: Real>(lanes: &mut [f64; LANES], values: &[R]) {
     let mut sums = *lanes;
     for values in values.chunks_exact(LANES) {
         for lane in 0..LANES {
-            sums[lane] += values[lane].wide();
+            sums[lane] += values[lane].to_f64();
         }
     }
     *lanes = sums;
@@ -214,18 +219,20 @@ fn add_lanes<R: Real>(lanes: &mut [f64; LANES], values: &[R]) {
 struct GradientTask<'a, 'b, 'c, R: Real> {
     instructions: InstructionSet,
     rows: &'a Rows<'b, Logits<'c, R>>,
-    slopes: Slopes,
+    derivatives: ClassDerivatives,
     gradient: &'a mut [R],
 }
 
 impl<R: Real> RowTask<R> for GradientTask<'_, '_, '_, R> {
     type Output = ();
     fn run<D: RowDistribution<R>>(self, distribution: D) {
-        let GradientTask { instructions, rows, slopes, gradient } = self;
+        let GradientTask { instructions, rows, derivatives, gradient } = self;
         match rows.weights {
-            None => run_vectorised(instructions, GradientLoop { rows, slopes, gradient, distribution, weights: Ones }),
+            None => {
+                run_vectorised(instructions, GradientLoop { rows, derivatives, gradient, distribution, weights: Ones })
+            }
             Some(weights) => {
-                run_vectorised(instructions, GradientLoop { rows, slopes, gradient, distribution, weights })
+                run_vectorised(instructions, GradientLoop { rows, derivatives, gradient, distribution, weights })
             }
         }
     }
@@ -233,7 +240,7 @@ impl<R: Real> RowTask<R> for GradientTask<'_, '_, '_, R> {
 
 struct GradientLoop<'a, 'b, 'c, R: Real, D, W> {
     rows: &'a Rows<'b, Logits<'c, R>>,
-    slopes: Slopes,
+    derivatives: ClassDerivatives,
     gradient: &'a mut [R],
     distribution: D,
     weights: W,
@@ -244,7 +251,7 @@ impl<R: Real, D: RowDistribution<R>, W: RowWeights<R>> Vectorised for GradientLo
 
     #[inline(always)]
     fn run(self) {
-        let (positive, negative) = (R::of(self.slopes.positive), R::of(self.slopes.negative));
+        let (positive, negative) = (R::from_f64(self.derivatives.positive), R::from_f64(self.derivatives.negative));
         let rows = self.gradient.iter_mut().zip(self.rows.predictions.0).zip(self.rows.labels);
         let weights = self.weights.range(0, self.rows.len());
         for (row, ((out, z), label)) in rows.enumerate() {
@@ -272,9 +279,9 @@ mod tests {
         for text in ["uniform", "cosine:0.5,0.1", "quartic:0.4,0.3", "mix:0.1,triangular:0.5,0.5", "beta:2,5"] {
             let prior: Prior = text.parse().unwrap();
             let run = |instructions: InstructionSet| {
-                let slopes = Slopes { positive: -0.25, negative: 0.125 };
+                let derivatives = ClassDerivatives { positive: -0.25, negative: 0.125 };
                 let mut gradient = vec![0f32; logits.len()];
-                gradient_at(instructions, &prior, &rows, slopes, &mut gradient);
+                gradient_at(instructions, &prior, &rows, derivatives, &mut gradient);
                 (expect_at(instructions, &prior, &rows).unwrap(), gradient)
             };
             let portable = run(InstructionSet::Portable);

@@ -23,7 +23,7 @@ pub use cross_entropy::CrossEntropy;
 pub use exact::ExactLoss;
 pub(crate) use exact::{Steps, score_values};
 pub use score_loss::ScoreLoss;
-pub(crate) use score_loss::value_and_slopes;
+pub(crate) use score_loss::value_and_derivatives;
 
 use crate::error::Result;
 use crate::real::Real;
@@ -31,7 +31,7 @@ use crate::rows::{Logits, Rows, same_length};
 
 /// ∂ℓ/∂F of a positive and of a negative row with weight 1: all that the gradient of a row needs to know about the other rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Slopes {
+pub struct ClassDerivatives {
     /// For a positive row: −g₁ if higher is better.
     pub positive: f64,
     /// For a negative row: −g₀ if higher is better.

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! The rows interact only through the two scalars g₁ and g₀, so the loss can be computed in parts: compute the matrix of each batch with
-//! [`expect`](ScoreLoss::expect) and add them, compute the [`slopes`](ScoreLoss::slopes) of the sum once, then compute the gradient of
+//! [`expect`](ScoreLoss::expect) and add them, compute the [`derivatives`](ScoreLoss::slopes) of the sum once, then compute the gradient of
 //! each batch with [`gradient_with`](ScoreLoss::gradient_with). The result is that of a single large batch.
 
-use super::{Slopes, check_gradient, finite_derivative, kernel};
+use super::{ClassDerivatives, check_gradient, finite_derivative, kernel};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
-use crate::formula::{Counts, Shape};
+use crate::formula::{ClassCounts, Shape};
 use crate::prior::Prior;
 use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
@@ -28,7 +28,7 @@ pub struct ScoreLoss {
 /// The data set that the batches are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct DataSet {
-    counts: Counts,
+    counts: ClassCounts,
     rows: usize,
 }
 
@@ -43,7 +43,7 @@ impl ScoreLoss {
     /// whole data set, and batches without positives are harmless. Only for scores that are linear at fixed class counts.
     ///
     /// The matrix of a batch is then an estimate of the matrix of the whole data set: estimates are averaged, not added.
-    pub fn with_class_counts(mut self, counts: Counts, rows: usize) -> Result<Self> {
+    pub fn with_class_counts(mut self, counts: ClassCounts, rows: usize) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "class counts", reason });
         if let Direction::Toward(ideal) = self.score.direction() {
             return refuse(format!(
@@ -93,34 +93,34 @@ impl ScoreLoss {
 
     /// The loss of a confusion matrix.
     pub fn of(&self, confusion: &Confusion) -> Result<f64> {
-        self.value_and_slopes(confusion).map(|(value, _)| value)
+        self.value_and_derivatives(confusion).map(|(value, _)| value)
     }
 
     /// The derivatives with respect to a confusion matrix that [`gradient_with`](ScoreLoss::gradient_with) needs for every
     /// batch that contributed to it.
-    pub fn slopes(&self, confusion: &Confusion) -> Result<Slopes> {
-        self.value_and_slopes(confusion).map(|(_, slopes)| slopes)
+    pub fn derivatives(&self, confusion: &Confusion) -> Result<ClassDerivatives> {
+        self.value_and_derivatives(confusion).map(|(_, derivatives)| derivatives)
     }
 
-    fn value_and_slopes(&self, confusion: &Confusion) -> Result<(f64, Slopes)> {
-        value_and_slopes(&self.score, confusion)
+    fn value_and_derivatives(&self, confusion: &Confusion) -> Result<(f64, ClassDerivatives)> {
+        value_and_derivatives(&self.score, confusion)
     }
 
     /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
     pub fn gradient_with<R: Real>(
         &self,
-        slopes: Slopes,
+        derivatives: ClassDerivatives,
         rows: &Rows<'_, Logits<'_, R>>,
         gradient: &mut [R],
     ) -> Result<()> {
         check_gradient(rows, gradient)?;
-        kernel::gradient(&self.prior, rows, self.scaled(slopes, rows.len()), gradient);
+        kernel::gradient(&self.prior, rows, self.scaled(derivatives, rows.len()), gradient);
         Ok(())
     }
 
-    pub(super) fn scaled(&self, slopes: Slopes, rows: usize) -> Slopes {
+    pub(super) fn scaled(&self, derivatives: ClassDerivatives, rows: usize) -> ClassDerivatives {
         let scale = self.data_set.map_or(1.0, |data_set| data_set.rows as f64 / rows as f64);
-        Slopes { positive: scale * slopes.positive, negative: scale * slopes.negative }
+        ClassDerivatives { positive: scale * derivatives.positive, negative: scale * derivatives.negative }
     }
 
     /// The loss ℓ.
@@ -130,16 +130,16 @@ impl ScoreLoss {
 
     /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
-        let (value, slopes) = self.value_and_slopes(&self.expect(rows)?)?;
-        self.gradient_with(slopes, rows, gradient)?;
+        let (value, derivatives) = self.value_and_derivatives(&self.expect(rows)?)?;
+        self.gradient_with(derivatives, rows, gradient)?;
         Ok(value)
     }
 }
 
 /// The loss of a score on a confusion matrix, and its derivatives for the rows of the two classes.
-pub(crate) fn value_and_slopes(score: &Score, confusion: &Confusion) -> Result<(f64, Slopes)> {
+pub(crate) fn value_and_derivatives(score: &Score, confusion: &Confusion) -> Result<(f64, ClassDerivatives)> {
     let reduced = score.formula().reduced(confusion);
-    let loss = score.loss_slope(reduced.value);
+    let loss = score.loss_derivative(reduced.value);
     if !reduced.value.is_finite() {
         return Err(Error::NotFinite { score: score.name().to_string() });
     }
@@ -149,5 +149,5 @@ pub(crate) fn value_and_slopes(score: &Score, confusion: &Confusion) -> Result<(
         |derivative: f64, weight: f64| if weight == 0.0 { 0.0 } else { finite_derivative(loss * derivative) };
     let positive = derivative(reduced.positive, counts.positives);
     let negative = derivative(reduced.negative, counts.negatives);
-    Ok((score.loss(reduced.value), Slopes { positive, negative }))
+    Ok((score.loss(reduced.value), ClassDerivatives { positive, negative }))
 }

@@ -79,7 +79,7 @@ impl MultiConfusion {
         let mut logits = Vec::new();
         for row in 0..rows.len() {
             logits.clear();
-            logits.extend(rows.logits(row).iter().map(|logit| logit.wide()));
+            logits.extend(rows.logits(row).iter().map(|logit| logit.to_f64()));
             matrix.add_weight(rows.label(row), argmax(&logits), rows.weight(row));
         }
         matrix

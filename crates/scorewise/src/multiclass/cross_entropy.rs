@@ -66,8 +66,8 @@ impl SoftmaxCrossEntropy {
         let (mut sum, mut total) = (0.0, 0.0);
         for row in 0..rows.len() {
             let (logits, weight) = (rows.logits(row), self.row_weight(rows, row));
-            softmax.load(logits.iter().map(|logit| logit.wide()), 1.0);
-            let gap = logits[softmax.top()].wide() - logits[rows.label(row)].wide();
+            softmax.load(logits.iter().map(|logit| logit.to_f64()), 1.0);
+            let gap = logits[softmax.top()].to_f64() - logits[rows.label(row)].to_f64();
             sum += weight * (gap + softmax.rest().ln_1p());
             total += weight;
         }
@@ -83,11 +83,11 @@ impl SoftmaxCrossEntropy {
         let mut softmax = RowSoftmax::new(rows.classes());
         for (row, gradient) in gradient.chunks_exact_mut(rows.classes()).enumerate() {
             let (truth, share) = (rows.label(row), ratio(self.row_weight(rows, row), total));
-            softmax.load(rows.logits(row).iter().map(|logit| logit.wide()), 1.0);
+            softmax.load(rows.logits(row).iter().map(|logit| logit.to_f64()), 1.0);
             for (class, out) in gradient.iter_mut().enumerate() {
                 // p − 1 would cancel where p is close to 1; the complement is accurate.
                 let probability = softmax.with_complement(class);
-                *out = R::of(share * if class == truth { -probability.q } else { probability.p });
+                *out = R::from_f64(share * if class == truth { -probability.q } else { probability.p });
             }
         }
         Ok(value)

@@ -19,26 +19,26 @@
 //! guarded ratio keeps the quotient finite.
 
 use crate::formula::ratio;
-use crate::prior::Chance;
+use crate::prior::Probability;
 use crate::real::Real;
 
 /// Computes the class probabilities of one row, and the gradient with respect to its logits.
 pub(super) struct ClassLink {
     /// `None` for multi-label rows, whose classes have independent sigmoids.
     softmax: Option<RowSoftmax>,
-    probabilities: Vec<Chance>,
+    probabilities: Vec<Probability>,
 }
 
 impl ClassLink {
     /// Softmax if a row has exactly one class, otherwise a sigmoid per class.
     pub fn new(classes: usize, is_exclusive: bool) -> Self {
         let softmax = is_exclusive.then(|| RowSoftmax::new(classes));
-        ClassLink { softmax, probabilities: vec![Chance { p: 0.0, q: 1.0 }; classes] }
+        ClassLink { softmax, probabilities: vec![Probability { p: 0.0, q: 1.0 }; classes] }
     }
 
     /// The class probabilities of a row, which is stored for [`backward`](ClassLink::backward).
-    pub fn forward<R: Real>(&mut self, logits: &[R]) -> &[Chance] {
-        let logits = logits.iter().map(|logit| logit.wide());
+    pub fn forward<R: Real>(&mut self, logits: &[R]) -> &[Probability] {
+        let logits = logits.iter().map(|logit| logit.to_f64());
         match &mut self.softmax {
             Some(softmax) => {
                 softmax.load(logits, 1.0);
@@ -51,7 +51,7 @@ impl ClassLink {
                 .probabilities
                 .iter_mut()
                 .zip(logits)
-                .for_each(|(probability, logit)| *probability = Chance::from_logit(logit)),
+                .for_each(|(probability, logit)| *probability = Probability::from_logit(logit)),
         }
         &self.probabilities
     }
@@ -103,8 +103,8 @@ impl RowSoftmax {
         self.rest
     }
 
-    pub fn with_complement(&self, class: usize) -> Chance {
-        Chance { p: self.probability(class), q: self.sum_of_others(class) / (1.0 + self.rest) }
+    pub fn with_complement(&self, class: usize) -> Probability {
+        Probability { p: self.probability(class), q: self.sum_of_others(class) / (1.0 + self.rest) }
     }
 
     /// The sum of the exponentials of all classes but this one.
@@ -141,10 +141,10 @@ impl RowSoftmax {
 /// assert!((probabilities[1] - 0.5).abs() < 1e-7);
 /// ```
 pub fn softmax<R: Real>(logits: &[R], probabilities: &mut [f64]) {
-    let largest = logits.iter().fold(f64::NEG_INFINITY, |largest, logit| largest.max(logit.wide()));
+    let largest = logits.iter().fold(f64::NEG_INFINITY, |largest, logit| largest.max(logit.to_f64()));
     let mut total = 0.0;
     for (out, logit) in probabilities.iter_mut().zip(logits) {
-        *out = (logit.wide() - largest).exp();
+        *out = (logit.to_f64() - largest).exp();
         total += *out;
     }
     probabilities.iter_mut().for_each(|out| *out /= total);

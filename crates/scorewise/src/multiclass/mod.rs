@@ -11,7 +11,7 @@
 //! [`SoftmaxCrossEntropy`] is the usual loss, for comparison.
 //!
 //! The first two are computed in two passes with a few numbers in between, so that batches can be combined exactly: `expect`
-//! each batch, sum the matrices, compute the `slopes` once, and compute the gradient of each batch with `gradient_with`.
+//! each batch, sum the matrices, compute the `derivatives` once, and compute the gradient of each batch with `gradient_with`.
 //!
 //! ```
 //! use scorewise::multiclass::{Average, ClassRows, MultiConfusion, MultiScore, OneOf, OneVersusRest, SimplexLoss};

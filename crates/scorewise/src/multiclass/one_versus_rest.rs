@@ -17,8 +17,8 @@ use super::link::ClassLink;
 use super::rows::{ClassLabels, ClassRows, one_for_each_class};
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
-use crate::formula::Counts;
-use crate::loss::{Slopes, value_and_slopes};
+use crate::formula::ClassCounts;
+use crate::loss::{ClassDerivatives, value_and_derivatives};
 use crate::prior::Prior;
 use crate::real::Real;
 use crate::score::Score;
@@ -86,46 +86,50 @@ impl OneVersusRest {
 
     /// The loss of the matrices of all classes.
     pub fn of(&self, matrices: &[Confusion]) -> Result<f64> {
-        self.value_and_slopes(matrices).map(|(value, _)| value)
+        self.value_and_derivatives(matrices).map(|(value, _)| value)
     }
 
     /// The derivatives of each class that [`gradient_with`](OneVersusRest::gradient_with) needs for every batch that
     /// contributed to these matrices.
-    pub fn slopes(&self, matrices: &[Confusion]) -> Result<Vec<Slopes>> {
-        self.value_and_slopes(matrices).map(|(_, slopes)| slopes)
+    pub fn derivatives(&self, matrices: &[Confusion]) -> Result<Vec<ClassDerivatives>> {
+        self.value_and_derivatives(matrices).map(|(_, derivatives)| derivatives)
     }
 
-    fn value_and_slopes(&self, matrices: &[Confusion]) -> Result<(f64, Vec<Slopes>)> {
+    fn value_and_derivatives(&self, matrices: &[Confusion]) -> Result<(f64, Vec<ClassDerivatives>)> {
         self.priors_of(matrices.len())?;
         if self.average == Average::Micro {
-            let (value, slopes) = value_and_slopes(&self.score, &matrices.iter().copied().sum())?;
-            return Ok((value, vec![slopes; matrices.len()]));
+            let (value, derivatives) = value_and_derivatives(&self.score, &matrices.iter().copied().sum())?;
+            return Ok((value, vec![derivatives; matrices.len()]));
         }
         // The supports are sums of weights and do not depend on the logits, so the shares are constants.
         let cells: Vec<_> = matrices.iter().map(Confusion::array).collect();
         let shares = self.average.shares(&cells);
         let total: f64 = shares.iter().sum();
-        let (mut value, mut slopes) = (0.0, Vec::with_capacity(matrices.len()));
+        let (mut value, mut derivatives) = (0.0, Vec::with_capacity(matrices.len()));
         for (matrix, share) in matrices.iter().zip(&shares) {
-            let (class_value, class_slopes) = value_and_slopes(&self.score, matrix)?;
+            let (class_value, class_slopes) = value_and_derivatives(&self.score, matrix)?;
             value += share * class_value;
             let share = share / total;
-            slopes.push(Slopes { positive: share * class_slopes.positive, negative: share * class_slopes.negative });
+            derivatives.push(ClassDerivatives {
+                positive: share * class_slopes.positive,
+                negative: share * class_slopes.negative,
+            });
         }
-        Ok((value / total, slopes))
+        Ok((value / total, derivatives))
     }
 
     /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
     pub fn gradient_with<R: Real, L: ClassLabels>(
         &self,
-        slopes: &[Slopes],
+        derivatives: &[ClassDerivatives],
         rows: &ClassRows<'_, R, L>,
         gradient: &mut [R],
     ) -> Result<()> {
         rows.check_gradient(gradient)?;
         let priors = self.priors_of(rows.classes())?;
-        if slopes.len() != rows.classes() {
-            let reason = format!("must be one pair for each of the {} classes, not {}", rows.classes(), slopes.len());
+        if derivatives.len() != rows.classes() {
+            let reason =
+                format!("must be one pair for each of the {} classes, not {}", rows.classes(), derivatives.len());
             return Err(Error::Setting { what: "slopes", reason });
         }
         let mut link = ClassLink::new(rows.classes(), L::EXCLUSIVE);
@@ -135,11 +139,11 @@ impl OneVersusRest {
             let probabilities = link.forward(rows.logits(row));
             for (class, out) in by_log_odds.iter_mut().enumerate() {
                 let derivative =
-                    if rows.has_class(row, class) { slopes[class].positive } else { slopes[class].negative };
+                    if rows.has_class(row, class) { derivatives[class].positive } else { derivatives[class].negative };
                 *out = derivative * weight * priors[class].logit_density_at(probabilities[class]);
             }
             link.backward(&mut by_log_odds);
-            gradient.iter_mut().zip(&by_log_odds).for_each(|(out, derivative)| *out = R::of(*derivative));
+            gradient.iter_mut().zip(&by_log_odds).for_each(|(out, derivative)| *out = R::from_f64(*derivative));
         }
         Ok(())
     }
@@ -155,8 +159,8 @@ impl OneVersusRest {
         rows: &ClassRows<'_, R, L>,
         gradient: &mut [R],
     ) -> Result<f64> {
-        let (value, slopes) = self.value_and_slopes(&self.expect(rows)?)?;
-        self.gradient_with(&slopes, rows, gradient)?;
+        let (value, derivatives) = self.value_and_derivatives(&self.expect(rows)?)?;
+        self.gradient_with(&derivatives, rows, gradient)?;
         Ok(value)
     }
 
@@ -178,6 +182,6 @@ struct ExpectedCounts {
 impl ExpectedCounts {
     fn confusion(&self) -> Confusion {
         // Row sums are preserved: a row that is not predicted positive is predicted negative.
-        Confusion::at(self.tp, self.fp, &Counts { positives: self.positives, negatives: self.negatives })
+        Confusion::at(self.tp, self.fp, &ClassCounts { positives: self.positives, negatives: self.negatives })
     }
 }

@@ -98,8 +98,8 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
             return Err(Error::Empty);
         }
         // The softmax of ∞ is undefined, so infinite logits are rejected even where a sigmoid could handle them.
-        match logits.iter().position(|logit| !logit.wide().is_finite()) {
-            Some(at) => Err(Error::Logit { row: at / classes, class: at % classes, value: logits[at].wide() }),
+        match logits.iter().position(|logit| !logit.to_f64().is_finite()) {
+            Some(at) => Err(Error::Logit { row: at / classes, class: at % classes, value: logits[at].to_f64() }),
             None => Ok(ClassRows { logits, classes, labels, weights: None }),
         }
     }
@@ -143,7 +143,7 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
 
     /// The weight of a row, or 1 if there are no weights.
     pub(super) fn weight(&self, row: usize) -> f64 {
-        self.weights.map_or(1.0, |weights| weights[row].wide())
+        self.weights.map_or(1.0, |weights| weights[row].to_f64())
     }
 
     pub(super) fn has_class(&self, row: usize, class: usize) -> bool {

@@ -104,7 +104,7 @@ impl MultiScore {
 
     /// The value and its derivatives with respect to all m² cells, row by row.
     #[must_use]
-    pub fn value_and_slopes(&self, matrix: &MultiConfusion) -> (f64, Vec<f64>) {
+    pub fn value_and_derivatives(&self, matrix: &MultiConfusion) -> (f64, Vec<f64>) {
         let classes = matrix.classes();
         tape::value_and_derivatives(matrix.cells(), |cells| {
             self.value_of(&SquareMatrix { classes, cells }, |_, value| value)
@@ -113,7 +113,7 @@ impl MultiScore {
 
     /// The loss and its derivatives with respect to all m² cells, row by row.
     #[must_use]
-    pub fn loss_and_slopes(&self, matrix: &MultiConfusion) -> (f64, Vec<f64>) {
+    pub fn loss_and_derivatives(&self, matrix: &MultiConfusion) -> (f64, Vec<f64>) {
         let classes = matrix.classes();
         tape::value_and_derivatives(matrix.cells(), |cells| self.loss_of(&SquareMatrix { classes, cells }))
     }

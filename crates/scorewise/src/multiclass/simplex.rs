@@ -98,14 +98,14 @@ impl SimplexLoss {
 
     /// The derivatives ∂ℓ/∂E with respect to all m² cells, row by row, which [`gradient_with`](SimplexLoss::gradient_with)
     /// needs for every batch.
-    pub fn slopes(&self, matrix: &MultiConfusion) -> Result<Vec<f64>> {
-        self.value_and_slopes(matrix).map(|(_, slopes)| slopes)
+    pub fn derivatives(&self, matrix: &MultiConfusion) -> Result<Vec<f64>> {
+        self.value_and_derivatives(matrix).map(|(_, derivatives)| derivatives)
     }
 
-    fn value_and_slopes(&self, matrix: &MultiConfusion) -> Result<(f64, Vec<f64>)> {
-        let (value, slopes) = self.score.loss_and_slopes(matrix);
-        if value.is_finite() && slopes.iter().all(|derivative| derivative.is_finite()) {
-            return Ok((value, slopes));
+    fn value_and_derivatives(&self, matrix: &MultiConfusion) -> Result<(f64, Vec<f64>)> {
+        let (value, derivatives) = self.score.loss_and_derivatives(matrix);
+        if value.is_finite() && derivatives.iter().all(|derivative| derivative.is_finite()) {
+            return Ok((value, derivatives));
         }
         Err(self.not_finite())
     }
@@ -117,28 +117,28 @@ impl SimplexLoss {
     /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
     pub fn gradient_with<R: Real>(
         &self,
-        slopes: &[f64],
+        derivatives: &[f64],
         rows: &ClassRows<'_, R, OneOf<'_>>,
         gradient: &mut [R],
     ) -> Result<()> {
         rows.check_gradient(gradient)?;
         let classes = rows.classes();
         let centres = self.centres_of(classes)?;
-        if slopes.len() != classes * classes {
-            let reason = format!("must be one for each of {classes}×{classes} cells, not {}", slopes.len());
+        if derivatives.len() != classes * classes {
+            let reason = format!("must be one for each of {classes}×{classes} cells, not {}", derivatives.len());
             return Err(Error::Setting { what: "slopes", reason });
         }
         let mut softmax = RowSoftmax::new(classes);
         for (row, gradient) in gradient.chunks_exact_mut(classes).enumerate() {
             let scale = self.sharpness * rows.weight(row);
-            let slopes = &slopes[rows.label(row) * classes..][..classes];
+            let derivatives = &derivatives[rows.label(row) * classes..][..classes];
             softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
             // Derivatives are taken relative to that of the largest class: then its own term is minus the mean, which is small
             // and accurate, where S − mean would cancel.
-            let relative = |class: usize| slopes[class] - slopes[softmax.top()];
+            let relative = |class: usize| derivatives[class] - derivatives[softmax.top()];
             let mean: f64 = (0..classes).map(|class| softmax.probability(class) * relative(class)).sum();
             for (class, out) in gradient.iter_mut().enumerate() {
-                *out = R::of(scale * softmax.probability(class) * (relative(class) - mean));
+                *out = R::from_f64(scale * softmax.probability(class) * (relative(class) - mean));
             }
         }
         Ok(())
@@ -151,8 +151,8 @@ impl SimplexLoss {
 
     /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, gradient: &mut [R]) -> Result<f64> {
-        let (value, slopes) = self.value_and_slopes(&self.expect(rows)?)?;
-        self.gradient_with(&slopes, rows, gradient)?;
+        let (value, derivatives) = self.value_and_derivatives(&self.expect(rows)?)?;
+        self.gradient_with(&derivatives, rows, gradient)?;
         Ok(value)
     }
 
@@ -164,5 +164,5 @@ impl SimplexLoss {
 
 /// z − μ.
 fn shifted<R: Real>(logits: &[R], centres: &[&f64]) -> impl Iterator<Item = f64> {
-    logits.iter().zip(centres).map(|(logit, centre)| logit.wide() - **centre)
+    logits.iter().zip(centres).map(|(logit, centre)| logit.to_f64() - **centre)
 }

@@ -64,7 +64,7 @@ impl Variable<'_> {
             rule(Dual::new(self.value, [direction(&self), 0.0]), Dual::new(other.value, [0.0, direction(&other)]));
         let index = |variable: Self| variable.index.map_or(0, |(_, index)| index);
         match self.index.or(other.index) {
-            Some((tape, _)) => tape.record(result.value, [index(self), index(other)], result.slopes),
+            Some((tape, _)) => tape.record(result.value, [index(self), index(other)], result.derivatives),
             None => Self::constant(result.value),
         }
     }
@@ -135,7 +135,7 @@ mod tests {
         for score in Score::all() {
             for cells in matrices {
                 let [tn, fp, fn_, tp] = cells;
-                let (value, expected) = score.formula().value_and_slopes(&Confusion::new(tn, fp, fn_, tp));
+                let (value, expected) = score.formula().value_and_derivatives(&Confusion::new(tn, fp, fn_, tp));
                 let expected = [expected.tn, expected.fp, expected.fn_, expected.tp];
                 let (got, derivatives) =
                     value_and_derivatives(&cells, |c| score.formula().value_of([c[0], c[1], c[2], c[3]]));

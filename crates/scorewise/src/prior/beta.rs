@@ -8,7 +8,7 @@
 
 use statrs::function::beta::{beta_reg, ln_beta};
 
-use super::Chance;
+use super::Probability;
 use super::distribution::ThresholdDistribution;
 use crate::error::{Error, Result};
 
@@ -46,7 +46,7 @@ fn power_term(exponent: f64, ln: f64) -> f64 {
 }
 
 impl ThresholdDistribution for Beta {
-    fn cdf(&self, x: Chance) -> f64 {
+    fn cdf(&self, x: Probability) -> f64 {
         if x.p <= 0.0 {
             0.0
         } else if x.q <= 0.0 {
@@ -57,10 +57,10 @@ impl ThresholdDistribution for Beta {
             1.0 - beta_reg(self.b, self.a, x.q)
         }
     }
-    fn pdf(&self, x: Chance) -> f64 {
+    fn pdf(&self, x: Probability) -> f64 {
         (power_term(self.a - 1.0, x.ln_p()) + power_term(self.b - 1.0, x.ln_q()) - self.ln_beta).exp()
     }
-    fn logit_density(&self, x: Chance) -> f64 {
+    fn logit_density(&self, x: Probability) -> f64 {
         // x^a (1−x)^b / B, which is finite at the ends for all a and b.
         (self.a * x.ln_p() + self.b * x.ln_q() - self.ln_beta).exp()
     }

@@ -8,7 +8,7 @@
 //! A kernel defines its tail T and its density k as functions of the distance from the nearer end, which keeps both tails
 //! accurate; the same two functions for f32 rows, in few operations without branches; and its variance.
 
-use super::Chance;
+use super::Probability;
 use super::distribution::{ThresholdDistribution, invert};
 use crate::error::{Error, Result};
 use crate::real::at_least;
@@ -99,7 +99,7 @@ impl<K: Kernel> Centred<K> {
 
     /// The distances of x from the lower and the upper end of the support (negative outside), computed from the smaller of p and q, which
     /// has the smaller rounding error.
-    fn distances(&self, x: Chance) -> (f64, f64) {
+    fn distances(&self, x: Probability) -> (f64, f64) {
         if x.p <= x.q {
             (x.p - self.ends.0, self.ends.1 - x.p)
         } else {
@@ -114,12 +114,12 @@ impl<K: Kernel> Centred<K> {
 }
 
 impl<K: Kernel> ThresholdDistribution for Centred<K> {
-    fn cdf(&self, x: Chance) -> f64 {
+    fn cdf(&self, x: Probability) -> f64 {
         let (low, high) = self.distances(x);
         let tail = K::tail(self.scaled_distance(low.min(high)));
         if low < high { tail } else { 1.0 - tail }
     }
-    fn pdf(&self, x: Chance) -> f64 {
+    fn pdf(&self, x: Probability) -> f64 {
         let (low, high) = self.distances(x);
         let nearer = low.min(high);
         if nearer >= 0.0 { K::density(self.scaled_distance(nearer)) / self.delta } else { 0.0 }

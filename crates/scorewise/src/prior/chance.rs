@@ -5,18 +5,18 @@
 
 /// p and q = 1 − p.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Chance {
+pub struct Probability {
     /// The probability.
     pub p: f64,
     /// The complement 1 − p, also at full precision.
     pub q: f64,
 }
 
-impl Chance {
+impl Probability {
     /// From a probability; the complement is computed by subtraction.
     #[must_use]
     pub fn new(p: f64) -> Self {
-        Chance { p, q: 1.0 - p }
+        Probability { p, q: 1.0 - p }
     }
 
     /// σ(z) and σ(−z), computed from exp(−|z|) without overflow or cancellation.
@@ -24,7 +24,7 @@ impl Chance {
     pub fn from_logit(z: f64) -> Self {
         let e = (-z.abs()).exp();
         let (large, small) = (1.0 / (1.0 + e), e / (1.0 + e));
-        if z >= 0.0 { Chance { p: large, q: small } } else { Chance { p: small, q: large } }
+        if z >= 0.0 { Probability { p: large, q: small } } else { Probability { p: small, q: large } }
     }
 
     /// ln p, accurate also near p = 1.

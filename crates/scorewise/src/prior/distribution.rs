@@ -1,17 +1,17 @@
 //! The trait of a prior, with the same methods in the same order in every file of this folder, and numerical helpers.
 
-use super::Chance;
+use super::Probability;
 
 /// A distribution of the threshold on [0, 1].
 pub(crate) trait ThresholdDistribution {
     /// F(x): the probability that the threshold lies at or below x, which is the probability that a prediction x counts as positive.
-    fn cdf(&self, x: Chance) -> f64;
+    fn cdf(&self, x: Probability) -> f64;
 
     /// f(x).
-    fn pdf(&self, x: Chance) -> f64;
+    fn pdf(&self, x: Probability) -> f64;
 
     /// f(p) p (1 − p) = dF(σ(z))/dz, which is finite even where f is not.
-    fn logit_density(&self, x: Chance) -> f64 {
+    fn logit_density(&self, x: Probability) -> f64 {
         self.pdf(x) * x.p * x.q
     }
 
@@ -33,7 +33,7 @@ pub(crate) trait ThresholdDistribution {
 }
 
 /// Solves F(x) = level by Newton's method; a step that leaves the bracket is replaced by bisection.
-pub(crate) fn invert(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl Fn(Chance) -> (f64, f64)) -> f64 {
+pub(crate) fn invert(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl Fn(Probability) -> (f64, f64)) -> f64 {
     if level <= 0.0 {
         return low;
     }
@@ -43,7 +43,7 @@ pub(crate) fn invert(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl Fn(C
     let (mut low, mut high) = (low, high);
     let mut x = 0.5 * (low + high);
     for _ in 0..400 {
-        let (cdf, pdf) = cdf_and_pdf(Chance::new(x));
+        let (cdf, pdf) = cdf_and_pdf(Probability::new(x));
         if cdf < level {
             low = x;
         } else {

@@ -11,7 +11,7 @@
 
 use statrs::function::beta::ln_beta;
 
-use super::Chance;
+use super::Probability;
 use super::beta::check_shapes;
 use super::distribution::{ThresholdDistribution, integral};
 use crate::error::Result;
@@ -39,7 +39,7 @@ impl Kumaraswamy {
     }
 
     /// ln (1 − x^a), accurate at both ends.
-    fn ln_one_minus_power(&self, x: Chance) -> f64 {
+    fn ln_one_minus_power(&self, x: Probability) -> f64 {
         let power = self.a * x.ln_p();
         if x.q < 1e-17 {
             // 1 − x^a = a (1 − x) to full precision, even where a ln x underflows.
@@ -50,7 +50,7 @@ impl Kumaraswamy {
     }
 
     /// x^extra · f(x) · (1 − x)^extra, computed as one exponential so that ∞ · 0 cannot occur.
-    fn density(&self, x: Chance, extra: f64) -> f64 {
+    fn density(&self, x: Probability, extra: f64) -> f64 {
         if x.p <= 0.0 {
             let limit = self.a - 1.0 + extra;
             return if limit > 0.0 {
@@ -79,7 +79,7 @@ impl Kumaraswamy {
 }
 
 impl ThresholdDistribution for Kumaraswamy {
-    fn cdf(&self, x: Chance) -> f64 {
+    fn cdf(&self, x: Probability) -> f64 {
         if x.p <= 0.0 {
             0.0
         } else if x.q <= 0.0 {
@@ -88,10 +88,10 @@ impl ThresholdDistribution for Kumaraswamy {
             -(self.b * self.ln_one_minus_power(x)).exp_m1()
         }
     }
-    fn pdf(&self, x: Chance) -> f64 {
+    fn pdf(&self, x: Probability) -> f64 {
         self.density(x, 0.0)
     }
-    fn logit_density(&self, x: Chance) -> f64 {
+    fn logit_density(&self, x: Probability) -> f64 {
         self.density(x, 1.0)
     }
     fn quantile(&self, level: f64) -> f64 {
@@ -110,7 +110,7 @@ impl ThresholdDistribution for Kumaraswamy {
         let (low, high) = (self.quantile(1e-18), self.quantile(1.0 - 1e-16));
         let step = (high - low) / 40.0;
         let mean_of = |g: &dyn Fn(f64) -> f64| {
-            step * integral(0.0, 40.0, |s| g(low + s * step) * self.pdf(Chance::new(low + s * step)))
+            step * integral(0.0, 40.0, |s| g(low + s * step) * self.pdf(Probability::new(low + s * step)))
         };
         let mean = mean_of(&|x| x);
         mean_of(&|x| (x - mean) * (x - mean))

@@ -6,7 +6,7 @@
 //!
 //! with t₀, t₁ at x = 0, 1. `logistic:0.5,0.0137` (s = 1/73) is the approximation called AnyLoss.
 
-use super::Chance;
+use super::Probability;
 use super::truncated::{Standard, Truncated};
 use crate::error::Result;
 
@@ -30,18 +30,18 @@ impl Standard for StandardLogistic {
     const REACH: f64 = 50.0;
     fn probability_between(a: f64, b: f64) -> f64 {
         // σ(b) − σ(a) = σ(b) σ(−a) (1 − e^(a−b)), which is accurate for close arguments.
-        let (at_a, at_b) = (Chance::from_logit(a), Chance::from_logit(b));
+        let (at_a, at_b) = (Probability::from_logit(a), Probability::from_logit(b));
         at_b.p * at_a.q * -(a - b).exp_m1()
     }
     fn density_times(factor: f64, t: f64) -> f64 {
-        let at = Chance::from_logit(t);
+        let at = Probability::from_logit(t);
         factor * at.p * at.q
     }
     fn quantile(prior: &Truncated<Self>, level: f64) -> f64 {
         let (low, high) = prior.ends();
         let (mu, scale) = prior.parameters();
-        let below = Chance::from_logit(low).p + level * prior.mass();
-        let above = Chance::from_logit(high).q + (1.0 - level) * prior.mass();
+        let below = Probability::from_logit(low).p + level * prior.mass();
+        let above = Probability::from_logit(high).q + (1.0 - level) * prior.mass();
         (mu + scale * (below.ln() - above.ln())).clamp(0.0, 1.0)
     }
 }

@@ -8,7 +8,7 @@
 //! small share of the uniform prior keeps the gradient nonzero.
 
 use super::distribution::ThresholdDistribution;
-use super::{Chance, Prior};
+use super::{Prior, Probability};
 use crate::error::{Error, Result};
 
 /// A mixture of another prior and the uniform one.
@@ -49,13 +49,13 @@ impl Mixture {
 }
 
 impl ThresholdDistribution for Mixture {
-    fn cdf(&self, x: Chance) -> f64 {
+    fn cdf(&self, x: Probability) -> f64 {
         self.mixed(self.main.distribution().cdf(x), x.p)
     }
-    fn pdf(&self, x: Chance) -> f64 {
+    fn pdf(&self, x: Probability) -> f64 {
         self.mixed(self.main.distribution().pdf(x), 1.0)
     }
-    fn logit_density(&self, x: Chance) -> f64 {
+    fn logit_density(&self, x: Probability) -> f64 {
         self.mixed(self.main.distribution().logit_density(x), x.p * x.q)
     }
     fn mean(&self) -> f64 {

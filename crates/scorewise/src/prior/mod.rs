@@ -33,13 +33,13 @@ use rand_core::Rng;
 
 pub use beta::Beta;
 pub use centred::Centred;
-pub use chance::Chance;
+pub use chance::Probability;
 pub use epanechnikov::Epanechnikov;
 pub use kumaraswamy::Kumaraswamy;
 pub use logistic::Logistic;
 pub use mixture::Mixture;
 pub use normal::Normal;
-pub use pieces::{COEFFICIENTS, Pieces, Stretch};
+pub use pieces::{COEFFICIENTS, PiecewisePolynomial, Segment};
 pub use quartic::Quartic;
 pub use raised_cosine::RaisedCosine;
 pub(crate) use rows::{RowDistribution, RowTask, with_f32_distribution, with_f64_distribution, with_row_distribution};
@@ -110,12 +110,12 @@ impl Prior {
     /// F(x): the probability that the threshold lies at or below x, which is the probability that a prediction x counts as positive.
     #[must_use]
     pub fn cdf(&self, x: f64) -> f64 {
-        self.cdf_at(Chance::new(x.clamp(0.0, 1.0)))
+        self.cdf_at(Probability::new(x.clamp(0.0, 1.0)))
     }
 
     /// F at a probability given with its complement.
     #[must_use]
-    pub fn cdf_at(&self, x: Chance) -> f64 {
+    pub fn cdf_at(&self, x: Probability) -> f64 {
         // NaN is propagated whatever the formula would give, so that an invalid row makes the sums NaN.
         if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.distribution().cdf(x) }
     }
@@ -123,18 +123,18 @@ impl Prior {
     /// The density f(x); 0 outside the support, possibly infinite at an end of [0, 1].
     #[must_use]
     pub fn pdf(&self, x: f64) -> f64 {
-        if (0.0..=1.0).contains(&x) { self.distribution().pdf(Chance::new(x)) } else { 0.0 }
+        if (0.0..=1.0).contains(&x) { self.distribution().pdf(Probability::new(x)) } else { 0.0 }
     }
 
     /// dF(σ(z))/dz = f(p) p (1 − p), which is finite everywhere.
     #[must_use]
     pub fn logit_density(&self, z: f64) -> f64 {
-        self.logit_density_at(Chance::from_logit(z))
+        self.logit_density_at(Probability::from_logit(z))
     }
 
     /// f(p) p (1 − p) at a probability given with its complement.
     #[must_use]
-    pub fn logit_density_at(&self, x: Chance) -> f64 {
+    pub fn logit_density_at(&self, x: Probability) -> f64 {
         if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.distribution().logit_density(x) }
     }
 

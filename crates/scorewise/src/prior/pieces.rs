@@ -5,12 +5,12 @@
 //! by a table lookup and Horner's rule, and agrees with [`Prior::cdf_at`] and [`Prior::logit_density`] to about 1e-12.
 //!
 //! ```text
-//! F(σ(z)) = base + Σ over stretches of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its middle)/width ∈ [−1, 1]
+//! F(σ(z)) = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its middle)/width ∈ [−1, 1]
 //! ```
 //!
 //! Below a stretch its contribution is 0, above it the value at the end of its last panel. dF/dz is the derivative of the same polynomials.
 
-use super::{Chance, Prior};
+use super::{Prior, Probability};
 
 /// Number of coefficients of a panel, for 1, s, …, s⁸.
 pub const COEFFICIENTS: usize = 9;
@@ -27,16 +27,16 @@ const TOLERANCE: f64 = 2e-14;
 /// A prior as piecewise polynomials: F(σ(z)) = base + Σ over stretches of Vᵢ(s), with i the panel that contains z and
 /// s = 2 (z − its middle)/width.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pieces {
+pub struct PiecewisePolynomial {
     /// F below all stretches; not 0 only if a tail extends beyond the range of logits.
     pub base: f64,
     /// The stretches, whose contributions are added.
-    pub stretches: Vec<Stretch>,
+    pub segments: Vec<Segment>,
 }
 
 /// A range of logits, divided into panels of equal width.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stretch {
+pub struct Segment {
     /// The lowest logit of the range.
     pub low: f64,
     /// The width of a panel.
@@ -48,27 +48,28 @@ pub struct Stretch {
 impl Prior {
     /// The prior as piecewise polynomials of the logit.
     #[must_use]
-    pub fn pieces(&self) -> Pieces {
+    pub fn piecewise_polynomial(&self) -> PiecewisePolynomial {
         if let Prior::Mixture(mixture) = self {
             // Each component has its own panels; a common division would need the narrower panels everywhere.
-            let (mut main, mut uniform) = (mixture.main().pieces(), Prior::uniform().pieces());
+            let (mut main, mut uniform) =
+                (mixture.main().piecewise_polynomial(), Prior::uniform().piecewise_polynomial());
             main.scale(1.0 - mixture.share());
             uniform.scale(mixture.share());
             main.base += uniform.base;
-            main.stretches.extend(uniform.stretches);
+            main.segments.extend(uniform.segments);
             return main;
         }
         let (low, high) = self.ends();
         let kink = matches!(self, Prior::Triangular(_)).then(|| log_odds(self.mean()));
         let breaks: Vec<f64> = [low].into_iter().chain(kink).chain([high]).collect();
-        let stretches = breaks.windows(2).map(|ends| self.stretch(ends[0], ends[1])).collect();
-        Pieces { base: self.cdf_at(Chance::from_logit(low)), stretches }
+        let segments = breaks.windows(2).map(|ends| self.stretch(ends[0], ends[1])).collect();
+        PiecewisePolynomial { base: self.cdf_at(Probability::from_logit(low)), segments }
     }
 
     /// The logits between which F rises from 0 to 1: the ends of the support, or where a tail becomes negligible.
     fn ends(&self) -> (f64, f64) {
         let (low, high) = self.support();
-        let cdf = |z: f64| self.cdf_at(Chance::from_logit(z));
+        let cdf = |z: f64| self.cdf_at(Probability::from_logit(z));
         let below = first_logit(|z| cdf(z) > NEGLIGIBLE);
         let above = first_logit(|z| cdf(z) >= 1.0 - 2e-16);
         // The exact end of a tail does not matter, so it is rounded to a number that panels and f32 can divide without rounding.
@@ -77,7 +78,7 @@ impl Prior {
         (if low > 0.0 { log_odds(low) } else { first }, if high < 1.0 { log_odds(high) } else { last })
     }
 
-    fn stretch(&self, low: f64, high: f64) -> Stretch {
+    fn stretch(&self, low: f64, high: f64) -> Segment {
         let (mut panels, mut before) = (8, f64::INFINITY);
         loop {
             let stretch = self.stretch_with(low, high, panels);
@@ -90,9 +91,9 @@ impl Prior {
         }
     }
 
-    fn stretch_with(&self, low: f64, high: f64, panels: usize) -> Stretch {
+    fn stretch_with(&self, low: f64, high: f64, panels: usize) -> Segment {
         let width = (high - low) / panels as f64;
-        let start = self.cdf_at(Chance::from_logit(low));
+        let start = self.cdf_at(Probability::from_logit(low));
         let panel = |number: usize| {
             let middle = low + (number as f64 + 0.5) * width;
             let density = interpolate(|s| self.logit_density(middle + 0.5 * width * s));
@@ -101,14 +102,14 @@ impl Prior {
                 value[power + 1] = 0.5 * width * coefficient / (power as f64 + 1.0);
             }
             // The constant makes F exact at the left end of the panel, so that no error accumulates from panel to panel.
-            value[0] = self.cdf_at(Chance::from_logit(middle - 0.5 * width)) - start - value_at(&value, -1.0);
+            value[0] = self.cdf_at(Probability::from_logit(middle - 0.5 * width)) - start - value_at(&value, -1.0);
             value
         };
-        Stretch { low, width, panels: (0..panels).map(panel).collect() }
+        Segment { low, width, panels: (0..panels).map(panel).collect() }
     }
 
     /// The largest error of the density between the nodes, relative to the largest density.
-    fn relative_error(&self, stretch: &Stretch) -> f64 {
+    fn relative_error(&self, stretch: &Segment) -> f64 {
         let (mut worst, mut greatest) = (0.0f64, f64::MIN_POSITIVE);
         for (number, panel) in stretch.panels.iter().enumerate() {
             for s in [-0.93, -0.4, 0.07, 0.55, 0.97] {
@@ -122,18 +123,18 @@ impl Prior {
     }
 }
 
-impl Pieces {
+impl PiecewisePolynomial {
     fn scale(&mut self, share: f64) {
         self.base *= share;
-        let panels = self.stretches.iter_mut().flat_map(|stretch| &mut stretch.panels);
+        let panels = self.segments.iter_mut().flat_map(|stretch| &mut stretch.panels);
         panels.flatten().for_each(|coefficient| *coefficient *= share);
     }
 
     /// F(σ(z)) and dF/dz, computed in the same way as in a framework.
     #[must_use]
-    pub fn value_and_slope(&self, z: f64) -> (f64, f64) {
+    pub fn value_and_derivative(&self, z: f64) -> (f64, f64) {
         let (mut value, mut derivative) = (self.base, 0.0);
-        for stretch in &self.stretches {
+        for stretch in &self.segments {
             let last = stretch.panels.len() - 1;
             let position = (z - stretch.low) / stretch.width;
             let number = (position.max(0.0) as usize).min(last);
@@ -220,20 +221,20 @@ mod tests {
         ];
         for text in super::super::FAMILIES.iter().map(|family| family.example).chain(more) {
             let prior: Prior = text.parse().unwrap();
-            let pieces = prior.pieces();
+            let pieces = prior.piecewise_polynomial();
             let greatest = (-4000..4000).map(|at| prior.logit_density(f64::from(at) / 100.0)).fold(0.0, f64::max);
             let near_quantiles: Vec<f64> =
                 (0..2000).map(|at| log_odds(prior.quantile((f64::from(at) + 0.5) / 2000.0))).collect();
             for z in (-6000..6000).map(|at| f64::from(at) / 100.0).chain(near_quantiles) {
-                let (value, derivative) = pieces.value_and_slope(z);
-                let (cdf, density) = (prior.cdf_at(Chance::from_logit(z)), prior.logit_density(z));
+                let (value, derivative) = pieces.value_and_derivative(z);
+                let (cdf, density) = (prior.cdf_at(Probability::from_logit(z)), prior.logit_density(z));
                 assert!((value - cdf).abs() < 2e-12, "{text} at {z}: F is {value}, expected {cdf}");
                 assert!(
                     (derivative - density).abs() < 2e-12 * greatest.max(1.0),
                     "{text} at {z}: derivative is {derivative}, expected {density}"
                 );
             }
-            let panels: usize = pieces.stretches.iter().map(|stretch| stretch.panels.len()).sum();
+            let panels: usize = pieces.segments.iter().map(|stretch| stretch.panels.len()).sum();
             assert!(panels <= 4096, "{text} needs {panels} panels");
         }
     }

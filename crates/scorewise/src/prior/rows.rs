@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use super::centred::{Centred, Kernel};
-use super::{Chance, Prior};
+use super::{Prior, Probability};
 use crate::real::Real;
 
 /// F and f p (1 − p) at the prediction of a row.
@@ -147,12 +147,12 @@ struct InF64<'a>(&'a Prior);
 
 impl<R: Real> RowDistribution<R> for InF64<'_> {
     fn cdf_of_logit(&self, z: R) -> R {
-        R::of(self.0.cdf_at(Chance::from_logit(z.wide())))
+        R::from_f64(self.0.cdf_at(Probability::from_logit(z.to_f64())))
     }
     fn cdf_of_probability(&self, p: R) -> R {
-        R::of(self.0.cdf_at(Chance::new(p.wide())))
+        R::from_f64(self.0.cdf_at(Probability::new(p.to_f64())))
     }
     fn density_of_logit(&self, z: R) -> R {
-        R::of(self.0.logit_density(z.wide()))
+        R::from_f64(self.0.logit_density(z.to_f64()))
     }
 }

@@ -7,7 +7,7 @@
 //! with G and g the standard distribution function and density, and t₀, t₁ the values of t at x = 0, 1. Mean and variance are
 //! those of the truncated distribution, not μ and s².
 
-use super::Chance;
+use super::Probability;
 use super::distribution::{ThresholdDistribution, integral, invert};
 use crate::error::{Error, Result};
 
@@ -66,7 +66,7 @@ impl<S: Standard> Truncated<S> {
     }
 
     /// t at x, computed from the nearer end of [0, 1].
-    fn standardised(&self, x: Chance) -> f64 {
+    fn standardised(&self, x: Probability) -> f64 {
         if x.p <= x.q { (x.p - self.mu) / self.scale } else { ((1.0 - self.mu) - x.q) / self.scale }
     }
 
@@ -79,7 +79,7 @@ impl<S: Standard> Truncated<S> {
 }
 
 impl<S: Standard> ThresholdDistribution for Truncated<S> {
-    fn cdf(&self, x: Chance) -> f64 {
+    fn cdf(&self, x: Probability) -> f64 {
         let (low, high) = self.ends();
         let t = self.standardised(x);
         if t <= 0.0 {
@@ -88,7 +88,7 @@ impl<S: Standard> ThresholdDistribution for Truncated<S> {
             1.0 - S::probability_between(t.min(high), high) / self.mass
         }
     }
-    fn pdf(&self, x: Chance) -> f64 {
+    fn pdf(&self, x: Probability) -> f64 {
         S::density_times(1.0, self.standardised(x)) / (self.scale * self.mass)
     }
     fn quantile(&self, level: f64) -> f64 {

@@ -63,13 +63,13 @@ impl Score {
     ///
     /// let no_events = Confusion::new(100.0, 0.0, 0.0, 0.0); // no event, no alarm
     /// let f1 = Score::parse("f1")?;
-    /// assert_eq!(f1.value_under(&no_events, Convention::Zero), Some(0.0));
-    /// assert_eq!(f1.value_under(&no_events, Convention::OneIfBothEmpty), Some(1.0));
-    /// assert_eq!(f1.value_under(&no_events, Convention::Skip), None);
+    /// assert_eq!(f1.value_with_convention(&no_events, Convention::Zero), Some(0.0));
+    /// assert_eq!(f1.value_with_convention(&no_events, Convention::OneIfBothEmpty), Some(1.0));
+    /// assert_eq!(f1.value_with_convention(&no_events, Convention::Skip), None);
     /// # Ok::<(), scorewise::FormulaError>(())
     /// ```
     #[must_use]
-    pub fn value_under(&self, confusion: &Confusion, convention: Convention) -> Option<f64> {
+    pub fn value_with_convention(&self, confusion: &Confusion, convention: Convention) -> Option<f64> {
         if let Some(value) = self.checked(confusion) {
             return Some(value);
         }
@@ -118,14 +118,17 @@ mod tests {
         let (no_alarms, ordinary) = (Confusion::new(90.0, 0.0, 10.0, 0.0), Confusion::new(80.0, 10.0, 4.0, 6.0));
         let score = |text: &str| Score::parse(text).unwrap();
         for (convention, _) in Convention::ALL {
-            assert_eq!(score("mcc").value_under(&ordinary, convention), score("mcc").checked(&ordinary));
+            assert_eq!(score("mcc").value_with_convention(&ordinary, convention), score("mcc").checked(&ordinary));
         }
-        assert_eq!(score("mcc").value_under(&no_alarms, Convention::Limit), Some(0.0));
+        assert_eq!(score("mcc").value_with_convention(&no_alarms, Convention::Limit), Some(0.0));
         // As in a loss, the quotient of the absent class is 0 and the other is kept.
         let only_positives = Confusion::new(0.0, 0.0, 2.0, 8.0);
-        assert_eq!(score("tss").value_under(&only_positives, Convention::Zero), Some(0.8));
-        assert_eq!(score("precision").value_under(&no_alarms, Convention::OneIfBothEmpty), Some(0.0));
-        assert!(score("precision").value_under(&no_alarms, Convention::Nan).unwrap().is_nan());
-        assert_eq!(score("odds_ratio").value_under(&Confusion::new(70.0, 0.0, 0.0, 30.0), Convention::Limit), None);
+        assert_eq!(score("tss").value_with_convention(&only_positives, Convention::Zero), Some(0.8));
+        assert_eq!(score("precision").value_with_convention(&no_alarms, Convention::OneIfBothEmpty), Some(0.0));
+        assert!(score("precision").value_with_convention(&no_alarms, Convention::Nan).unwrap().is_nan());
+        assert_eq!(
+            score("odds_ratio").value_with_convention(&Confusion::new(70.0, 0.0, 0.0, 30.0), Convention::Limit),
+            None
+        );
     }
 }

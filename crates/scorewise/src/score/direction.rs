@@ -21,7 +21,7 @@ pub(super) enum ImprovementEffect {
 
 /// The derivatives are evaluated at all combinations of these numbers of rows, shares of positives, hit rates and false alarm rates.
 /// There are two numbers of rows because a formula may contain absolute counts (`max(fp - 50, 0)`).
-const ROWS: [f64; 2] = [200.0, 20_000.0];
+const REGISTRY: [f64; 2] = [200.0, 20_000.0];
 const BASE_RATES: [f64; 5] = [0.01, 0.1, 0.3, 0.5, 0.8];
 const HIT_RATES: [f64; 5] = [0.05, 0.3, 0.52, 0.75, 0.97];
 const FALSE_ALARM_RATES: [f64; 5] = [0.01, 0.08, 0.27, 0.5, 0.9];
@@ -31,7 +31,7 @@ pub(super) fn effect_of_improvement(formula: &Formula) -> ImprovementEffect {
     // Derivatives scaled by the number of rows, so that those that are rounding errors are small compared with the values.
     let mut changes = Vec::new();
     let mut largest_value = 0.0f64;
-    for rows in ROWS {
+    for rows in REGISTRY {
         for base_rate in BASE_RATES {
             let (positives, negatives) = (rows * base_rate, rows * (1.0 - base_rate));
             for hit_rate in HIT_RATES {
@@ -62,11 +62,11 @@ pub(super) fn effect_of_improvement(formula: &Formula) -> ImprovementEffect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::{Direction, ROWS, Score};
+    use crate::score::{Direction, REGISTRY, Score};
 
     #[test]
     fn direction_of_every_registered_score_follows_from_its_formula() {
-        for row in ROWS.iter().filter(|row| !matches!(row.direction, Direction::Toward(_))) {
+        for row in REGISTRY.iter().filter(|row| !matches!(row.direction, Direction::Toward(_))) {
             let text = Score::example(row).unwrap().formula().text();
             let unregistered = Score::parse(&text).unwrap();
             assert_eq!((unregistered.row(), unregistered.direction()), (None, row.direction), "{}: {text}", row.name);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Direction, ROWS, Row, Score};
+use super::{Direction, REGISTRY, RegistryEntry, Score};
 use crate::confusion::Confusion;
 use crate::formula::{Shape, shortest};
 
@@ -35,7 +35,7 @@ pub fn markdown() -> String {
          best threshold of a calibrated model has a closed form. **No skill** is the value of alarms that are independent of the events.\n\n\
          | name | formula | best | range | no skill | shape |\n|---|---|---|---|---|---|\n",
     );
-    for row in ROWS {
+    for row in REGISTRY {
         let Some(score) = Score::example(row) else { continue };
         let _ = writeln!(
             page,
@@ -49,7 +49,7 @@ pub fn markdown() -> String {
             shape_name(score.shape()),
         );
     }
-    for row in ROWS {
+    for row in REGISTRY {
         let Some(score) = Score::example(row) else { continue };
         let _ = write!(page, "\n## {}\n\n", row.name);
         if !row.parameters.is_empty() {
@@ -72,13 +72,13 @@ pub fn markdown() -> String {
     page
 }
 
-fn parameters(row: &Row) -> String {
+fn parameters(row: &RegistryEntry) -> String {
     row.parameters
         .iter()
         .fold(String::new(), |text, parameter| text + &format!(" {} {}.", parameter.name, parameter.bounds()))
 }
 
-fn direction(row: &Row) -> String {
+fn direction(row: &RegistryEntry) -> String {
     let value = row.perfect.map_or(String::new(), |value| format!(", perfect {}", shortest(value)));
     match row.direction {
         Direction::Higher => format!("higher{value}"),
@@ -87,7 +87,7 @@ fn direction(row: &Row) -> String {
     }
 }
 
-fn range(row: &Row) -> String {
+fn range(row: &RegistryEntry) -> String {
     let end = |value: f64| match value {
         f64::INFINITY => "∞".to_string(),
         f64::NEG_INFINITY => "−∞".to_string(),

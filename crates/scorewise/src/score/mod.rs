@@ -10,7 +10,7 @@ use std::fmt;
 pub use convention::Convention;
 use direction::{ImprovementEffect, effect_of_improvement};
 pub use document::{markdown, no_skill};
-pub use registry::{Direction, Parameter, ROWS, Row};
+pub use registry::{Direction, Parameter, REGISTRY, RegistryEntry};
 
 use crate::confusion::Confusion;
 use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Shape, nearest_name};
@@ -37,7 +37,7 @@ use crate::formula::{Dual, Formula, FormulaError, Interval, Number, Reduced, Sha
 pub struct Score {
     name: String,
     formula: Formula,
-    row: Option<&'static Row>,
+    row: Option<&'static RegistryEntry>,
     direction: Direction,
     shape: Shape,
 }
@@ -76,14 +76,15 @@ impl Score {
 
     /// Every registered score without mandatory parameters, in the order of the registry.
     pub fn all() -> impl Iterator<Item = Score> {
-        ROWS.iter()
+        REGISTRY
+            .iter()
             .filter(|row| row.parameters.iter().all(|parameter| parameter.default.is_some()))
             .filter_map(|row| Score::parse(row.name).ok())
     }
 
     /// A registered score with every parameter that has no default set to 0.1.
     #[must_use]
-    pub fn example(row: &Row) -> Option<Score> {
+    pub fn example(row: &RegistryEntry) -> Option<Score> {
         let needed = row.parameters.iter().filter(|parameter| parameter.default.is_none());
         let values: Vec<_> = needed.map(|parameter| format!("{}=0.1", parameter.name)).collect();
         let arguments = if values.is_empty() { String::new() } else { format!("({})", values.join(", ")) };
@@ -98,7 +99,7 @@ impl Score {
 
     /// The registry entry; `None` for a formula of the user's own.
     #[must_use]
-    pub fn row(&self) -> Option<&'static Row> {
+    pub fn row(&self) -> Option<&'static RegistryEntry> {
         self.row
     }
 
@@ -199,12 +200,12 @@ impl Score {
     pub fn reduced_loss<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let score = self.formula.reduced_with(tn, fp, fn_, tp, positives, negatives);
         let loss = self.loss_of(Dual::new(score.value, [score.positive, score.negative]));
-        Reduced { value: loss.value, positive: loss.slopes[0], negative: loss.slopes[1] }
+        Reduced { value: loss.value, positive: loss.derivatives[0], negative: loss.derivatives[1] }
     }
 
     /// The derivative of the loss with respect to the value.
     #[must_use]
-    pub fn loss_slope(&self, value: f64) -> f64 {
+    pub fn loss_derivative(&self, value: f64) -> f64 {
         match self.direction() {
             Direction::Higher => -1.0,
             Direction::Lower => 1.0,

@@ -43,7 +43,7 @@ impl Parameter {
 
 /// One entry of the registry.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct RegistryEntry {
     /// The name of the score on the command line, in Python, in JSON and in reports.
     pub name: &'static str,
     /// The formula as text.
@@ -64,7 +64,7 @@ pub struct Row {
     pub note: &'static str,
 }
 
-impl Row {
+impl RegistryEntry {
     const fn also(mut self, aliases: &'static [&'static str]) -> Self {
         self.aliases = aliases;
         self
@@ -114,8 +114,8 @@ impl Row {
     }
 }
 
-const fn score(name: &'static str, formula: &'static str) -> Row {
-    Row {
+const fn score(name: &'static str, formula: &'static str) -> RegistryEntry {
+    RegistryEntry {
         name,
         formula,
         aliases: &[],
@@ -144,7 +144,7 @@ const GLAS: &str = "Glas, A. S. et al. (2003). The diagnostic odds ratio. Journa
 
 /// All scores in the order in which they are listed: in each group the most common ones first.
 #[rustfmt::skip]
-pub static ROWS: &[Row] = &[
+pub static REGISTRY: &[RegistryEntry] = &[
     // Over both classes.
     score("accuracy", "(tp + tn)/total").also(&["acc", "fraction_correct", "proportion_correct", "pc", "rand", "rand_accuracy"])
         .cite("Finley, J. P. (1884). Tornado predictions. American Meteorological Journal 1, 85–88.")
@@ -274,11 +274,11 @@ pub static ROWS: &[Row] = &[
 
 /// The registry entry with this name or alias.
 #[must_use]
-pub fn row(name: &str) -> Option<&'static Row> {
-    ROWS.iter().find(|row| row.name == name || row.aliases.contains(&name))
+pub fn row(name: &str) -> Option<&'static RegistryEntry> {
+    REGISTRY.iter().find(|row| row.name == name || row.aliases.contains(&name))
 }
 
 /// Every name and alias.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    ROWS.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
+    REGISTRY.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
 }

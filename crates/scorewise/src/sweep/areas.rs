@@ -10,14 +10,14 @@ use super::ranked::{Ranked, RankedTable};
 
 /// How well a forecast ranks the rows, independently of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Areas {
+pub struct CurveAreas {
     /// The area under the ROC curve; `None` unless both classes are present.
     pub roc: Option<f64>,
     /// The average precision; `None` without positives.
     pub average_precision: Option<f64>,
 }
 
-pub(crate) fn areas<T: Ranked>(table: &RankedTable<T>) -> Areas {
+pub(crate) fn areas<T: Ranked>(table: &RankedTable<T>) -> CurveAreas {
     let (rows, counts) = (&table.rows, &table.counts);
     let (mut tp, mut fp) = (0.0, 0.0);
     let (mut pairs, mut precisions) = (0.0, 0.0);
@@ -37,7 +37,7 @@ pub(crate) fn areas<T: Ranked>(table: &RankedTable<T>) -> Areas {
         }
     }
     let total = counts.positives * counts.negatives;
-    Areas {
+    CurveAreas {
         roc: (total > 0.0).then_some(pairs / total),
         average_precision: (counts.positives > 0.0).then_some(precisions / counts.positives),
     }

@@ -6,7 +6,7 @@ use super::sort::map_parallel;
 
 /// The predictions from `low` up to but not including `high`; the last bin includes 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bin {
+pub struct ProbabilityBin {
     /// The lower edge.
     pub low: f64,
     /// The upper edge.
@@ -20,7 +20,7 @@ pub struct Bin {
 }
 
 /// Bins of equal width over [0, 1] in ascending order, including empty ones.
-pub(crate) fn bins<T: Ranked>(table: &RankedTable<T>, count: usize) -> Vec<Bin> {
+pub(crate) fn bins<T: Ranked>(table: &RankedTable<T>, count: usize) -> Vec<ProbabilityBin> {
     let rows = &table.rows;
     let edge = |number: usize| number as f64 / count as f64;
     // The number of predictions at or above an edge, which are those above the largest number below the edge.
@@ -36,6 +36,6 @@ pub(crate) fn bins<T: Ranked>(table: &RankedTable<T>, count: usize) -> Vec<Bin> 
         }
         let weight = positives + negatives;
         let mean = (weight > 0.0).then_some(sum / weight);
-        Bin { low: edge(number), high: edge(number + 1), mean, positives, negatives }
+        ProbabilityBin { low: edge(number), high: edge(number + 1), mean, positives, negatives }
     })
 }

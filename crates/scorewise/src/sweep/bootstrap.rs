@@ -7,7 +7,7 @@
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::cells::{WeightGroups, cell};
-use super::distribution::Distribution;
+use super::distribution::BootstrapDistribution;
 use super::draw::{below, poisson, poisson_ones};
 use super::ranked::by_label;
 use super::runs::Runs;
@@ -21,7 +21,7 @@ use crate::score::Score;
 use crate::seed::{Purpose, generator};
 
 /// Maximum number of replicates: more would use much memory without making an interval noticeably more precise.
-pub const MOST_REPLICATES: usize = 1_000_000;
+pub const MAX_REPLICATES: usize = 1_000_000;
 
 /// How rows are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub struct Bootstrap {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestDistribution {
     /// The distribution of the best threshold τ*.
-    pub threshold: Distribution,
+    pub threshold: BootstrapDistribution,
     /// The distribution of the score at τ*.
-    pub value: Distribution,
+    pub value: BootstrapDistribution,
 }
 
 impl Bootstrap {
@@ -72,7 +72,7 @@ impl Bootstrap {
         rows: &Rows<'_, Probabilities<'_, R>>,
         threshold: f64,
         scores: &[Score],
-    ) -> Result<Vec<Distribution>> {
+    ) -> Result<Vec<BootstrapDistribution>> {
         self.check()?;
         rows.check()?;
         let values = rows.predictions.values();
@@ -81,7 +81,7 @@ impl Bootstrap {
             let confusion = Confusion::new(sums[0], sums[1], sums[2], sums[3]);
             scores.iter().map(|score| score.checked(&confusion)).collect::<Vec<_>>()
         });
-        Ok((0..scores.len()).map(|k| Distribution::new(found.iter().map(|values| values[k]))).collect())
+        Ok((0..scores.len()).map(|k| BootstrapDistribution::new(found.iter().map(|values| values[k]))).collect())
     }
 
     /// The distribution of the best threshold and its score.
@@ -130,7 +130,7 @@ impl Bootstrap {
     ) -> Vec<[Option<(f64, f64)>; FORECASTS]> {
         let classes = self.classes(rows.labels);
         let run_indices = forecasts.map(|(runs, predictions)| {
-            let run_index = |value: &R| runs.run_of(value.wide()) as u32;
+            let run_index = |value: &R| runs.run_of(value.to_f64()) as u32;
             let chunks = map_parallel(predictions.0.chunks(1 << 16).collect(), |values: &[R]| {
                 values.iter().map(run_index).collect::<Vec<u32>>()
             });
@@ -180,8 +180,8 @@ impl Bootstrap {
         if self.replicates == 0 {
             return Err(Error::Setting { what: "bootstrap replicates", reason: "must be at least 1".into() });
         }
-        if self.replicates > MOST_REPLICATES {
-            let reason = format!("must be at most {MOST_REPLICATES}, not {}; 1000 are usual", self.replicates);
+        if self.replicates > MAX_REPLICATES {
+            let reason = format!("must be at most {MAX_REPLICATES}, not {}; 1000 are usual", self.replicates);
             return Err(Error::Setting { what: "bootstrap replicates", reason });
         }
         if self.resampling == Resampling::Blocks(0) {
@@ -238,8 +238,8 @@ impl Bootstrap {
 impl BestDistribution {
     fn new(found: &[[Option<(f64, f64)>; 1]]) -> Self {
         BestDistribution {
-            threshold: Distribution::new(found.iter().map(|best| best[0].map(|best| best.0))),
-            value: Distribution::new(found.iter().map(|best| best[0].map(|best| best.1))),
+            threshold: BootstrapDistribution::new(found.iter().map(|best| best[0].map(|best| best.0))),
+            value: BootstrapDistribution::new(found.iter().map(|best| best[0].map(|best| best.1))),
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::rows::{Probabilities, Rows};
 
 /// The index of a row's cell in the order tn, fp, fn, tp.
 pub(super) fn cell<R: Real>(label: bool, probability: R, threshold: f64) -> u8 {
-    2 * u8::from(label) + u8::from(is_positive(probability.wide(), threshold))
+    2 * u8::from(label) + u8::from(is_positive(probability.to_f64(), threshold))
 }
 
 /// The confusion matrix at one threshold, computed in one pass without sorting.
@@ -75,7 +75,7 @@ impl WeightGroups {
 fn by_weight<R: Real>(weights: &[R], cells: &[u8]) -> Option<Vec<WeightGroup>> {
     let mut counts: HashMap<(u8, u64), u64> = HashMap::new();
     for (cell, weight) in cells.iter().zip(weights) {
-        *counts.entry((*cell, weight.wide().to_bits())).or_insert(0) += 1;
+        *counts.entry((*cell, weight.to_f64().to_bits())).or_insert(0) += 1;
         if counts.len() > MAX_GROUPS {
             return None;
         }

@@ -1,7 +1,7 @@
 //! Conditions on a threshold: `precision >= 0.3`, `recall >= 0.8 and far <= 0.5`.
 
 use crate::error::Result;
-use crate::formula::{Checked, Comparator, Counts, Formula, Interval, conditions};
+use crate::formula::{Checked, ClassCounts, Comparator, Formula, Interval, conditions};
 use crate::score::Score;
 
 /// A condition that a threshold must satisfy.
@@ -84,7 +84,7 @@ impl Condition {
         }
     }
 
-    pub(crate) fn holds_at(&self, tp: f64, fp: f64, counts: &Counts, scratch: &mut Vec<Checked>) -> bool {
+    pub(crate) fn holds_at(&self, tp: f64, fp: f64, counts: &ClassCounts, scratch: &mut Vec<Checked>) -> bool {
         let left = self.left.checked_at(tp, fp, counts, scratch);
         let right = self.right.checked_at(tp, fp, counts, scratch);
         let is_valid = |side: Checked| side.defined && side.value.is_finite();
@@ -92,7 +92,13 @@ impl Condition {
     }
 
     /// Whether a matrix in the box may satisfy the condition.
-    pub(crate) fn may_hold(&self, tp: Interval, fp: Interval, counts: &Counts, scratch: &mut Vec<Interval>) -> bool {
+    pub(crate) fn may_hold(
+        &self,
+        tp: Interval,
+        fp: Interval,
+        counts: &ClassCounts,
+        scratch: &mut Vec<Interval>,
+    ) -> bool {
         let left = self.left.bound(tp, fp, counts, scratch);
         let right = self.right.bound(tp, fp, counts, scratch);
         match self.comparison {
@@ -106,7 +112,13 @@ impl Condition {
     }
 
     /// Whether every matrix in the box certainly satisfies the condition.
-    pub(crate) fn must_hold(&self, tp: Interval, fp: Interval, counts: &Counts, scratch: &mut Vec<Interval>) -> bool {
+    pub(crate) fn must_hold(
+        &self,
+        tp: Interval,
+        fp: Interval,
+        counts: &ClassCounts,
+        scratch: &mut Vec<Interval>,
+    ) -> bool {
         let left = self.left.bound(tp, fp, counts, scratch);
         let right = self.right.bound(tp, fp, counts, scratch);
         let compares = match self.comparison {

@@ -1,21 +1,21 @@
 //! The values of a quantity over the replicates of a bootstrap.
 
-use crate::Spread;
+use crate::MeanAndDeviation;
 
 /// The values of one quantity over the bootstrap replicates in which it is defined.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Distribution {
+pub struct BootstrapDistribution {
     /// In ascending order.
     values: Vec<f64>,
     replicates: usize,
 }
 
-impl Distribution {
+impl BootstrapDistribution {
     pub(super) fn new(values: impl Iterator<Item = Option<f64>>) -> Self {
         let mut replicates = 0;
         let mut values: Vec<f64> = values.inspect(|_| replicates += 1).flatten().collect();
         values.sort_unstable_by(f64::total_cmp);
-        Distribution { values, replicates }
+        BootstrapDistribution { values, replicates }
     }
 
     /// The values in ascending order, of the replicates in which the quantity is defined.
@@ -49,12 +49,12 @@ impl Distribution {
     /// The mean.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
-        Spread::of(&self.values).map(|spread| spread.mean)
+        MeanAndDeviation::of(&self.values).map(|spread| spread.mean)
     }
 
     /// The standard deviation.
     #[must_use]
     pub fn deviation(&self) -> Option<f64> {
-        Spread::of(&self.values)?.deviation
+        MeanAndDeviation::of(&self.values)?.deviation
     }
 }

@@ -63,7 +63,7 @@ impl Histogram {
     pub fn add<R: Real>(&mut self, rows: &Rows<'_, Probabilities<'_, R>>) -> Result<()> {
         rows.check()?;
         for (row, value) in rows.predictions.values().iter().enumerate() {
-            let bin = &mut self.bins[(round_down(value.wide()).to_bits() >> (KEY_BITS - self.bits)) as usize];
+            let bin = &mut self.bins[(round_down(value.to_f64()).to_bits() >> (KEY_BITS - self.bits)) as usize];
             let weight = rows.weight(row);
             if rows.labels[row] {
                 bin.0 += weight;

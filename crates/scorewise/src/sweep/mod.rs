@@ -30,16 +30,16 @@ mod cells;
 mod bootstrap;
 mod paired;
 
-pub use areas::Areas;
+pub use areas::CurveAreas;
 pub use best::Best;
-pub use bins::Bin;
-pub use bootstrap::{BestDistribution, Bootstrap, MOST_REPLICATES, Resampling};
+pub use bins::ProbabilityBin;
+pub use bootstrap::{BestDistribution, Bootstrap, MAX_REPLICATES, Resampling};
 pub use cells::confusion;
 pub use condition::Condition;
 pub use curve::CurvePoint;
-pub use distribution::Distribution;
+pub use distribution::BootstrapDistribution;
 pub use histogram::{Histogram, HistogramBest};
-pub use paired::Paired;
+pub use paired::PairedScores;
 pub(crate) use ranked::{RankedTable, SortedRows};
 pub use runs::Runs;
 pub(crate) use sort::order_descending;
@@ -53,7 +53,7 @@ use sort::map_parallel;
 
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
-use crate::formula::Counts;
+use crate::formula::ClassCounts;
 use crate::real::Real;
 use crate::rows::{Probabilities, Rows};
 use crate::score::Score;
@@ -105,7 +105,7 @@ impl Sweep {
 
     /// The weighted numbers of positives and negatives.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> ClassCounts {
         for_sorted!(&self.sorted, table => table.counts)
     }
 
@@ -166,13 +166,13 @@ impl Sweep {
 
     /// The predictions in `count` bins of equal width.
     #[must_use]
-    pub fn bins(&self, count: usize) -> Vec<Bin> {
+    pub fn bins(&self, count: usize) -> Vec<ProbabilityBin> {
         for_sorted!(&self.sorted, table => bins(table, count))
     }
 
     /// The area under the ROC curve and the average precision.
     #[must_use]
-    pub fn areas(&self) -> Areas {
+    pub fn areas(&self) -> CurveAreas {
         for_sorted!(&self.sorted, table => areas(table))
     }
 

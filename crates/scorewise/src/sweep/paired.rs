@@ -5,7 +5,7 @@
 
 use super::bootstrap::Bootstrap;
 use super::cells::cell;
-use super::distribution::Distribution;
+use super::distribution::BootstrapDistribution;
 use super::{Condition, sweep};
 use crate::confusion::Confusion;
 use crate::error::Result;
@@ -15,13 +15,13 @@ use crate::score::Score;
 
 /// One score of two forecasts over the same replicates.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Paired {
+pub struct PairedScores {
     /// The score of the first forecast.
-    pub first: Distribution,
+    pub first: BootstrapDistribution,
     /// The score of the second forecast.
-    pub second: Distribution,
+    pub second: BootstrapDistribution,
     /// First minus second, in the replicates in which both are defined.
-    pub difference: Distribution,
+    pub difference: BootstrapDistribution,
     /// The number of replicates in which the first is better (lower, if lower is better).
     pub first_better: usize,
     /// The number of replicates in which the second is better.
@@ -49,7 +49,7 @@ impl Bootstrap {
         second: Probabilities<'_, R>,
         thresholds: (f64, f64),
         scores: &[Score],
-    ) -> Result<Vec<Paired>> {
+    ) -> Result<Vec<PairedScores>> {
         self.check_pair(first, second)?;
         let pairs = first.predictions.0.iter().zip(second.0);
         // Label, alarm of the first and alarm of the second forecast: eight cells.
@@ -62,7 +62,7 @@ impl Bootstrap {
             let other = Confusion::new(sums[0] + sums[2], sums[1] + sums[3], sums[4] + sums[6], sums[5] + sums[7]);
             scores.iter().map(|score| [score.checked(&one), score.checked(&other)]).collect::<Vec<_>>()
         });
-        let pair = |(k, score)| Paired::new(score, &found.iter().map(|values| values[k]).collect::<Vec<_>>());
+        let pair = |(k, score)| PairedScores::new(score, &found.iter().map(|values| values[k]).collect::<Vec<_>>());
         Ok(scores.iter().enumerate().map(pair).collect())
     }
 
@@ -76,13 +76,16 @@ impl Bootstrap {
         score: &Score,
         conditions: &[Condition],
         at_most: usize,
-    ) -> Result<Paired> {
+    ) -> Result<PairedScores> {
         self.check_pair(first, second)?;
         let one = sweep(first)?.runs(at_most);
         let other = sweep(&Rows { predictions: second, ..*first })?.runs(at_most);
         let forecasts = [(&one, first.predictions), (&other, second)];
         let found = self.best_by_rows(first, forecasts, score, conditions);
-        Ok(Paired::new(score, &found.iter().map(|pair| pair.map(|best| best.map(|best| best.1))).collect::<Vec<_>>()))
+        Ok(PairedScores::new(
+            score,
+            &found.iter().map(|pair| pair.map(|best| best.map(|best| best.1))).collect::<Vec<_>>(),
+        ))
     }
 
     fn check_pair<R: Real>(&self, first: &Rows<'_, Probabilities<'_, R>>, second: Probabilities<'_, R>) -> Result<()> {
@@ -93,16 +96,16 @@ impl Bootstrap {
     }
 }
 
-impl Paired {
+impl PairedScores {
     fn new(score: &Score, values: &[[Option<f64>; 2]]) -> Self {
         let both = || values.iter().map(|[first, second]| first.zip(*second));
         let better = |is_better: fn(f64, f64) -> bool| {
             both().flatten().filter(|(first, second)| is_better(score.merit(*first), score.merit(*second))).count()
         };
-        Paired {
-            first: Distribution::new(values.iter().map(|values| values[0])),
-            second: Distribution::new(values.iter().map(|values| values[1])),
-            difference: Distribution::new(both().map(|pair| pair.map(|(first, second)| first - second))),
+        PairedScores {
+            first: BootstrapDistribution::new(values.iter().map(|values| values[0])),
+            second: BootstrapDistribution::new(values.iter().map(|values| values[1])),
+            difference: BootstrapDistribution::new(both().map(|pair| pair.map(|(first, second)| first - second))),
             first_better: better(|first, second| first > second),
             second_better: better(|first, second| first < second),
         }

@@ -2,7 +2,7 @@
 
 use super::sort::{RadixKey, map_parallel, sort};
 use crate::error::Result;
-use crate::formula::Counts;
+use crate::formula::ClassCounts;
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 
@@ -50,7 +50,7 @@ macro_rules! sort_key {
             }
             #[inline(always)]
             fn unpack(key: $key) -> (f64, bool) {
-                (<$real>::from_bits(!key >> 1).wide(), !key & 1 == 1)
+                (<$real>::from_bits(!key >> 1).to_f64(), !key & 1 == 1)
             }
         }
     };
@@ -156,7 +156,7 @@ pub(crate) struct RankedTable<T> {
     pub rows: T,
     /// Hits and false alarms before each block, and in total.
     starts: Vec<(f64, f64)>,
-    pub counts: Counts,
+    pub counts: ClassCounts,
 }
 
 impl<T: Ranked> RankedTable<T> {
@@ -175,7 +175,7 @@ impl<T: Ranked> RankedTable<T> {
             fp += alarms;
             starts.push((tp, fp));
         }
-        RankedTable { rows, starts, counts: Counts { positives: tp, negatives: fp } }
+        RankedTable { rows, starts, counts: ClassCounts { positives: tp, negatives: fp } }
     }
 
     pub fn blocks(&self) -> usize {

@@ -264,7 +264,7 @@ pub(crate) fn map_parallel<T: Send, U: Send>(items: Vec<T>, function: impl Fn(T)
 /// Row indices in descending order of their values; equal values keep the order of the rows.
 pub(crate) fn order_descending<R: Real>(values: &[R]) -> crate::Result<Vec<u32>> {
     let mut rows = row_indices(values.len())?;
-    let mut keys: Vec<u64> = values.iter().map(|value| descending_bits(value.wide())).collect();
+    let mut keys: Vec<u64> = values.iter().map(|value| descending_bits(value.to_f64())).collect();
     sort(&mut keys, &mut rows);
     Ok(rows)
 }

@@ -42,7 +42,7 @@ impl<'a, P: Predictions> Series<'a, P> {
         let mut row = 0;
         for run in sequences.chunk_by(PartialEq::eq) {
             if !seen.insert(run[0]) {
-                return Err(Error::TornSequence { row, id: run[0] });
+                return Err(Error::InterruptedSequence { row, id: run[0] });
             }
             row += run.len();
         }

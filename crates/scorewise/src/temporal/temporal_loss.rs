@@ -16,7 +16,7 @@ use super::series::Series;
 use super::weighting::Weighting;
 use crate::confusion::{Confusion, is_positive};
 use crate::error::{Error, Result};
-use crate::formula::CellSlopes;
+use crate::formula::CellDerivatives;
 use crate::loss::finite_derivative;
 use crate::prior::{Prior, RowDistribution, RowTask, with_row_distribution};
 use crate::real::Real;
@@ -59,7 +59,7 @@ impl TemporalLoss {
     /// The weighted matrix at one threshold.
     #[must_use]
     pub fn at<P: Predictions>(&self, series: &Series<'_, P>, threshold: f64) -> Confusion {
-        let alarm = |value: &P::Number| f64::from(u8::from(is_positive(P::chance(*value).p, threshold)));
+        let alarm = |value: &P::Number| f64::from(u8::from(is_positive(P::probability(*value).p, threshold)));
         let alarms = series.rows().predictions.values().iter().map(alarm).collect();
         let levels = with_virtual_rows(alarms);
         self.matrix(series, &levels, &levels)
@@ -90,36 +90,36 @@ impl TemporalLoss {
 
     /// The loss of a weighted matrix.
     pub fn of(&self, confusion: &Confusion) -> Result<f64> {
-        self.value_and_slopes(confusion).map(|(value, _)| value)
+        self.value_and_derivatives(confusion).map(|(value, _)| value)
     }
 
     /// The derivatives of ℓ with respect to the cells of a weighted matrix, which
     /// [`gradient_with`](TemporalLoss::gradient_with) needs for every batch.
-    pub fn slopes(&self, confusion: &Confusion) -> Result<CellSlopes> {
-        self.value_and_slopes(confusion).map(|(_, slopes)| slopes)
+    pub fn derivatives(&self, confusion: &Confusion) -> Result<CellDerivatives> {
+        self.value_and_derivatives(confusion).map(|(_, derivatives)| derivatives)
     }
 
-    fn value_and_slopes(&self, confusion: &Confusion) -> Result<(f64, CellSlopes)> {
-        let (value, by_cell) = self.score.formula().value_and_slopes(confusion);
-        let loss = self.score.loss_slope(value);
+    fn value_and_derivatives(&self, confusion: &Confusion) -> Result<(f64, CellDerivatives)> {
+        let (value, by_cell) = self.score.formula().value_and_derivatives(confusion);
+        let loss = self.score.loss_derivative(value);
         let [tn, fp, fn_, tp] =
             [by_cell.tn, by_cell.fp, by_cell.fn_, by_cell.tp].map(|derivative| finite_derivative(loss * derivative));
         if !value.is_finite() {
             return Err(Error::NotFinite { score: self.score.name().to_string() });
         }
-        Ok((self.score.loss(value), CellSlopes { tn, fp, fn_, tp }))
+        Ok((self.score.loss(value), CellDerivatives { tn, fp, fn_, tp }))
     }
 
     /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
     pub fn gradient_with<R: Real>(
         &self,
-        slopes: CellSlopes,
+        derivatives: CellDerivatives,
         series: &Series<'_, Logits<'_, R>>,
         gradient: &mut [R],
     ) -> Result<()> {
         same_length("gradient", series.len(), gradient.len())?;
         let logits = series.rows().predictions.0;
-        let by_cell = [slopes.tn, slopes.fp, slopes.fn_, slopes.tp];
+        let by_cell = [derivatives.tn, derivatives.fp, derivatives.fn_, derivatives.tp];
         // ∂ℓ/∂L of every row, and of the two virtual rows, which have no logit.
         let mut by_level = with_virtual_rows(vec![0.0; logits.len()]);
         each_band(&self.weighting, series, logits, |row, band| {
@@ -138,8 +138,8 @@ impl TemporalLoss {
 
     /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, series: &Series<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
-        let (value, slopes) = self.value_and_slopes(&self.expect(series))?;
-        self.gradient_with(slopes, series, gradient)?;
+        let (value, derivatives) = self.value_and_derivatives(&self.expect(series))?;
+        self.gradient_with(derivatives, series, gradient)?;
         Ok(value)
     }
 }
@@ -156,7 +156,7 @@ struct LevelsTask<P>(P);
 impl<P: Predictions> RowTask<P::Number> for LevelsTask<P> {
     type Output = Vec<f64>;
     fn run<D: RowDistribution<P::Number>>(self, distribution: D) -> Vec<f64> {
-        self.0.values().iter().map(|value| P::cdf(&distribution, *value).wide()).collect()
+        self.0.values().iter().map(|value| P::cdf(&distribution, *value).to_f64()).collect()
     }
 }
 
@@ -171,7 +171,7 @@ impl<R: Real> RowTask<R> for TemporalGradientTask<'_, R> {
     type Output = ();
     fn run<D: RowDistribution<R>>(self, distribution: D) {
         for ((out, z), derivative) in self.gradient.iter_mut().zip(self.logits).zip(self.by_level) {
-            *out = R::of_clamped(derivative * distribution.density_of_logit(*z).wide());
+            *out = R::from_f64_clamped(derivative * distribution.density_of_logit(*z).to_f64());
         }
     }
 }

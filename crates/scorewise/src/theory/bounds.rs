@@ -18,12 +18,12 @@
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 
-use super::law::Law;
+use super::law::ScoreDistribution;
 use super::lipschitz::{lipschitz, lipschitz_as_printed};
 use super::matrices::Matrices;
 use crate::confusion::Confusion;
 use crate::error::Result;
-use crate::formula::Counts;
+use crate::formula::ClassCounts;
 use crate::score::Score;
 
 /// A bound and the exact value of what it bounds.
@@ -40,32 +40,32 @@ pub struct Bound {
 /// Proposition 1 for the negatives: the deviation of TN, and so of FP, from its expectation. ε must be above 0.
 #[must_use]
 pub fn negatives(matrices: &Matrices, epsilon: f64) -> Bound {
-    tail("TN", &matrices.law_of(|confusion| confusion.tn), epsilon, matrices.counts().negatives)
+    tail("TN", &matrices.distribution_of(|confusion| confusion.tn), epsilon, matrices.counts().negatives)
 }
 
 /// Proposition 1 for the positives: the deviation of TP, and so of FN, from its expectation.
 #[must_use]
 pub fn positives(matrices: &Matrices, epsilon: f64) -> Bound {
-    tail("TP", &matrices.law_of(|confusion| confusion.tp), epsilon, matrices.counts().positives)
+    tail("TP", &matrices.distribution_of(|confusion| confusion.tp), epsilon, matrices.counts().positives)
 }
 
 /// Proposition 1 for the trace TN + TP, corrected: its range is at most max(P, N).
 #[must_use]
 pub fn trace(matrices: &Matrices, epsilon: f64) -> Bound {
-    let Counts { positives, negatives } = matrices.counts();
-    tail("tr", &matrices.law_of(|confusion| confusion.tn + confusion.tp), epsilon, positives.max(negatives))
+    let ClassCounts { positives, negatives } = matrices.counts();
+    tail("tr", &matrices.distribution_of(|confusion| confusion.tn + confusion.tp), epsilon, positives.max(negatives))
 }
 
 /// The bound for the trace as printed in the paper, 2 exp(−2ε²/(P² + N²)), which is never below the corrected one.
 #[must_use]
-pub fn trace_as_printed(counts: &Counts, epsilon: f64) -> f64 {
+pub fn trace_as_printed(counts: &ClassCounts, epsilon: f64) -> f64 {
     hoeffding(epsilon, counts.positives.hypot(counts.negatives))
 }
 
 /// Theorem 1: the tail of a score around its mean. The paper states it for linear scores, whose mean is the score of the
 /// expected matrix; around its own mean it holds for every score.
 #[must_use]
-pub fn score(distribution: &Law, epsilon: f64) -> Bound {
+pub fn score(distribution: &ScoreDistribution, epsilon: f64) -> Bound {
     let (low, high) = distribution.range();
     tail("s", distribution, epsilon, high - low)
 }
@@ -85,12 +85,12 @@ pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) ->
 pub(super) fn all(
     score: &Score,
     matrices: &Matrices,
-    distribution: &Law,
+    distribution: &ScoreDistribution,
     k: Option<f64>,
     fractions: &[f64],
 ) -> Result<Vec<Bound>> {
-    let Counts { positives: p, negatives: n } = matrices.counts();
-    let distribution_of = |number: fn(&Confusion) -> f64| matrices.law_of(number);
+    let ClassCounts { positives: p, negatives: n } = matrices.counts();
+    let distribution_of = |number: fn(&Confusion) -> f64| matrices.distribution_of(number);
     let (tn, tp, trace) = (distribution_of(|c| c.tn), distribution_of(|c| c.tp), distribution_of(|c| c.tn + c.tp));
     let (low, high) = distribution.range();
     let mut bounds = Vec::new();
@@ -111,7 +111,7 @@ fn hoeffding(epsilon: f64, range: f64) -> f64 {
     2.0 * (-2.0 * (epsilon / range).powi(2)).exp()
 }
 
-fn tail(name: &str, distribution: &Law, epsilon: f64, range: f64) -> Bound {
+fn tail(name: &str, distribution: &ScoreDistribution, epsilon: f64, range: f64) -> Bound {
     let exact = distribution.tail(distribution.mean(), epsilon);
     Bound {
         name: format!("P(|{name} − E[{name}]| ≥ {})", four_digits(epsilon)),
@@ -120,12 +120,20 @@ fn tail(name: &str, distribution: &Law, epsilon: f64, range: f64) -> Bound {
     }
 }
 
-fn deviation(score: &Score, matrices: &Matrices, distribution: &Law, k: Option<f64>) -> Result<Option<Bound>> {
+fn deviation(
+    score: &Score,
+    matrices: &Matrices,
+    distribution: &ScoreDistribution,
+    k: Option<f64>,
+) -> Result<Option<Bound>> {
     let Some(k) = k else { return Ok(None) };
-    let mad = |distribution: Law| distribution.mean_absolute_deviation(distribution.mean());
-    let (tn, tp) = (mad(matrices.law_of(|confusion| confusion.tn)), mad(matrices.law_of(|confusion| confusion.tp)));
+    let mad = |distribution: ScoreDistribution| distribution.mean_absolute_deviation(distribution.mean());
+    let (tn, tp) = (
+        mad(matrices.distribution_of(|confusion| confusion.tn)),
+        mad(matrices.distribution_of(|confusion| confusion.tp)),
+    );
     let exact = distribution.mean_absolute_deviation(matrices.score_of_expectation(score)?);
-    let bound = 0.5 * k * (matrices.unlike_deviation() + tn + tp);
+    let bound = 0.5 * k * (matrices.deviation_difference() + tn + tp);
     Ok(Some(Bound { name: "E|s − s(E[CM])|".into(), bound, exact }))
 }
 

@@ -13,7 +13,7 @@
 //! Koyejo, O., Natarajan, N., Ravikumar, P. & Dhillon, I. S. (2014). Consistent binary classification with generalized
 //! performance metrics. NIPS 27, 2744–2752.
 
-use crate::formula::{Counts, LinearFraction};
+use crate::formula::{ClassCounts, LinearFraction};
 use crate::score::{Direction, Score};
 
 /// The threshold at which a calibrated model reaches `optimum`, the best value of the score; 0 if every row should be
@@ -22,7 +22,7 @@ use crate::score::{Direction, Score};
 /// `None` if a class is absent, if the score is not a quotient of two linear functions of the matrix, if the score has an ideal
 /// value instead of a maximum, or if predicting positive a likely row gains no more than predicting positive an unlikely one.
 #[must_use]
-pub fn calibrated_threshold(score: &Score, counts: &Counts, optimum: f64) -> Option<f64> {
+pub fn calibrated_threshold(score: &Score, counts: &ClassCounts, optimum: f64) -> Option<f64> {
     if counts.positives <= 0.0 || counts.negatives <= 0.0 {
         return None;
     }
@@ -41,7 +41,7 @@ pub fn calibrated_threshold(score: &Score, counts: &Counts, optimum: f64) -> Opt
 }
 
 /// The sign of the denominator over all matrices with these counts, if it is constant; the denominator is linear, so its corners decide.
-fn denominator_sign(fraction: &LinearFraction, counts: &Counts) -> Option<f64> {
+fn denominator_sign(fraction: &LinearFraction, counts: &ClassCounts) -> Option<f64> {
     let [b0, b1, b2] = fraction.below;
     let (tp, fp) = (b1 * counts.positives, b2 * counts.negatives);
     let corners = [b0, b0 + tp, b0 + fp, b0 + tp + fp];
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     fn threshold(score: &str, optimum: f64) -> Option<f64> {
-        calibrated_threshold(&Score::parse(score).unwrap(), &Counts { positives: 30.0, negatives: 170.0 }, optimum)
+        calibrated_threshold(&Score::parse(score).unwrap(), &ClassCounts { positives: 30.0, negatives: 170.0 }, optimum)
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn absent_class_gives_no_threshold() {
-        let counts = Counts { positives: 0.0, negatives: 5.0 };
+        let counts = ClassCounts { positives: 0.0, negatives: 5.0 };
         assert_eq!(calibrated_threshold(&Score::parse("tss").unwrap(), &counts, 0.0), None);
     }
 }

@@ -25,12 +25,12 @@ pub struct Atom {
 
 /// The distribution of a score, or of any other function of the confusion matrix, under a random threshold.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Law {
+pub struct ScoreDistribution {
     /// In ascending order of the values, which are distinct; at least one.
     atoms: Vec<Atom>,
 }
 
-impl Law {
+impl ScoreDistribution {
     /// The distribution of a score over the threshold; the values are those used in a loss, where x/0 := 0.
     ///
     /// For several scores on the same rows, [`Matrices::law`] sorts the rows only once.
@@ -52,7 +52,7 @@ impl Law {
             }
             is_equal
         });
-        Law { atoms }
+        ScoreDistribution { atoms }
     }
 
     /// Every value with positive probability, in ascending order.
@@ -131,8 +131,10 @@ impl Law {
 mod tests {
     use super::*;
 
-    fn example() -> Law {
-        Law::of([(2.0, 0.25), (0.0, 0.5), (9.0, 0.0), (2.0, 0.125), (-0.0, 0.0625), (-4.0, 0.0625)].into_iter())
+    fn example() -> ScoreDistribution {
+        ScoreDistribution::of(
+            [(2.0, 0.25), (0.0, 0.5), (9.0, 0.0), (2.0, 0.125), (-0.0, 0.0625), (-4.0, 0.0625)].into_iter(),
+        )
     }
 
     #[test]

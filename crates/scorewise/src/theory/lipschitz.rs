@@ -13,7 +13,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::formula::{Counts, Interval, LinearFraction, Number};
+use crate::formula::{ClassCounts, Interval, LinearFraction, Number};
 use crate::score::Score;
 
 /// The maximum relative excess of the result over the supremum.
@@ -31,7 +31,7 @@ const ROUNDING: f64 = 1e-9;
 /// Within 0.1 % for linear scores and quotients of linear functions. For other scores it may be larger: at a kink, as in `min`, both
 /// sides count at once, and a large formula may exhaust the search budget.
 #[must_use]
-pub fn lipschitz(score: &Score, counts: &Counts) -> Option<f64> {
+pub fn lipschitz(score: &Score, counts: &ClassCounts) -> Option<f64> {
     let fraction = score.formula().linear_fraction(counts.positives, counts.negatives);
     let derivatives = |tp: Interval, fp: Interval| {
         let [tn, fn_, positives, negatives] = other_cells(tp, fp, counts);
@@ -54,10 +54,10 @@ pub fn lipschitz(score: &Score, counts: &Counts) -> Option<f64> {
 /// K as printed in the paper: sup ‖∇s‖_∞ over the four cells, which does *not* bound the change of a score. Only for checking the
 /// printed Theorem 2.
 #[must_use]
-pub fn lipschitz_as_printed(score: &Score, counts: &Counts) -> Option<f64> {
+pub fn lipschitz_as_printed(score: &Score, counts: &ClassCounts) -> Option<f64> {
     let derivatives = |tp: Interval, fp: Interval| {
         let [tn, fn_, positives, negatives] = other_cells(tp, fp, counts);
-        score.formula().slopes_with(tn, fp, fn_, tp, positives, negatives).slopes
+        score.formula().derivatives_with(tn, fp, fn_, tp, positives, negatives).derivatives
     };
     supremum(counts, derivatives, |sizes| sizes.into_iter().fold(0.0, f64::max))
 }
@@ -77,7 +77,7 @@ fn fraction_derivatives(fraction: &LinearFraction, tp: Interval, fp: Interval) -
 }
 
 /// TN, FN, P and N; TN and FN are clamped at 0.
-fn other_cells(tp: Interval, fp: Interval, counts: &Counts) -> [Interval; 4] {
+fn other_cells(tp: Interval, fp: Interval, counts: &ClassCounts) -> [Interval; 4] {
     let (positives, negatives) = (Interval::constant(counts.positives), Interval::constant(counts.negatives));
     let rest = |count: Interval, cell: Interval| count.minus(cell).max(Interval::constant(0.0));
     [rest(negatives, fp), rest(positives, tp), positives, negatives]
@@ -85,7 +85,7 @@ fn other_cells(tp: Interval, fp: Interval, counts: &Counts) -> [Interval; 4] {
 
 /// An upper bound of the supremum of a norm of the derivatives over all matrices.
 fn supremum<const N: usize>(
-    counts: &Counts,
+    counts: &ClassCounts,
     derivatives: impl Fn(Interval, Interval) -> [Interval; N],
     norm: impl Fn([f64; N]) -> f64,
 ) -> Option<f64> {
@@ -126,7 +126,7 @@ struct Region {
 
 impl Region {
     /// The two halves, split across the side that is longer relative to the whole.
-    fn halves(&self, counts: &Counts) -> [(Interval, Interval); 2] {
+    fn halves(&self, counts: &ClassCounts) -> [(Interval, Interval); 2] {
         let halve = |side: Interval| {
             let middle = middle(side);
             [Interval::new(side.low, middle), Interval::new(middle, side.high)]
@@ -172,9 +172,9 @@ impl Ord for Region {
 mod tests {
     use super::*;
 
-    const COUNTS: Counts = Counts { positives: 30.0, negatives: 170.0 };
+    const COUNTS: ClassCounts = ClassCounts { positives: 30.0, negatives: 170.0 };
 
-    fn constant(score: &str, counts: &Counts) -> Option<f64> {
+    fn constant(score: &str, counts: &ClassCounts) -> Option<f64> {
         lipschitz(&Score::parse(score).unwrap(), counts)
     }
 
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn heidke_and_peirce_have_the_same_constant_for_equal_classes() {
-        let counts = Counts { positives: 50.0, negatives: 50.0 };
+        let counts = ClassCounts { positives: 50.0, negatives: 50.0 };
         let (hss, tss) = (constant("hss", &counts).unwrap(), constant("tss", &counts).unwrap());
         assert!((hss - tss).abs() <= 1e-3 * tss, "{hss}, expected {tss}");
     }
@@ -224,9 +224,9 @@ mod tests {
 
     #[test]
     fn absent_class_does_not_move() {
-        assert_eq!(constant("recall", &Counts { positives: 0.0, negatives: 5.0 }), Some(0.0));
-        assert!(constant("accuracy", &Counts { positives: 0.0, negatives: 5.0 }).unwrap() < 0.2001);
-        assert_eq!(constant("accuracy", &Counts { positives: 0.0, negatives: 0.0 }), Some(0.0));
+        assert_eq!(constant("recall", &ClassCounts { positives: 0.0, negatives: 5.0 }), Some(0.0));
+        assert!(constant("accuracy", &ClassCounts { positives: 0.0, negatives: 5.0 }).unwrap() < 0.2001);
+        assert_eq!(constant("accuracy", &ClassCounts { positives: 0.0, negatives: 0.0 }), Some(0.0));
     }
 
     #[test]

@@ -7,11 +7,11 @@
 //!
 //! TP + FN = P and FP + TN = N at every threshold, so a matrix has two free cells, TP and FP, which rise and fall together.
 
-use super::law::Law;
+use super::law::ScoreDistribution;
 use super::sum::sum;
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
-use crate::formula::Counts;
+use crate::formula::ClassCounts;
 use crate::loss::{Steps, score_values};
 use crate::prior::Prior;
 use crate::rows::{Predictions, Rows};
@@ -25,7 +25,7 @@ pub struct Matrices {
     /// False positives, in the same order.
     fp: Vec<f64>,
     probabilities: Vec<f64>,
-    counts: Counts,
+    counts: ClassCounts,
     /// The number of matrices that occur for a threshold in [0, 1]: a prediction of 0 is never above the threshold.
     reachable: usize,
 }
@@ -34,14 +34,14 @@ impl Matrices {
     /// Sorts the rows and computes all matrices with their probabilities.
     pub fn new<P: Predictions>(prior: &Prior, rows: &Rows<'_, P>) -> Result<Self> {
         let Steps { tp, fp, masses: probabilities, counts, .. } = Steps::new(prior, rows)?;
-        let has_zero = rows.predictions.values().iter().any(|value| P::chance(*value).p == 0.0);
+        let has_zero = rows.predictions.values().iter().any(|value| P::probability(*value).p == 0.0);
         let reachable = tp.len() - usize::from(has_zero);
         Ok(Matrices { tp, fp, probabilities, counts, reachable })
     }
 
     /// P and N, which are the same in every matrix.
     #[must_use]
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> ClassCounts {
         self.counts
     }
 
@@ -75,25 +75,25 @@ impl Matrices {
 
     /// `J_F = E| |TN − E[TN]| − |TP − E[TP]| |`, as in Theorem 2 of the paper.
     #[must_use]
-    pub fn unlike_deviation(&self) -> f64 {
+    pub fn deviation_difference(&self) -> f64 {
         let mean = self.expected();
         self.expect(|confusion| ((confusion.tn - mean.tn).abs() - (confusion.tp - mean.tp).abs()).abs())
     }
 
     /// The distribution of a score.
-    pub fn law(&self, score: &Score) -> Result<Law> {
+    pub fn law(&self, score: &Score) -> Result<ScoreDistribution> {
         let mut values = vec![0.0; self.tp.len()];
         score_values(score, &self.tp, &self.fp, &self.counts, &mut values);
         if values.iter().any(|value| !value.is_finite()) {
             return Err(Error::NotFinite { score: score.name().to_string() });
         }
-        Ok(Law::of(values.into_iter().zip(self.probabilities.iter().copied())))
+        Ok(ScoreDistribution::of(values.into_iter().zip(self.probabilities.iter().copied())))
     }
 
     /// The distribution of any function of the matrix, such as a cell or the trace.
     #[must_use]
-    pub fn law_of(&self, number: impl Fn(&Confusion) -> f64) -> Law {
-        Law::of(self.iter().map(|(confusion, probability)| (number(&confusion), probability)))
+    pub fn distribution_of(&self, number: impl Fn(&Confusion) -> f64) -> ScoreDistribution {
+        ScoreDistribution::of(self.iter().map(|(confusion, probability)| (number(&confusion), probability)))
     }
 
     /// `s(E[CM])`, which a score-oriented loss maximises.
@@ -142,8 +142,8 @@ mod tests {
         assert_eq!(matrices.expected(), Confusion::new(0.5, 0.5, 1.0, 1.0));
         assert_eq!(matrices.covariance(), [[0.5, 0.25], [0.25, 0.25]]);
         // TN always differs from its mean by ½; TP by 1, 0, 0, 1.
-        assert_eq!(matrices.unlike_deviation(), 0.5);
-        assert_eq!(matrices.law_of(|confusion| confusion.tn + confusion.tp).range(), (1.0, 2.0));
+        assert_eq!(matrices.deviation_difference(), 0.5);
+        assert_eq!(matrices.distribution_of(|confusion| confusion.tn + confusion.tp).range(), (1.0, 2.0));
     }
 
     #[test]

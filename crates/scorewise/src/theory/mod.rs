@@ -9,7 +9,7 @@
 //! needed a correction: see [`bounds`].)
 //!
 //! ```
-//! use scorewise::theory::{self, FRACTIONS, Law};
+//! use scorewise::theory::{self, DEFAULT_FRACTIONS, ScoreDistribution};
 //! use scorewise::{Prior, Probabilities, Rows, Score};
 //!
 //! let probabilities = [0.9, 0.6, 0.4, 0.1];
@@ -19,11 +19,11 @@
 //!
 //! // Thresholds above 0.9, in 0.6–0.9, 0.4–0.6, 0.1–0.4 and below 0.1.
 //! let expected = 0.1 * 0.0 + 0.3 * 2.0 / 3.0 + 0.2 * 1.0 + 0.3 * 4.0 / 5.0 + 0.1 * 2.0 / 3.0;
-//! let distribution = Law::new(&f1, &prior, &rows)?;
+//! let distribution = ScoreDistribution::new(&f1, &prior, &rows)?;
 //! assert!((distribution.mean() - expected).abs() < 1e-15);
 //! assert!((distribution.cdf(0.7) - 0.5).abs() < 1e-15); // F1 is at most 0.7 with probability ½
 //!
-//! let theory = theory::report(&f1, &prior, &rows, &FRACTIONS, None)?;
+//! let theory = theory::report(&f1, &prior, &rows, &DEFAULT_FRACTIONS, None)?;
 //! assert!((theory.score_of_expectation - 3.0 / 4.0).abs() < 1e-15); // 1.5 hits, half a false alarm, half a miss
 //! assert!((theory.jensen_gap - (expected - 3.0 / 4.0)).abs() < 1e-15);
 //! assert!(theory.bounds.iter().all(|bound| bound.exact <= bound.bound));
@@ -41,7 +41,7 @@ mod calibrated;
 
 pub use bounds::Bound;
 pub use calibrated::calibrated_threshold;
-pub use law::{Atom, Law};
+pub use law::{Atom, ScoreDistribution};
 pub use lipschitz::{lipschitz, lipschitz_as_printed};
 pub use matrices::Matrices;
 pub use taylor::taylor;
@@ -54,7 +54,7 @@ use crate::score::Score;
 
 /// The default deviations at which tails are bounded, as fractions of the range: below 0.59 the bounds
 /// exceed 1, and above 1 the tails are empty.
-pub const FRACTIONS: [f64; 3] = [0.6, 0.75, 0.9];
+pub const DEFAULT_FRACTIONS: [f64; 3] = [0.6, 0.75, 0.9];
 
 /// A score under a random threshold. The values are those used in a loss, where x/0 := 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ pub struct Theory {
     pub calibrated_threshold: Option<f64>,
 }
 
-/// All statements about one score on these rows, with tails at the given fractions of the range (see [`FRACTIONS`]) and the calibrated
+/// All statements about one score on these rows, with tails at the given fractions of the range (see [`DEFAULT_FRACTIONS`]) and the calibrated
 /// threshold for the given optimum, or for the best value on these rows if `optimum` is `None`.
 pub fn report<P: Predictions>(
     score: &Score,

@@ -4,7 +4,7 @@
 //! E[s] ≈ s(E[CM]) + ½ Σᵢⱼ ∂²s/∂xᵢ∂xⱼ Cov(xᵢ, xⱼ)        x = (TP, FP), FN = P − TP, TN = N − FP
 //! ```
 //!
-//! It is exact for linear scores and accurate for narrow priors. The exact E[s] costs no more ([`Law`](super::Law)); this approximation
+//! It is exact for linear scores and accurate for narrow priors. The exact E[s] costs no more ([`ScoreDistribution`](super::Law)); this approximation
 //! shows the effect of the score's curvature.
 
 use super::matrices::Matrices;

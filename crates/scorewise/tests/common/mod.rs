@@ -2,8 +2,8 @@
 
 #![allow(dead_code, clippy::unwrap_used)] // each test file uses some of the helpers; a panic fails the test
 
-use scorewise::score::{ROWS, Row};
-use scorewise::{Confusion, Counts, Prior, Probabilities, Rows, Score, is_positive};
+use scorewise::score::{REGISTRY, RegistryEntry};
+use scorewise::{ClassCounts, Confusion, Prior, Probabilities, Rows, Score, is_positive};
 
 /// SplitMix64.
 pub struct Random(pub u64);
@@ -74,7 +74,7 @@ impl Batch {
         confusion
     }
 
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> ClassCounts {
         self.at(0.5).counts()
     }
 
@@ -128,9 +128,9 @@ pub fn all_scores() -> Vec<Score> {
         "cost(fp=1, fn=10)",
     ]
     .map(score);
-    let is_listed = |row: &&Row| with_parameters.iter().any(|score| score.row() == Some(row));
-    let needs_parameters = |row: &&Row| row.parameters.iter().any(|parameter| parameter.default.is_none());
-    let others = ROWS.iter().filter(needs_parameters).filter(|row| !is_listed(row)).filter_map(Score::example);
+    let is_listed = |row: &&RegistryEntry| with_parameters.iter().any(|score| score.row() == Some(row));
+    let needs_parameters = |row: &&RegistryEntry| row.parameters.iter().any(|parameter| parameter.default.is_none());
+    let others = REGISTRY.iter().filter(needs_parameters).filter(|row| !is_listed(row)).filter_map(Score::example);
     Score::all().chain(with_parameters.clone()).chain(others).collect()
 }
 

@@ -1,4 +1,4 @@
-//! `scorewise compare`: which of two forecasts of the same events is better, and how sure is that?
+//! `scorewise compare`: compares two forecasts of the same rows, with an interval of the difference.
 
 use std::path::Path;
 
@@ -7,153 +7,156 @@ use scorewise::{Real, Score};
 use scorewise_report::document::Document;
 use scorewise_report::evaluation::{ComparedThresholds, ForecastComparison, ForecastPair};
 
+use crate::formatting::{aligned_table, format_number, format_optional, pretty_json};
 use crate::outcome::{Failure, Outcome, note};
-use crate::predictions::{self, Columns, Numbers, PROBABILITY, Predictions};
-use crate::resampling;
-use crate::score::{note_classes, threshold};
-use crate::showing;
-use crate::showing::provenance::provenance;
-use crate::table::{aligned, format_number, format_optional, pretty};
+use crate::predictions::{self, BinaryPredictions, FloatValues, PROBABILITY, PredictionColumns};
+use crate::report_output::ReportArguments;
+use crate::report_output::provenance::provenance;
+use crate::resampling::{self, BootstrapOptions};
+use crate::score::{note_missing_class, parse_threshold};
 
-/// What `scorewise compare` takes.
+/// Arguments of `scorewise compare`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
-    scorewise compare new.csv old.csv --score tss                          two files of the same rows\n  \
+    scorewise compare new.csv old.csv --score tss                          two files with the same rows\n  \
     scorewise compare p.csv --probability model,persistence --score csi    two columns of one file\n  \
     scorewise compare a.csv b.csv --thresholds 0.31,0.5                    each at its own threshold\n  \
-    scorewise compare a.csv b.csv --tuned                                  each at its best, found anew in each replicate")]
-pub struct Arguments {
-    /// A table with a label and a probability in each row; - for standard input
+    scorewise compare a.csv b.csv --tuned                                  each at its best threshold, searched again in each replicate")]
+pub struct CompareArguments {
+    /// Table with a label and a probability in each row; - for standard input
     first: String,
-    /// A second one with the same rows in the same order; or else name two columns of the first
+    /// Second table with the same rows in the same order; not needed if --probability names two columns of the first
     second: Option<String>,
     #[command(flatten)]
-    columns: Columns,
-    /// The column of each forecast, or one name for both files [default: probability]
+    columns: PredictionColumns,
+    /// Probability columns of the two forecasts, or one name for both files [default: probability]
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     probability: Vec<String>,
-    /// The score to compare, by name or formula [default: the first model's, where the predictions have it, else tss]
+    /// Score to compare, by name or formula [default: the first model's score if the table has it, else tss]
     #[arg(long)]
     score: Option<String>,
-    /// Above it a forecast counts as positive [default: each model's own, where the predictions have it, else 0.5]
-    #[arg(long, value_parser = threshold)]
+    /// Threshold of both forecasts; a row is predicted positive above it [default: each model's threshold if the table has it, else 0.5]
+    #[arg(long, value_parser = parse_threshold)]
     threshold: Option<f64>,
-    /// A threshold for each forecast
-    #[arg(long, value_name = "FIRST,SECOND", value_delimiter = ',', value_parser = threshold, conflicts_with = "threshold")]
+    /// Thresholds of the first and the second forecast
+    #[arg(long, value_name = "FIRST,SECOND", value_delimiter = ',', value_parser = parse_threshold, conflicts_with = "threshold")]
     thresholds: Vec<f64>,
-    /// Each forecast at its best threshold
+    /// Compare each forecast at its own best threshold
     #[arg(long, conflicts_with_all = ["threshold", "thresholds"])]
     tuned: bool,
     #[command(flatten)]
-    resampling: resampling::Options,
+    resampling: BootstrapOptions,
     #[command(flatten)]
-    showing: showing::ReportFiles,
-    /// One JSON document
+    report: ReportArguments,
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The threshold of each forecast, where its model has one.
-type Thresholds = [Option<f64>; 2];
+/// The threshold of the model behind each forecast; `None` if the table does not have it.
+type ModelThresholds = [Option<f64>; 2];
 
-/// Compares the forecasts of one table or two.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let (predictions, names, own) = read(arguments)?;
+/// Compares two forecasts from one or two tables.
+pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
+    let (predictions, names, model_thresholds) = read(arguments)?;
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
     let files: Vec<&Path> =
         [Some(&arguments.first), arguments.second.as_ref()].into_iter().flatten().map(Path::new).collect();
-    let places = arguments.showing.places(&files)?;
+    let report_files = arguments.report.open(&files)?;
     let (labels, weights) = (predictions.labels.as_slice(), predictions.weights.as_ref());
     let comparison = match predictions.forecasts.as_slice() {
-        [Numbers::F32(first), Numbers::F32(second)] => {
+        [FloatValues::F32(first), FloatValues::F32(second)] => {
             let weights = weights.map(|numbers| match numbers {
-                Numbers::F32(weights) => weights.as_slice(),
-                Numbers::F64(_) => &[],
+                FloatValues::F32(weights) => weights.as_slice(),
+                FloatValues::F64(_) => &[],
             });
             let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-            compare(arguments, pair, &score, own)?
+            compare(arguments, pair, &score, model_thresholds)?
         }
-        [Numbers::F64(first), Numbers::F64(second)] => {
+        [FloatValues::F64(first), FloatValues::F64(second)] => {
             let weights = weights.map(|numbers| match numbers {
-                Numbers::F64(weights) => weights.as_slice(),
-                Numbers::F32(_) => &[],
+                FloatValues::F64(weights) => weights.as_slice(),
+                FloatValues::F32(_) => &[],
             });
             let pair = ForecastPair { names, forecasts: [first, second], labels, weights };
-            compare(arguments, pair, &score, own)?
+            compare(arguments, pair, &score, model_thresholds)?
         }
-        _ => return Err(Failure("two forecasts are needed to compare".into())),
+        _ => return Err(Failure("two forecasts are needed".into())),
     };
-    note_classes(&predictions);
+    note_missing_class(&predictions);
     let summary = comparison.summary();
-    arguments.showing.write(places, || {
-        let mut both = predictions.data();
+    arguments.report.write(report_files, || {
+        let mut data = predictions.data();
         if let Some(second) = &arguments.second {
-            both.name = format!("{}, {second}", both.name);
+            data.name = format!("{}, {second}", data.name);
         }
-        let provenance = provenance(Some(arguments.resampling.seed), vec![both]);
+        let provenance = provenance(Some(arguments.resampling.seed), vec![data]);
         let page = Some(comparison.page());
         Ok(Document { comparison: page, ..Document::new(provenance, summary.clone().into()) })
     })?;
-    Ok(if arguments.json { pretty(&summary) } else { text(&comparison) }.into())
+    Ok(if arguments.json { pretty_json(&summary) } else { text(&comparison) }.into())
 }
 
-/// The two forecasts, and what to call them.
-fn read(arguments: &Arguments) -> Result<(Predictions, [String; 2], Thresholds), Failure> {
-    let usual = || String::from(PROBABILITY);
+/// Reads the two forecasts; also returns their names and the thresholds of their models.
+fn read(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2], ModelThresholds), Failure> {
+    let default_column = || String::from(PROBABILITY);
     match (&arguments.second, arguments.probability.as_slice()) {
         (None, [first, second]) => {
             let columns = [first.clone(), second.clone()];
             let predictions = predictions::read(&arguments.first, &arguments.columns, &columns)?.binary()?;
-            // The threshold of a model is that of its own column.
-            let own = columns.each_ref().map(|name| predictions.model.threshold.filter(|_| name == PROBABILITY));
-            Ok((predictions, columns, own))
+            // The model's threshold belongs to the column `probability` only.
+            let model_thresholds =
+                columns.each_ref().map(|name| predictions.model.threshold.filter(|_| name == PROBABILITY));
+            Ok((predictions, columns, model_thresholds))
         }
         (Some(second), names) if names.len() <= 2 => {
             let column = |k: usize| names.get(k).or(names.first()).cloned().into_iter().collect::<Vec<_>>();
             let mut predictions = predictions::read(&arguments.first, &arguments.columns, &column(0))?.binary()?;
-            // The rows are the same, so are their weights.
-            let columns = Columns { weight: None, ..arguments.columns.clone() };
+            // The rows of both files are the same, so the weights are read only once.
+            let columns = PredictionColumns { weight: None, ..arguments.columns.clone() };
             let others = predictions::read(second, &columns, &column(1))?.binary()?;
-            let own = [predictions.model.threshold, others.model.threshold];
+            let model_thresholds = [predictions.model.threshold, others.model.threshold];
             predictions.join(others)?;
             let names = if arguments.first == *second {
-                [0, 1].map(|k| column(k).pop().unwrap_or_else(usual)).to_vec()
+                [0, 1].map(|k| column(k).pop().unwrap_or_else(default_column)).to_vec()
             } else {
                 vec![arguments.first.clone(), second.clone()]
             };
-            Ok((predictions, [names[0].clone(), names[1].clone()], own))
+            Ok((predictions, [names[0].clone(), names[1].clone()], model_thresholds))
         }
         (None, _) => Err(Failure(
-            "one forecast cannot be compared\nhint: give two files, or two columns of one: --probability FIRST,SECOND"
+            "there is only one forecast\nhint: name two files, or two columns of one file: --probability FIRST,SECOND"
                 .into(),
         )),
         (Some(_), names) => Err(Failure(format!(
-            "--probability names {} columns for two files\nhint: one name for both, or one for each",
+            "--probability names {} columns for two files\nhint: give one name for both files, or one for each",
             names.len()
         ))),
     }
 }
 
 fn compare<R: Real>(
-    arguments: &Arguments,
+    arguments: &CompareArguments,
     pair: ForecastPair<'_, R>,
     score: &Score,
-    own: Thresholds,
+    model_thresholds: ModelThresholds,
 ) -> Result<ForecastComparison, Failure> {
-    let at = match (arguments.tuned, arguments.thresholds.as_slice()) {
+    let thresholds = match (arguments.tuned, arguments.thresholds.as_slice()) {
         (true, _) => ComparedThresholds::Best,
-        (false, []) => ComparedThresholds::Given(own.map(|own| arguments.threshold.or(own).unwrap_or(0.5))),
+        (false, []) => {
+            ComparedThresholds::Given(model_thresholds.map(|model| arguments.threshold.or(model).unwrap_or(0.5)))
+        }
         (false, &[first, second]) => ComparedThresholds::Given([first, second]),
         (false, other) => {
             return Err(Failure(format!("--thresholds has {} numbers; write two: FIRST,SECOND", other.len())));
         }
     };
-    if at == ComparedThresholds::Best {
-        resampling::note_runs(pair.labels.len());
+    if thresholds == ComparedThresholds::Best {
+        resampling::note_approximate_interval(pair.labels.len());
     }
-    let (bootstrap, with_curves) = (arguments.resampling.bootstrap(), arguments.showing.are_used());
-    Ok(ForecastComparison::new(pair, score, at, &bootstrap, with_curves)?)
+    let (bootstrap, with_curves) = (arguments.resampling.bootstrap(), arguments.report.is_requested());
+    Ok(ForecastComparison::new(pair, score, thresholds, &bootstrap, with_curves)?)
 }
 
 fn text(comparison: &ForecastComparison) -> String {
@@ -171,7 +174,7 @@ fn text(comparison: &ForecastComparison) -> String {
         row(&names[1], values[1], second.interval(0.95), thresholds[1]),
         row("difference", comparison.difference(), difference.interval(0.95), None),
     ];
-    let table = aligned(&["forecast", score.name(), "low", "high", "threshold"], &rows);
+    let table = aligned_table(&["forecast", score.name(), "low", "high", "threshold"], &rows);
     let [first, second] = comparison.shares().map(|share| format!("{:.1}", 100.0 * share));
     format!(
         "{table}\nThe first is better in {first} %, the second in {second} % of {} replicates.\n{}\n",

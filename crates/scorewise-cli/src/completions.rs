@@ -1,23 +1,23 @@
-//! `scorewise completions`: what a shell needs to complete the command.
+//! `scorewise completions`: completion scripts for shells.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
 
 use crate::outcome::{Failure, Outcome};
 
-/// What `scorewise completions` takes.
+/// Arguments of `scorewise completions`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     scorewise completions bash > ~/.local/share/bash-completion/completions/scorewise\n  \
     scorewise completions fish > ~/.config/fish/completions/scorewise.fish")]
-pub struct Arguments {
-    /// The shell
+pub struct CompletionsArguments {
+    /// Shell to complete in
     shell: Shell,
 }
 
-/// The script for the shell.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+/// Returns the completion script.
+pub fn run(arguments: &CompletionsArguments) -> Result<Outcome, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut crate::Arguments::command(), "scorewise", &mut script);
+    clap_complete::generate(arguments.shell, &mut crate::CommandLine::command(), "scorewise", &mut script);
     Ok(String::from_utf8(script)?.into())
 }

@@ -1,4 +1,4 @@
-//! `scorewise export`: a model in a form that other programs run.
+//! `scorewise export`: conversion of a model to ONNX.
 
 use std::path::PathBuf;
 
@@ -7,35 +7,35 @@ use scorewise_train::model::Model;
 use scorewise_train::onnx;
 use serde_json::json;
 
+use crate::formatting::pretty_json;
 use crate::outcome::{Failure, Outcome};
-use crate::showing::OVERWRITE;
-use crate::table::pretty;
+use crate::report_output::OVERWRITE;
 
-/// What `scorewise export` takes.
+/// Arguments of `scorewise export`.
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  scorewise export model.scorewise --onnx model.onnx")]
-pub struct Arguments {
-    /// A model that `scorewise train` wrote
+pub struct ExportArguments {
+    /// Model file written by `scorewise train`
     model: PathBuf,
-    /// Where the ONNX file goes: encoded matrix in, probability and label at the model's threshold out
+    /// ONNX file to write; its input is the encoded matrix, its outputs are probability and label at the model's threshold
     #[arg(long, value_name = "FILE", required = true)]
     onnx: PathBuf,
-    /// Replace a file that is not an older ONNX file of scorewise; never the model
+    /// Replace an existing file of any kind, not only an earlier ONNX file; the model is never replaced
     #[arg(long)]
     overwrite: bool,
-    /// One JSON document
+    /// Print a summary as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Writes the file.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+/// Writes the ONNX file.
+pub fn run(arguments: &ExportArguments) -> Result<Outcome, Failure> {
     let model = Model::load(&arguments.model)?;
     let mut outputs = Outputs::new().reads_file(&arguments.model).overwrites(OVERWRITE, arguments.overwrite);
     outputs.write(&arguments.onnx, OutputKind::Onnx, &onnx::export(&model)?)?;
     let features = model.encoder.width();
     if arguments.json {
-        return Ok(pretty(&json!({
+        return Ok(pretty_json(&json!({
             "model": arguments.model.display().to_string(),
             "onnx": arguments.onnx.display().to_string(),
             "features": model.encoder.names(),
@@ -45,6 +45,6 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         }))
         .into());
     }
-    Ok(format!("{} written: {features} encoded features in, probability and label out\n", arguments.onnx.display())
+    Ok(format!("wrote {}: {features} encoded features in, probability and label out\n", arguments.onnx.display())
         .into())
 }

@@ -1,73 +1,73 @@
-//! Signals that end the program: SIGINT, which is Ctrl-C, and SIGTERM.
+//! Handling of the signals SIGINT (Ctrl-C) and SIGTERM.
 //!
-//! Work that has something to keep, a training, ends by itself when [`stopped`] tells it to; all other work ends at once. Either way no
-//! partial file is left, and the exit code is 128 plus the number of the signal. A second signal ends everything at once.
+//! A training polls [`is_stop_requested`], stops, and saves the best model so far; every other command exits at once. In both cases partial
+//! files are removed, and the exit code is 128 plus the number of the signal. A second signal always exits at once.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use scorewise_table::output::remove_partial_files_and_exit;
 
-/// The exit code of the signal that came first; 0 before that.
-static CODE: AtomicU8 = AtomicU8::new(0);
-/// How many pieces of work end by themselves.
-static GRACES: AtomicUsize = AtomicUsize::new(0);
+/// The exit code for the first signal received; 0 before any signal.
+static EXIT_CODE: AtomicU8 = AtomicU8::new(0);
+/// The number of live [`GracefulStop`] values.
+static GRACEFUL_STOPS: AtomicUsize = AtomicUsize::new(0);
 
-/// The exit code of SIGINT.
+/// The exit code after SIGINT.
 const INTERRUPTED: u8 = 130;
 
-/// Listens to the signals of this process from now on. For programs, not for libraries: a host such as Python has its own ways.
+/// Installs the signal handlers. Only for programs: a library must leave signals to its host, for example Python.
 #[cfg(unix)]
 pub fn install() {
     use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
-    // A file beyond the limit of `ulimit -f` is then an error that names it, and not the end of the program.
+    // With a handler for SIGXFSZ, a write beyond `ulimit -f` returns an error instead of terminating the process.
     let _ = signal_hook::flag::register(SIGXFSZ, std::sync::Arc::default());
     if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) {
-        std::thread::spawn(move || signals.forever().for_each(|signal| received(128 + signal as u8)));
+        std::thread::spawn(move || signals.forever().for_each(|signal| handle_signal(128 + signal as u8)));
     }
 }
 
-/// Listens to Ctrl-C from now on.
+/// Installs the handler of Ctrl-C.
 #[cfg(not(unix))]
 pub fn install() {
-    let _ = ctrlc::set_handler(|| received(INTERRUPTED));
+    let _ = ctrlc::set_handler(|| handle_signal(INTERRUPTED));
 }
 
-/// Runs in a thread of its own, not in the signal's handler, so that it may lock and remove files.
-fn received(code: u8) {
-    let is_first = CODE.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-    if !is_first || GRACES.load(Ordering::SeqCst) == 0 {
+/// Runs in a separate thread, not in the signal handler, so it may take locks and remove files.
+fn handle_signal(code: u8) {
+    let is_first = EXIT_CODE.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst).is_ok();
+    if !is_first || GRACEFUL_STOPS.load(Ordering::SeqCst) == 0 {
         remove_partial_files_and_exit(code.into());
     }
 }
 
-/// As long as this lives, the first signal only asks the work to end.
-pub struct Grace(());
+/// While a value of this type exists, the first signal sets [`is_stop_requested`] instead of exiting.
+pub struct GracefulStop(());
 
-impl Grace {
-    /// From now on.
+impl GracefulStop {
+    /// Starts the period in which the first signal does not exit.
     pub fn new() -> Self {
-        GRACES.fetch_add(1, Ordering::SeqCst);
-        Grace(())
+        GRACEFUL_STOPS.fetch_add(1, Ordering::SeqCst);
+        GracefulStop(())
     }
 }
 
-impl Drop for Grace {
+impl Drop for GracefulStop {
     fn drop(&mut self) {
-        GRACES.fetch_sub(1, Ordering::SeqCst);
+        GRACEFUL_STOPS.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-/// Whether a signal asks the work to end.
-pub fn stopped() -> bool {
+/// Whether a signal has been received, so that the current work should stop.
+pub fn is_stop_requested() -> bool {
     exit_code().is_some()
 }
 
-/// The exit code of the signal that came; `None` where none did.
+/// The exit code for the signal received; `None` before any signal.
 pub fn exit_code() -> Option<u8> {
-    Some(CODE.load(Ordering::SeqCst)).filter(|code| *code != 0)
+    Some(EXIT_CODE.load(Ordering::SeqCst)).filter(|code| *code != 0)
 }
 
-/// What the user did, for messages.
-pub fn name() -> &'static str {
+/// The name of the signal received, for messages.
+pub fn signal_name() -> &'static str {
     if exit_code() == Some(INTERRUPTED) { "Ctrl-C" } else { "SIGTERM" }
 }

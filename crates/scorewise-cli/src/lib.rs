@@ -1,17 +1,18 @@
-//! The command `scorewise`. Results on standard output, everything else on standard error; exit code 0 done, 1 an asked-for
-//! bar was not met, 2 usage or data, 130 ended by Ctrl-C, 143 by SIGTERM.
+//! The command `scorewise`. Results go to standard output, everything else to standard error.
+//!
+//! Exit codes: 0 success, 1 a condition of the user was not met, 2 bad usage or bad data, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
 
 mod outcome;
-mod typed;
+mod command_line;
 mod interrupt;
-mod table;
+mod formatting;
 mod plot;
 mod predictions;
 mod train;
 mod predict;
 mod export;
 mod resampling;
-mod showing;
+mod report_output;
 mod score;
 mod tune;
 mod compare;
@@ -29,44 +30,44 @@ use clap::{CommandFactory, Parser, Subcommand};
 use outcome::{Failure, Outcome};
 use scorewise_table::table::is_guarded;
 
-/// Train for the score you will be judged by.
+/// Train classifiers for the score they are judged by.
 #[derive(Parser)]
 #[command(name = "scorewise", version, about, arg_required_else_help = true)]
-struct Arguments {
+struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Train on a table for a score, and write a model that carries its threshold
-    Train(Box<train::Arguments>),
-    /// Probabilities and labels for the rows of a table
-    Predict(predict::Arguments),
-    /// Every score of a forecast at a threshold, with intervals
-    Score(score::Arguments),
-    /// The exact best threshold of a score, and how sure it is
-    Tune(tune::Arguments),
-    /// Which of two forecasts is better, and how sure that is
-    Compare(compare::Arguments),
-    /// A score under a random threshold: exact expectation, Jensen gap, bounds
-    Theory(theory::Arguments),
-    /// The paper's experiments, beside its own numbers, and beyond them
-    Reproduce(reproduce::Arguments),
-    /// A page, or pictures, from the data of a result
-    Report(report::Arguments),
-    /// A model as an ONNX file
-    Export(export::Arguments),
-    /// The scores: formulas, aliases, ranges; one in detail; all on a confusion matrix
-    Scores(scores::Arguments),
-    /// The priors of the threshold: families, or one in detail
-    Priors(priors::Arguments),
-    /// The names of commands and options for a shell to complete
-    Completions(completions::Arguments),
+    /// Train a model for a score; the model file contains the decision threshold
+    Train(Box<train::TrainArguments>),
+    /// Predict probabilities and classes for the rows of a table
+    Predict(predict::PredictArguments),
+    /// Compute scores of a forecast at a threshold, with intervals
+    Score(score::ScoreArguments),
+    /// Find the exact best threshold for a score, with its interval
+    Tune(tune::TuneArguments),
+    /// Compare two forecasts of the same rows
+    Compare(compare::CompareArguments),
+    /// Compute a score under a random threshold: exact expectation, Jensen gap, bounds
+    Theory(theory::TheoryArguments),
+    /// Repeat the experiments of the paper and compare with its numbers
+    Reproduce(reproduce::ReproduceArguments),
+    /// Make an HTML report or figures from a saved result
+    Report(report::ReportCommandArguments),
+    /// Convert a model to ONNX
+    Export(export::ExportArguments),
+    /// List scores, describe one, or compute scores of a confusion matrix
+    Scores(scores::ScoresArguments),
+    /// List the priors of the threshold, or describe one
+    Priors(priors::PriorsArguments),
+    /// Print a completion script for a shell
+    Completions(completions::CompletionsArguments),
 }
 
-/// The whole program: [`run`] in a process of its own, which ends well on Ctrl-C and SIGTERM. A training keeps the best model so far,
-/// no command leaves a partial file, and the exit code is 130 or 143.
+/// Entry point of the program: [`run`] with signal handlers. On Ctrl-C or SIGTERM a training saves the best model so far, partial files
+/// are removed, and the exit code is 130 or 143.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::install();
     silence_guarded_panics();
@@ -74,41 +75,41 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::exit_code().unwrap_or(code)
 }
 
-/// Leaves out the message of a panic in a decoder: the command reports it as an error that names the file.
+/// Suppresses the message of a panic that is caught in a decoder, because the command reports it as an error that names the file.
 fn silence_guarded_panics() {
-    let before = std::panic::take_hook();
+    let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         if !is_guarded() {
-            before(panic);
+            default_hook(panic);
         }
     }));
 }
 
-/// Runs the command with these arguments, the program's own name first, and returns its exit code. Signals are left to the caller.
+/// Runs the command and returns its exit code; the first argument is the name of the program. Installs no signal handlers.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    showing::provenance::remember(&arguments);
-    let arguments = typed::Typed::new(&Arguments::command(), arguments);
-    outcome::offer(arguments.options());
-    let command = match Arguments::try_parse_from(arguments.joined()) {
+    report_output::provenance::set_command_line(&arguments);
+    let arguments = command_line::RawArguments::new(&CommandLine::command(), arguments);
+    outcome::set_available_options(arguments.options());
+    let command = match CommandLine::try_parse_from(arguments.with_joined_values()) {
         Ok(arguments) => arguments.command,
-        Err(fault) => {
-            if let Some(failure) = typed::explained(&fault) {
+        Err(error) => {
+            if let Some(failure) = command_line::value_error(&error) {
                 return outcome::report(Err(failure));
             }
-            // Help goes to standard output and is no fault: clap knows which it is.
-            let text = fault.render().to_string();
-            if fault.use_stderr() {
-                outcome::tell(&text);
+            // clap also returns help and version as errors; they go to standard output.
+            let text = error.render().to_string();
+            if error.use_stderr() {
+                outcome::print_error(&text);
                 return outcome::USAGE;
             }
             return outcome::report(Ok(text.into()));
         }
     };
-    outcome::report(perform(&command))
+    outcome::report(run_command(&command))
 }
 
-fn perform(command: &Command) -> Result<Outcome, Failure> {
+fn run_command(command: &Command) -> Result<Outcome, Failure> {
     match command {
         Command::Train(arguments) => train::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),

@@ -1,4 +1,4 @@
-//! The command `scorewise`; all of it is in the library, so that other front ends can carry it too.
+//! The command `scorewise`. The code is in the library, so that the Python package can install the same command.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
-//! How a command ends: with a text for standard output, with a bar that was not met, or with what is wrong.
+//! The result of a command: text for standard output, an unmet condition, or an error; and the exit codes.
 //!
-//! All text for people goes through here, and what a user has named may hold anything: control characters are written out.
+//! All terminal output passes through this module. Names given by users may contain anything, so control characters are escaped.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -10,25 +10,25 @@ use scorewise_table::setting::render;
 
 use scorewise_report::escape_control_characters;
 
-use crate::plot::painted_sign;
+use crate::plot::coloured_character_length;
 
-/// Exit code: done.
-pub const DONE: u8 = 0;
-/// Exit code: what was asked for cannot be reached.
+/// Exit code: success.
+pub const SUCCESS: u8 = 0;
+/// Exit code: a condition of the user was not met, for example one of `--subject-to`.
 pub const UNMET: u8 = 1;
-/// Exit code: the command or its data cannot be used.
+/// Exit code: bad usage or bad data.
 pub const USAGE: u8 = 2;
 
-/// What a command that could do its work has to say.
+/// The output of a command that ran without an error.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// For standard output, the last line ended.
+    /// Text for standard output; ends with a line feed unless empty.
     pub text: String,
-    /// Which asked-for bar was not met, as a sentence.
+    /// A sentence about the condition that was not met; `None` if there is none.
     pub unmet: Option<String>,
 }
 
-/// Why a command could not do its work, with its cure.
+/// The message of a command that failed, with a hint.
 #[derive(Debug)]
 pub struct Failure(pub String);
 
@@ -38,37 +38,37 @@ impl From<String> for Outcome {
     }
 }
 
-/// Every error that a command meets has its sentence already.
+/// The errors of all crates are already worded for users.
 impl<E: Display> From<E> for Failure {
     fn from(error: E) -> Self {
         Failure(with_options(error))
     }
 }
 
-/// An error, a note or any other text, with settings as options: `--split time`.
+/// The text with settings written as command-line options: `--split time`.
 pub fn with_options(text: impl Display) -> String {
-    let known = OFFERED.read().unwrap_or_else(PoisonError::into_inner);
+    let available = AVAILABLE_OPTIONS.read().unwrap_or_else(PoisonError::into_inner);
     render(&format!("{text:#}"), &|name, value| {
-        let is_offered = known.is_empty() || known.iter().any(|option| option == name);
-        is_offered.then(|| match value {
-            Some(value) => format!("--{name} {}", in_quotes(value)),
+        let is_available = available.is_empty() || available.iter().any(|option| option == name);
+        is_available.then(|| match value {
+            Some(value) => format!("--{name} {}", shell_quoted(value)),
             None => format!("--{name}"),
         })
     })
 }
 
-/// The options of the command in use, so that no hint names one that it lacks; empty while there is no command.
-static OFFERED: RwLock<Vec<String>> = RwLock::new(Vec::new());
+/// The options of the running subcommand, so that hints name no other options; empty before a subcommand is known.
+static AVAILABLE_OPTIONS: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
-/// From here on messages are those of a command with these options.
-pub fn offer(options: Vec<String>) {
-    *OFFERED.write().unwrap_or_else(PoisonError::into_inner) = options;
+/// Sets the options that hints may name.
+pub fn set_available_options(options: Vec<String>) {
+    *AVAILABLE_OPTIONS.write().unwrap_or_else(PoisonError::into_inner) = options;
 }
 
-/// The value of an option, in quotes where a shell would change or split it.
-fn in_quotes(value: &str) -> String {
-    let plain = |sign: char| sign.is_alphanumeric() || "-_./:+,%=@".contains(sign);
-    if !value.is_empty() && value.chars().all(plain) {
+/// The value of an option, quoted if a shell would change or split it.
+fn shell_quoted(value: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "-_./:+,%=@".contains(character);
+    if !value.is_empty() && value.chars().all(is_plain) {
         value.into()
     } else if value.contains(['"', '$', '`', '\\', '!']) {
         format!("'{}'", value.replace('\'', r"'\''"))
@@ -77,50 +77,50 @@ fn in_quotes(value: &str) -> String {
     }
 }
 
-/// Something worth knowing that changes nothing, on standard error.
+/// Prints a note to standard error.
 pub fn note(text: impl Display) {
-    tell(&format!("note: {}\n", with_options(text)));
+    print_error(&format!("note: {}\n", with_options(text)));
 }
 
-/// Says how a command ended and returns its exit code.
+/// Prints the result of a command and returns its exit code.
 pub fn report(result: Result<Outcome, Failure>) -> u8 {
     match result.and_then(|outcome| print(&outcome.text).map(|()| outcome.unmet)) {
-        Ok(None) => DONE,
+        Ok(None) => SUCCESS,
         Ok(Some(sentence)) => {
-            tell(&format!("{sentence}\n"));
+            print_error(&format!("{sentence}\n"));
             UNMET
         }
         Err(Failure(message)) => {
-            tell(&format!("error: {message}\n"));
+            print_error(&format!("error: {message}\n"));
             USAGE
         }
     }
 }
 
-/// Writes to standard error.
-pub fn tell(text: &str) {
+/// Writes to standard error, with control characters escaped.
+pub fn print_error(text: &str) {
     let _ = std::io::stderr().write_all(escape_control_characters(text).as_bytes());
 }
 
-/// The text without control characters but line feeds and the colours of a plot.
-fn harmless(text: &str) -> String {
+/// The text with control characters escaped, except line feeds and the colours of a plot.
+fn escaped_except_colours(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\u{1b}') {
         let (before, from) = rest.split_at(at);
         safe.push_str(&escape_control_characters(before));
-        // A painted sign as it is, or the escape character written out.
-        let length = painted_sign(from);
-        let (sign, after) = from.split_at(length.unwrap_or(1));
-        safe.push_str(&if length.is_some() { sign.into() } else { escape_control_characters(sign) });
+        // A coloured character of a plot is kept; any other escape character is escaped.
+        let length = coloured_character_length(from);
+        let (sequence, after) = from.split_at(length.unwrap_or(1));
+        safe.push_str(&if length.is_some() { sequence.into() } else { escape_control_characters(sequence) });
         rest = after;
     }
     safe + &escape_control_characters(rest)
 }
 
-/// Writes the result; a reader that has seen enough (`| head`) is no error.
+/// Writes the result to standard output. A closed pipe, as in `| head`, is not an error.
 fn print(text: &str) -> Result<(), Failure> {
-    match std::io::stdout().lock().write_all(harmless(text).as_bytes()) {
+    match std::io::stdout().lock().write_all(escaped_except_colours(text).as_bytes()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Failure(format!("standard output: {error}")))
         }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_named_as_options_with_values_that_a_shell_keeps() {
+    fn settings_are_written_as_options_with_shell_quoted_values() {
         use scorewise_table::setting::Setting;
         let option = |value: &str| with_options(Setting("target").to(value));
         assert_eq!(with_options(Setting("weight-decay")), "--weight-decay");
@@ -146,17 +146,20 @@ mod tests {
     }
 
     #[test]
-    fn the_colours_of_a_plot_stay_and_those_of_a_name_do_not() {
-        let painted = "0 \u{1b}[1;36m▲\u{1b}[0m 1\n";
-        assert_eq!(harmless(painted), painted);
-        assert_eq!(harmless("\u{1b}[1;36mname\u{1b}[0m\u{1b}"), "\\u001b[1;36mname\\u001b[0m\\u001b");
-        assert_eq!(harmless("a\u{7}\u{1b}[1;36m█\u{1b}[0m\u{202e}"), "a\\u0007\u{1b}[1;36m█\u{1b}[0m\\u202e");
+    fn colours_of_a_plot_are_kept_and_escape_sequences_in_names_are_escaped() {
+        let coloured = "0 \u{1b}[1;36m▲\u{1b}[0m 1\n";
+        assert_eq!(escaped_except_colours(coloured), coloured);
+        assert_eq!(escaped_except_colours("\u{1b}[1;36mname\u{1b}[0m\u{1b}"), "\\u001b[1;36mname\\u001b[0m\\u001b");
+        assert_eq!(
+            escaped_except_colours("a\u{7}\u{1b}[1;36m█\u{1b}[0m\u{202e}"),
+            "a\\u0007\u{1b}[1;36m█\u{1b}[0m\\u202e"
+        );
     }
 
     #[test]
-    fn exit_codes_tell_done_unmet_and_wrong_apart() {
+    fn success_unmet_condition_and_error_have_different_exit_codes() {
         assert_eq!(report(Ok(Outcome::default())), 0);
-        assert_eq!(report(Ok(Outcome { unmet: Some("a bar".into()), ..Outcome::default() })), 1);
-        assert_eq!(report(Err("a fault".into())), 2);
+        assert_eq!(report(Ok(Outcome { unmet: Some("a condition".into()), ..Outcome::default() })), 1);
+        assert_eq!(report(Err("an error".into())), 2);
     }
 }

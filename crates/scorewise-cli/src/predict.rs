@@ -1,6 +1,6 @@
-//! `scorewise predict`: probabilities and decisions for the rows of a table, with what is known of the truth.
+//! `scorewise predict`: probabilities and predicted classes for the rows of a table, with the true classes if the table has them.
 //!
-//! Predictions say what is what, so that `score`, `tune`, `compare` and `theory` need no options to judge them, also through a pipe.
+//! The columns have fixed names, so `score`, `tune`, `compare` and `theory` read them without options, also through a pipe.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_table::encode::Surprises;
 use scorewise_table::groups::Neighbours;
+use scorewise_table::names::missing_columns;
 use scorewise_table::output::{OutputKind, Outputs, SafeFile};
 use scorewise_table::table::{
     Category, Column, Kind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values,
@@ -18,118 +19,123 @@ use scorewise_train::model::{Decision, Model, Predictor, ThresholdSource};
 use scorewise_train::{Error, Place};
 use serde::Serialize;
 
+use crate::formatting::pretty_json;
 use crate::outcome::{Failure, Outcome, note};
 use crate::predictions::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
-use crate::table::pretty;
-use crate::train::Reading as ReadingArguments;
+use crate::train::ReadArguments;
 
-/// What `scorewise predict` takes.
+/// Arguments of `scorewise predict`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     scorewise predict model.scorewise new.csv -o predictions.csv\n  \
     zcat new.csv.gz | scorewise predict model.scorewise - | scorewise score -\n  \
     scorewise predict model.scorewise new.parquet --with id,time -o predictions.parquet\n\n\
-    Columns written for two classes: probability (of the positive class), decision (1 above the threshold, else 0), truth (1 or 0, empty \
-    where it is not known; only when the table has the target), threshold, score, negative and positive (the names of the classes), \
-    weight (when the model was trained with weights), and those of --with. For more classes: a probability of each class, decision and \
-    truth as names of classes, score.")]
-pub struct Arguments {
-    /// A model that `scorewise train` wrote
+    Columns of the output for two classes: probability (of the positive class), decision (1 above the threshold, else 0), truth (1 or 0, \
+    empty if unknown; only if the table has the target), threshold, score, negative and positive (the names of the classes), weight (if \
+    the model was trained with weights), and the columns of --with. For more classes: one probability for each class, decision and truth \
+    as names of classes, score.")]
+pub struct PredictArguments {
+    /// Model file written by `scorewise train`
     model: PathBuf,
-    /// A file (.csv, .tsv, .csv.gz, .parquet, .arrow; - for standard input) or a built-in table
+    /// Table to predict: a file (.csv, .tsv, .csv.gz, .parquet, .arrow; - for standard input) or a built-in table
     table: String,
-    /// Where the predictions go: a .csv, .tsv, .csv.gz, .parquet or .arrow file; as CSV to standard output by default
+    /// File to write: .csv, .tsv, .csv.gz, .parquet or .arrow [default: CSV on standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Replace a file that is not an older table of predictions; never the table or the model
+    /// Replace an existing file of any kind, not only earlier predictions; the table and the model are never replaced
     #[arg(long)]
     overwrite: bool,
-    /// Columns of the table to write beside the predictions
+    /// Columns of the table to copy to the output
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     with: Vec<String>,
-    /// Another threshold than the model's
-    #[arg(long, value_parser = crate::score::threshold)]
+    /// Threshold to use instead of the model's
+    #[arg(long, value_parser = crate::score::parse_threshold)]
     threshold: Option<f64>,
     #[command(flatten)]
-    reading: ReadingArguments,
-    /// Threads; all cores by default
+    reading: ReadArguments,
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// A summary as one JSON document on standard output; needs -o
+    /// Print a summary as JSON; requires -o
     #[arg(long, requires = "output")]
     json: bool,
 }
 
-/// Predicts every row.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+/// Predicts all rows of a table.
+pub fn run(arguments: &PredictArguments) -> Result<Outcome, Failure> {
     let mut model = Model::load(&arguments.model)?;
     if let Some(threshold) = arguments.threshold {
         if model.decision.threshold().is_none() {
             let problem = format!("the model has {} classes", model.classes.len());
-            return Err(Error::setting("threshold", problem, "a threshold is for two classes").into());
+            return Err(Error::setting(
+                "threshold",
+                problem,
+                "leave it out: thresholds are for models with two classes",
+            )
+            .into());
         }
         model.decision = Decision::at(threshold, ThresholdSource::Given, "given");
     }
-    let threads = crate::train::threads(arguments.threads)?;
+    let threads = crate::train::thread_count(arguments.threads)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     pool.install(|| predict(&model, arguments))
 }
 
-fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
+fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failure> {
     let source = Source::parse(&arguments.table);
-    let mut reader = Reader::open(&source, &reading(model, arguments)?)?;
-    let columns = Columns::new(model, &reader, arguments)?;
+    let mut reader = Reader::open(&source, &read_options(model, arguments)?)?;
+    let columns = OutputColumns::new(model, &reader, arguments)?;
     let outputs = Outputs::new().reads_file(&arguments.model).reads(&source);
-    let outputs = outputs.overwrites(crate::showing::OVERWRITE, arguments.overwrite);
-    let out = Output::create(arguments.output.as_ref(), outputs)?;
+    let outputs = outputs.overwrites(crate::report_output::OVERWRITE, arguments.overwrite);
+    let out = PredictOutput::create(arguments.output.as_ref(), outputs)?;
     let format = match &arguments.output {
-        // A pipe or a device has no ending that could say more.
-        Some(path) if path.metadata().is_ok_and(|about| !about.is_file()) => TableFormat::Csv,
+        // A pipe or a device has no file extension.
+        Some(path) if path.metadata().is_ok_and(|metadata| !metadata.is_file()) => TableFormat::Csv,
         Some(path) => TableFormat::of(path)?,
         None => TableFormat::Csv,
     };
-    let empty = columns.predictions(&Predicted::default(), &Table::default());
-    // The file is begun with its first rows: a table that cannot be read leaves nothing, on standard output neither.
+    let empty_table = columns.predictions(&PredictedRows::default(), &Table::default());
+    // The header is written with the first rows, so that a table that cannot be read produces no output.
     let (mut out, mut writer) = (Some(out), None);
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {human_pos} rows, {per_sec}, {elapsed}")?);
     let predictor = Predictor::new(model);
     let (mut rows, mut positives) = (0u64, 0u64);
-    let (mut surprises, mut unmatched) = (Surprises::default(), Unmatched::default());
-    // The neighbours of a row may stand anywhere in the file: then all rows are needed before the first can be predicted.
-    let has_neighbours = model.encoder.lags() > 0 || columns.has_truth && model.target.lead > 0;
-    let mut whole = has_neighbours.then(|| reader.whole());
-    while let Some(table) = whole.take().or_else(|| reader.next()) {
+    let (mut unexpected_values, mut unmatched) = (Surprises::default(), Unmatched::default());
+    // Neighbouring rows in time may be anywhere in the file, so lags and leads need the whole table.
+    let needs_whole_table = model.encoder.lags() > 0 || columns.has_truth && model.target.lead > 0;
+    let mut whole_table = needs_whole_table.then(|| reader.whole());
+    while let Some(table) = whole_table.take().or_else(|| reader.next()) {
         let table = table?;
         let encoded = model.encoder.encode(&table)?;
         let probabilities = predictor.probabilities(&encoded.matrix, |row| table.place(row))?;
         let decisions = predictor.labels(&probabilities);
         let truth = columns.truth(&table, &mut unmatched)?;
-        surprises.add(&encoded.surprises);
+        unexpected_values.add(&encoded.surprises);
         rows += table.rows() as u64;
         positives += decisions.iter().filter(|class| **class == 1).count() as u64;
-        let predictions = columns.predictions(&Predicted { probabilities, decisions, truth }, &table);
+        let predictions = columns.predictions(&PredictedRows { probabilities, decisions, truth }, &table);
         if let Some(out) = out.take() {
-            writer = Some(TableWriter::create(out, format, &empty, &[DECISION, TRUTH], &about(model))?);
+            writer = Some(TableWriter::create(out, format, &empty_table, &[DECISION, TRUTH], &file_metadata(model))?);
         }
         let Some(writer) = &mut writer else { continue };
         match writer.write(&predictions) {
-            // A reader that has seen enough (`| head`) ends the work; it is not an error.
+            // A closed pipe, as in `| head`, ends the work without an error.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(String::new().into()),
-            written => written?,
+            result => result?,
         }
         bar.set_position(rows);
     }
     let out = writer.map(TableWriter::finish).transpose()?;
     bar.finish_and_clear();
     reader.late_notes().iter().for_each(note);
-    surprises.notes(&model.encoder).iter().chain(&unmatched.notes(&model.target)).for_each(note);
-    out.map_or(Ok(()), Output::finish)?;
+    unexpected_values.notes(&model.encoder).iter().chain(&unmatched.notes(&model.target)).for_each(note);
+    out.map_or(Ok(()), PredictOutput::finish)?;
     let Some(output) = &arguments.output else { return Ok(String::new().into()) };
     let threshold = model.decision.threshold();
     if arguments.json {
         let positives = threshold.map(|_| positives);
-        return Ok(pretty(&PredictSummary {
+        return Ok(pretty_json(&PredictSummary {
             model: arguments.model.display().to_string(),
             output: output.display().to_string(),
             rows,
@@ -140,12 +146,12 @@ fn predict(model: &Model, arguments: &Arguments) -> Result<Outcome, Failure> {
         .into());
     }
     let above = threshold.map_or(String::new(), |threshold| format!(", {positives} above the threshold {threshold}"));
-    Ok(format!("{rows} rows predicted{above}; written to {}\n", output.display()).into())
+    Ok(format!("{rows} rows predicted{above}; predictions written to {}\n", output.display()).into())
 }
 
-/// What Parquet and Arrow files carry beside their columns.
-fn about(model: &Model) -> Vec<(&'static str, String)> {
-    let about = PredictionsMetadata {
+/// The key-value metadata of Parquet and Arrow files.
+fn file_metadata(model: &Model) -> Vec<(&'static str, String)> {
+    let metadata = PredictionsMetadata {
         version: &model.version,
         target: model.target.to_string(),
         classes: &model.classes,
@@ -154,10 +160,10 @@ fn about(model: &Model) -> Vec<(&'static str, String)> {
         loss: &model.loss,
         decision: &model.decision,
     };
-    vec![("scorewise", serde_json::to_string(&about).unwrap_or_default())]
+    vec![("scorewise", serde_json::to_string(&metadata).unwrap_or_default())]
 }
 
-/// What Parquet and Arrow files carry beside their columns, as JSON.
+/// Metadata of Parquet and Arrow files, stored as JSON.
 #[derive(Serialize)]
 struct PredictionsMetadata<'a> {
     version: &'a str,
@@ -169,7 +175,7 @@ struct PredictionsMetadata<'a> {
     decision: &'a Decision,
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct PredictSummary<'a> {
     model: String,
@@ -181,9 +187,9 @@ struct PredictSummary<'a> {
     score: &'a str,
 }
 
-/// The table is read as that of the training was: kinds of columns, missing markers. What is typed here comes first.
-fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
-    let typed = crate::train::reading(&arguments.reading)?;
+/// How to read the table: with the column types and missing markers of the training table, unless the user's options differ.
+fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, Failure> {
+    let user = crate::train::read_options(&arguments.reading)?;
     let mut reading = Reading {
         delimiter: None,
         decimal_comma: None,
@@ -197,7 +203,7 @@ fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
             reading.kinds.insert(name.to_owned(), kind);
         }
     }
-    // Classes are matched by their names, row by row, so their column is read as text: it may hold what no training row held.
+    // Classes are matched by name, so the target column is read as strings: it may contain values that were not in the training table.
     let is_input = model.encoder.columns().iter().any(|(name, _)| *name == model.target.column);
     if matches!(model.target.rule, Rule::Classes(_)) && !is_input {
         reading.kinds.insert(model.target.column.clone(), Kind::Category);
@@ -205,97 +211,104 @@ fn reading(model: &Model, arguments: &Arguments) -> Result<Reading, Failure> {
     if let Some(weight) = model.plan.as_ref().and_then(|plan| plan.weight.clone()) {
         reading.kinds.insert(weight, Kind::Number);
     }
-    reading.kinds.extend(typed.kinds);
-    reading.missing.extend(typed.missing);
-    reading.delimiter = typed.delimiter;
-    reading.decimal_comma = typed.decimal_comma;
-    reading.month_first = typed.month_first;
-    // A file without a header is one again, unless it is a table of another kind, which has its names inside.
-    reading.columns = typed.columns.or(model.reading.columns.clone());
+    reading.kinds.extend(user.kinds);
+    reading.missing.extend(user.missing);
+    reading.delimiter = user.delimiter;
+    reading.decimal_comma = user.decimal_comma;
+    reading.month_first = user.month_first;
+    // If the training file had no header, this file is assumed to have none either; the names are ignored for Parquet and Arrow.
+    reading.columns = user.columns.or(model.reading.columns.clone());
     Ok(reading)
 }
 
-/// What is known of some rows.
+/// Predictions for a chunk of rows.
 #[derive(Default)]
-struct Predicted {
-    /// One a row, or one a class and row.
+struct PredictedRows {
+    /// One value for each row with two classes; otherwise, row by row, one for each class.
     probabilities: Vec<f64>,
+    /// The predicted class of each row.
     decisions: Vec<u32>,
-    /// The classes that the rows have in truth; `None` when the table has no target.
+    /// The true class of each row; `None` if the table has no target.
     truth: Option<Vec<u32>>,
 }
 
-/// The columns of the predictions.
-struct Columns<'a> {
+/// The columns of the output table.
+struct OutputColumns<'a> {
     model: &'a Model,
-    /// Columns of the table that are written too: their names there, here, and what they hold.
+    /// Copied columns of the input table: name in the input, name in the output, type.
     with: Vec<(String, String, Kind)>,
-    /// Whether the table has the column of the target.
+    /// Whether the true classes can be written.
     has_truth: bool,
-    /// The column of sample weights, where the model was trained with one and the table has it.
+    /// The column of sample weights, if the model was trained with one and the table has it.
     weight: Option<String>,
 }
 
-impl<'a> Columns<'a> {
-    fn new(model: &'a Model, reader: &Reader, arguments: &Arguments) -> Result<Self, Failure> {
+impl<'a> OutputColumns<'a> {
+    fn new(model: &'a Model, reader: &Reader, arguments: &PredictArguments) -> Result<Self, Failure> {
         let kinds: HashMap<&str, Kind> =
             reader.fields().iter().map(|field| (field.name.as_str(), field.kind)).collect();
-        let place = || Place::file(&arguments.table);
-        let lacking: Vec<&str> =
+        let place = Place::file(&arguments.table);
+        let missing: Vec<&str> =
             model.encoder.columns().iter().map(|(name, _)| *name).filter(|name| !kinds.contains_key(name)).collect();
-        if !lacking.is_empty() {
-            return Err(lacks(place(), &lacking, reader).into());
+        let available: Vec<&str> = reader.fields().iter().map(|field| field.name.as_str()).collect();
+        if !missing.is_empty() {
+            let (problem, hint) = missing_columns(&missing, &available);
+            let pronoun = if missing.len() == 1 { "it" } else { "them" };
+            return Err(Error::data(place, format!("{problem}; the model needs {pronoun}"), hint).into());
         }
         if let Some(name) = arguments.with.iter().find(|name| !kinds.contains_key(name.as_str())) {
-            return Err(Error::data(place(), format!("has no column `{name}`, which --with names"), "").into());
+            let (problem, hint) = missing_columns(&[name], &available);
+            return Err(Error::setting("with", format!("`{}` {problem}", arguments.table), hint).into());
         }
         let mut has_truth = kinds.contains_key(model.target.column.as_str());
-        let order = [&model.encoder.order.group, &model.encoder.order.time].into_iter().flatten();
+        let mut order_columns = [&model.encoder.order.group, &model.encoder.order.time].into_iter().flatten();
         if let (true, true, Some(name)) =
-            (has_truth, model.target.lead > 0, order.clone().find(|name| !kinds.contains_key(name.as_str())))
+            (has_truth, model.target.lead > 0, order_columns.find(|name| !kinds.contains_key(name.as_str())))
         {
-            // The truth of a row stands in the rows ahead of it, which only this column tells.
+            // With a lead, the true class of a row is in a later row, which is found with this column.
             has_truth = false;
-            note(format!("the truth is not written: the table has no column `{name}` to tell which rows lie ahead"));
+            note(format!(
+                "the column `truth` is not written: the table has no column `{name}`, which gives the order of the rows"
+            ));
         }
         let weight = model.plan.as_ref().and_then(|plan| plan.weight.clone());
-        let mut columns = Columns {
+        let mut columns = OutputColumns {
             model,
             with: Vec::new(),
             has_truth,
             weight: weight.filter(|name| kinds.contains_key(name.as_str())),
         };
-        let own = columns.predictions(&Predicted::default(), &Table::default());
-        let own: HashSet<&str> = own.columns.iter().map(|column| column.name.as_str()).collect();
+        let output = columns.predictions(&PredictedRows::default(), &Table::default());
+        let output_names: HashSet<&str> = output.columns.iter().map(|column| column.name.as_str()).collect();
         for name in &arguments.with {
-            let mut written = name.clone();
-            if own.contains(name.as_str()) {
-                written = format!("{name} (table)");
-                note(format!("the table's column `{name}` is written as `{written}`"));
+            let mut output_name = name.clone();
+            if output_names.contains(name.as_str()) {
+                output_name = format!("{name} (table)");
+                note(format!("the table's column `{name}` is written as `{output_name}`"));
             }
-            columns.with.push((name.clone(), written, kinds[name.as_str()]));
+            columns.with.push((name.clone(), output_name, kinds[name.as_str()]));
         }
         Ok(columns)
     }
 
-    /// The classes of the rows, where the table tells.
+    /// The true classes of the rows; `None` if they are not written.
     fn truth(&self, table: &Table, unmatched: &mut Unmatched) -> Result<Option<Vec<u32>>, Failure> {
         if !self.has_truth {
             return Ok(None);
         }
         let mut order = self.model.encoder.order.clone();
-        // Without a lead the truth of a row is its own, and the columns that order the rows need not be there.
+        // Without a lead the true class is in the row itself, so the columns that order the rows may be absent.
         if self.model.target.lead == 0 {
             order = Default::default();
         }
-        let (labels, further) = self.model.target.truth(table, &Neighbours::new(table, &order)?)?;
-        unmatched.add(further);
+        let (labels, new_unmatched) = self.model.target.truth(table, &Neighbours::new(table, &order)?)?;
+        unmatched.add(new_unmatched);
         Ok(Some(labels.classes))
     }
 
-    /// The predictions of the rows of a table, as a table.
-    fn predictions(&self, predicted: &Predicted, table: &Table) -> Table {
-        let Predicted { probabilities, decisions, truth } = predicted;
+    /// The output table for a chunk of the input table.
+    fn predictions(&self, predicted: &PredictedRows, table: &Table) -> Table {
+        let PredictedRows { probabilities, decisions, truth } = predicted;
         let (model, rows) = (self.model, decisions.len());
         let mut columns = Vec::new();
         let mut add = |name: &str, values: Values| columns.push(Column { name: name.into(), values });
@@ -331,72 +344,49 @@ impl<'a> Columns<'a> {
             None => Values::empty(kind),
         };
         self.weight.iter().for_each(|name| add(WEIGHT, of_table(name, Kind::Number)));
-        self.with.iter().for_each(|(name, written, kind)| add(written, of_table(name, *kind)));
+        self.with.iter().for_each(|(name, output_name, kind)| add(output_name, of_table(name, *kind)));
         Table { file: table.file.clone(), columns, ..Table::default() }
     }
 }
 
-/// The error of a table without columns that the model needs.
-fn lacks(place: Place, lacking: &[&str], reader: &Reader) -> Error {
-    const LISTED: usize = 20;
-    let all: Vec<&str> = reader.fields().iter().map(|field| field.name.as_str()).collect();
-    let listed = |names: &[&str]| {
-        let text =
-            names.iter().take(LISTED).map(|name| format!("`{}`", name.escape_debug())).collect::<Vec<_>>().join(", ");
-        if names.len() > LISTED { format!("{text} and {} more", names.len() - LISTED) } else { text }
-    };
-    let (is, them) = if lacking.len() == 1 { ("column", "it") } else { ("columns", "them") };
-    let problem = format!("has no {is} {}, and the model needs {them}", listed(lacking));
-    let near = lacking.iter().take(LISTED).filter_map(|name| {
-        let near = scorewise_table::table::nearest(name, all.iter().copied())?;
-        Some(format!("`{near}` for `{name}`"))
-    });
-    let near: Vec<String> = near.collect();
-    let hint = match near.is_empty() {
-        true => format!("the table has {}", listed(&all)),
-        false => format!("there is {}; rename it if it is the same", near.join(", ")),
-    };
-    Error::data(place, problem, hint)
-}
-
-/// A file that appears when it is whole, or standard output.
-enum Output {
+/// A file that appears when it is complete, or standard output.
+enum PredictOutput {
     File(Box<SafeFile>),
     Standard(io::BufWriter<io::Stdout>),
 }
 
-impl Output {
+impl PredictOutput {
     fn create(path: Option<&PathBuf>, mut outputs: Outputs) -> Result<Self, Failure> {
         Ok(match path {
-            Some(path) => Output::File(Box::new(outputs.create(path, OutputKind::Predictions)?)),
-            None => Output::Standard(io::BufWriter::new(io::stdout())),
+            Some(path) => PredictOutput::File(Box::new(outputs.create(path, OutputKind::Predictions)?)),
+            None => PredictOutput::Standard(io::BufWriter::new(io::stdout())),
         })
     }
 
     fn finish(self) -> Result<(), Failure> {
         match self {
-            Output::File(file) => Ok(file.finish()?),
-            Output::Standard(_) => Ok(()),
+            PredictOutput::File(file) => Ok(file.finish()?),
+            PredictOutput::Standard(_) => Ok(()),
         }
     }
 }
 
-/// The same error with the name of where it happened.
-fn standard(error: &io::Error) -> io::Error {
+/// The error with a message that names standard output.
+fn standard_output_error(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("standard output: cannot be written: {error}"))
 }
 
-impl Write for Output {
+impl Write for PredictOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Output::File(file) => file.write(bytes),
-            Output::Standard(out) => out.write(bytes).map_err(|error| standard(&error)),
+            PredictOutput::File(file) => file.write(bytes),
+            PredictOutput::Standard(out) => out.write(bytes).map_err(|error| standard_output_error(&error)),
         }
     }
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Output::File(file) => file.flush(),
-            Output::Standard(out) => out.flush().map_err(|error| standard(&error)),
+            PredictOutput::File(file) => file.flush(),
+            PredictOutput::Standard(out) => out.flush().map_err(|error| standard_output_error(&error)),
         }
     }
 }

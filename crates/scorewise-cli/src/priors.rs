@@ -1,33 +1,33 @@
-//! `scorewise priors`: the families, or one prior in detail.
+//! `scorewise priors`: a list of the families, or one prior in detail.
 
 use scorewise::Prior;
 use scorewise::prior::FAMILIES;
 use scorewise_report::evaluation::{PriorDescription, PriorQuantile, prior_families};
 
+use crate::formatting::{aligned_table, block_bars, format_number, key_value_lines, pretty_json};
 use crate::outcome::{Failure, Outcome};
-use crate::table::{aligned, blocks, facts, format_number, pretty};
 
-/// What `scorewise priors` takes.
+/// Arguments of `scorewise priors`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     scorewise priors                   all families\n  \
     scorewise priors cosine:0.5,0.1    one in detail, with its density")]
-pub struct Arguments {
-    /// A prior, for example cosine:0.5,0.1
+pub struct PriorsArguments {
+    /// Prior to describe, for example cosine:0.5,0.1
     prior: Option<String>,
-    /// One JSON document
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The text for standard output, or what is wrong.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+/// Lists the families, or describes one prior.
+pub fn run(arguments: &PriorsArguments) -> Result<Outcome, Failure> {
     let Some(text) = &arguments.prior else {
-        return Ok(if arguments.json { pretty(&prior_families()) } else { list() }.into());
+        return Ok(if arguments.json { pretty_json(&prior_families()) } else { list() }.into());
     };
     let prior: Prior = text.parse()?;
     let description = PriorDescription::new(&prior);
-    Ok(if arguments.json { pretty(&description) } else { detail(&prior, &description) }.into())
+    Ok(if arguments.json { pretty_json(&description) } else { detail(&prior, &description) }.into())
 }
 
 fn list() -> String {
@@ -35,27 +35,27 @@ fn list() -> String {
         [family.form, family.example, family.cdf, family.note].map(String::from).to_vec()
     };
     let rows: Vec<Vec<String>> = FAMILIES.iter().map(row).collect();
-    let table = aligned(&["prior", "example", "f(x)", "note"], &rows).replacen("F(X)", "F(x)", 1);
+    let table = aligned_table(&["prior", "example", "f(x)", "note"], &rows).replacen("F(X)", "F(x)", 1);
     format!(
-        "{table}\nu = (x − centre)/half_width, t = (x − centre)/scale; `scorewise priors cosine:0.5,0.1` shows one.\n"
+        "{table}\nu = (x − centre)/half_width, t = (x − centre)/scale; `scorewise priors cosine:0.5,0.1` describes one prior.\n"
     )
 }
 
 fn detail(prior: &Prior, description: &PriorDescription) -> String {
     let (low, high) = description.support;
-    // The probability of each sixtieth, not the density at its middle: a narrow prior must not fall between the points.
-    let at = |k: i32| prior.cdf(f64::from(k) / 60.0);
-    let heights: Vec<f64> = (0..60).map(|k| at(k + 1) - at(k)).collect();
+    // Probabilities of 60 bins, not densities at points, because a narrow prior could fall between the points.
+    let cdf = |k: i32| prior.cdf(f64::from(k) / 60.0);
+    let probabilities: Vec<f64> = (0..60).map(|k| cdf(k + 1) - cdf(k)).collect();
     let quantile = |PriorQuantile { level, threshold }: &PriorQuantile| {
         format!("{} % {}", format_number(100.0 * level), format_number(*threshold))
     };
     let quantiles: Vec<String> = description.quantiles.iter().map(quantile).collect();
-    let lines = facts(&[
+    let lines = key_value_lines(&[
         ("prior", description.prior.clone()),
         ("support", format!("{} to {}", format_number(low), format_number(high))),
         ("mean", format_number(description.mean)),
         ("deviation", format_number(description.deviation)),
         ("quantiles", quantiles.join(", ")),
     ]);
-    format!("{lines}\n  {}\n  0{}1\n", blocks(&heights).trim_end(), " ".repeat(58))
+    format!("{lines}\n  {}\n  0{}1\n", block_bars(&probabilities).trim_end(), " ".repeat(58))
 }

@@ -1,4 +1,4 @@
-//! `scorewise report`: a page, or pictures, from the data of a result.
+//! `scorewise report`: an HTML report or figures from a saved result.
 
 use std::path::PathBuf;
 
@@ -8,53 +8,53 @@ use scorewise_table::table::Source;
 use scorewise_train::{Error, Place};
 
 use crate::outcome::{Failure, Outcome};
-use crate::showing;
+use crate::report_output::{OVERWRITE, ReportArguments};
 
-/// What `scorewise report` takes.
+/// Arguments of `scorewise report`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
-    scorewise tune p.csv --report tuned.json && scorewise report tuned.json      the page of a result, tuned.html\n  \
-    scorewise report tuned.json --plots figures                                  its figures as SVG and PNG\n  \
-    scorewise score p.csv --json | scorewise report - -o scores.html             what `--json` has: tables, but no threshold to move")]
-pub struct Arguments {
-    /// What `--report results.json` wrote, or what a command printed with `--json`; - for standard input
+    scorewise tune p.csv --report tuned.json && scorewise report tuned.json      report tuned.html\n  \
+    scorewise report tuned.json --plots figures                                  figures as SVG and PNG\n  \
+    scorewise score p.csv --json | scorewise report - -o scores.html             report without a movable threshold")]
+pub struct ReportCommandArguments {
+    /// JSON file written with `--report results.json`, or the `--json` output of a command; - for standard input
     results: String,
-    /// Where the page goes [default: the name of the results, with .html]
+    /// HTML file to write [default: the name of the results, with .html]
     #[arg(short, long, value_name = "FILE.html")]
     output: Option<PathBuf>,
-    /// Every figure as SVG and PNG, into this folder; then no page unless it is named
+    /// Folder for the figures as SVG and PNG; the HTML file is then written only with -o
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
-    /// Replace files that are not older outputs of scorewise of the same kind; never the results
+    /// Replace existing files of any kind, not only earlier outputs of the same kind; the results are never replaced
     #[arg(long)]
     overwrite: bool,
 }
 
-/// Draws the page and the pictures.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let fault = |problem: String, hint: &str| Error::data(Place::file(&arguments.results), problem, hint);
+/// Writes the report and the figures.
+pub fn run(arguments: &ReportCommandArguments) -> Result<Outcome, Failure> {
+    let data_error = |problem: String, hint: &str| Error::data(Place::file(&arguments.results), problem, hint);
     let text = if arguments.results == "-" {
         std::io::read_to_string(std::io::stdin())
     } else {
         std::fs::read_to_string(&arguments.results)
     };
-    let text = text.map_err(|error| fault(error.to_string(), "name a file that can be read"))?;
-    let hint = "write one with `--report results.json`, or with `--json`, of any command";
-    let document = Document::read(&text).map_err(|problem| fault(problem.to_string(), hint))?;
-    let usual = || match arguments.results.as_str() {
+    let text = text.map_err(|error| data_error(error.to_string(), "name a file that can be read"))?;
+    let hint = "any command writes one with `--report results.json` or prints one with `--json`";
+    let document = Document::read(&text).map_err(|problem| data_error(problem.to_string(), hint))?;
+    let default_path = || match arguments.results.as_str() {
         "-" => PathBuf::from("report.html"),
         name => PathBuf::from(name).with_extension("html"),
     };
     let report = match (&arguments.output, &arguments.plots) {
         (None, Some(_)) => None,
-        (output, _) => Some(output.clone().unwrap_or_else(usual)),
+        (output, _) => Some(output.clone().unwrap_or_else(default_path)),
     };
     let results = match arguments.results.as_str() {
         "-" => Source::Stdin,
         name => Source::File(name.into()),
     };
-    let outputs = Outputs::new().reads(&results).overwrites(showing::OVERWRITE, arguments.overwrite);
-    let files = showing::ReportFiles { report, plots: arguments.plots.clone(), overwrite: arguments.overwrite };
-    files.places_among(outputs)?.write(&document)?;
+    let outputs = Outputs::new().reads(&results).overwrites(OVERWRITE, arguments.overwrite);
+    let report_arguments = ReportArguments { report, plots: arguments.plots.clone(), overwrite: arguments.overwrite };
+    report_arguments.open_with(outputs)?.write(&document)?;
     Ok(Outcome::default())
 }

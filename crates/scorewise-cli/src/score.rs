@@ -1,4 +1,4 @@
-//! `scorewise score`: every score of a forecast at a threshold, with intervals.
+//! `scorewise score`: scores of a forecast at a threshold, with intervals.
 
 use scorewise::Score;
 use scorewise::sweep::{Sweep, sweep};
@@ -9,63 +9,65 @@ use scorewise_report::evaluation::{
 use scorewise_train::Error;
 use scorewise_train::plan::multi_score;
 
+use crate::formatting::{
+    aligned_table, class_summary_text, confusion_table, format_number, format_optional, key_value_lines, pretty_json,
+};
 use crate::outcome::{Failure, Outcome, note};
-use crate::plot::Plot;
-use crate::predictions::{ClassPredictions, Forecast, Forecasts, Predictions, with_rows};
-use crate::resampling;
+use crate::plot::TerminalPlot;
+use crate::predictions::{BinaryPredictions, ClassPredictions, ForecastArguments, PredictionTable, with_rows};
+use crate::report_output::ReportArguments;
+use crate::report_output::provenance::provenance;
+use crate::resampling::BootstrapOptions;
 use crate::scores::best;
-use crate::showing;
-use crate::showing::provenance::provenance;
-use crate::table::{aligned, class_summary, facts, format_number, format_optional, matrix, pretty};
 
-/// What `scorewise score` takes.
+/// Arguments of `scorewise score`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
-    scorewise score predictions.csv                              every score at the model's threshold, or 0.5\n  \
+    scorewise score predictions.csv                              all scores at the model's threshold, or at 0.5\n  \
     scorewise predict model.scorewise new.csv | scorewise score -\n  \
     scorewise score p.parquet --label y --probability p_hat --threshold 0.31\n  \
-    scorewise score p.csv --positive storm --score tss,csi       two of them, labels as texts\n  \
-    scorewise score hourly.csv --block 48 --json                 a time series")]
-pub struct Arguments {
+    scorewise score p.csv --positive storm --score tss,csi       two scores, labels as strings\n  \
+    scorewise score hourly.csv --block 48 --json                 time series")]
+pub struct ScoreArguments {
     #[command(flatten)]
-    forecast: Forecast,
-    /// Above it a forecast counts as positive [default: the model's, where the predictions have it, else 0.5]
-    #[arg(long, value_parser = threshold)]
+    forecast: ForecastArguments,
+    /// Threshold; a row is predicted positive above it [default: the model's threshold if the table has it, else 0.5]
+    #[arg(long, value_parser = parse_threshold)]
     threshold: Option<f64>,
-    /// Scores by name or formula, with commas between [default: all]
+    /// Scores by name or formula, separated by commas [default: all]
     #[arg(long, value_name = "SCORES")]
     score: Vec<String>,
     #[command(flatten)]
-    resampling: resampling::Options,
+    resampling: BootstrapOptions,
     #[command(flatten)]
-    showing: showing::ReportFiles,
-    /// One JSON document
+    report: ReportArguments,
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The scores of the predictions of a table.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+/// Computes the scores of a table of predictions.
+pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
     let predictions = match arguments.forecast.read()? {
-        Forecasts::Binary(predictions) => predictions,
-        Forecasts::Classes(predictions) => return run_classes(arguments, &predictions),
+        PredictionTable::Binary(predictions) => predictions,
+        PredictionTable::Classes(predictions) => return run_classes(arguments, &predictions),
     };
-    let scores = read_scores(&arguments.score)?;
+    let scores = parse_scores(&arguments.score)?;
     let bootstrap = arguments.resampling.bootstrap();
-    let evaluating = if arguments.score.is_empty() { predictions.score(None)? } else { scores[0].clone() };
-    let (threshold, chosen) = predictions.threshold(arguments.threshold);
-    let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
-    // Only a page and a plot need all thresholds.
-    let needs_sweep = arguments.showing.are_used() || !arguments.json;
+    let report_score = if arguments.score.is_empty() { predictions.score(None)? } else { scores[0].clone() };
+    let (threshold, origin) = predictions.threshold(arguments.threshold);
+    let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
+    // Only the report and the plot need the sweep over all thresholds.
+    let needs_sweep = arguments.report.is_requested() || !arguments.json;
     let (summary, swept) = with_rows!(&predictions, 0, rows => {
         let summary = ScoreSummary::new(&rows, threshold, &scores, &bootstrap)?.with_bootstrap(&bootstrap);
         (summary, if needs_sweep { Some(sweep(&rows)?) } else { None })
     });
-    arguments.showing.write(places, || {
+    arguments.report.write(report_files, || {
         let options = ForecastOptions {
-            score: &evaluating,
+            score: &report_score,
             threshold,
-            chosen: chosen.into(),
+            chosen: origin.into(),
             classes: predictions.classes(),
             intervals: summary.intervals(),
             ..ForecastOptions::default()
@@ -76,67 +78,73 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
             ..Document::new(provenance, Evaluation::Binary(summary.clone()).into())
         })
     })?;
-    note_classes(&predictions);
+    note_missing_class(&predictions);
     if summary.confusion.fp + summary.confusion.fn_ == 0.0 && summary.positives > 0 {
-        note("not one forecast is wrong; is the label what happened, or the forecast's own decision?");
+        note(
+            "every row is predicted correctly; check that the label column is the truth and not the decision of the forecast",
+        );
     }
     if arguments.json {
-        return Ok(pretty(&summary).into());
+        return Ok(pretty_json(&summary).into());
     }
-    let plot = |sweep: &Sweep| Plot::new(sweep, &evaluating, threshold, None).text(&evaluating);
+    let plot = |sweep: &Sweep| TerminalPlot::new(sweep, &report_score, threshold, None).text(&report_score);
     let plot = swept.as_ref().map_or(String::new(), plot);
     let gap = if plot.is_empty() { "" } else { "\n" };
-    Ok(format!("{}{gap}{plot}", text(&summary, &scores, chosen)).into())
+    Ok(format!("{}{gap}{plot}", text(&summary, &scores, origin)).into())
 }
 
-/// The scores of decisions between more than two classes.
-fn run_classes(arguments: &Arguments, predictions: &ClassPredictions) -> Result<Outcome, Failure> {
+/// Computes the scores of a table with more than two classes.
+fn run_classes(arguments: &ScoreArguments, predictions: &ClassPredictions) -> Result<Outcome, Failure> {
     if arguments.threshold.is_some() {
-        let problem = format!("{} holds decisions between {} classes", predictions.file, predictions.classes.len());
-        let hint = "leave it out, or choose one class against all others with --positive";
+        let problem = format!(
+            "a threshold applies to two classes, and {} has {} classes",
+            predictions.file,
+            predictions.classes.len()
+        );
+        let hint = "leave it out, or evaluate one class against all others with --positive";
         return Err(Error::setting("threshold", problem, hint).into());
     }
-    let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
+    let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let scores = if arguments.score.is_empty() {
         usual_class_scores(multi_score(predictions.score.as_deref().unwrap_or("macro(f1)"))?)?
     } else {
-        let names = arguments.score.iter().flat_map(|text| separated(text));
+        let names = arguments.score.iter().flat_map(|text| split_at_commas(text));
         names.map(multi_score).collect::<Result<Vec<_>, Error>>()?
     };
     let ClassPredictions { classes, labels, decisions, weights, .. } = predictions;
     let summary = ClassSummary::new(classes, labels, decisions, weights.as_deref(), &scores)?;
-    arguments.showing.write(places, || {
+    arguments.report.write(report_files, || {
         let provenance = provenance(None, vec![predictions.data()]);
         Ok(Document::new(provenance, Evaluation::Classes(summary.clone()).into()))
     })?;
-    Ok(if arguments.json { pretty(&summary) } else { class_summary(&summary) }.into())
+    Ok(if arguments.json { pretty_json(&summary) } else { class_summary_text(&summary) }.into())
 }
 
-/// A threshold as it is given on the command line.
-pub fn threshold(text: &str) -> Result<f64, String> {
+/// Parses a threshold.
+pub fn parse_threshold(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        _ => Err("a threshold is a number between 0 and 1".into()),
+        _ => Err("a threshold must be a number between 0 and 1".into()),
     }
 }
 
-/// Scores from texts with commas between them, those inside brackets left alone; all registered ones where there is no text.
-pub fn read_scores(texts: &[String]) -> Result<Vec<Score>, Failure> {
+/// Parses comma-separated scores; all registered scores if `texts` is empty.
+pub fn parse_scores(texts: &[String]) -> Result<Vec<Score>, Failure> {
     if texts.is_empty() {
         return Ok(Score::all().collect());
     }
     let mut scores = Vec::new();
-    for text in texts.iter().flat_map(|text| separated(text)) {
+    for text in texts.iter().flat_map(|text| split_at_commas(text)) {
         scores.push(Score::parse(text)?);
     }
     Ok(scores)
 }
 
-/// The parts of a text between commas, those inside brackets left alone.
-pub fn separated(text: &str) -> Vec<&str> {
+/// Splits a text at commas outside parentheses.
+pub fn split_at_commas(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
-    for (at, letter) in text.char_indices() {
-        match letter {
+    for (at, character) in text.char_indices() {
+        match character {
             '(' => depth += 1,
             ')' => depth -= 1,
             ',' if depth == 0 => {
@@ -150,8 +158,8 @@ pub fn separated(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Says what a missing class does to the scores.
-pub fn note_classes(predictions: &Predictions) {
+/// Prints a note if one of the two classes does not occur.
+pub fn note_missing_class(predictions: &BinaryPredictions) {
     let (rows, positives) = (predictions.labels.len(), predictions.positives());
     if positives == 0 {
         note(format!("{}: no row is positive; scores that need positives are undefined", predictions.file));
@@ -160,19 +168,19 @@ pub fn note_classes(predictions: &Predictions) {
     }
 }
 
-/// The scores for the terminal; `chosen` says where the threshold comes from.
-fn text(summary: &ScoreSummary, scores: &[Score], chosen: &str) -> String {
+/// The scores as text; `origin` says where the threshold comes from.
+fn text(summary: &ScoreSummary, scores: &[Score], origin: &str) -> String {
     let row = |(NamedEstimate { name, estimate }, score): (&NamedEstimate, &Score)| {
         let end = |end: Option<f64>| end.map_or(String::new(), format_number);
         vec![name.clone(), format_optional(estimate.value), end(estimate.low), end(estimate.high), best(score)]
     };
     let rows: Vec<Vec<String>> = summary.scores.iter().zip(scores).map(row).collect();
-    let head = facts(&[
+    let head = key_value_lines(&[
         ("rows", summary.rows.to_string()),
         ("positives", summary.positives.to_string()),
         ("base rate", format_number(summary.positives as f64 / summary.rows as f64)),
-        ("threshold", format!("{} ({chosen})", format_number(summary.threshold))),
+        ("threshold", format!("{} ({origin})", format_number(summary.threshold))),
     ]);
-    let table = aligned(&["score", "value", "low", "high", "best"], &rows);
-    format!("{head}\n{}\n{table}", matrix(&summary.confusion))
+    let table = aligned_table(&["score", "value", "low", "high", "best"], &rows);
+    format!("{head}\n{}\n{table}", confusion_table(&summary.confusion))
 }

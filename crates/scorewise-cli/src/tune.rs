@@ -1,4 +1,4 @@
-//! `scorewise tune`: the exact best threshold of a score, and how certain it is.
+//! `scorewise tune`: the exact best threshold for a score, with its interval.
 
 use scorewise::Score;
 use scorewise::sweep::{Condition, confusion};
@@ -8,86 +8,91 @@ use scorewise_report::evaluation::{
     tune_classes, undefined_everywhere, unmet_conditions,
 };
 
-use crate::outcome::{Failure, Outcome, note};
-use crate::plot::Plot;
-use crate::predictions::{ClassPredictions, Forecast, Forecasts, Predictions, class_score, with_rows};
-use crate::resampling;
-use crate::showing;
-use crate::showing::provenance::provenance;
-use crate::table::{
-    aligned, facts, format_interval_ends, format_number, format_optional, matrix, pretty, with_interval,
+use crate::formatting::{
+    aligned_table, confusion_table, format_number, format_optional, format_threshold_range, format_with_interval,
+    key_value_lines, pretty_json,
 };
+use crate::outcome::{Failure, Outcome, note};
+use crate::plot::TerminalPlot;
+use crate::predictions::{
+    BinaryPredictions, ClassPredictions, ForecastArguments, PredictionTable, class_score, with_rows,
+};
+use crate::report_output::ReportArguments;
+use crate::report_output::provenance::provenance;
+use crate::resampling::{self, BootstrapOptions};
 
-/// What `scorewise tune` takes.
+/// Arguments of `scorewise tune`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     scorewise tune predictions.csv --score f1\n  \
     scorewise tune p.csv --score tss --subject-to \"precision >= 0.3\"\n  \
     scorewise tune p.csv --score \"cost(fp=1, fn=10)\" --json\n\n\
     Exit code 1: no threshold satisfies the conditions.")]
-pub struct Arguments {
+pub struct TuneArguments {
     #[command(flatten)]
-    forecast: Forecast,
-    /// The score to be best at, by name or formula [default: the model's, where the predictions have it, else tss]
+    forecast: ForecastArguments,
+    /// Score to optimise, by name or formula [default: the model's score if the table has it, else tss]
     #[arg(long)]
     score: Option<String>,
-    /// Conditions that the threshold must satisfy
+    /// Conditions that the threshold must satisfy, such as "precision >= 0.3"
     #[arg(long, value_name = "CONDITIONS")]
     subject_to: Vec<String>,
     #[command(flatten)]
-    resampling: resampling::Options,
+    resampling: BootstrapOptions,
     #[command(flatten)]
-    showing: showing::ReportFiles,
-    /// One JSON document
+    report: ReportArguments,
+    /// Print the result as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// The best threshold of the predictions, and the data of its page.
+/// The best threshold, and the data of its report.
 struct TunedForecast {
     tuning: Tuning,
+    /// `None` if no report is written.
     forecast: Option<document::ForecastEvaluation>,
+    /// The model's own threshold, if the table of predictions has it.
     model: Option<ModelThreshold>,
 }
 
-/// The best threshold of the predictions of a table.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
+/// Finds the best threshold for a table of predictions.
+pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
     let mut conditions = Vec::new();
     for text in &arguments.subject_to {
         conditions.extend(Condition::parse(text)?);
     }
     let predictions = match arguments.forecast.read()? {
-        Forecasts::Binary(predictions) => predictions,
-        Forecasts::Classes(predictions) => return run_classes(arguments, &predictions, &conditions),
+        PredictionTable::Binary(predictions) => predictions,
+        PredictionTable::Classes(predictions) => return run_classes(arguments, &predictions, &conditions),
     };
     let score = predictions.score(arguments.score.as_deref())?;
     score.caution().iter().for_each(note);
-    let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
+    let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let bootstrap = arguments.resampling.bootstrap();
-    let found = find(arguments, &predictions, &score, &conditions)?;
-    let summary = match &found {
-        Ok(found) => found.tuning.summary(&score, &conditions, &bootstrap, found.model),
+    let tuned = tune(arguments, &predictions, &score, &conditions)?;
+    let summary = match &tuned {
+        Ok(tuned) => tuned.tuning.summary(&score, &conditions, &bootstrap, tuned.model),
         Err(_) => TuningSummary { score: score.name().into(), ..TuningSummary::default() },
     };
-    arguments.showing.write(places, || {
+    arguments.report.write(report_files, || {
         let provenance = provenance(Some(bootstrap.seed), vec![predictions.data()]);
         let document = Document::new(provenance, TuneSummary::Binary(summary.clone()).into());
-        Ok(match &found {
-            Ok(found) => Document { forecast: found.forecast.clone(), ..document },
+        Ok(match &tuned {
+            Ok(tuned) => Document { forecast: tuned.forecast.clone(), ..document },
             Err(sentence) => Document { notes: vec![sentence.clone()], ..document },
         })
     })?;
-    let json = arguments.json.then(|| pretty(&summary));
-    Ok(match found {
-        Ok(found) => json.unwrap_or_else(|| text(&score, &conditions, &found)).into(),
+    let json = arguments.json.then(|| pretty_json(&summary));
+    Ok(match tuned {
+        Ok(tuned) => json.unwrap_or_else(|| text(&score, &conditions, &tuned)).into(),
         Err(sentence) => Outcome { text: json.unwrap_or_default(), unmet: Some(sentence) },
     })
 }
 
-/// The best threshold, or a sentence that says which conditions cannot be met.
-fn find(
-    arguments: &Arguments,
-    predictions: &Predictions,
+/// Returns the best threshold, or a sentence that says which conditions cannot be met.
+fn tune(
+    arguments: &TuneArguments,
+    predictions: &BinaryPredictions,
     score: &Score,
     conditions: &[Condition],
 ) -> Result<Result<TunedForecast, String>, Failure> {
@@ -102,27 +107,27 @@ fn find(
                 };
             }
         };
-        resampling::note_runs(rows.len());
-        let mut forecast_of_page = None;
-        if arguments.showing.are_used() {
+        resampling::note_approximate_interval(rows.len());
+        let mut report_forecast = None;
+        if arguments.report.is_requested() {
             let classes = predictions.classes();
             let mut options = ForecastOptions { score, conditions, classes, ..ForecastOptions::default() };
             options.set_best(&tuning.best, &tuning.distribution);
             options.set_intervals(&rows, &bootstrap)?;
-            forecast_of_page = Some(forecast(&tuning.sweep, &options));
+            report_forecast = Some(forecast(&tuning.sweep, &options));
         }
-        // Counted by the same function as in `score` and `train`: sums in another order may differ in their last digit.
+        // The same function as in `score` and `train`, because sums in another order may differ in the last digit.
         let mut model = None;
         if let Some(threshold) = predictions.model.threshold {
             model = Some(ModelThreshold { threshold, value: score.checked(&confusion(&rows, threshold)?) });
         }
-        Ok(Ok(TunedForecast { tuning, forecast: forecast_of_page, model }))
+        Ok(Ok(TunedForecast { tuning, forecast: report_forecast, model }))
     })
 }
 
-/// The best threshold of each of more than two classes against all others.
+/// Finds the best threshold of each class against all others, for more than two classes.
 fn run_classes(
-    arguments: &Arguments,
+    arguments: &TuneArguments,
     predictions: &ClassPredictions,
     conditions: &[Condition],
 ) -> Result<Outcome, Failure> {
@@ -131,55 +136,55 @@ fn run_classes(
         (None, Some(text)) => class_score(text)?,
         (None, None) => Score::parse("f1")?,
     };
-    let places = arguments.showing.places(&[arguments.forecast.predictions.as_ref()])?;
+    let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let bootstrap = arguments.resampling.bootstrap();
     let ClassPredictions { classes, labels, probabilities, weights, .. } = predictions;
     let summary = tune_classes(classes, labels, probabilities, weights.as_deref(), &score, conditions, &bootstrap)?;
-    arguments.showing.write(places, || {
+    arguments.report.write(report_files, || {
         let provenance = provenance(Some(bootstrap.seed), vec![predictions.data()]);
         Ok(Document::new(provenance, TuneSummary::Classes(summary.clone()).into()))
     })?;
     if arguments.json {
-        return Ok(pretty(&summary).into());
+        return Ok(pretty_json(&summary).into());
     }
     let row = |class: &ClassThreshold| {
         let bootstrap = class.bootstrap.as_ref();
         let threshold = class.threshold.map_or("none".into(), |threshold| {
-            with_interval(threshold, bootstrap.and_then(ThresholdBootstrap::threshold_interval))
+            format_with_interval(threshold, bootstrap.and_then(ThresholdBootstrap::threshold_interval))
         });
         let value = class.value.map_or(format_optional(None), |value| {
-            with_interval(value, bootstrap.and_then(ThresholdBootstrap::value_interval))
+            format_with_interval(value, bootstrap.and_then(ThresholdBootstrap::value_interval))
         });
         vec![class.class.clone(), class.rows.to_string(), threshold, value]
     };
     let rows: Vec<Vec<String>> = summary.classes.iter().map(row).collect();
-    let head = facts(&[
-        ("score", format!("{}, of each class against all others", score.name())),
+    let head = key_value_lines(&[
+        ("score", format!("{}, each class against all others", score.name())),
         ("subject to", summary.subject_to.join(" and ")),
     ]);
-    Ok(format!("{head}\n{}", aligned(&["class", "rows", "threshold", "value"], &rows)).into())
+    Ok(format!("{head}\n{}", aligned_table(&["class", "rows", "threshold", "value"], &rows)).into())
 }
 
 fn text(score: &Score, conditions: &[Condition], TunedForecast { tuning, model, .. }: &TunedForecast) -> String {
     let Tuning { sweep, best, distribution } = tuning;
     let conditions: Vec<_> = conditions.iter().map(Condition::text).collect();
-    let end = if best.interval.1 == 1.0 { "to" } else { "up to but not" };
-    let others = if best.intervals > 1 { format!("; {} intervals are as good", best.intervals) } else { String::new() };
-    let (low, high) = format_interval_ends(best.interval.0, best.interval.1);
+    let others =
+        if best.intervals > 1 { format!("; {} intervals are equally good", best.intervals) } else { String::new() };
+    let interval = format_threshold_range(best.interval.0, best.interval.1);
     let threshold_interval = distribution.threshold.interval(0.95);
-    let lines = facts(&[
+    let lines = key_value_lines(&[
         ("score", score.name().to_string()),
         ("subject to", conditions.join(" and ")),
-        ("threshold", with_interval(best.threshold, threshold_interval)),
-        ("interval", format!("{low} {end} {high}{others}")),
-        ("value", with_interval(best.value, distribution.value.interval(0.95))),
+        ("threshold", format_with_interval(best.threshold, threshold_interval)),
+        ("interval", format!("{interval}{others}")),
+        ("value", format_with_interval(best.value, distribution.value.interval(0.95))),
         (
             "model",
             model.map_or(String::new(), |ModelThreshold { threshold, value }| {
-                format!("its own threshold {} has {}", format_number(threshold), format_optional(value))
+                format!("value {1} at its own threshold {0}", format_number(threshold), format_optional(value))
             }),
         ),
     ]);
-    let plot = Plot::new(sweep, score, best.threshold, threshold_interval);
-    format!("{lines}\n{}\n{}", matrix(&best.confusion), plot.text(score))
+    let plot = TerminalPlot::new(sweep, score, best.threshold, threshold_interval);
+    format!("{lines}\n{}\n{}", confusion_table(&best.confusion), plot.text(score))
 }

@@ -1,28 +1,30 @@
-//! What happened, from labels as files have them to yes and no.
+//! Conversion of the label column to booleans.
 
 use scorewise_table::table::{Column, Table, Values};
 use scorewise_train::{Error, Result};
 
-/// What the labels say: which value is positive, and which others there are.
-pub(super) struct Marks<'a> {
+/// Converts labels to booleans, chunk by chunk.
+pub(super) struct LabelParser<'a> {
+    /// The value that counts as positive; `None` if labels are 0 and 1, or true and false.
     positive: Option<&'a str>,
-    /// Whether there may be several negative labels.
-    has_many: bool,
-    /// The one other label, where a positive one was named.
+    /// Whether several negative values are allowed.
+    allows_many_negatives: bool,
+    /// The first negative value seen, when only one is allowed.
     negative: Option<String>,
 }
 
-const LABELS: &str = "labels are 0 and 1, or true and false; of two others name the positive one: --positive VALUE";
+const LABEL_HINT: &str =
+    "labels must be 0 and 1, or true and false; for other labels name the positive one: --positive VALUE";
 
-impl<'a> Marks<'a> {
-    pub(super) fn new(positive: Option<&'a str>, has_many: bool) -> Self {
-        Marks { positive, has_many, negative: None }
+impl<'a> LabelParser<'a> {
+    pub(super) fn new(positive: Option<&'a str>, allows_many_negatives: bool) -> Self {
+        LabelParser { positive, allows_many_negatives, negative: None }
     }
 
-    /// The labels of a chunk.
+    /// Appends the labels of a chunk.
     pub(super) fn add(&mut self, table: &Table, column: &Column, labels: &mut Vec<bool>) -> Result<()> {
         let start = labels.len();
-        let fault =
+        let data_error =
             |row: usize, problem: String, hint: &str| Error::data(table.place(row).column(&column.name), problem, hint);
         match (&column.values, self.positive) {
             (Values::Number(values), None) => labels.extend(values.iter().map(|value| *value == 1.0)),
@@ -30,31 +32,31 @@ impl<'a> Marks<'a> {
             _ => {}
         }
         if labels.len() > start {
-            let is_other = |row: &usize| matches!(&column.values, Values::Number(values) if values[*row] != 0.0 && values[*row] != 1.0);
-            return match (0..column.values.len()).find(is_other) {
-                Some(row) => Err(fault(row, format!("`{}` is not a label", column.values.text(row)), LABELS)),
+            let is_invalid = |row: &usize| matches!(&column.values, Values::Number(values) if values[*row] != 0.0 && values[*row] != 1.0);
+            return match (0..column.values.len()).find(is_invalid) {
+                Some(row) => Err(data_error(row, format!("`{}` is not a label", column.values.text(row)), LABEL_HINT)),
                 None => Ok(()),
             };
         }
         for row in 0..column.values.len() {
-            let shown = column.values.text(row);
+            let text = column.values.text(row);
             let label = match self.positive {
-                None => match shown.to_ascii_lowercase().as_str() {
+                None => match text.to_ascii_lowercase().as_str() {
                     "1" | "true" => true,
                     "0" | "false" => false,
-                    _ => return Err(fault(row, format!("`{}` is not a label", shown.escape_debug()), LABELS)),
+                    _ => return Err(data_error(row, format!("`{}` is not a label", text.escape_debug()), LABEL_HINT)),
                 },
-                Some(positive) => same(&shown, positive),
+                Some(positive) => is_same_label(&text, positive),
             };
             if !label
-                && !self.has_many
+                && !self.allows_many_negatives
                 && let Some(positive) = self.positive
             {
-                let negative = self.negative.get_or_insert_with(|| shown.clone());
-                if *negative != shown {
-                    let (third, second) = (shown.escape_debug(), negative.escape_debug());
-                    let problem = format!("`{third}` is a third label beside `{positive}` and `{second}`");
-                    return Err(fault(row, problem, "two different labels are needed, or 0 and 1"));
+                let negative = self.negative.get_or_insert_with(|| text.clone());
+                if *negative != text {
+                    let (third, second) = (text.escape_debug(), negative.escape_debug());
+                    let problem = format!("`{third}` is a third label besides `{positive}` and `{second}`");
+                    return Err(data_error(row, problem, "the column must have exactly two different labels"));
                 }
             }
             labels.push(label);
@@ -63,7 +65,7 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// Whether a label is the one named: the same text, or the same number however it is written.
-pub(super) fn same(shown: &str, named: &str) -> bool {
-    shown == named || matches!((shown.parse::<f64>(), named.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+/// Whether two labels are the same string or the same number, such as `1` and `1.0`.
+pub(super) fn is_same_label(label: &str, other: &str) -> bool {
+    label == other || matches!((label.parse::<f64>(), other.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }

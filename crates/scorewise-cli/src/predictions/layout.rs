@@ -1,51 +1,58 @@
-//! Which columns of a table of predictions are what, decided by their names.
+//! The meaning of the columns of a table of predictions, by their names.
 
 use scorewise_table::table::{Kind, Reading, nearest};
 use scorewise_train::{Error, Place, Result};
 
-use super::Columns;
-use super::labels::same;
+use super::PredictionColumns;
+use super::labels::is_same_label;
 
-/// The probability of the positive class.
+/// Column: probability of the positive class.
 pub const PROBABILITY: &str = "probability";
-/// Before the name of a class: its probability, where there are more than two.
+/// Prefix of the columns with the probability of each class, when there are more than two classes.
 pub const PROBABILITY_OF: &str = "probability of ";
-/// What the model decides: 1 or 0, or the name of a class.
+/// Column: the predicted class as 1 or 0, or as a name.
 pub const DECISION: &str = "decision";
-/// What happened: 1 or 0, or the name of a class; empty where it is not known.
+/// Column: the true class as 1 or 0, or as a name; empty if unknown.
 pub const TRUTH: &str = "truth";
-/// The model's threshold.
+/// Column: the model's threshold.
 pub const THRESHOLD: &str = "threshold";
-/// The score that the model was trained for.
+/// Column: the score that the model was trained for.
 pub const SCORE: &str = "score";
-/// The name of the negative class.
+/// Column: name of the negative class.
 pub const NEGATIVE: &str = "negative";
-/// The name of the positive class.
+/// Column: name of the positive class.
 pub const POSITIVE: &str = "positive";
-/// Sample weights.
+/// Column: sample weights.
 pub const WEIGHT: &str = "weight";
 
-/// What is read of a table, decided by the names of its columns.
+/// The columns to read from a table of predictions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
+    /// The column of the true class.
     pub(super) label: String,
-    /// The columns of the forecasts; with more than two classes, one for each class.
+    /// The probability columns: one for each forecast, or one for each class when there are more than two.
     pub(super) probabilities: Vec<String>,
-    /// The classes, where there are more than two and none of them was chosen.
+    /// The classes when there are more than two and `--positive` selects none of them; otherwise empty.
     pub(super) classes: Vec<String>,
-    /// Whether one of more than two classes was chosen, against all others.
-    pub(super) is_one_of_many: bool,
+    /// Whether `--positive` selects one of more than two classes.
+    pub(super) is_one_versus_rest: bool,
     pub(super) weight: Option<String>,
-    /// Whether `predict` wrote the table.
-    pub(super) is_ours: bool,
+    /// Whether the table was written by `scorewise predict`.
+    pub(super) is_from_predict: bool,
 }
 
 impl Layout {
-    pub(super) fn new(file: &str, names: &[&str], columns: &Columns, probabilities: &[String]) -> Result<Self> {
+    /// Chooses the columns from the names of a table's columns and the user's options.
+    pub(super) fn new(
+        file: &str,
+        names: &[&str],
+        columns: &PredictionColumns,
+        probabilities: &[String],
+    ) -> Result<Self> {
         let has = |name: &str| names.contains(&name);
-        let fault = |problem: String, hint: String| Error::data(Place::file(file), problem, hint);
-        let is_ours = has(DECISION) && has(SCORE);
-        let classes: Vec<String> = match is_ours && !has(PROBABILITY) {
+        let data_error = |problem: String, hint: String| Error::data(Place::file(file), problem, hint);
+        let is_from_predict = has(DECISION) && has(SCORE);
+        let classes: Vec<String> = match is_from_predict && !has(PROBABILITY) {
             true => names.iter().filter_map(|name| name.strip_prefix(PROBABILITY_OF)).map(str::to_owned).collect(),
             false => Vec::new(),
         };
@@ -53,33 +60,36 @@ impl Layout {
             Some(label) => label.clone(),
             None if has(TRUTH) => TRUTH.into(),
             None if has(DECISION) => {
-                let problem = "has decisions and no column `truth`: what happened is not known".to_string();
-                return Err(fault(
+                let problem =
+                    "has a column `decision` but no column `truth`, so the true classes are unknown".to_string();
+                return Err(data_error(
                     problem,
-                    "predict a table that holds the target, or name the column: --label COLUMN".into(),
+                    "run `scorewise predict` on a table that has the target, or name the column of true classes: --label COLUMN".into(),
                 ));
             }
             None if has("label") => "label".into(),
             None => {
                 let near = nearest("label", names.iter().copied()).or_else(|| nearest(TRUTH, names.iter().copied()));
-                let hint =
-                    near.map_or("name it: --label COLUMN".into(), |near| format!("name it: --label \"{near}\"?"));
-                return Err(fault("has no column `truth` or `label` that says what happened".into(), hint));
+                let hint = near.map_or("name the column of true classes: --label COLUMN".into(), |near| {
+                    format!("name the column of true classes; did you mean --label \"{near}\"?")
+                });
+                return Err(data_error("has no column `truth` or `label`".into(), hint));
             }
         };
-        let mut layout = Layout { label, is_ours, ..Layout::default() };
-        layout.weight = columns.weight.clone().or_else(|| (is_ours && has(WEIGHT)).then(|| WEIGHT.into()));
+        let mut layout = Layout { label, is_from_predict, ..Layout::default() };
+        layout.weight = columns.weight.clone().or_else(|| (is_from_predict && has(WEIGHT)).then(|| WEIGHT.into()));
         match (probabilities, &columns.positive) {
             ([_, ..], _) => layout.probabilities = probabilities.to_vec(),
             ([], _) if classes.is_empty() => layout.probabilities = vec![PROBABILITY.into()],
             ([], Some(positive)) => {
-                let Some(class) = classes.iter().find(|class| same(class, positive)) else {
-                    let all: Vec<String> = classes.iter().map(|class| format!("`{}`", class.escape_debug())).collect();
-                    let problem = format!("`{}` is none of its classes", positive.escape_debug());
-                    return Err(fault(problem, format!("the classes are {}", all.join(", "))));
+                let Some(class) = classes.iter().find(|class| is_same_label(class, positive)) else {
+                    let names: Vec<String> =
+                        classes.iter().map(|class| format!("`{}`", class.escape_debug())).collect();
+                    let problem = format!("`{}` is not one of its classes", positive.escape_debug());
+                    return Err(data_error(problem, format!("the classes are {}", names.join(", "))));
                 };
                 layout.probabilities = vec![format!("{PROBABILITY_OF}{class}")];
-                layout.is_one_of_many = true;
+                layout.is_one_versus_rest = true;
             }
             ([], None) => {
                 layout.probabilities = classes.iter().map(|class| format!("{PROBABILITY_OF}{class}")).collect();
@@ -89,15 +99,15 @@ impl Layout {
         Ok(layout)
     }
 
-    /// What is to be read, and as what.
+    /// Sets which columns are read and their types.
     pub(super) fn apply(&self, names: &[&str], reading: &mut Reading) {
         let numbers = self.probabilities.iter().chain(&self.weight).map(String::as_str).chain([THRESHOLD]);
         reading.kinds.extend(numbers.map(|name| (name.to_owned(), Kind::Number)));
-        let texts = [SCORE, NEGATIVE, POSITIVE];
-        reading.kinds.extend(texts.map(|name| (name.to_owned(), Kind::Category)));
+        let strings = [SCORE, NEGATIVE, POSITIVE];
+        reading.kinds.extend(strings.map(|name| (name.to_owned(), Kind::Category)));
         let mut only = vec![self.label.clone()];
         only.extend(self.probabilities.iter().chain(&self.weight).cloned());
-        if self.is_ours {
+        if self.is_from_predict {
             only.extend(
                 [THRESHOLD, SCORE, NEGATIVE, POSITIVE]
                     .into_iter()
@@ -109,7 +119,7 @@ impl Layout {
             only.push(DECISION.into());
             reading.kinds.insert(DECISION.into(), Kind::Category);
         }
-        if !self.classes.is_empty() || self.is_one_of_many {
+        if !self.classes.is_empty() || self.is_one_versus_rest {
             reading.kinds.insert(self.label.clone(), Kind::Category);
         }
         reading.only = Some(only);

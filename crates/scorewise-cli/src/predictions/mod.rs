@@ -1,11 +1,11 @@
-//! Tables of forecasts and what happened: labels, probabilities, and weights if there are any, read chunk by chunk.
+//! Reading of tables of predictions, chunk by chunk: labels, probabilities and optional weights.
 //!
-//! `predict` writes such tables with columns that say what is what (`layout` names them), and then nothing has to be said again: the
-//! truth, the threshold, the score, the classes and the weights are those of the model. A decision is never taken for the truth.
+//! The columns of tables written by `predict` have fixed names (see `layout`), so the truth, threshold, score, classes and weights are found
+//! without options. The column `decision` is never read as the truth.
 
 mod labels;
 mod layout;
-mod numbers;
+mod floats;
 
 use std::collections::HashMap;
 
@@ -14,143 +14,144 @@ use scorewise::Score;
 use scorewise::multiclass::MultiScore;
 use scorewise_report::document::DataSource;
 use scorewise_report::evaluation::{FloatColumn, class_predictions_data, predictions_data, unnamed_classes};
+use scorewise_table::names::missing_columns;
 use scorewise_table::spreadsheet::spreadsheet_text;
 use scorewise_table::table::{Category, Column, Reader, Reading, Source, Table, Values};
 use scorewise_train::plan::multi_score;
 use scorewise_train::{Error, Place, Result};
 
-use labels::Marks;
+pub use floats::FloatValues;
+use floats::checked_values;
+use labels::LabelParser;
 use layout::Layout;
 pub use layout::{DECISION, NEGATIVE, POSITIVE, PROBABILITY, PROBABILITY_OF, SCORE, THRESHOLD, TRUTH, WEIGHT};
-pub use numbers::Numbers;
-use numbers::checked;
 
-/// Which columns of the table are which.
+/// Options that name the columns of a table of predictions.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct Columns {
-    /// The column of what happened: 0 and 1, or true and false [default: truth, else label]
+pub struct PredictionColumns {
+    /// Column of the true labels, 0 and 1 or true and false [default: truth, else label]
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
-    /// The label that counts as positive, where labels are other texts or numbers; of many classes, the one against all others
+    /// Label that counts as positive, if labels are not 0 and 1 or true and false; of more than two classes, the class to evaluate against all others
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub positive: Option<String>,
-    /// The column of weights, 0 or above [default: the model's, else every row weighs 1]
+    /// Column of sample weights, 0 or above [default: the weights of the model if the table has them, else 1 for every row]
     #[arg(long, value_name = "COLUMN")]
     pub weight: Option<String>,
 }
 
-/// A table with one forecast: what `score`, `tune` and `theory` look at.
+/// Arguments that name a table with one forecast, for `score`, `tune` and `theory`.
 #[derive(clap::Args)]
-pub struct Forecast {
-    /// A table with a label and a probability in each row; - for standard input
+pub struct ForecastArguments {
+    /// Table with a label and a probability in each row; - for standard input
     pub predictions: String,
     #[command(flatten)]
-    pub columns: Columns,
-    /// The column of the forecast [default: probability]
+    pub columns: PredictionColumns,
+    /// Column of the probabilities [default: probability]
     #[arg(long, value_name = "COLUMN")]
     pub probability: Option<String>,
 }
 
-/// Forecasts of two classes or of more.
+/// Predictions for two classes or for more.
 #[derive(Debug)]
-pub enum Forecasts {
+pub enum PredictionTable {
     /// Two classes.
-    Binary(Predictions),
+    Binary(BinaryPredictions),
     /// More classes.
     Classes(ClassPredictions),
 }
 
-impl Forecast {
-    /// Reads it.
-    pub fn read(&self) -> Result<Forecasts> {
+impl ForecastArguments {
+    /// Reads the table.
+    pub fn read(&self) -> Result<PredictionTable> {
         read(&self.predictions, &self.columns, self.probability.as_slice())
     }
 
-    /// Reads a forecast of two classes; one of more is an error that says how to choose one class.
-    pub fn read_binary(&self) -> Result<Predictions> {
+    /// Reads the table; more than two classes are an error with a hint how to select one class.
+    pub fn read_binary(&self) -> Result<BinaryPredictions> {
         self.read()?.binary()
     }
 }
 
-impl Forecasts {
-    /// The forecasts of two classes; those of more are an error that says how to choose one class.
-    pub fn binary(self) -> Result<Predictions> {
+impl PredictionTable {
+    /// The predictions for two classes; more classes are an error with a hint how to select one class.
+    pub fn binary(self) -> Result<BinaryPredictions> {
         match self {
-            Forecasts::Binary(predictions) => Ok(predictions),
-            Forecasts::Classes(predictions) => {
-                let problem = format!("holds predictions of {} classes", predictions.classes.len());
+            PredictionTable::Binary(predictions) => Ok(predictions),
+            PredictionTable::Classes(predictions) => {
+                let problem = format!("has predictions for {} classes", predictions.classes.len());
                 let example = predictions.classes.first().map_or("CLASS", String::as_str);
-                let hint = format!("choose one against all others: --positive \"{}\"", example.escape_debug());
+                let hint = format!("select one class against all others: --positive \"{}\"", example.escape_debug());
                 Err(Error::data(Place::file(&predictions.file), problem, hint))
             }
         }
     }
 }
 
-/// Forecasts of the same rows, with their labels and, if there are, weights.
+/// One or more forecasts of two classes for the same rows, with labels and optional weights.
 #[derive(Debug)]
-pub struct Predictions {
+pub struct BinaryPredictions {
     /// The file as the user named it.
     pub file: String,
-    /// What happened.
+    /// The true labels.
     pub labels: Vec<bool>,
-    /// One or more forecasts, in the order asked for.
-    pub forecasts: Vec<Numbers>,
-    /// One a row.
-    pub weights: Option<Numbers>,
-    /// What the predictions say of the model that made them.
-    pub model: Origin,
+    /// The probabilities of each forecast, in the order of the arguments.
+    pub forecasts: Vec<FloatValues>,
+    /// One weight for each row.
+    pub weights: Option<FloatValues>,
+    /// What the table says about the model that made the predictions.
+    pub model: SourceModel,
 }
 
-/// What predictions say of the model that made them; `None` for what they do not say.
+/// What a table of predictions says about its model; `None` for what it does not say.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Origin {
+pub struct SourceModel {
     /// The model's threshold.
     pub threshold: Option<f64>,
-    /// The score that it was trained for.
+    /// The score that the model was trained for.
     pub score: Option<String>,
-    /// Negative, positive.
+    /// Names of the negative and the positive class.
     pub classes: Option<[String; 2]>,
 }
 
-/// Decisions between more than two classes, and what happened.
+/// Predictions for more than two classes, with labels and optional weights.
 #[derive(Debug)]
 pub struct ClassPredictions {
     /// The file as the user named it.
     pub file: String,
-    /// In the order of the columns.
+    /// The names of the classes, in the order of the columns.
     pub classes: Vec<String>,
-    /// The class of each row, as a place in `classes`.
+    /// The true class of each row, as an index into `classes`.
     pub labels: Vec<u32>,
-    /// What was decided for each row.
+    /// The predicted class of each row, as an index into `classes`.
     pub decisions: Vec<u32>,
-    /// For each class, the probability of each row.
+    /// For each class, its probability in each row.
     pub probabilities: Vec<Vec<f64>>,
-    /// One a row.
+    /// One weight for each row.
     pub weights: Option<Vec<f64>>,
     /// The score that the model was trained for.
     pub score: Option<String>,
 }
 
-/// Runs a body with the rows of a forecast, whatever their number type.
+/// Evaluates an expression with the rows of a forecast, for f32 and for f64.
 macro_rules! with_rows {
     ($predictions:expr, $forecast:expr, $rows:ident => $body:expr) => {{
-        use $crate::predictions::Numbers;
-        let predictions: &$crate::predictions::Predictions = $predictions;
+        use $crate::predictions::FloatValues;
+        let predictions: &$crate::predictions::BinaryPredictions = $predictions;
         let labels = &predictions.labels;
         match &predictions.forecasts[$forecast] {
-            Numbers::F32(values) => {
+            FloatValues::F32(values) => {
                 let $rows = scorewise::Rows::new(scorewise::Probabilities(values.as_slice()), labels)?;
                 let $rows = match &predictions.weights {
-                    Some(Numbers::F32(weights)) => $rows.weighted(weights)?,
+                    Some(FloatValues::F32(weights)) => $rows.weighted(weights)?,
                     _ => $rows,
                 };
                 $body
             }
-            Numbers::F64(values) => {
+            FloatValues::F64(values) => {
                 let $rows = scorewise::Rows::new(scorewise::Probabilities(values.as_slice()), labels)?;
                 let $rows = match &predictions.weights {
-                    Some(Numbers::F64(weights)) => $rows.weighted(weights)?,
+                    Some(FloatValues::F64(weights)) => $rows.weighted(weights)?,
                     _ => $rows,
                 };
                 $body
@@ -160,34 +161,39 @@ macro_rules! with_rows {
 }
 pub(crate) use with_rows;
 
-/// What all rows of a column say alike.
+/// The value of a column that should be the same in all rows.
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Constant<T> {
+enum ColumnConstant<T> {
+    /// No row has a value.
     #[default]
     Absent,
-    Is(T),
-    /// Two values that rows differ in.
-    Differs(T, T),
+    /// All rows so far have this value.
+    Constant(T),
+    /// Two different values.
+    Different(T, T),
 }
 
-impl<T: Clone + PartialEq> Constant<T> {
+impl<T: Clone + PartialEq> ColumnConstant<T> {
     fn add(&mut self, value: T) {
         match self {
-            Constant::Absent => *self = Constant::Is(value),
-            Constant::Is(known) if *known != value => *self = Constant::Differs(known.clone(), value),
+            ColumnConstant::Absent => *self = ColumnConstant::Constant(value),
+            ColumnConstant::Constant(known) if *known != value => {
+                *self = ColumnConstant::Different(known.clone(), value);
+            }
             _ => {}
         }
     }
 
     fn value(self) -> Option<T> {
         match self {
-            Constant::Is(value) => Some(value),
+            ColumnConstant::Constant(value) => Some(value),
             _ => None,
         }
     }
 }
 
-fn texts_of(table: &Table, name: &str, constant: &mut Constant<String>) {
+/// Adds the strings of a column, if the table has it, to `constant`.
+fn add_constant(table: &Table, name: &str, constant: &mut ColumnConstant<String>) {
     if let Some(Column { values: Values::Category(Category { codes, levels }), .. }) = table.column(name) {
         let mut last = None;
         for code in codes {
@@ -199,8 +205,8 @@ fn texts_of(table: &Table, name: &str, constant: &mut Constant<String>) {
     }
 }
 
-/// The score of two classes that a model's score stands for: itself, or what a score of many classes is the mean of. A score of a whole
-/// matrix without one of two classes by its name is judged by F1.
+/// The binary score for one class against all others that corresponds to a model's score: the score itself, or the score that a macro,
+/// weighted or micro average is taken of. For any other score of more than two classes it is F1.
 pub fn class_score(text: &str) -> std::result::Result<Score, Failure> {
     match Score::parse(text) {
         Ok(score) => Ok(score),
@@ -211,80 +217,89 @@ pub fn class_score(text: &str) -> std::result::Result<Score, Failure> {
     }
 }
 
-/// Reads the labels, these forecasts and the weights; all numbers come out equally wide. Without names, the forecast is `probability`.
-pub fn read(file: &str, columns: &Columns, probabilities: &[String]) -> Result<Forecasts> {
+/// Reads labels, forecasts and weights, either all as f32 or all as f64. If `probabilities` is empty, the column is `probability`.
+pub fn read(file: &str, columns: &PredictionColumns, probabilities: &[String]) -> Result<PredictionTable> {
     let source = Source::parse(file);
     let name = source.name();
     let layout = std::cell::RefCell::new(Layout::default());
     let reader = Reader::open_with(&source, &Reading::default(), &|names, reading| {
-        let found = Layout::new(&name, names, columns, probabilities)?;
-        found.apply(names, reading);
-        *layout.borrow_mut() = found;
+        let chosen = Layout::new(&name, names, columns, probabilities)?;
+        chosen.apply(names, reading);
+        *layout.borrow_mut() = chosen;
         Ok(())
     })?;
     let layout = layout.into_inner();
     if layout.classes.is_empty() {
-        read_binary(name, reader, columns, &layout).map(Forecasts::Binary)
+        read_binary(name, reader, columns, &layout).map(PredictionTable::Binary)
     } else {
-        read_classes(name, reader, &layout).map(Forecasts::Classes)
+        read_classes(name, reader, &layout).map(PredictionTable::Classes)
     }
 }
 
-fn read_binary(name: String, reader: Reader, columns: &Columns, layout: &Layout) -> Result<Predictions> {
-    let (mut threshold, mut score) = (Constant::default(), Constant::default());
-    let (mut negative, mut positive) = (Constant::default(), Constant::default());
-    let mut marks: Option<Marks> = None;
-    let mut found = Predictions {
+fn read_binary(
+    name: String,
+    reader: Reader,
+    columns: &PredictionColumns,
+    layout: &Layout,
+) -> Result<BinaryPredictions> {
+    let (mut threshold, mut score) = (ColumnConstant::default(), ColumnConstant::default());
+    let (mut negative, mut positive) = (ColumnConstant::default(), ColumnConstant::default());
+    let mut label_parser: Option<LabelParser> = None;
+    let mut predictions = BinaryPredictions {
         file: name,
         labels: Vec::new(),
-        forecasts: vec![Numbers::default(); layout.probabilities.len()],
-        weights: layout.weight.as_ref().map(|_| Numbers::default()),
-        model: Origin::default(),
+        forecasts: vec![FloatValues::default(); layout.probabilities.len()],
+        weights: layout.weight.as_ref().map(|_| FloatValues::default()),
+        model: SourceModel::default(),
     };
-    let mut unknown = 0;
+    let mut unlabelled = 0;
     for table in reader {
-        let table = known(table?, &layout.label, &mut unknown)?;
-        if layout.is_ours {
+        let table = rows_with_label(table?, &layout.label, &mut unlabelled)?;
+        if layout.is_from_predict {
             if let Some(Column { values: Values::Number(values), .. }) = table.column(THRESHOLD) {
                 values.iter().filter(|value| !value.is_nan()).for_each(|value| threshold.add(*value));
             }
-            texts_of(&table, SCORE, &mut score);
-            texts_of(&table, NEGATIVE, &mut negative);
-            texts_of(&table, POSITIVE, &mut positive);
+            add_constant(&table, SCORE, &mut score);
+            add_constant(&table, NEGATIVE, &mut negative);
+            add_constant(&table, POSITIVE, &mut positive);
         }
-        let marks = match &mut marks {
-            Some(marks) => marks,
-            // The labels of our own predictions are 1 and 0, whatever the positive class is called.
+        let label_parser = match &mut label_parser {
+            Some(label_parser) => label_parser,
+            // In tables of `predict` the labels are 1 and 0, so `--positive` may repeat the name of the positive class.
             None => {
-                let named = columns.positive.as_deref().filter(|named| positive != Constant::Is((*named).to_owned()));
-                marks.insert(Marks::new(named, layout.is_one_of_many))
+                let named = columns
+                    .positive
+                    .as_deref()
+                    .filter(|named| positive != ColumnConstant::Constant((*named).to_owned()));
+                label_parser.insert(LabelParser::new(named, layout.is_one_versus_rest))
             }
         };
-        marks.add(&table, column(&table, &layout.label)?, &mut found.labels)?;
-        for (name, forecast) in layout.probabilities.iter().zip(&mut found.forecasts) {
-            let is_good = |value: f64| (0.0..=1.0).contains(&value);
-            forecast.add(&table, column(&table, name)?, "probability", &is_good, BETWEEN)?;
+        label_parser.add(&table, required_column(&table, &layout.label)?, &mut predictions.labels)?;
+        for (name, forecast) in layout.probabilities.iter().zip(&mut predictions.forecasts) {
+            let is_valid = |value: f64| (0.0..=1.0).contains(&value);
+            forecast.add(&table, required_column(&table, name)?, "probability", &is_valid, PROBABILITY_HINT)?;
         }
-        if let (Some(name), Some(weights)) = (&layout.weight, &mut found.weights) {
-            weights.add(&table, column(&table, name)?, "weight", &|value| value >= 0.0, ABOVE)?;
+        if let (Some(name), Some(weights)) = (&layout.weight, &mut predictions.weights) {
+            weights.add(&table, required_column(&table, name)?, "weight", &|value| value >= 0.0, WEIGHT_HINT)?;
         }
     }
-    note_unknown(&found.file, found.labels.len(), unknown)?;
-    if let Constant::Differs(one, other) = threshold {
+    note_unlabelled_rows(&predictions.file, predictions.labels.len(), unlabelled)?;
+    if let ColumnConstant::Different(one, other) = threshold {
         note(format!(
-            "{}: rows have different thresholds ({one} and {other}): they come from several models, whose thresholds are not used",
-            found.file
+            "{}: rows have different thresholds ({one} and {other}), so they come from several models; the column `threshold` is ignored",
+            predictions.file
         ));
     }
     let classes = negative.value().zip(positive.value()).map(|(negative, positive)| [negative, positive]);
-    found.model = Origin { threshold: threshold.value(), score: score.value(), classes };
-    found.align();
-    Ok(found)
+    predictions.model = SourceModel { threshold: threshold.value(), score: score.value(), classes };
+    predictions.unify_float_type();
+    Ok(predictions)
 }
 
 fn read_classes(name: String, reader: Reader, layout: &Layout) -> Result<ClassPredictions> {
-    let places: HashMap<&str, u32> = (0..).zip(&layout.classes).map(|(at, class)| (class.as_str(), at)).collect();
-    let mut found = ClassPredictions {
+    let class_indices: HashMap<&str, u32> =
+        (0..).zip(&layout.classes).map(|(at, class)| (class.as_str(), at)).collect();
+    let mut predictions = ClassPredictions {
         file: name,
         classes: layout.classes.clone(),
         labels: Vec::new(),
@@ -293,148 +308,158 @@ fn read_classes(name: String, reader: Reader, layout: &Layout) -> Result<ClassPr
         weights: layout.weight.as_ref().map(|_| Vec::new()),
         score: None,
     };
-    let mut score = Constant::default();
-    let mut unknown = 0;
+    let mut score = ColumnConstant::default();
+    let mut unlabelled = 0;
     for table in reader {
-        let table = known(table?, &layout.label, &mut unknown)?;
-        texts_of(&table, SCORE, &mut score);
-        let classes = |name: &str, into: &mut Vec<u32>| -> Result<()> {
-            let column = column(&table, name)?;
+        let table = rows_with_label(table?, &layout.label, &mut unlabelled)?;
+        add_constant(&table, SCORE, &mut score);
+        let read_class_column = |name: &str, indices: &mut Vec<u32>| -> Result<()> {
+            let column = required_column(&table, name)?;
             for row in 0..column.values.len() {
                 let text = column.values.text(row);
-                let class = places.get(text.as_str()).or_else(|| places.get(spreadsheet_text(&text)));
+                let class = class_indices.get(text.as_str()).or_else(|| class_indices.get(spreadsheet_text(&text)));
                 let Some(class) = class else {
                     let problem =
-                        format!("`{}` is none of the classes that the table has probabilities of", text.escape_debug());
+                        format!("`{}` is not one of the classes with a probability column", text.escape_debug());
                     return Err(Error::data(table.place(row).column(name), problem, "correct or remove the row"));
                 };
-                into.push(*class);
+                indices.push(*class);
             }
             Ok(())
         };
-        classes(&layout.label, &mut found.labels)?;
-        classes(DECISION, &mut found.decisions)?;
-        for (name, all) in layout.probabilities.iter().zip(&mut found.probabilities) {
-            all.extend(checked(
+        read_class_column(&layout.label, &mut predictions.labels)?;
+        read_class_column(DECISION, &mut predictions.decisions)?;
+        for (name, values) in layout.probabilities.iter().zip(&mut predictions.probabilities) {
+            values.extend(checked_values(
                 &table,
-                column(&table, name)?,
+                required_column(&table, name)?,
                 "probability",
                 &|value| (0.0..=1.0).contains(&value),
-                BETWEEN,
+                PROBABILITY_HINT,
             )?);
         }
-        if let (Some(name), Some(weights)) = (&layout.weight, &mut found.weights) {
-            weights.extend(checked(&table, column(&table, name)?, "weight", &|value| value >= 0.0, ABOVE)?);
+        if let (Some(name), Some(weights)) = (&layout.weight, &mut predictions.weights) {
+            weights.extend(checked_values(
+                &table,
+                required_column(&table, name)?,
+                "weight",
+                &|value| value >= 0.0,
+                WEIGHT_HINT,
+            )?);
         }
     }
-    note_unknown(&found.file, found.labels.len(), unknown)?;
-    found.score = score.value();
-    Ok(found)
+    note_unlabelled_rows(&predictions.file, predictions.labels.len(), unlabelled)?;
+    predictions.score = score.value();
+    Ok(predictions)
 }
 
-/// The rows whose label is known: what happened may not be known yet, or was never observed, and such rows judge nothing.
-fn known(table: Table, label: &str, unknown: &mut usize) -> Result<Table> {
-    let values = &column(&table, label)?.values;
+/// The rows that have a label; `unlabelled` counts the others, which cannot be evaluated.
+fn rows_with_label(table: Table, label: &str, unlabelled: &mut usize) -> Result<Table> {
+    let values = &required_column(&table, label)?.values;
     if !(0..values.len()).any(|row| values.is_missing(row)) {
         return Ok(table);
     }
     let known: Vec<usize> = (0..values.len()).filter(|row| !values.is_missing(*row)).collect();
-    *unknown += values.len() - known.len();
+    *unlabelled += values.len() - known.len();
     Ok(table.taken(&known))
 }
 
-/// Says how many rows were left out; an error when no row is left.
-fn note_unknown(file: &str, rows: usize, unknown: usize) -> Result<()> {
+/// Prints how many rows have no label; an error if no row has one.
+fn note_unlabelled_rows(file: &str, rows: usize, unlabelled: usize) -> Result<()> {
     if rows == 0 {
-        let problem = if unknown == 0 { "there are no rows; at least one is needed" } else { "no row has a label" };
+        let problem = if unlabelled == 0 { "has no rows; at least one is needed" } else { "no row has a label" };
         return Err(Error::data(Place::file(file), problem, ""));
     }
-    match unknown {
+    match unlabelled {
         0 => {}
-        1 => note(format!("{file}: 1 row has no label and is left out")),
-        rows => note(format!("{file}: {rows} rows have no label and are left out")),
+        1 => note(format!("{file}: 1 row has no label and is ignored")),
+        rows => note(format!("{file}: {rows} rows have no label and are ignored")),
     }
     Ok(())
 }
 
-const BETWEEN: &str = "probabilities lie between 0 and 1; divide per cent by 100, put logits z through 1/(1 + exp(-z))";
-const ABOVE: &str = "weights are numbers, 0 or above";
+const PROBABILITY_HINT: &str =
+    "probabilities must lie between 0 and 1; divide percentages by 100, convert logits z with 1/(1 + exp(-z))";
+const WEIGHT_HINT: &str = "weights must be numbers, 0 or above";
 
-fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
-    let problem = || format!("there is no column `{}`", name.escape_debug());
-    table.column(name).ok_or_else(|| Error::data(Place::file(&table.file), problem(), ""))
+fn required_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
+    table.column(name).ok_or_else(|| {
+        let available: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+        let (problem, hint) = missing_columns(&[name], &available);
+        Error::data(Place::file(&table.file), problem, hint)
+    })
 }
 
 impl ClassPredictions {
-    /// The name of the file, and a fingerprint of what was read from it.
+    /// The name of the file and a fingerprint of the data read from it.
     pub fn data(&self) -> DataSource {
         let columns = self.probabilities.iter().chain(&self.weights);
         class_predictions_data(&self.file, &self.classes, &self.labels, &self.decisions, columns)
     }
 }
 
-impl Predictions {
-    /// The threshold to judge by: the one given, else the model's, else one half; and how it came about.
-    pub fn threshold(&self, given: Option<f64>) -> (f64, &'static str) {
-        match (given, self.model.threshold) {
-            (Some(given), _) => (given, "as given"),
-            (None, Some(threshold)) => (threshold, "the model's"),
-            (None, None) => (0.5, "one half, by default"),
+impl BinaryPredictions {
+    /// The threshold to evaluate at, and where it comes from: the user's, else the model's, else 0.5.
+    pub fn threshold(&self, user: Option<f64>) -> (f64, &'static str) {
+        match (user, self.model.threshold) {
+            (Some(threshold), _) => (threshold, "set by the user"),
+            (None, Some(threshold)) => (threshold, "the model's threshold"),
+            (None, None) => (0.5, "default"),
         }
     }
 
-    /// The names of the classes, as the model had them.
+    /// The names of the classes, or default names if the table has none.
     pub fn classes(&self) -> [String; 2] {
         self.model.classes.clone().unwrap_or_else(unnamed_classes)
     }
 
-    /// The score by its name or formula: the one given, else the model's, else tss.
-    pub fn score(&self, given: Option<&str>) -> std::result::Result<Score, Failure> {
-        match (given, &self.model.score) {
+    /// The score to evaluate: the user's, else the model's, else tss.
+    pub fn score(&self, user: Option<&str>) -> std::result::Result<Score, Failure> {
+        match (user, &self.model.score) {
             (Some(text), _) => Ok(Score::parse(text)?),
             (None, Some(text)) => class_score(text),
             (None, None) => Ok(Score::parse("tss")?),
         }
     }
 
-    /// The name of the file, and a fingerprint of what was read from it.
+    /// The name of the file and a fingerprint of the data read from it.
     pub fn data(&self) -> DataSource {
         let columns = self.forecasts.iter().chain(&self.weights).map(|numbers| match numbers {
-            Numbers::F32(values) => FloatColumn::F32(values),
-            Numbers::F64(values) => FloatColumn::F64(values),
+            FloatValues::F32(values) => FloatColumn::F32(values),
+            FloatValues::F64(values) => FloatColumn::F64(values),
         });
         predictions_data(&self.file, &self.labels, columns)
     }
 
-    /// How many rows are positive.
+    /// The number of positive rows.
     pub fn positives(&self) -> usize {
         self.labels.iter().filter(|label| **label).count()
     }
 
-    /// The core takes rows of one number type.
-    fn align(&mut self) {
+    /// Converts all columns to f64 if one of them is f64, because `Rows` has one number type.
+    fn unify_float_type(&mut self) {
         let all = || self.forecasts.iter().chain(&self.weights);
-        if all().any(|numbers| matches!(numbers, Numbers::F64(_))) {
-            self.forecasts.iter_mut().chain(&mut self.weights).for_each(Numbers::widen);
+        if all().any(|numbers| matches!(numbers, FloatValues::F64(_))) {
+            self.forecasts.iter_mut().chain(&mut self.weights).for_each(FloatValues::convert_to_f64);
         }
     }
 
-    /// Takes the forecasts of another file for the same rows: equally many, with the same labels.
-    pub fn join(&mut self, other: Predictions) -> Result<()> {
+    /// Appends the forecasts of another file; it must have the same number of rows with the same labels.
+    pub fn join(&mut self, other: BinaryPredictions) -> Result<()> {
         let place = || Place::file(&other.file);
-        let hint = "both files must hold the same rows in the same order";
+        let hint = "both files must have the same rows in the same order";
         if self.labels.len() != other.labels.len() {
-            let problem = format!("{} rows, but {} in {}", other.labels.len(), self.labels.len(), self.file);
+            let problem = format!("has {0} rows, but {2} has {1}", other.labels.len(), self.labels.len(), self.file);
             return Err(Error::data(place(), problem, hint));
         }
         if let Some(row) = (0..self.labels.len()).find(|row| self.labels[*row] != other.labels[*row]) {
-            let say = |label: bool| if label { "positive" } else { "negative" };
-            let (here, there) = (say(other.labels[row]), say(self.labels[row]));
-            let problem = format!("the label is {here}, but {there} in {}", self.file);
+            let name = |label: bool| if label { "positive" } else { "negative" };
+            let (here, there) = (name(other.labels[row]), name(self.labels[row]));
+            let problem = format!("the label is {here}, but it is {there} in {}", self.file);
             return Err(Error::data(Place { row: Some(row as u64 + 1), ..place() }, problem, hint));
         }
         self.forecasts.extend(other.forecasts);
-        self.align();
+        self.unify_float_type();
         Ok(())
     }
 }

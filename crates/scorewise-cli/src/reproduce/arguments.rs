@@ -1,4 +1,4 @@
-//! What can be typed after `scorewise reproduce`.
+//! Arguments of `scorewise reproduce`, and their conversion to typed settings.
 
 use std::path::PathBuf;
 
@@ -8,62 +8,62 @@ use scorewise_train::Error;
 use scorewise_train::reproduce::{Contender, Experiment};
 
 use crate::outcome::Failure;
-use crate::showing;
+use crate::report_output::ReportArguments;
 
-/// Arguments of `scorewise reproduce`.
+/// ReproduceArguments of `scorewise reproduce`.
 #[derive(clap::Args)]
-pub struct Arguments {
-    /// The experiment: adult (Table 1, Figures 1 and 2) or pollution (Table 2)
+pub struct ReproduceArguments {
+    /// Experiment: adult (Table 1, Figures 1 and 2) or pollution (Table 2)
     #[arg(value_name = "adult|pollution")]
     pub experiment: String,
-    /// Trainings of every row
+    /// Number of trainings for each row of the table
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub repeats: usize,
-    /// The rows: priors of the threshold, and ce for cross-entropy; by default those of the paper
+    /// Rows of the table: priors of the threshold, or ce for cross-entropy [default: those of the paper]
     #[arg(long, value_name = "PRIOR,PRIOR,…")]
     pub priors: Option<String>,
-    /// The scores to train for; by default those of the paper
+    /// Scores to train for [default: those of the paper]
     #[arg(long, value_name = "SCORE,SCORE,…")]
     pub scores: Option<String>,
-    /// Whether the first predictions are put where the prior sees them: as the paper did, with the cure, or one pass each
+    /// Whether initial predictions are moved into the support of the prior and failed trainings restarted: on, off as in the paper, or both
     #[arg(long, value_enum, default_value_t = Cure::Both)]
     pub cure: Cure,
-    /// Not the paper's networks but the strong recipe on the same windows, with what it has to beat
+    /// Train the strong recipe instead of the paper's networks on the same windows, with its reference models
     #[arg(long, conflicts_with_all = ["priors", "cure"])]
     pub beyond: bool,
-    /// Where all randomness starts
+    /// Seed of all random numbers
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
-    /// Threads; all cores by default. The result does not depend on it
+    /// Number of threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
-    /// The folder for tables, figures and results [default: reproduce-adult, reproduce-pollution]
+    /// Folder for tables, figures and results [default: reproduce-adult, reproduce-pollution]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The file with a line for each training, from which an interrupted run goes on [default: trainings.csv in the folder]
+    /// File with one line for each finished training, from which an interrupted run continues [default: trainings.csv in the folder]
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     #[command(flatten)]
-    pub showing: showing::ReportFiles,
-    /// One JSON document on standard output
+    pub report: ReportArguments,
+    /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// With the cure or without.
+/// Values of `--cure`.
 #[derive(Clone, Copy, ValueEnum, PartialEq, Eq, Debug)]
 pub enum Cure {
-    /// One pass without, one with
+    /// Train once without the cure and once with it
     Both,
-    /// With the cure
+    /// Move initial predictions into the support of the prior, and restart failed trainings
     On,
-    /// As the paper did
+    /// Train as in the paper
     Off,
 }
 
-/// What is to be done, all names understood.
+/// The parsed settings of `scorewise reproduce`.
 #[derive(Debug)]
-pub struct Chosen {
+pub struct ReproduceSettings {
     pub experiment: Experiment,
     pub scores: Vec<Score>,
     pub contenders: Vec<Contender>,
@@ -73,33 +73,38 @@ pub struct Chosen {
     pub csv: PathBuf,
 }
 
-impl Arguments {
-    pub fn chosen(&self) -> Result<Chosen, Failure> {
+impl ReproduceArguments {
+    /// Parses and checks the arguments.
+    pub fn settings(&self) -> Result<ReproduceSettings, Failure> {
         let experiment: Experiment = self.experiment.parse()?;
         if self.beyond && experiment != Experiment::Pollution {
             let hint = "write `scorewise reproduce pollution --beyond`";
-            return Err(Error::setting("beyond", "goes beyond the paper's pollution experiment alone", hint).into());
+            return Err(Error::setting("beyond", "is available for the experiment `pollution` only", hint).into());
         }
         if self.repeats == 0 || self.repeats > experiment.max_repeats() {
-            let most = experiment.max_repeats();
-            let problem = format!("must lie between 1 and {most}, not {}", self.repeats);
+            let max = experiment.max_repeats();
+            let problem = format!("must lie between 1 and {max}, not {}", self.repeats);
             return Err(Error::setting("repeats", problem, "").into());
         }
         let scores = match &self.scores {
-            Some(text) => parts(text, false).into_iter().map(str::to_owned).collect::<Vec<String>>(),
+            Some(text) => split_list(text, false).into_iter().map(str::to_owned).collect::<Vec<String>>(),
             None => experiment.scores().iter().map(|score| (*score).to_owned()).collect(),
         };
         let parse = |text: &String| Score::parse(text).map_err(scorewise::Error::from);
         let mut contenders = match &self.priors {
-            Some(text) => parts(text, true).into_iter().map(str::parse).collect::<Result<Vec<Contender>, Error>>()?,
+            Some(text) => {
+                split_list(text, true).into_iter().map(str::parse).collect::<Result<Vec<Contender>, Error>>()?
+            }
             None => experiment.contenders(),
         };
-        if let Some(other) = contenders.iter().find(|who| !matches!(who, Contender::Sol(_) | Contender::CrossEntropy)) {
-            let problem = format!("`{other}` is no prior");
+        if let Some(other) =
+            contenders.iter().find(|contender| !matches!(contender, Contender::Sol(_) | Contender::CrossEntropy))
+        {
+            let problem = format!("`{other}` is not a prior");
             return Err(Error::setting("priors", problem, "name priors, or `ce` for cross-entropy").into());
         }
         let references = ["persistence", "logistic-8", "logistic-11"];
-        let further: &[&str] = match (experiment, self.beyond) {
+        let beyond: &[&str] = match (experiment, self.beyond) {
             (Experiment::Pollution, true) => &["tuned-ce", "strong"],
             _ => &[],
         };
@@ -107,7 +112,7 @@ impl Arguments {
             contenders.clear();
         }
         if experiment == Experiment::Pollution && self.priors.is_none() {
-            let names = references.iter().chain(further);
+            let names = references.iter().chain(beyond);
             contenders.extend(names.map(|name| name.parse()).collect::<Result<Vec<Contender>, Error>>()?);
         }
         let cures = match self.cure {
@@ -116,7 +121,7 @@ impl Arguments {
             Cure::Off => vec![false],
         };
         let out = self.out.clone().unwrap_or_else(|| format!("reproduce-{}", experiment.name()).into());
-        Ok(Chosen {
+        Ok(ReproduceSettings {
             experiment,
             scores: scores.iter().map(parse).collect::<Result<_, _>>()?,
             contenders,
@@ -128,25 +133,25 @@ impl Arguments {
     }
 }
 
-/// Names with commas between them. A comma within brackets belongs to a name, and so does one before a number where names have
-/// numbers behind them: `uniform,cosine:0.5,0.1`.
-fn parts(text: &str, with_numbers: bool) -> Vec<&str> {
-    let mut parts = Vec::new();
+/// Splits a list at commas outside parentheses. With `with_numbers`, a comma before a number does not split, so that
+/// `uniform,cosine:0.5,0.1` has two items.
+fn split_list(text: &str, with_numbers: bool) -> Vec<&str> {
+    let mut items = Vec::new();
     let (mut start, mut depth) = (0, 0usize);
-    for (at, sign) in text.char_indices() {
+    for (at, character) in text.char_indices() {
         let begins_name = || text[at + 1..].trim_start().starts_with(|next: char| next.is_alphabetic());
-        match sign {
+        match character {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
             ',' if depth == 0 && (!with_numbers || begins_name()) => {
-                parts.push(text[start..at].trim());
+                items.push(text[start..at].trim());
                 start = at + 1;
             }
             _ => {}
         }
     }
-    parts.push(text[start..].trim());
-    parts
+    items.push(text[start..].trim());
+    items
 }
 
 #[cfg(test)]
@@ -154,10 +159,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_brackets_keep_their_commas() {
-        assert_eq!(parts("uniform,cosine:0.5,0.1, ce", true), ["uniform", "cosine:0.5,0.1", "ce"]);
-        assert_eq!(parts("min(tss, csi),0.5*tss + 0.5*csi, f1", false), ["min(tss, csi)", "0.5*tss + 0.5*csi", "f1"]);
-        assert_eq!(parts("tss", false), ["tss"]);
-        assert_eq!(parts("", true), [""]);
+    fn commas_before_numbers_and_in_parentheses_do_not_split() {
+        assert_eq!(split_list("uniform,cosine:0.5,0.1, ce", true), ["uniform", "cosine:0.5,0.1", "ce"]);
+        assert_eq!(
+            split_list("min(tss, csi),0.5*tss + 0.5*csi, f1", false),
+            ["min(tss, csi)", "0.5*tss + 0.5*csi", "f1"]
+        );
+        assert_eq!(split_list("tss", false), ["tss"]);
+        assert_eq!(split_list("", true), [""]);
     }
 }

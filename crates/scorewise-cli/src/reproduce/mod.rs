@@ -1,4 +1,4 @@
-//! `scorewise reproduce`: the paper's experiments beside its own numbers, and beyond them.
+//! `scorewise reproduce`: the experiments of the paper, compared with its numbers, and experiments beyond the paper.
 
 mod arguments;
 mod figures;
@@ -11,95 +11,99 @@ use scorewise_report::document::{Document, Reproduction};
 use scorewise_report::evaluation::PaperComparison;
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_train::backend::Cpu;
-use scorewise_train::reproduce::{ExperimentData, Journal, Task, Trial, perform};
+use scorewise_train::reproduce::{ExperimentData, Journal, Task, Trial, perform as run_trials};
 use scorewise_train::{Error, Place};
 
-pub use arguments::Arguments;
-use arguments::Chosen;
+pub use arguments::ReproduceArguments;
+use arguments::ReproduceSettings;
 
+use crate::formatting::pretty_json;
 use crate::interrupt;
 use crate::outcome::{Failure, Outcome, note};
-use crate::showing::OVERWRITE;
-use crate::showing::provenance::provenance;
-use crate::table::pretty;
-use crate::train::threads;
+use crate::report_output::OVERWRITE;
+use crate::report_output::provenance::provenance;
+use crate::train::thread_count;
 
-/// Trains what is not trained yet, and puts tables and figures into the folder.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    let chosen = arguments.chosen()?;
-    let threads = threads(arguments.threads)?;
+/// Runs the trainings that are not in the journal yet, and writes tables and figures.
+pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
+    let settings = arguments.settings()?;
+    let threads = thread_count(arguments.threads)?;
     let start = Instant::now();
-    let journal = Journal::open(&chosen.csv, chosen.experiment, arguments.seed)?;
-    // That there is a place for the tables is found out before the work is done for them.
-    std::fs::create_dir_all(&chosen.out).map_err(|error| {
-        let place = Place::file(&chosen.out.display().to_string());
+    let journal = Journal::open(&settings.csv, settings.experiment, arguments.seed)?;
+    // Output paths are checked before the trainings, which take long.
+    std::fs::create_dir_all(&settings.out).map_err(|error| {
+        let place = Place::file(&settings.out.display().to_string());
         Error::data(place, error.to_string(), "name another folder with `--out`")
     })?;
-    let mut outputs = Outputs::new().overwrites(OVERWRITE, arguments.showing.overwrite);
-    outputs.reserve(&chosen.csv);
-    let table_file = chosen.out.join(if arguments.beyond { "beyond.md" } else { "table.md" });
+    let mut outputs = Outputs::new().overwrites(OVERWRITE, arguments.report.overwrite);
+    outputs.reserve(&settings.csv);
+    let table_file = settings.out.join(if arguments.beyond { "beyond.md" } else { "table.md" });
     outputs.check(&table_file, OutputKind::Tables)?;
     if !arguments.beyond {
-        figures::check(&chosen, &outputs)?;
+        figures::check(&settings, &outputs)?;
     }
-    let mut places = arguments.showing.places_among(outputs)?;
-    let tasks = chosen.experiment.tasks(&chosen.scores, &chosen.contenders, chosen.repeats, &chosen.cures);
-    let Some(trials) = trained(&chosen, &tasks, arguments.seed, threads, &journal)? else {
+    let mut report_files = arguments.report.open_with(outputs)?;
+    let tasks = settings.experiment.tasks(&settings.scores, &settings.contenders, settings.repeats, &settings.cures);
+    let Some(trials) = run_tasks(&settings, &tasks, arguments.seed, threads, &journal)? else {
         let done = tasks.iter().filter(|task| journal.find(task).is_some()).count();
         let all = tasks.len();
-        let kept = format!("stopped after {done} of {all} trainings: they are kept, and the same command goes on");
-        return Ok(Outcome { text: String::new(), unmet: Some(kept) });
+        let message = format!("stopped after {done} of {all} trainings; run the same command again to continue");
+        return Ok(Outcome { text: String::new(), unmet: Some(message) });
     };
     journal.finish()?;
-    let Chosen { experiment, scores, contenders, .. } = &chosen;
+    let ReproduceSettings { experiment, scores, contenders, .. } = &settings;
     let seconds = start.elapsed().as_secs_f64();
     let results = PaperComparison::new(*experiment, scores, contenders, &trials, arguments.seed, seconds);
-    places.outputs.write(&table_file, OutputKind::Tables, tables::markdown(&results, arguments).as_bytes())?;
+    report_files.outputs.write(&table_file, OutputKind::Tables, tables::markdown(&results, arguments).as_bytes())?;
     if !arguments.beyond {
-        figures::write(&chosen, &trials, &mut places.outputs)?;
+        figures::write(&settings, &trials, &mut report_files.outputs)?;
     }
     let summary = results.summary();
-    arguments.showing.write(places, || {
+    arguments.report.write(report_files, || {
         let provenance = provenance(Some(arguments.seed), Vec::new());
         let reproduction = Reproduction {
             tables: results.grids(),
             remarks: results.remarks(),
             priors: if arguments.beyond { Vec::new() } else { figures::priors() },
-            thresholds: figures::thresholds(&chosen, &trials),
+            thresholds: figures::thresholds(&settings, &trials),
         };
         Ok(Document { reproduction: Some(reproduction), ..Document::new(provenance, summary.clone().into()) })
     })?;
-    note(format!("tables, figures and a line for each training are in {}", chosen.out.display()));
-    Ok(if arguments.json { pretty(&summary) } else { tables::text(&results) }.into())
+    note(format!("tables, figures and results of all trainings written to {}", settings.out.display()));
+    Ok(if arguments.json { pretty_json(&summary) } else { tables::text(&results) }.into())
 }
 
-/// All trainings, with a bar; nothing where the user stopped them.
-fn trained(
-    chosen: &Chosen,
+/// Runs all trainings with a progress bar; `None` if the user stopped them.
+fn run_tasks(
+    settings: &ReproduceSettings,
     tasks: &[Task],
     seed: u64,
     threads: usize,
     journal: &Journal,
 ) -> Result<Option<Vec<Trial>>, Failure> {
-    let _grace = interrupt::Grace::new();
-    let known = tasks.iter().filter(|task| journal.find(task).is_some()).count();
-    if known > 0 && known < tasks.len() {
-        note(format!("{known} of {} trainings are done already, in {}", tasks.len(), chosen.csv.display()));
+    let _graceful_stop = interrupt::GracefulStop::new();
+    let finished = tasks.iter().filter(|task| journal.find(task).is_some()).count();
+    if finished > 0 && finished < tasks.len() {
+        note(format!(
+            "{finished} of {} trainings are already done, according to {}",
+            tasks.len(),
+            settings.csv.display()
+        ));
     }
-    let data = ExperimentData::new(chosen.experiment)?;
-    // Drawn on standard error, and only where that is a terminal.
-    let bar = ProgressBar::new(tasks.len() as u64).with_position(known as u64);
-    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} trainings, {elapsed} so far, {eta} left, {msg}");
+    let data = ExperimentData::new(settings.experiment)?;
+    // The bar is on standard error, and hidden if that is not a terminal.
+    let bar = ProgressBar::new(tasks.len() as u64).with_position(finished as u64);
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} trainings, {elapsed} elapsed, {eta} left, {msg}");
     bar.set_style(style?.progress_chars("━╸ "));
     bar.reset_eta();
     bar.enable_steady_tick(Duration::from_millis(200));
-    let seen = |task: &Task, trial: &Trial, is_new: bool| {
+    let on_trial = |task: &Task, trial: &Trial, is_new: bool| {
         if is_new {
             bar.inc(1);
             bar.set_message(format!("{} with {}", task.score, trial.contender));
         }
     };
-    let trials = perform(&data, tasks, seed, &Cpu { threads }, journal, seen, interrupt::stopped);
+    let trials = run_trials(&data, tasks, seed, &Cpu { threads }, journal, on_trial, interrupt::is_stop_requested);
     bar.finish_and_clear();
     Ok(trials?)
 }

@@ -1,16 +1,16 @@
-//! The tables of a reproduction, as text and as Markdown.
+//! Result tables of `scorewise reproduce`, as text and as Markdown.
 
 use scorewise_report::evaluation::PaperComparison;
 
-use super::arguments::{Arguments, Cure};
-use crate::table::aligned;
+use super::arguments::{Cure, ReproduceArguments};
+use crate::formatting::aligned_table;
 
-/// For the terminal.
+/// The tables as text for the terminal.
 pub fn text(results: &PaperComparison) -> String {
     let mut text = String::new();
     for grid in results.grids() {
         let heading: Vec<&str> = grid.heading.iter().map(String::as_str).collect();
-        text += &format!("{}\n\n{}\n", grid.title, aligned(&heading, &grid.rows));
+        text += &format!("{}\n\n{}\n", grid.title, aligned_table(&heading, &grid.rows));
     }
     for line in results.remarks() {
         text += &format!("{line}\n");
@@ -18,8 +18,8 @@ pub fn text(results: &PaperComparison) -> String {
     text
 }
 
-/// For a document.
-pub fn markdown(results: &PaperComparison, arguments: &Arguments) -> String {
+/// The tables as Markdown, with the command that produced them.
+pub fn markdown(results: &PaperComparison, arguments: &ReproduceArguments) -> String {
     let (command, seed) = (command(arguments), arguments.seed);
     let mut text = format!("`{command}`, version {}, seed {seed}.\n", env!("CARGO_PKG_VERSION"));
     for grid in results.grids() {
@@ -35,8 +35,8 @@ pub fn markdown(results: &PaperComparison, arguments: &Arguments) -> String {
     text
 }
 
-/// The command with which the tables can be made again.
-fn command(arguments: &Arguments) -> String {
+/// The command that reproduces the tables.
+fn command(arguments: &ReproduceArguments) -> String {
     let mut command = format!("scorewise reproduce {}", arguments.experiment);
     let mut add = |option: &str, value: Option<String>| {
         if let Some(value) = value {

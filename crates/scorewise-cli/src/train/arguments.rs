@@ -1,4 +1,4 @@
-//! What `scorewise train` takes.
+//! Arguments of `scorewise train`.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -10,63 +10,63 @@ use scorewise_table::table::Source;
 use scorewise_train::plan::TrainingOptions;
 
 use crate::outcome::note;
-use crate::resampling::replicates;
-use crate::showing;
+use crate::report_output::ReportArguments;
+use crate::resampling::parse_replicates;
 
-/// What `scorewise train` takes.
+/// Arguments of `scorewise train`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     scorewise train adult                                              the built-in census data\n  \
     scorewise train flares.csv --target flare --score tss              classes in a column\n  \
-    scorewise train smog.csv --target \"pm2.5 > 400\" --lead 1 --lags 3   a forecast, one row ahead\n  \
-    scorewise train air.csv --target \"CO(GT) >= 5\" --missing -200       odd names and missing markers\n  \
+    scorewise train smog.csv --target \"pm2.5 > 400\" --lead 1 --lags 3   forecast one row ahead\n  \
+    scorewise train air.csv --target \"CO(GT) >= 5\" --missing -200       missing values as -200\n  \
     scorewise train flares.csv --target flare --folds 5 --repeats 2    cross-validation")]
-pub struct Arguments {
-    /// A file (.csv, .tsv, .csv.gz, .parquet, .arrow; - for standard input) or a built-in table: adult, pollution
+pub struct TrainArguments {
+    /// Table to train on: a file (.csv, .tsv, .csv.gz, .parquet, .arrow; - for standard input) or a built-in table: adult, pollution
     pub table: String,
 
-    /// What to predict: a column, or a condition on one such as "pm2.5 > 400"
+    /// Target to predict: a column, or a condition such as "pm2.5 > 400"
     #[arg(long, value_name = "COLUMN|CONDITION", help_heading = "Target")]
     pub target: Option<String>,
-    /// The class that counts as positive; by default the rarer of two
+    /// Class that counts as positive [default: the rarer of two classes]
     #[arg(long, value_name = "VALUE", help_heading = "Target", allow_hyphen_values = true)]
     pub positive: Option<String>,
-    /// Predict the row so many rows ahead
+    /// Predict the target this many rows ahead
     #[arg(long, value_name = "ROWS", help_heading = "Target")]
     pub lead: Option<usize>,
 
     #[command(flatten)]
-    pub reading: Reading,
+    pub reading: ReadArguments,
 
-    /// Columns to leave out
+    /// Columns not to use as inputs
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns")]
     pub drop: Vec<String>,
-    /// Texts with an order, read as numbers: size=small<medium<large, or just the name for alphabetical order
+    /// Columns of ordered categories: size=small<medium<large, or only the name for alphabetical order
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub ordinal: Vec<String>,
-    /// Columns to keep that would be left out: one value only, or another one in every row
+    /// Columns to use even though they have a single value, or a different value in every row
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns")]
     pub keep: Vec<String>,
-    /// The last so many rows as further inputs
+    /// Use the values of this many previous rows as further inputs
     #[arg(long, value_name = "ROWS", default_value_t = 0, help_heading = "Columns")]
     pub lags: usize,
-    /// Which columns get lags; by default all inputs
+    /// Columns to use with lags [default: all inputs]
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Columns", requires = "lags")]
     pub lag_columns: Vec<String>,
-    /// A column that tells series apart, such as a station: lags and leads do not look from one to another [default: that of `--split group:COLUMN`]
+    /// Column that separates several time series, such as a station; lags and leads stay within one series [default: the column of --split group:COLUMN]
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub group: Option<String>,
-    /// A column of sample weights
+    /// Column of sample weights
     #[arg(long, value_name = "COLUMN", help_heading = "Columns")]
     pub weight: Option<String>,
 
-    /// How rows are divided: random (stratified by class), time (the last rows are the test rows), group:COLUMN
+    /// How to split the rows: random (stratified by class), time (the last rows are the test rows), or group:COLUMN
     #[arg(long, value_name = "random|time|group:COLUMN", value_parser = Split::parse, help_heading = "Rows")]
     pub split: Option<Split>,
-    /// The share of test rows, or a separate test table; 0 for none
+    /// Fraction of test rows, or a separate test table; 0 for no test rows
     #[arg(long, value_name = "SHARE|TABLE", help_heading = "Rows")]
     pub test: Option<TestRows>,
-    /// Cross-validation with K folds, each tested once
+    /// Cross-validate with K folds
     #[arg(long, value_name = "K", help_heading = "Rows")]
     pub folds: Option<usize>,
     /// Repeat the cross-validation N times
@@ -80,79 +80,82 @@ pub struct Arguments {
     #[arg(long, value_name = "N", help_heading = "Training")]
     pub threads: Option<usize>,
 
-    /// Bootstrap replicates behind each interval
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = replicates, help_heading = "Output")]
+    /// Number of bootstrap replicates for intervals
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = parse_replicates, help_heading = "Output")]
     pub replicates: u32,
-    /// Where the model goes
+    /// Model file to write
     #[arg(short, long, value_name = "FILE", default_value = "model.scorewise", help_heading = "Output")]
     pub output: PathBuf,
-    /// The report, one HTML page with a threshold to move (or, named .json, its data for `scorewise report`); none for none
-    /// [default: report.html beside the model]
+    /// HTML report to write, with a movable threshold; a file that ends in .json gets the data for `scorewise report`; `none` writes no report
+    /// [default: report.html in the folder of the model]
     #[arg(long, value_name = "FILE.html|none", help_heading = "Output")]
     pub report: Option<PathBuf>,
-    /// Every figure of the report as SVG and PNG, into this folder
+    /// Folder for the figures of the report as SVG and PNG
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub plots: Option<PathBuf>,
-    /// Replace files that are not older outputs of scorewise of the same kind; never a table that is read
+    /// Replace existing files of any kind, not only earlier outputs of the same kind; input tables are never replaced
     #[arg(long, help_heading = "Output")]
     pub overwrite: bool,
-    /// One JSON document on standard output
+    /// Print the result as JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
-impl Arguments {
-    /// Where the result is shown. A report that nobody named takes no other file's place.
-    pub fn showing(&self) -> showing::Looking {
-        let usual = || self.output.with_file_name("report.html");
+impl TrainArguments {
+    /// The report and figures to write. A report without `--report` never replaces a file that is not a scorewise report.
+    pub fn report_arguments(&self) -> ReportArguments {
+        let default_path = || self.output.with_file_name("report.html");
         let report = match &self.report {
             Some(path) if path.as_os_str() == "none" => None,
             Some(path) => Some(path.clone()),
-            None => Some(usual()).filter(|path| {
-                let is_free = OutputKind::Page.may_replace(path);
-                if !is_free {
-                    note(format!("{} is no report of ours and is left alone; --report names another", path.display()));
+            None => Some(default_path()).filter(|path| {
+                let may_replace = OutputKind::Page.may_replace(path);
+                if !may_replace {
+                    note(format!(
+                        "{} is not a scorewise report, so no report is written; name another file with --report",
+                        path.display()
+                    ));
                 }
-                is_free
+                may_replace
             }),
         };
-        showing::Looking { report, plots: self.plots.clone(), overwrite: self.overwrite }
+        ReportArguments { report, plots: self.plots.clone(), overwrite: self.overwrite }
     }
 }
 
-/// How text files are read, where it is not recognised by itself.
+/// Options for reading text files, for what is not detected automatically.
 #[derive(clap::Args, Clone)]
-pub struct Reading {
-    /// The mark between cells: comma, semicolon, tab, pipe or a character; recognised by default
-    #[arg(long, value_name = "MARK", help_heading = "Reading")]
+pub struct ReadArguments {
+    /// Delimiter: comma, semicolon, tab, pipe or a single character [default: detected]
+    #[arg(long, value_name = "DELIMITER", help_heading = "Reading")]
     pub delimiter: Option<String>,
-    /// Numbers are written 3,14; recognised by default
+    /// Numbers have a decimal comma, as in 3,14 [default: detected]
     #[arg(long, help_heading = "Reading")]
     pub decimal_comma: bool,
-    /// Names of the columns of a file without a header
+    /// Column names, for a file without a header
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', help_heading = "Reading")]
     pub columns: Option<Vec<String>>,
-    /// Dates with the year last are written 01/31/2010; recognised by default
+    /// Dates have the month first, as in 01/31/2010 [default: detected]
     #[arg(long, help_heading = "Reading")]
     pub month_first: bool,
-    /// Further texts that mean a missing value. Empty cells, ?, NA, NaN, NaT, <NA> and #N/A always do; -, ., n/a, null and none do
-    /// in columns of numbers, dates and booleans, but are values in columns of text
+    /// Further strings that mean a missing value. Empty cells, ?, NA, NaN, NaT, <NA> and #N/A are always missing; -, ., n/a, null and none are
+    /// missing in columns of numbers, dates and booleans, but values in columns of text
     #[arg(long, value_name = "TEXT", value_delimiter = ',', allow_hyphen_values = true, help_heading = "Reading")]
     pub missing: Vec<String>,
-    /// Columns to read as text although they look like numbers
+    /// Columns to read as categories even though they look like numbers
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Reading")]
     pub categorical: Vec<String>,
-    /// Columns to read as numbers although they look like dates (20200131) or codes (02139)
+    /// Columns to read as numbers even though they look like dates (20200131) or codes (02139)
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Reading")]
     pub numeric: Vec<String>,
 }
 
-/// Where test rows come from.
+/// The value of `--test`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TestRows {
-    /// A share of the rows of the table.
+    /// A fraction of the rows of the table.
     Share(f64),
-    /// A table of its own.
+    /// A separate table.
     Table(Source),
 }
 

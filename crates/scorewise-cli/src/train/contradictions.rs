@@ -1,74 +1,80 @@
-//! Options of `train` that contradict each other. None is ignored in silence: where one makes another meaningless, both are named.
+//! Errors for options of `train` that contradict each other. No option is silently ignored.
 
 use scorewise_table::table::Table;
 use scorewise_table::target::Target;
 use scorewise_train::Error;
 use scorewise_train::plan::{LossName, Multiclass, Plan, ThresholdRule};
 
-use super::arguments::{Arguments, TestRows};
+use super::arguments::{TestRows, TrainArguments};
 use crate::outcome::Failure;
 
-/// Refuses options that contradict each other whatever the table holds.
-pub fn of_options(arguments: &Arguments) -> Result<(), Failure> {
-    let refuse = |option: &str, problem: &str, cure: &str| Err(Error::setting(option, problem, cure).into());
+/// Returns an error if two options contradict each other for every table.
+pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
+    let error = |option: &str, problem: &str, hint: &str| Err(Error::setting(option, problem, hint).into());
     let options = &arguments.options;
     let has_test = arguments.test.as_ref().is_some_and(|test| *test != TestRows::Share(0.0));
     if has_test && arguments.folds.is_some() {
-        let cure = "leave out `--test` or `--folds`";
-        return refuse("test", "every fold tests on its own rows of the table, so no further test is made", cure);
+        let hint = "leave out `--test` or `--folds`";
+        return error(
+            "test",
+            "cross-validation takes its test rows from the table, so there are no other test rows",
+            hint,
+        );
     }
     if matches!(options.loss, Some(LossName::CrossEntropy | LossName::WeightedCrossEntropy)) {
         if options.prior.is_some() {
-            let cure = "leave it out, or choose `--loss sol` or `--loss exact`";
-            return refuse("prior", "cross-entropy has no random threshold, and so no prior", cure);
+            let hint = "leave it out, or choose `--loss sol` or `--loss exact`";
+            return error("prior", "cross-entropy has no random threshold and therefore no prior", hint);
         }
         if options.multiclass.is_some() {
-            let cure = "leave it out, or choose `--loss sol`";
-            return refuse("multiclass", "cross-entropy trains any number of classes in one way", cure);
+            let hint = "leave it out, or choose `--loss sol`";
+            return error("multiclass", "cross-entropy has only one form for more than two classes", hint);
         }
         if options.threshold == Some(ThresholdRule::Centre) {
-            let problem = "cross-entropy has no prior, and so no centre of it";
-            return refuse("threshold", problem, "write `tuned` or a number such as 0.5");
+            let problem = "cross-entropy has no prior whose centre could be the threshold";
+            return error("threshold", problem, "write `tuned` or a number such as 0.5");
         }
     }
     if options.no_cure && options.warm_start == Some(true) {
-        let problem = "follows the paper to the letter, and the paper has no warm start";
-        return refuse("no-cure", problem, "leave out `--no-cure` or `--warm-start`");
+        let problem = "trains exactly as in the paper, which has no warm start";
+        return error("no-hint", problem, "leave out `--no-hint` or `--warm-start`");
     }
     Ok(())
 }
 
-/// Refuses options that make no sense for the columns and classes of this table.
-pub fn with_table(arguments: &Arguments, plan: &Plan, table: &Table) -> Result<(), Failure> {
-    let refuse = |option: &str, problem: String, cure: String| Err(Error::setting(option, problem, cure).into());
-    let is_of_weights = |word: &&String| ["best", "last"].contains(&word.as_str()) && table.column(word).is_none();
-    if let Some(word) = arguments.keep.iter().find(is_of_weights) {
-        let problem = format!("names columns, and `{}` has no column `{word}`", table.file);
-        return refuse(
+/// Returns an error if an option does not apply to the columns or classes of this table.
+pub fn check_table(arguments: &TrainArguments, plan: &Plan, table: &Table) -> Result<(), Failure> {
+    let error = |option: &str, problem: String, hint: String| Err(Error::setting(option, problem, hint).into());
+    let is_weights_choice = |name: &&String| ["best", "last"].contains(&name.as_str()) && table.column(name).is_none();
+    if let Some(name) = arguments.keep.iter().find(is_weights_choice) {
+        let problem = format!("`{}` has no column `{name}`", table.file);
+        return error(
             "keep",
             problem,
-            format!("for the weights that a training leaves write `--keep-weights {word}`"),
+            format!("to choose which weights the model keeps, write `--keep-weights {name}`"),
         );
     }
     let (target, _) = Target::parse(&plan.target, table, plan.positive.as_deref(), plan.lead)?;
     let classes = target.classes().len();
     if classes == 2 && arguments.options.multiclass.is_some() {
-        return refuse("multiclass", "is for more than two classes, and there are two".into(), "leave it out".into());
+        return error(
+            "multiclass",
+            "applies to more than two classes, but the target has two".into(),
+            "leave it out".into(),
+        );
     }
     if classes > 2 && arguments.options.threshold.is_some() {
-        let problem = format!("is for two classes, and there are {classes}");
-        let cure =
-            "leave it out: a row gets the class with the greatest probability; `--positive CLASS` makes two classes";
-        return refuse("threshold", problem, cure.into());
+        let problem = format!("applies to two classes, but the target has {classes}");
+        let hint =
+            "leave it out: the class with the greatest probability is predicted; `--positive CLASS` makes two classes";
+        return error("threshold", problem, hint.into());
     }
     if classes > 2
         && arguments.options.prior.is_some()
         && (plan.loss, plan.multiclass) == (LossName::Sol, Multiclass::Simplex)
     {
-        let problem = format!(
-            "{classes} classes are told apart by one decision, whose random thresholds have a law of their own"
-        );
-        return refuse("prior", problem, "leave it out, or add `--multiclass one-versus-rest`".into());
+        let problem = format!("with {classes} classes, the simplex loss has its own distribution of random thresholds");
+        return error("prior", problem, "leave it out, or add `--multiclass one-versus-rest`".into());
     }
     Ok(())
 }

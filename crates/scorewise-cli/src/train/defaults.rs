@@ -1,4 +1,4 @@
-//! From what was typed to a plan: what each built-in table adds, and what follows from what.
+//! Conversion of the arguments of `train` to a plan, with the defaults of the built-in tables.
 
 use std::collections::HashSet;
 
@@ -9,37 +9,37 @@ use scorewise_train::Error;
 use scorewise_train::network::WarmStart;
 use scorewise_train::plan::{Multiclass, Plan, Recipe, share};
 
-use super::arguments::{self, Arguments, TestRows};
+use super::arguments::{ReadArguments, TestRows, TrainArguments};
 use crate::outcome::{Failure, note};
 
-/// Where the tables come from.
-pub struct Inputs {
-    /// To learn from.
+/// The tables of a training, and how they are read.
+pub struct TrainInputs {
+    /// The table to train on.
     pub table: Source,
-    /// To judge by, where it is a table of its own.
+    /// A separate test table, if there is one.
     pub test: Option<Source>,
-    /// How both are read.
+    /// How both tables are read.
     pub reading: Reading,
 }
 
-/// What a table that is built in is for.
-struct Purpose {
+/// Defaults for a built-in table.
+struct BuiltInDefaults {
     target: &'static str,
     score: &'static str,
     lead: usize,
     split: Split,
     drop: &'static [&'static str],
     test: Option<BuiltIn>,
-    /// Where the test is a table of its own, more of the first can be learnt from.
+    /// A smaller validation fraction, if the test table is separate.
     validation: Option<f64>,
-    /// What was best on validation rows.
+    /// The recipe that was best on validation rows.
     recipe: Recipe,
 }
 
-/// The experiments of the paper: targets, scores and inputs are its own.
-fn purpose(table: &Source) -> Option<Purpose> {
+/// The targets, scores and inputs of the experiments of the paper; `None` for any other table.
+fn built_in_defaults(table: &Source) -> Option<BuiltInDefaults> {
     match table {
-        Source::BuiltIn(BuiltIn::Adult) => Some(Purpose {
+        Source::BuiltIn(BuiltIn::Adult) => Some(BuiltInDefaults {
             target: "income",
             score: "f1",
             lead: 0,
@@ -49,7 +49,7 @@ fn purpose(table: &Source) -> Option<Purpose> {
             validation: Some(0.2),
             recipe: Recipe { members: 5, warm_start: Some(WarmStart::default()), ..Recipe::PLAIN },
         }),
-        Source::BuiltIn(BuiltIn::Pollution) => Some(Purpose {
+        Source::BuiltIn(BuiltIn::Pollution) => Some(BuiltInDefaults {
             target: "pm2.5 > 400",
             score: "tss",
             lead: 1,
@@ -63,23 +63,23 @@ fn purpose(table: &Source) -> Option<Purpose> {
     }
 }
 
-impl Inputs {
-    /// From what was typed.
-    pub fn new(arguments: &Arguments) -> Result<Self, Failure> {
+impl TrainInputs {
+    /// Parses the names of the tables and the options for reading them.
+    pub fn new(arguments: &TrainArguments) -> Result<Self, Failure> {
         let table = Source::parse(&arguments.table);
-        let own = match &arguments.test {
-            None if arguments.target.is_none() => purpose(&table)
-                .and_then(|purpose| purpose.test)
+        let test = match &arguments.test {
+            None if arguments.target.is_none() => built_in_defaults(&table)
+                .and_then(|defaults| defaults.test)
                 .filter(|_| arguments.folds.is_none())
                 .map(Source::BuiltIn),
             Some(TestRows::Table(source)) => Some(source.clone()),
             _ => None,
         };
-        Ok(Inputs { table, test: own, reading: reading(&arguments.reading)? })
+        Ok(TrainInputs { table, test, reading: read_options(&arguments.reading)? })
     }
 
-    /// A test table is read with the kinds that the first table has: a column of numbers stays one. Classes are matched by their names, so
-    /// their column may hold what the first table does not.
+    /// How to read the test table: with the column types of the training table. The target column is excepted, because classes are matched
+    /// by name and the test table may have others.
     pub fn test_reading(&self, table: &Table, plan: &Plan) -> Reading {
         let mut reading = self.reading.clone();
         let unused: HashSet<&String> = plan.choice.drop.iter().collect();
@@ -90,48 +90,51 @@ impl Inputs {
     }
 
     /// The plan of the training.
-    pub fn plan(&self, arguments: &Arguments) -> Result<Plan, Failure> {
-        let purpose = purpose(&self.table);
-        let target = match (&arguments.target, &purpose) {
+    pub fn plan(&self, arguments: &TrainArguments) -> Result<Plan, Failure> {
+        let defaults = built_in_defaults(&self.table);
+        let target = match (&arguments.target, &defaults) {
             (Some(target), _) => target.clone(),
-            (None, Some(purpose)) => purpose.target.into(),
+            (None, Some(defaults)) => defaults.target.into(),
             (None, None) => {
-                let hint = "name a column, or a condition on one: --target \"pm2.5 > 400\"";
-                return Err(Error::setting("target", "it is not said what to predict", hint).into());
+                let hint = "name a column, or a condition such as --target \"pm2.5 > 400\"";
+                return Err(Error::setting("target", "is required: it says what to predict", hint).into());
             }
         };
-        // One class against the rest has a score of two classes, and the mean over the classes is the score of all.
-        let usual = |score: &str| match arguments.options.multiclass {
+        // One-versus-rest training uses a binary score for each class, so the score of the model is its mean over the classes.
+        let default_score = |score: &str| match arguments.options.multiclass {
             Some(Multiclass::OneVersusRest) => format!("macro({score})"),
             _ => score.to_string(),
         };
-        let score = match (&arguments.options.score, &purpose) {
+        let score = match (&arguments.options.score, &defaults) {
             (Some(score), _) => score.clone(),
-            (None, Some(purpose)) => usual(purpose.score).parse()?,
+            (None, Some(defaults)) => default_score(defaults.score).parse()?,
             (None, None) => {
-                let score = usual("tss");
+                let score = default_score("tss");
                 note(format!(
-                    "the score is {score} (the hit rate minus the false alarm rate); --score chooses another"
+                    "the score is {score} (hit rate minus false alarm rate) by default; choose another with --score"
                 ));
                 score.parse()?
             }
         };
-        let purpose = purpose.filter(|_| arguments.target.is_none());
+        // The remaining defaults belong to the default target.
+        let defaults = defaults.filter(|_| arguments.target.is_none());
         let mut plan = Plan::new(&target, score);
         plan.positive = arguments.positive.clone();
-        plan.lead = arguments.lead.or(purpose.as_ref().map(|purpose| purpose.lead)).unwrap_or(0);
+        plan.lead = arguments.lead.or(defaults.as_ref().map(|defaults| defaults.lead)).unwrap_or(0);
         plan.weight = arguments.weight.clone();
-        plan.split = self.split(arguments, purpose.as_ref(), plan.lead)?;
+        plan.split = self.split(arguments, defaults.as_ref(), plan.lead)?;
         if let Some(TestRows::Share(test)) = arguments.test {
             plan.test = share("test", test)?;
         }
-        plan.validation = purpose.as_ref().and_then(|purpose| purpose.validation).unwrap_or(plan.validation);
+        plan.validation = defaults.as_ref().and_then(|defaults| defaults.validation).unwrap_or(plan.validation);
         let name = self.table.name();
-        let usual = purpose.as_ref().map_or(("plain", Recipe::PLAIN), |purpose| (name.as_str(), purpose.recipe));
-        arguments.options.apply(&mut plan, usual)?;
+        let recipe = defaults.as_ref().map_or(("plain", Recipe::PLAIN), |defaults| (name.as_str(), defaults.recipe));
+        arguments.options.apply(&mut plan, recipe)?;
         plan.choice = Choice {
-            drop: match &purpose {
-                Some(purpose) if arguments.drop.is_empty() => purpose.drop.iter().map(|name| (*name).into()).collect(),
+            drop: match &defaults {
+                Some(defaults) if arguments.drop.is_empty() => {
+                    defaults.drop.iter().map(|name| (*name).into()).collect()
+                }
                 _ => arguments.drop.clone(),
             },
             keep: arguments.keep.clone(),
@@ -148,29 +151,34 @@ impl Inputs {
         Ok(plan)
     }
 
-    fn split(&self, arguments: &Arguments, purpose: Option<&Purpose>, lead: usize) -> Result<Split, Failure> {
-        let neighbours = lead > 0 || arguments.lags > 0;
-        let split = match (&arguments.split, purpose) {
+    fn split(
+        &self,
+        arguments: &TrainArguments,
+        defaults: Option<&BuiltInDefaults>,
+        lead: usize,
+    ) -> Result<Split, Failure> {
+        let has_neighbours = lead > 0 || arguments.lags > 0;
+        let split = match (&arguments.split, defaults) {
             (Some(split), _) => split.clone(),
-            (None, Some(purpose)) => purpose.split.clone(),
-            (None, None) if neighbours => {
+            (None, Some(defaults)) => defaults.split.clone(),
+            (None, None) if has_neighbours => {
                 note(
-                    "rows are split by time, because a lead or lags make neighbours of them; --split chooses another way",
+                    "rows are split by time, because --lead and --lags use neighbouring rows; choose another split with --split",
                 );
                 Split::Time(None)
             }
             (None, None) => Split::Random,
         };
         if split == Split::Random && arguments.lags > 0 {
-            let problem = "rows drawn at random have their neighbours in other parts";
+            let problem = "with a random split, neighbouring rows would be in different sets";
             return Err(Error::setting("lags", problem, "write `--split time` or `--split group:COLUMN`").into());
         }
         Ok(split)
     }
 }
 
-/// How text files are read.
-pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
+/// The options for reading text files, parsed and checked.
+pub fn read_options(arguments: &ReadArguments) -> Result<Reading, Failure> {
     let delimiter = match arguments.delimiter.as_deref() {
         None => None,
         Some("comma") => Some(','),
@@ -180,7 +188,7 @@ pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
         Some(text) => match text.chars().collect::<Vec<_>>().as_slice() {
             [one] if one.is_ascii() => Some(*one),
             _ => {
-                let problem = format!("`{}` is no mark between cells", text.escape_debug());
+                let problem = format!("`{}` is not a delimiter", text.escape_debug());
                 return Err(Error::setting(
                     "delimiter",
                     problem,
@@ -192,10 +200,10 @@ pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
     };
     if let Some(both) = arguments.numeric.iter().find(|name| arguments.categorical.contains(name)) {
         let problem = format!("`{}` is also in --categorical", both.escape_debug());
-        return Err(Error::setting("numeric", problem, "name the column in one of them").into());
+        return Err(Error::setting("numeric", problem, "name the column in one of the two options").into());
     }
-    let named = |names: &[String], kind: Kind| names.iter().map(|name| (name.clone(), kind)).collect::<Vec<_>>();
-    let kinds = [named(&arguments.categorical, Kind::Category), named(&arguments.numeric, Kind::Number)];
+    let with_kind = |names: &[String], kind: Kind| names.iter().map(|name| (name.clone(), kind)).collect::<Vec<_>>();
+    let kinds = [with_kind(&arguments.categorical, Kind::Category), with_kind(&arguments.numeric, Kind::Number)];
     Ok(Reading {
         delimiter,
         decimal_comma: arguments.decimal_comma.then_some(true),
@@ -208,10 +216,10 @@ pub fn reading(arguments: &arguments::Reading) -> Result<Reading, Failure> {
     })
 }
 
-/// As many as asked for, or as there are cores.
-pub fn threads(asked: Option<usize>) -> Result<usize, Failure> {
-    match asked {
-        Some(0) => Err(Error::setting("threads", "0 threads do no work", "give 1 or more").into()),
+/// The requested number of threads, by default the number of cores.
+pub fn thread_count(requested: Option<usize>) -> Result<usize, Failure> {
+    match requested {
+        Some(0) => Err(Error::setting("threads", "must be at least 1, not 0", "").into()),
         Some(threads) => Ok(threads.min(1024)),
         None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
     }

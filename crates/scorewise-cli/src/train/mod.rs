@@ -1,10 +1,10 @@
-//! `scorewise train`: from a table to a model that carries its threshold, with honest scores.
+//! `scorewise train`: trains a model on a table, chooses its threshold, and evaluates it on held-out rows.
 
 mod arguments;
 mod contradictions;
 mod defaults;
 mod summary;
-mod watch;
+mod progress;
 
 use std::time::Instant;
 
@@ -21,54 +21,55 @@ use scorewise_train::model::Model;
 use scorewise_train::plan::Plan;
 use scorewise_train::train::{FoldResult, Trained, cross_validate, train};
 
-pub use arguments::{Arguments, Reading};
-use defaults::Inputs;
-pub use defaults::{reading, threads};
-use watch::ProgressWatch;
+pub use arguments::{ReadArguments, TrainArguments};
+use defaults::TrainInputs;
+pub use defaults::{read_options, thread_count};
+use progress::ProgressWatch;
 
+use crate::formatting::pretty_json;
 use crate::interrupt;
 use crate::outcome::{Failure, Outcome, note, with_options};
-use crate::plot::Plot;
-use crate::showing::OVERWRITE;
-use crate::showing::provenance::provenance;
-use crate::table::pretty;
+use crate::plot::TerminalPlot;
+use crate::report_output::OVERWRITE;
+use crate::report_output::provenance::provenance;
 
-/// What has been trained, and how long it took.
-struct Finished {
+/// The trained model, the folds of a cross-validation, and the training time.
+struct TrainingResult {
     trained: Trained,
     folds: Option<Vec<FoldResult>>,
     seconds: f64,
 }
 
-/// Trains, writes the model, and says how good it is.
-pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
-    contradictions::of_options(arguments)?;
-    let mut inputs = Inputs::new(arguments)?;
+/// Trains a model, writes it, and reports its scores.
+pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
+    contradictions::check_options(arguments)?;
+    let mut inputs = TrainInputs::new(arguments)?;
     let plan = inputs.plan(arguments)?;
-    // That the model can be written, and over no table, is found out before the work is done for it.
-    let reads = |outputs: Outputs, source: &Source| outputs.reads(source);
-    let outputs = [Some(&inputs.table), inputs.test.as_ref()].into_iter().flatten().fold(Outputs::new(), reads);
+    // Output paths are checked before the training, which may take long.
+    let with_input = |outputs: Outputs, source: &Source| outputs.reads(source);
+    let outputs = [Some(&inputs.table), inputs.test.as_ref()].into_iter().flatten().fold(Outputs::new(), with_input);
     let mut outputs = outputs.overwrites(OVERWRITE, arguments.overwrite);
     let file = outputs.create(&arguments.output, OutputKind::Model)?;
-    let showing = arguments.showing();
-    let places = showing.places_among(outputs)?;
-    let (table, writing) = whole(&inputs.table, &inputs.reading)?;
+    let report_arguments = arguments.report_arguments();
+    let report_files = report_arguments.open_with(outputs)?;
+    let (table, conventions) = read_table(&inputs.table, &inputs.reading)?;
     arguments.reading.numeric.iter().try_for_each(|name| table.need(name).map(|_| ()))?;
-    contradictions::with_table(arguments, &plan, &table)?;
+    contradictions::check_table(arguments, &plan, &table)?;
     warnings(&table, &inputs.reading).iter().for_each(note);
-    // The test table, and those of `predict`, are read as this one is written.
-    inputs.reading.writing = Some(writing);
-    let test = inputs.test.as_ref().map(|source| whole(source, &inputs.test_reading(&table, &plan))).transpose()?;
+    // The test table, and later the tables of `predict`, are read with the conventions detected here.
+    inputs.reading.writing = Some(conventions);
+    let test =
+        inputs.test.as_ref().map(|source| read_table(source, &inputs.test_reading(&table, &plan))).transpose()?;
     let test = test.map(|(test, _)| test);
-    // From here on there is a model to keep.
-    let _grace = interrupt::Grace::new();
-    let mut finished = finish(&table, test.as_ref(), &inputs, &plan, arguments)?;
-    finished.trained.notes.iter().for_each(note);
+    // From here on, a signal stops the training and the best model so far is saved.
+    let _graceful_stop = interrupt::GracefulStop::new();
+    let mut result = run_training(&table, test.as_ref(), &inputs, &plan, arguments)?;
+    result.trained.notes.iter().for_each(note);
     let bootstrap = evaluation_bootstrap(&plan, arguments.replicates as usize);
-    let evaluation = evaluate_model(&finished.trained, &plan, &bootstrap)?;
-    finished.trained.model.results = serde_json::to_value(&evaluation)?;
-    write(file, &finished.trained.model)?;
-    let Finished { trained, folds, seconds } = &finished;
+    let evaluation = evaluate_model(&result.trained, &plan, &bootstrap)?;
+    result.trained.model.results = serde_json::to_value(&evaluation)?;
+    write_model(file, &result.trained.model)?;
+    let TrainingResult { trained, folds, seconds } = &result;
     let folds = folds.as_ref().map(|folds| evaluate_folds(folds, &plan, &bootstrap)).transpose()?;
     let run = TrainingRun {
         model: arguments.output.display().to_string(),
@@ -76,24 +77,26 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
         notes: trained.notes.iter().map(with_options).collect(),
     };
     let summary = TrainSummary::new(trained, &evaluation, folds, run);
-    // Only a page and a plot need all thresholds.
-    let swept = if showing.are_used() || !arguments.json { evaluation_sweep(trained)? } else { None };
+    // Only the report and the plot need the sweep over all thresholds.
+    let sweep = if report_arguments.is_requested() || !arguments.json { evaluation_sweep(trained)? } else { None };
     let document = || {
         let data = model_data(&table.file, table.rows(), &trained.model);
         let provenance = provenance(Some(trained.model.seed), vec![data]);
-        let (summary, swept) = (summary.clone(), swept.as_ref());
-        Ok(model_document(trained, &plan, &evaluation, summary, swept, &bootstrap, provenance)?)
+        let (summary, sweep) = (summary.clone(), sweep.as_ref());
+        Ok(model_document(trained, &plan, &evaluation, summary, sweep, &bootstrap, provenance)?)
     };
-    // The model is written and its scores are known: what happens to the report costs neither.
-    let unmet =
-        showing.write(places, document).err().map(|Failure(problem)| format!("the report was not written: {problem}"));
+    // The model is already saved, so a failure to write the report is reported but does not discard the scores.
+    let unmet = report_arguments
+        .write(report_files, document)
+        .err()
+        .map(|Failure(problem)| format!("the report was not written: {problem}"));
     if arguments.json {
-        return Ok(Outcome { text: pretty(&summary), unmet });
+        return Ok(Outcome { text: pretty_json(&summary), unmet });
     }
-    let plot = match (&swept, trained.model.decision.threshold()) {
+    let plot = match (&sweep, trained.model.decision.threshold()) {
         (Some(sweep), Some(threshold)) => {
             let score = plan.score.binary()?;
-            Plot::new(sweep, &score, threshold, None).text(&score)
+            TerminalPlot::new(sweep, &score, threshold, None).text(&score)
         }
         _ => String::new(),
     };
@@ -103,8 +106,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome, Failure> {
     Ok(Outcome { text, unmet })
 }
 
-/// Reads a table, says what was recognised in it, and returns how it is written.
-fn whole(source: &Source, reading: &scorewise_table::table::Reading) -> Result<(Table, Writing), Failure> {
+/// Reads a table, prints notes about it, and returns it with the detected text conventions.
+fn read_table(source: &Source, reading: &scorewise_table::table::Reading) -> Result<(Table, Writing), Failure> {
     let mut reader = Reader::open(source, reading)?;
     reader.notes().iter().for_each(note);
     let table = reader.whole()?;
@@ -112,42 +115,42 @@ fn whole(source: &Source, reading: &scorewise_table::table::Reading) -> Result<(
     Ok((table, reader.writing().clone()))
 }
 
-fn finish(
+fn run_training(
     table: &Table,
     test: Option<&Table>,
-    inputs: &Inputs,
+    inputs: &TrainInputs,
     plan: &Plan,
-    arguments: &Arguments,
-) -> Result<Finished, Failure> {
+    arguments: &TrainArguments,
+) -> Result<TrainingResult, Failure> {
     let start = Instant::now();
-    let backend = Cpu { threads: threads(arguments.threads)? };
+    let backend = Cpu { threads: thread_count(arguments.threads)? };
     let mut notes: Vec<Note> = Vec::new();
     let folds = arguments
         .folds
         .map(|folds| -> Result<Vec<FoldResult>, Failure> {
             let folds = Folds { folds, repeats: arguments.repeats, validation: plan.validation };
             let watch = ProgressWatch::new("fold", folds.folds * folds.repeats * plan.ensemble, plan)?;
-            let (found, fold_notes) = cross_validate(table, plan, &folds, &backend, &watch)?;
+            let (trained_folds, fold_notes) = cross_validate(table, plan, &folds, &backend, &watch)?;
             notes.extend(fold_notes);
-            match (watch.end(), found) {
-                (false, Some(found)) => Ok(found),
-                _ => Err(Failure("stopped before all folds were trained; nothing was written".into())),
+            match (watch.finish(), trained_folds) {
+                (false, Some(trained_folds)) => Ok(trained_folds),
+                _ => Err(Failure("stopped before all folds were trained; no model was written".into())),
             }
         })
         .transpose()?;
     let watch = ProgressWatch::new("member", plan.ensemble, plan)?;
-    // The folds have tested; the model that is kept learns from all rows.
-    let whole = Plan { test: if folds.is_some() { 0.0 } else { plan.test }, ..plan.clone() };
-    let mut trained = train(table, test, &inputs.reading, &whole, &backend, &watch)?;
-    if watch.end() {
-        notes.push(Note::new(format!("stopped by {}: the best model so far is kept", interrupt::name())));
+    // After a cross-validation the final model needs no test rows, so it trains on all rows.
+    let final_plan = Plan { test: if folds.is_some() { 0.0 } else { plan.test }, ..plan.clone() };
+    let mut trained = train(table, test, &inputs.reading, &final_plan, &backend, &watch)?;
+    if watch.finish() {
+        notes.push(Note::new(format!("stopped by {}; the best model so far is saved", interrupt::signal_name())));
     }
     notes.append(&mut trained.notes);
     trained.notes = notes;
-    Ok(Finished { trained, folds, seconds: start.elapsed().as_secs_f64() })
+    Ok(TrainingResult { trained, folds, seconds: start.elapsed().as_secs_f64() })
 }
 
-fn write(mut file: SafeFile, model: &Model) -> Result<(), Failure> {
+fn write_model(mut file: SafeFile, model: &Model) -> Result<(), Failure> {
     use std::io::Write;
     file.write_all(&model.to_bytes()?)?;
     Ok(file.finish()?)

@@ -1,4 +1,4 @@
-//! How good a model is, as text for the terminal.
+//! The result of a training as text for the terminal.
 
 use scorewise_report::document::COMMON_SCORES;
 use scorewise_report::evaluation::{
@@ -9,18 +9,18 @@ use scorewise_train::model::{Decision, Model};
 use scorewise_train::plan::Plan;
 use scorewise_train::train::Trained;
 
-use crate::table::{aligned, facts, format_number, format_optional};
+use crate::formatting::{aligned_table, format_number, format_optional, key_value_lines};
 
-/// Shown when each network has validation rows of its own, so that a row is counted among both.
-const OWN_VALIDATION: &str = "these overlap: each network has validation rows of its own, and the validation scores are those of networks \
-    that have not learnt from the row";
+/// Shown when each network has its own validation rows, so that a row is counted as both training and validation row.
+const OWN_VALIDATION: &str = "these overlap, because each network has its own validation rows; validation scores of a row use only networks \
+    that were not trained on it";
 
 /// The result of a training.
 pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSummary, plan: &Plan) -> String {
     let model = &trained.model;
     let test = evaluation.test.as_ref().map_or(String::new(), |test| format!(", test {}", rows(test)));
     let training = format!("training {}, validation {}{test}", rows(&evaluation.train), rows(&evaluation.validation));
-    let head = facts(&[
+    let head = key_value_lines(&[
         ("target", target(model)),
         ("rows", training),
         ("", if plan.own_validation { OWN_VALIDATION.into() } else { String::new() }),
@@ -36,7 +36,7 @@ pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSumm
     text
 }
 
-/// How many rows there are.
+/// The number of rows, and of positive rows if there are two classes.
 fn rows(evaluation: &Evaluation) -> String {
     match evaluation {
         Evaluation::Binary(summary) => format!("{} ({} positive)", summary.rows, summary.positives),
@@ -44,13 +44,13 @@ fn rows(evaluation: &Evaluation) -> String {
     }
 }
 
-/// The score that the model was trained for, and those that readers ask for first.
-fn usual_scores(evaluation: &Evaluation) -> Vec<&NamedEstimate> {
+/// The score that the model was trained for, and the common scores.
+fn main_scores(evaluation: &Evaluation) -> Vec<&NamedEstimate> {
     match evaluation {
         Evaluation::Binary(summary) => {
-            let is_usual = |score: &&NamedEstimate| COMMON_SCORES.contains(&score.name.as_str());
+            let is_common = |score: &&NamedEstimate| COMMON_SCORES.contains(&score.name.as_str());
             let first = summary.scores.iter().take(1);
-            first.chain(summary.scores.iter().skip(1).filter(is_usual)).collect()
+            first.chain(summary.scores.iter().skip(1).filter(is_common)).collect()
         }
         Evaluation::Classes(summary) => summary.scores.iter().collect(),
     }
@@ -69,13 +69,13 @@ fn network(model: &Model) -> String {
     let first = model.members.first().map(Member::summary).unwrap_or_default();
     match model.members.len() {
         1 => first,
-        members => format!("{first}, {members} members"),
+        members => format!("{members} networks: {first}"),
     }
 }
 
 fn loss(model: &Model) -> String {
     match &model.prior {
-        Some(prior) => format!("{} of {}, threshold {prior}", model.loss, model.score),
+        Some(prior) => format!("{} of {}, threshold prior {prior}", model.loss, model.score),
         None => model.loss.clone(),
     }
 }
@@ -83,14 +83,19 @@ fn loss(model: &Model) -> String {
 fn epochs(trained: &Trained, seconds: f64) -> String {
     let epochs: Vec<usize> = trained.fits.iter().map(|fit| fit.epochs()).collect();
     let range = match (epochs.iter().min(), epochs.iter().max()) {
-        (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
-        (_, most) => most.map_or(String::new(), ToString::to_string),
+        (Some(min), Some(max)) if min != max => format!("{min} to {max}"),
+        (_, max) => max.map_or(String::new(), ToString::to_string),
     };
     let restarts: usize = trained.fits.iter().map(|fit| fit.restarts).sum();
-    let again = if restarts > 0 { format!(", {restarts} dead starts begun anew") } else { String::new() };
-    let stuck = trained.fits.iter().filter(|fit| !fit.success).count();
-    let stuck = if stuck > 0 { format!(", {stuck} of {} learnt nothing", trained.fits.len()) } else { String::new() };
-    format!("{range} epochs in {seconds:.1} s{again}{stuck}")
+    let restarted =
+        if restarts > 0 { format!(", {restarts} restarts after failed initialisations") } else { String::new() };
+    let failed = trained.fits.iter().filter(|fit| !fit.success).count();
+    let failed = if failed > 0 {
+        format!(", {failed} of {} trainings failed to learn", trained.fits.len())
+    } else {
+        String::new()
+    };
+    format!("{range} epochs in {seconds:.1} s{restarted}{failed}")
 }
 
 fn threshold(model: &Model) -> String {
@@ -108,20 +113,20 @@ fn threshold(model: &Model) -> String {
     }
 }
 
-/// Scores on each set of rows; the interval is that of the test rows, or of the validation rows when there are none.
+/// A table of scores on each set of rows; intervals are for the test rows, or for the validation rows if there are no test rows.
 fn scores(evaluation: &ModelEvaluation) -> String {
     let ModelEvaluation { train, validation, test } = evaluation;
-    let last = usual_scores(test.as_ref().unwrap_or(validation));
+    let interval_scores = main_scores(test.as_ref().unwrap_or(validation));
     let mut heading = vec!["score", "training", "validation"];
     if test.is_some() {
         heading.push("test");
     }
-    let has_intervals = last.iter().any(|score| score.estimate.interval().is_some());
+    let has_intervals = interval_scores.iter().any(|score| score.estimate.interval().is_some());
     if has_intervals {
         heading.extend(["low", "high"]);
     }
     let columns: Vec<Vec<&NamedEstimate>> =
-        [Some(train), Some(validation), test.as_ref()].into_iter().flatten().map(usual_scores).collect();
+        [Some(train), Some(validation), test.as_ref()].into_iter().flatten().map(main_scores).collect();
     let row = |(at, score): (usize, &&NamedEstimate)| {
         let mut row = vec![score.name.clone()];
         row.extend(columns.iter().map(|scores| rounded(scores[at].estimate.value)));
@@ -130,17 +135,17 @@ fn scores(evaluation: &ModelEvaluation) -> String {
         }
         row
     };
-    let rows: Vec<Vec<String>> = last.iter().enumerate().map(row).collect();
+    let rows: Vec<Vec<String>> = interval_scores.iter().enumerate().map(row).collect();
     let name = if test.is_some() { "test" } else { "validation" };
     let foot = if has_intervals {
-        format!("low to high: 95 % bootstrap interval on the {name} rows\n")
+        format!("LOW and HIGH: 95 % bootstrap interval on the {name} rows\n")
     } else {
         String::new()
     };
-    format!("{}{foot}", aligned(&heading, &rows))
+    format!("{}{foot}", aligned_table(&heading, &rows))
 }
 
-/// Four digits: more would be noise for scores of a sample.
+/// Four decimals, because further digits of sample scores are noise.
 fn rounded(value: Option<f64>) -> String {
     value.map_or_else(|| format_optional(None), |value| format!("{value:.4}"))
 }
@@ -162,5 +167,5 @@ fn folds_text(folds: &FoldsSummary, score: &str) -> String {
         Some((mean, deviation)) => format!("{score} over the folds: {mean:.4} ± {deviation:.4}\n"),
         None => String::new(),
     };
-    format!("{}{foot}", aligned(&heading, &rows))
+    format!("{}{foot}", aligned_table(&heading, &rows))
 }

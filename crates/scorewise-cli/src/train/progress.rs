@@ -1,4 +1,4 @@
-//! A bar while networks are trained.
+//! Progress bar of a training.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,32 +12,32 @@ use scorewise_train::plan::Plan;
 use crate::interrupt;
 use crate::outcome::Failure;
 
-/// Watches trainings that run side by side.
+/// Shows the progress of trainings that run in parallel, and stops them on a signal.
 pub struct ProgressWatch {
     bar: ProgressBar,
-    /// Epochs of each training so far.
+    /// The number of epochs that each training has finished.
     epochs: Vec<AtomicUsize>,
 }
 
 impl ProgressWatch {
-    /// Over so many trainings; `what` they are called.
+    /// A bar for this number of trainings; `what` is their name in the singular.
     pub fn new(what: &str, trainings: usize, plan: &Plan) -> Result<Self, Failure> {
-        // Drawn on standard error, and only where that is a terminal.
-        let most = trainings.saturating_mul(plan.learner.max_epochs());
-        let bar = ProgressBar::new(most as u64);
-        let of = if trainings > 1 { format!("{trainings} trainings ({what}s)") } else { "training".into() };
+        // The bar is on standard error, and hidden if that is not a terminal.
+        let max_epochs = trainings.saturating_mul(plan.learner.max_epochs());
+        let bar = ProgressBar::new(max_epochs as u64);
+        let prefix = if trainings > 1 { format!("{trainings} trainings ({what}s)") } else { "training".into() };
         let style =
             ProgressStyle::with_template("{prefix} {bar:30} epoch {pos} of at most {len}, {msg}, at most {eta} left");
         bar.set_style(style?.progress_chars("━╸ "));
-        bar.set_prefix(of);
+        bar.set_prefix(prefix);
         bar.enable_steady_tick(Duration::from_millis(200));
         Ok(ProgressWatch { bar, epochs: (0..trainings).map(|_| AtomicUsize::new(0)).collect() })
     }
 
-    /// Takes the bar away; whether the user has stopped the work.
-    pub fn end(self) -> bool {
+    /// Removes the bar; returns whether the user has stopped the training.
+    pub fn finish(self) -> bool {
         self.bar.finish_and_clear();
-        interrupt::stopped()
+        interrupt::is_stop_requested()
     }
 }
 
@@ -50,6 +50,6 @@ impl Watch for ProgressWatch {
             self.bar.set_position(self.epochs.iter().map(|epochs| epochs.load(Ordering::Relaxed) as u64).sum());
             self.bar.set_message(format!("validation loss {:.4}", epoch.validation));
         }
-        if interrupt::stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if interrupt::is_stop_requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

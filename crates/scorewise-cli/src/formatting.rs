@@ -1,12 +1,12 @@
-//! What all commands print alike: aligned tables, numbers, matrices, a density in block characters, and JSON.
+//! Formatting of output: aligned tables, key-value lines, confusion matrices, bars of block characters, and JSON.
 
 use scorewise::Confusion;
 use scorewise_report::evaluation::ClassSummary;
-pub use scorewise_report::{format_interval_ends, format_number, format_optional};
+pub use scorewise_report::{format_number, format_optional, format_threshold_range};
 use serde::Serialize;
 
-/// Columns padded to their widest cell, two blanks apart; the last column is left ragged.
-pub fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {
+/// A table with columns padded to their widest cell and separated by two spaces; lines have no trailing spaces.
+pub fn aligned_table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let heading: Vec<String> = heading.iter().map(|name| name.to_uppercase()).collect();
     let all = || std::iter::once(&heading).chain(rows);
     let widths: Vec<usize> =
@@ -24,23 +24,23 @@ pub fn aligned(heading: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// Facts with their names in one column; empty facts are left out.
-pub fn facts(facts: &[(&str, String)]) -> String {
-    let shown: Vec<_> = facts.iter().filter(|(_, fact)| !fact.is_empty()).collect();
-    let width = shown.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    shown.iter().map(|(name, fact)| format!("{name:<width$}  {fact}\n")).collect()
+/// One line for each key and value, with the values aligned; lines with an empty value are left out.
+pub fn key_value_lines(lines: &[(&str, String)]) -> String {
+    let lines: Vec<_> = lines.iter().filter(|(_, value)| !value.is_empty()).collect();
+    let width = lines.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
+    lines.iter().map(|(key, value)| format!("{key:<width$}  {value}\n")).collect()
 }
 
-/// Heights as one line of block characters, the greatest a full block.
-pub fn blocks(heights: &[f64]) -> String {
+/// A bar chart as one line of block characters; the greatest height is a full block.
+pub fn block_bars(heights: &[f64]) -> String {
     const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let top = heights.iter().copied().filter(|height| height.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
-    let block = |height: &f64| BLOCKS[(8.0 * (height / top).min(1.0)).round() as usize];
+    let max = heights.iter().copied().filter(|height| height.is_finite()).fold(f64::MIN_POSITIVE, f64::max);
+    let block = |height: &f64| BLOCKS[(8.0 * (height / max).min(1.0)).round() as usize];
     heights.iter().map(block).collect()
 }
 
-/// A number and how sure it is: `0.61 (95 % 0.58 to 0.64)`.
-pub fn with_interval(value: f64, interval: Option<(f64, f64)>) -> String {
+/// A number with its 95 % interval: `0.61 (95 % 0.58 to 0.64)`.
+pub fn format_with_interval(value: f64, interval: Option<(f64, f64)>) -> String {
     match interval {
         Some((low, high)) => {
             format!("{} (95 % {} to {})", format_number(value), format_number(low), format_number(high))
@@ -49,17 +49,17 @@ pub fn with_interval(value: f64, interval: Option<(f64, f64)>) -> String {
     }
 }
 
-/// A confusion matrix as a table of two by two.
-pub fn matrix(confusion: &Confusion) -> String {
+/// A confusion matrix as a table of two rows and two columns.
+pub fn confusion_table(confusion: &Confusion) -> String {
     let row =
         |name: &str, cells: [f64; 2]| [name.to_string(), format_number(cells[0]), format_number(cells[1])].to_vec();
     let rows = [row("negative", [confusion.tn, confusion.fp]), row("positive", [confusion.fn_, confusion.tp])];
-    aligned(&["", "forecast no", "forecast yes"], &rows)
+    aligned_table(&["", "forecast no", "forecast yes"], &rows)
 }
 
-/// The scores of decisions between more than two classes.
-pub fn class_summary(summary: &ClassSummary) -> String {
-    let head = facts(&[("rows", summary.rows.to_string()), ("classes", summary.classes.len().to_string())]);
+/// Confusion matrix and scores of a classification with more than two classes.
+pub fn class_summary_text(summary: &ClassSummary) -> String {
+    let head = key_value_lines(&[("rows", summary.rows.to_string()), ("classes", summary.classes.len().to_string())]);
     let row = |(class, cells): (&String, &Vec<f64>)| {
         std::iter::once(class.clone()).chain(cells.iter().map(|cell| format_number(*cell))).collect::<Vec<_>>()
     };
@@ -68,41 +68,42 @@ pub fn class_summary(summary: &ClassSummary) -> String {
     let heading: Vec<&str> = std::iter::once("truth").chain(forecast.iter().map(String::as_str)).collect();
     let scores: Vec<Vec<String>> =
         summary.scores.iter().map(|score| vec![score.name.clone(), format_optional(score.estimate.value)]).collect();
-    format!("{head}\n{}\n{}", aligned(&heading, &matrix), aligned(&["score", "value"], &scores))
+    format!("{head}\n{}\n{}", aligned_table(&heading, &matrix), aligned_table(&["score", "value"], &scores))
 }
 
-/// One JSON document, indented.
-pub fn pretty(document: &impl Serialize) -> String {
-    serde_json::to_string_pretty(document).unwrap_or_default() + "\n"
+/// A value as indented JSON.
+pub fn pretty_json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default() + "\n"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scorewise_report::format_interval_ends;
 
     #[test]
-    fn columns_line_up_whatever_the_alphabet() {
+    fn columns_are_aligned_by_characters_and_not_by_bytes() {
         let rows = vec![vec!["a".into(), "½".into(), "x".into()], vec!["long".into(), "12".into(), "y".into()]];
-        assert_eq!(aligned(&["n", "v", ""], &rows), "N     V\na     ½   x\nlong  12  y\n");
+        assert_eq!(aligned_table(&["n", "v", ""], &rows), "N     V\na     ½   x\nlong  12  y\n");
     }
 
     #[test]
-    fn blocks_scale_to_the_greatest() {
-        assert_eq!(blocks(&[0.0, 1.0, 2.0, f64::INFINITY]), " ▄██");
+    fn bars_are_scaled_to_the_greatest_height() {
+        assert_eq!(block_bars(&[0.0, 1.0, 2.0, f64::INFINITY]), " ▄██");
     }
 
     #[test]
-    fn whole_counts_have_no_decimal_point_and_intervals_enough_digits() {
+    fn integers_have_no_decimal_point_and_interval_ends_stay_distinct() {
         let confusion = Confusion::new(2680.0, 72.0, 23.0, 28.5);
         let expected = "          FORECAST NO  FORECAST YES\nnegative  2680         72\npositive  23           28.5\n";
-        assert_eq!(matrix(&confusion), expected);
-        assert_eq!(with_interval(0.5, Some((0.25, 0.75))), "0.5 (95 % 0.25 to 0.75)");
+        assert_eq!(confusion_table(&confusion), expected);
+        assert_eq!(format_with_interval(0.5, Some((0.25, 0.75))), "0.5 (95 % 0.25 to 0.75)");
         assert_eq!(format_interval_ends(0.25, 0.5), ("0.25".into(), "0.5".into()));
         assert_eq!(format_interval_ends(0.123_456_781, 0.123_456_784), ("0.123456781".into(), "0.123456784".into()));
         assert_eq!(
             format_interval_ends(0.3, 0.3f64.next_up()),
             ("0.29999999999999999".into(), "0.30000000000000004".into())
         );
-        assert_eq!((with_interval(0.5, None), format_optional(None)), ("0.5".into(), "undefined".into()));
+        assert_eq!((format_with_interval(0.5, None), format_optional(None)), ("0.5".into(), "undefined".into()));
     }
 }

@@ -1,0 +1,77 @@
+//! Columns of probabilities and weights, checked and stored as f32 if that is exact.
+
+use scorewise_table::table::{Column, Table, Values};
+use scorewise_train::{Error, Result};
+
+/// A column of floats, stored as f32 if every value is exact as f32, to halve the memory of large tables.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FloatValues {
+    /// Every value is exact as f32.
+    F32(Vec<f32>),
+    /// At least one value is not exact as f32.
+    F64(Vec<f64>),
+}
+
+impl Default for FloatValues {
+    fn default() -> Self {
+        FloatValues::F32(Vec::new())
+    }
+}
+
+impl FloatValues {
+    /// Appends the values of a column after checking them with `is_valid`.
+    pub(super) fn add(
+        &mut self,
+        table: &Table,
+        column: &Column,
+        what: &str,
+        is_valid: &dyn Fn(f64) -> bool,
+        hint: &str,
+    ) -> Result<()> {
+        self.extend(checked_values(table, column, what, is_valid, hint)?);
+        Ok(())
+    }
+
+    fn extend(&mut self, values: &[f64]) {
+        match self {
+            FloatValues::F64(all) => all.extend_from_slice(values),
+            FloatValues::F32(all) if values.iter().all(|value| f64::from(*value as f32) == *value) => {
+                all.extend(values.iter().map(|value| *value as f32));
+            }
+            FloatValues::F32(_) => {
+                self.convert_to_f64();
+                self.extend(values);
+            }
+        }
+    }
+
+    /// Converts the values to f64.
+    pub(super) fn convert_to_f64(&mut self) {
+        if let FloatValues::F32(all) = self {
+            *self = FloatValues::F64(all.iter().map(|value| f64::from(*value)).collect());
+        }
+    }
+}
+
+/// The values of a numeric column, or an error if `is_valid` is false for one of them.
+pub(super) fn checked_values<'a>(
+    table: &Table,
+    column: &'a Column,
+    what: &str,
+    is_valid: &dyn Fn(f64) -> bool,
+    hint: &str,
+) -> Result<&'a [f64]> {
+    let data_error = |row: usize, problem: String, hint: &str| {
+        Err(Error::data(table.place(row).column(&column.name), problem, hint))
+    };
+    let Values::Number(values) = &column.values else {
+        return data_error(0, format!("a {what} must be a number"), hint);
+    };
+    match values.iter().position(|value| !is_valid(*value)) {
+        Some(row) if values[row].is_nan() => {
+            data_error(row, format!("the {what} is missing"), &format!("remove the rows without a {what}"))
+        }
+        Some(row) => data_error(row, format!("`{}` is not a {what}", values[row]), hint),
+        None => Ok(values),
+    }
+}

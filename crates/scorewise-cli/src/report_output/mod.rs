@@ -1,0 +1,143 @@
+//! The options `--report` and `--plots`: a result as an HTML report and as figures.
+
+pub mod provenance;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use scorewise_report::document::Document;
+use scorewise_report::{figures, page};
+use scorewise_table::output::{OutputKind, Outputs, SafeFile, SafeFolder};
+use scorewise_table::table::Source;
+use scorewise_train::{Error, Place};
+
+use crate::outcome::{Failure, note};
+
+/// Options of every command that can write its result as a report and as figures.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct ReportArguments {
+    /// Write an HTML report with a movable threshold; a file that ends in .json gets the data for `scorewise report`
+    #[arg(long, value_name = "FILE.html|none", help_heading = "Report")]
+    pub report: Option<PathBuf>,
+    /// Folder for the figures as SVG and PNG
+    #[arg(long, value_name = "DIR", help_heading = "Report")]
+    pub plots: Option<PathBuf>,
+    /// Replace existing files of any kind, not only earlier outputs of the same kind; input files are never replaced
+    #[arg(long, help_heading = "Report")]
+    pub overwrite: bool,
+}
+
+/// The name of the option that allows files of any kind to be replaced.
+pub const OVERWRITE: &str = "overwrite";
+
+/// The opened output files, so that a path that cannot be written is reported before any work is done.
+#[derive(Debug)]
+pub struct ReportFiles {
+    report: Option<(PathBuf, SafeFile)>,
+    plots: Option<SafeFolder>,
+    /// For further files of the command, which are opened later.
+    pub outputs: Outputs,
+}
+
+impl ReportArguments {
+    /// The same options, with `--report none` as no report.
+    pub fn without_none(&self) -> Self {
+        let report = self.report.clone().filter(|path| path.as_os_str() != "none");
+        ReportArguments { report, ..self.clone() }
+    }
+
+    /// Whether a report or figures will be written.
+    pub fn is_requested(&self) -> bool {
+        self.without_none().report.is_some() || self.plots.is_some()
+    }
+
+    /// Opens the output files of a command that reads these tables.
+    pub fn open(&self, tables: &[&Path]) -> Result<ReportFiles, Failure> {
+        let outputs = Outputs::new().overwrites(OVERWRITE, self.overwrite);
+        let with_input = |outputs: Outputs, table: &&Path| outputs.reads(&Source::parse(&table.to_string_lossy()));
+        self.open_with(tables.iter().fold(outputs, with_input))
+    }
+
+    /// Opens the output files of a command that has these other outputs and inputs.
+    pub fn open_with(&self, mut outputs: Outputs) -> Result<ReportFiles, Failure> {
+        let report = self.without_none().report.map(|path| -> Result<_, Failure> {
+            if path.as_os_str() == "-" {
+                let problem = "-: a report cannot be written to standard output";
+                return Err(Error::setting("report", problem, "name a file, such as report.html").into());
+            }
+            let kind = if is_json(&path) { OutputKind::Results } else { OutputKind::Page };
+            let file = outputs.create(&path, kind)?;
+            Ok((path, file))
+        });
+        let report = report.transpose()?;
+        let folder = |path: &Path| {
+            SafeFolder::create(path).map_err(|error| {
+                let place = Place::file(&path.display().to_string());
+                Error::data(place, error.to_string(), "name another folder with `--plots`")
+            })
+        };
+        Ok(ReportFiles { report, plots: self.plots.as_deref().map(folder).transpose()?, outputs })
+    }
+
+    /// Writes the report and the figures if they were requested; otherwise `document` is not called.
+    pub fn write(
+        &self,
+        files: ReportFiles,
+        document: impl FnOnce() -> Result<Document, Failure>,
+    ) -> Result<(), Failure> {
+        if self.is_requested() { files.write(&document()?) } else { Ok(()) }
+    }
+}
+
+/// Whether the path ends in `.json`.
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
+}
+
+impl ReportFiles {
+    /// Writes the report and the figures.
+    pub fn write(mut self, document: &Document) -> Result<(), Failure> {
+        let figures =
+            self.plots.as_ref().map(|folder| FigureFiles::new(folder, &mut self.outputs, document)).transpose()?;
+        if let Some((path, mut file)) = self.report {
+            let is_json = is_json(&path);
+            let text = if is_json { document.write() } else { page(document)? };
+            file.write_all(text.as_bytes())?;
+            file.finish()?;
+            note(format!("{} written to {}", if is_json { "result" } else { "report" }, path.display()));
+        }
+        figures.map_or(Ok(()), FigureFiles::write)
+    }
+}
+
+/// All figures with their opened files, so that either all figures are written or none.
+struct FigureFiles<'a> {
+    folder: &'a SafeFolder,
+    files: Vec<(SafeFile, Vec<u8>)>,
+}
+
+impl<'a> FigureFiles<'a> {
+    fn new(folder: &'a SafeFolder, outputs: &mut Outputs, document: &Document) -> Result<Self, Failure> {
+        let mut files = Vec::new();
+        for figure in figures(document)? {
+            let (svg, png) = (format!("{}.svg", figure.name), format!("{}.png", figure.name));
+            files
+                .push((outputs.create(&folder.path().join(svg), OutputKind::Svg)?, figure.picture.svg()?.into_bytes()));
+            files.push((outputs.create(&folder.path().join(png), OutputKind::Png)?, figure.picture.png()?));
+        }
+        Ok(FigureFiles { folder, files })
+    }
+
+    fn write(self) -> Result<(), Failure> {
+        let count = self.files.len() / 2;
+        for (mut file, bytes) in self.files {
+            file.write_all(&bytes)?;
+            file.finish()?;
+        }
+        match count {
+            0 => note("this result has no figures"),
+            count => note(format!("{count} figures written as SVG and PNG to {}", self.folder.path().display())),
+        }
+        Ok(())
+    }
+}

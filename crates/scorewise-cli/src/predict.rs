@@ -7,16 +7,16 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use scorewise_table::encode::Surprises;
+use scorewise_table::encode::UnexpectedValues;
 use scorewise_table::groups::Neighbours;
 use scorewise_table::names::missing_columns;
-use scorewise_table::output::{OutputKind, Outputs, SafeFile};
+use scorewise_table::output::{AtomicFile, OutputKind, Outputs};
 use scorewise_table::table::{
-    Category, Column, Kind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values,
+    Category, Column, ColumnKind, Reader, Reading, Source, Table, TableFormat, TableWriter, Values,
 };
-use scorewise_table::target::{Labels, Rule, Unmatched};
+use scorewise_table::target::{LabelRule, Labels, Unmatched};
 use scorewise_train::model::{Decision, Model, Predictor, ThresholdSource};
-use scorewise_train::{Error, Place};
+use scorewise_train::{Error, Location};
 use serde::Serialize;
 
 use crate::formatting::pretty_json;
@@ -101,7 +101,7 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
     bar.set_style(ProgressStyle::with_template("{spinner} {human_pos} rows, {per_sec}, {elapsed}")?);
     let predictor = Predictor::new(model);
     let (mut rows, mut positives) = (0u64, 0u64);
-    let (mut unexpected_values, mut unmatched) = (Surprises::default(), Unmatched::default());
+    let (mut unexpected_values, mut unmatched) = (UnexpectedValues::default(), Unmatched::default());
     // Neighbouring rows in time may be anywhere in the file, so lags and leads need the whole table.
     let needs_whole_table = model.encoder.lags() > 0 || columns.has_truth && model.target.lead > 0;
     let mut whole_table = needs_whole_table.then(|| reader.whole());
@@ -110,8 +110,8 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
         let encoded = model.encoder.encode(&table)?;
         let probabilities = predictor.probabilities(&encoded.matrix, |row| table.place(row))?;
         let decisions = predictor.labels(&probabilities);
-        let truth = columns.truth(&table, &mut unmatched)?;
-        unexpected_values.add(&encoded.surprises);
+        let truth = columns.known_labels(&table, &mut unmatched)?;
+        unexpected_values.add(&encoded.unexpected);
         rows += table.rows() as u64;
         positives += decisions.iter().filter(|class| **class == 1).count() as u64;
         let predictions = columns.predictions(&PredictedRows { probabilities, decisions, truth }, &table);
@@ -205,11 +205,11 @@ fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, 
     }
     // Classes are matched by name, so the target column is read as strings: it may contain values that were not in the training table.
     let is_input = model.encoder.columns().iter().any(|(name, _)| *name == model.target.column);
-    if matches!(model.target.rule, Rule::Classes(_)) && !is_input {
-        reading.kinds.insert(model.target.column.clone(), Kind::Category);
+    if matches!(model.target.rule, LabelRule::Classes(_)) && !is_input {
+        reading.kinds.insert(model.target.column.clone(), ColumnKind::Category);
     }
     if let Some(weight) = model.plan.as_ref().and_then(|plan| plan.weight.clone()) {
-        reading.kinds.insert(weight, Kind::Number);
+        reading.kinds.insert(weight, ColumnKind::Number);
     }
     reading.kinds.extend(user.kinds);
     reading.missing.extend(user.missing);
@@ -236,7 +236,7 @@ struct PredictedRows {
 struct OutputColumns<'a> {
     model: &'a Model,
     /// Copied columns of the input table: name in the input, name in the output, type.
-    with: Vec<(String, String, Kind)>,
+    with: Vec<(String, String, ColumnKind)>,
     /// Whether the true classes can be written.
     has_truth: bool,
     /// The column of sample weights, if the model was trained with one and the table has it.
@@ -245,9 +245,9 @@ struct OutputColumns<'a> {
 
 impl<'a> OutputColumns<'a> {
     fn new(model: &'a Model, reader: &Reader, arguments: &PredictArguments) -> Result<Self, Failure> {
-        let kinds: HashMap<&str, Kind> =
+        let kinds: HashMap<&str, ColumnKind> =
             reader.fields().iter().map(|field| (field.name.as_str(), field.kind)).collect();
-        let place = Place::file(&arguments.table);
+        let place = Location::file(&arguments.table);
         let missing: Vec<&str> =
             model.encoder.columns().iter().map(|(name, _)| *name).filter(|name| !kinds.contains_key(name)).collect();
         let available: Vec<&str> = reader.fields().iter().map(|field| field.name.as_str()).collect();
@@ -292,7 +292,7 @@ impl<'a> OutputColumns<'a> {
     }
 
     /// The true classes of the rows; `None` if they are not written.
-    fn truth(&self, table: &Table, unmatched: &mut Unmatched) -> Result<Option<Vec<u32>>, Failure> {
+    fn known_labels(&self, table: &Table, unmatched: &mut Unmatched) -> Result<Option<Vec<u32>>, Failure> {
         if !self.has_truth {
             return Ok(None);
         }
@@ -301,7 +301,7 @@ impl<'a> OutputColumns<'a> {
         if self.model.target.lead == 0 {
             order = Default::default();
         }
-        let (labels, new_unmatched) = self.model.target.truth(table, &Neighbours::new(table, &order)?)?;
+        let (labels, new_unmatched) = self.model.target.known_labels(table, &Neighbours::new(table, &order)?)?;
         unmatched.add(new_unmatched);
         Ok(Some(labels.classes))
     }
@@ -339,11 +339,11 @@ impl<'a> OutputColumns<'a> {
                 add(SCORE, constant(&model.score));
             }
         }
-        let of_table = |name: &str, kind: Kind| match table.column(name) {
+        let of_table = |name: &str, kind: ColumnKind| match table.column(name) {
             Some(column) => column.values.clone(),
             None => Values::empty(kind),
         };
-        self.weight.iter().for_each(|name| add(WEIGHT, of_table(name, Kind::Number)));
+        self.weight.iter().for_each(|name| add(WEIGHT, of_table(name, ColumnKind::Number)));
         self.with.iter().for_each(|(name, output_name, kind)| add(output_name, of_table(name, *kind)));
         Table { file: table.file.clone(), columns, ..Table::default() }
     }
@@ -351,7 +351,7 @@ impl<'a> OutputColumns<'a> {
 
 /// A file that appears when it is complete, or standard output.
 enum PredictOutput {
-    File(Box<SafeFile>),
+    File(Box<AtomicFile>),
     Standard(io::BufWriter<io::Stdout>),
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use scorewise_report::document::Document;
 use scorewise_table::output::Outputs;
 use scorewise_table::table::Source;
-use scorewise_train::{Error, Place};
+use scorewise_train::{Error, Location};
 
 use crate::outcome::{Failure, Outcome};
 use crate::report_output::{OVERWRITE, ReportArguments};
@@ -32,7 +32,7 @@ pub struct ReportCommandArguments {
 
 /// Writes the report and the figures.
 pub fn run(arguments: &ReportCommandArguments) -> Result<Outcome, Failure> {
-    let data_error = |problem: String, hint: &str| Error::data(Place::file(&arguments.results), problem, hint);
+    let data_error = |problem: String, hint: &str| Error::data(Location::file(&arguments.results), problem, hint);
     let text = if arguments.results == "-" {
         std::io::read_to_string(std::io::stdin())
     } else {

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Output, Stdio};
 
-use scorewise_table::spreadsheet::spreadsheet_text;
+use scorewise_table::spreadsheet::unescape_formula;
 use scorewise_table::table::{Reading, Source, Table, Values, read};
 use serde_json::Value;
 
@@ -400,7 +400,7 @@ fn predictions_are_the_same_in_every_format_and_other_names_are_refused() {
         // The mark against formulas is for text files alone.
         for column in columns.iter_mut() {
             if let Values::Category(values) = &mut column.values {
-                values.levels.iter_mut().for_each(|level| *level = spreadsheet_text(level).to_owned());
+                values.levels.iter_mut().for_each(|level| *level = unescape_formula(level).to_owned());
             }
         }
         assert!(columns.iter().any(|column| column.values.text(0).contains("=storm")), "{file}");

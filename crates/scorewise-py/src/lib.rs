@@ -29,9 +29,9 @@ mod _scorewise {
     #[pymodule_export]
     use crate::losses::{boosting, class_loss, expected_confusion, loss, temporal_loss};
     #[pymodule_export]
-    use crate::measures::{Sweep, class_score, confusion, priors, score, scores, theory};
+    use crate::measures::{PySweep, class_score, confusion, priors, score, scores, theory};
     #[pymodule_export]
-    use crate::model::{Model, train, training_options};
+    use crate::model::{PyModel, train, training_options};
     #[pymodule_export]
     use crate::pages::{curves_svg, figure_png, figures, page, report};
 }

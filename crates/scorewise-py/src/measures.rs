@@ -127,18 +127,18 @@ pub fn priors() -> String {
 }
 
 /// The confusion matrices of a set of predictions at all thresholds.
-#[pyclass(frozen)]
-pub struct Sweep(sweep::Sweep);
+#[pyclass(frozen, name = "Sweep")]
+pub struct PySweep(sweep::Sweep);
 
 #[pymethods]
-impl Sweep {
+impl PySweep {
     #[new]
     #[pyo3(signature = (rows))]
     fn new(py: Python<'_>, rows: RowArrays<'_>) -> PyResult<Self> {
         let slices = rows.read()?;
         let sweep =
             py.detach(|| -> scorewise::Result<_> { with_rows!(Probabilities, slices, rows => sweep::sweep(&rows)) });
-        Ok(Sweep(sweep.map_err(fault)?))
+        Ok(PySweep(sweep.map_err(fault)?))
     }
 
     /// The number of rows.

@@ -14,14 +14,14 @@ use scorewise::multiclass::MultiConfusion;
 use scorewise::sweep::confusion;
 use scorewise::{Probabilities, Rows};
 use scorewise_report::evaluation::training_curves;
-use scorewise_table::encode::Choice;
+use scorewise_table::encode::EncodingOptions;
 use scorewise_table::table::{Category, Column, Reading, Values};
 use scorewise_train::backend::Cpu;
 use scorewise_train::fit::{Epoch, Fit};
 use scorewise_train::model::{self, Predictor};
 use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
 use scorewise_train::train::{self as trainer, LabelledPredictions, Trained};
-use scorewise_train::{Error, Place};
+use scorewise_train::{Error, Location};
 use serde_json::{Value, json};
 
 use crate::arrays::slice;
@@ -33,8 +33,8 @@ const TARGET: &str = "\u{e000}y\u{e000}";
 const WEIGHT: &str = "\u{e000}weight\u{e000}";
 
 /// A trained classifier.
-#[pyclass(frozen)]
-pub struct Model(model::Model);
+#[pyclass(frozen, name = "Model")]
+pub struct PyModel(model::Model);
 
 /// Trains on columns and the class of each row; with two classes the second is the positive one. The options are JSON (`TrainingOptions`);
 /// what is left out has its default. Returns the model, and how it was trained as JSON.
@@ -48,7 +48,7 @@ pub fn train(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     options: &str,
     threads: usize,
-) -> PyResult<(Model, String)> {
+) -> PyResult<(PyModel, String)> {
     let mut table = table(&columns)?;
     let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let labels = Values::Category(Category { codes: slice(&labels)?.to_vec(), levels: classes.clone() });
@@ -64,7 +64,7 @@ pub fn train(
     plan.weight = weights.is_some().then(|| WEIGHT.into());
     plan.positive = (classes.len() == 2).then(|| classes[1].clone());
     // What looks useless to a reader of files was chosen by whoever made an array.
-    plan.choice = Choice { keep: names, ..Choice::default() };
+    plan.choice = EncodingOptions { keep: names, ..EncodingOptions::default() };
     let trained = interruptible(py, |stop| {
         let watch = |_: usize, _: usize, _: &Epoch| match stop.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
@@ -74,7 +74,7 @@ pub fn train(
     })?;
     let trained = trained.map_err(setting)?;
     let facts = facts(&trained, &plan).map_err(setting)?.to_string();
-    Ok((Model(trained.model), facts))
+    Ok((PyModel(trained.model), facts))
 }
 
 fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
@@ -156,11 +156,11 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + 
 }
 
 #[pymethods]
-impl Model {
+impl PyModel {
     /// From the bytes of a model file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        Ok(Model(model::Model::from_bytes("model", bytes).map_err(fault)?))
+        Ok(PyModel(model::Model::from_bytes("model", bytes).map_err(fault)?))
     }
 
     /// The model file, as bytes.
@@ -201,7 +201,7 @@ impl Model {
         let table = table(&columns)?;
         let found = py.detach(|| -> scorewise_train::Result<_> {
             let encoded = self.0.encoder.encode(&table)?;
-            let place = |row: usize| Place { row: Some(row as u64 + 1), ..Place::file("X") };
+            let place = |row: usize| Location { row: Some(row as u64 + 1), ..Location::file("X") };
             Predictor::new(&self.0).probabilities(&encoded.matrix, place)
         });
         Ok(found.map_err(setting)?.into_pyarray(py))

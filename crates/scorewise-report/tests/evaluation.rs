@@ -17,7 +17,7 @@ use scorewise_report::evaluation::{
     no_best_threshold, registered_scores, tune_classes, undefined_everywhere, unmet_conditions, usual_class_scores,
 };
 use scorewise_report::page;
-use scorewise_table::split::Folds;
+use scorewise_table::split::CrossValidation;
 use scorewise_table::table::{Category, Column, Reading, Table, Values};
 use scorewise_train::backend::Cpu;
 use scorewise_train::plan::{Plan, multi_score};
@@ -206,7 +206,7 @@ fn a_model_is_evaluated_on_its_own_rows_and_shown_on_the_test_rows() {
     let test = evaluation.test.as_ref().unwrap();
     assert_eq!(test.rows() + evaluation.train.rows() + evaluation.validation.rows(), 120);
     assert_eq!(test.value("f1"), test.scores()[0].estimate.value);
-    let folds = Folds { folds: 2, repeats: 1, validation: plan.validation };
+    let folds = CrossValidation { folds: 2, repeats: 1, validation: plan.validation };
     let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
     let (folds, _) = cross_validate(&table, &plan, &folds, &Cpu { threads: 1 }, &watch).unwrap();
     let folds = folds.unwrap();

@@ -6,7 +6,7 @@
 use std::time::Instant;
 
 use scorewise_table::Result;
-use scorewise_table::encode::{Choice, Encoder};
+use scorewise_table::encode::{Encoder, EncodingOptions};
 use scorewise_table::table::{Reader, Reading, Source, read};
 
 fn main() -> Result<()> {
@@ -29,7 +29,7 @@ fn main() -> Result<()> {
             let table = read(&source, &reading)?;
             println!("read {:.3}", start.elapsed().as_secs_f64());
             let rows: Vec<u32> = (0..table.rows() as u32).collect();
-            let (encoder, _) = Encoder::fit(&table, &rows, &Choice::default())?;
+            let (encoder, _) = Encoder::fit(&table, &rows, &EncodingOptions::default())?;
             encoder.encode(&table)?;
             (rows.len(), encoder.width())
         }

@@ -12,15 +12,15 @@ struct Line([f32; 16]);
 
 /// A vector of f32 that begins on a cache line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Buffer {
+pub struct AlignedBuffer {
     lines: Vec<Line>,
     length: usize,
 }
 
-impl Buffer {
+impl AlignedBuffer {
     /// A buffer of zeros.
     pub fn zeros(length: usize) -> Self {
-        let mut buffer = Buffer::default();
+        let mut buffer = AlignedBuffer::default();
         buffer.resize(length);
         buffer
     }
@@ -29,7 +29,7 @@ impl Buffer {
     pub(crate) fn zeros_in_parallel(length: usize) -> Self {
         let zero = |_| Line([0.0; 16]);
         let lines = (0..length.div_ceil(16)).into_par_iter().with_min_len(1 << 14).map(zero).collect();
-        Buffer { lines, length }
+        AlignedBuffer { lines, length }
     }
 
     /// Changes the length; new elements are 0.
@@ -39,7 +39,7 @@ impl Buffer {
     }
 }
 
-impl Deref for Buffer {
+impl Deref for AlignedBuffer {
     type Target = [f32];
     fn deref(&self) -> &[f32] {
         // SAFETY: the lines are contiguous arrays of f32, at least `length` numbers in total.
@@ -47,7 +47,7 @@ impl Deref for Buffer {
     }
 }
 
-impl DerefMut for Buffer {
+impl DerefMut for AlignedBuffer {
     fn deref_mut(&mut self) -> &mut [f32] {
         // SAFETY: as above, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.length) }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn resize_keeps_the_numbers_and_the_alignment() {
-        let mut buffer = Buffer::zeros(5);
+        let mut buffer = AlignedBuffer::zeros(5);
         buffer.copy_from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0]);
         buffer.resize(1000);
         assert_eq!(

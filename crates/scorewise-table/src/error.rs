@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::setting::{self, HintLine, Setting, Words, visible};
+use crate::setting::{self, HintLine, Setting, SettingFormatter, visible};
 
 /// An error in a table, a file or a setting. Problems and hints mention settings through [`Setting`]; a front end calls
 /// [`Error::render`] to write those settings the way its users know them.
@@ -14,7 +14,7 @@ pub enum Error {
     /// A file or a table that cannot be used.
     Data {
         /// The file, row and column in question.
-        place: Box<Place>,
+        place: Box<Location>,
         /// What was found and what was expected.
         problem: String,
         /// How to fix it; empty when there is no advice.
@@ -36,7 +36,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// A location in a file, displayed as `flares.csv:812, column `bz``.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Location {
     /// The file, as the user wrote its name.
     pub file: String,
     /// The line, counted from 1; `None` for formats without lines.
@@ -47,21 +47,21 @@ pub struct Place {
     pub column: Option<String>,
 }
 
-impl Place {
+impl Location {
     /// The whole file.
     #[must_use]
     pub fn file(file: &str) -> Self {
-        Place { file: file.into(), ..Place::default() }
+        Location { file: file.into(), ..Location::default() }
     }
 
     /// This location, with the column added.
     #[must_use]
     pub fn column(self, column: &str) -> Self {
-        Place { column: Some(column.into()), ..self }
+        Location { column: Some(column.into()), ..self }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&visible(&self.file))?;
         if let Some(line) = self.line {
@@ -79,7 +79,7 @@ impl fmt::Display for Place {
 
 impl Error {
     /// An error in the data at the given location.
-    pub fn data(place: Place, problem: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn data(place: Location, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Data { place: Box::new(place), problem: problem.into(), hint: hint.into() }
     }
 
@@ -90,7 +90,7 @@ impl Error {
 
     /// The message with settings written by `words`, as the front end calls them.
     #[must_use]
-    pub fn render(&self, words: Words<'_>) -> String {
+    pub fn render(&self, words: SettingFormatter<'_>) -> String {
         setting::render(&format!("{self:#}"), words)
     }
 }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn message_begins_with_the_location_and_ends_with_the_hint() {
-        let place = Place { line: Some(812), ..Place::file("flares.csv") }.column("bz");
+        let place = Location { line: Some(812), ..Location::file("flares.csv") }.column("bz");
         let hint = format!("add `{}` to read it as missing", Setting("missing").to("n/a"));
         let error = Error::data(place, "`n/a` is not a number", hint);
         let expected =

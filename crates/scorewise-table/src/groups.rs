@@ -124,13 +124,15 @@ impl RowOrder {
                 "{ties} rows share their time with the row before and are kept in the order of the file; `{}` separates series",
                 Setting("group").to("COLUMN")
             );
-            notes.push(Note::of(&column.name, text));
+            notes.push(Note::about_column(&column.name, text));
         } else if let Values::Time(_) = &column.values {
             order.step = regular_step(pairs().map(|at| times[at] - times[at - 1]));
         }
         if !is_file_order && group.is_none() {
-            notes
-                .push(Note::of(&column.name, "lags and leads follow its times, not the order of the rows in the file"));
+            notes.push(Note::about_column(
+                &column.name,
+                "lags and leads follow its times, not the order of the rows in the file",
+            ));
         }
         if let Some(step) = order.step {
             let gaps = pairs().filter(|at| times[*at] - times[at - 1] != step).count();
@@ -139,7 +141,7 @@ impl RowOrder {
                 let count = if gaps == 1 { String::new() } else { format!(" ({gaps})") };
                 let text =
                     format!("rows are {step} s apart and there {are}{count}: no lag or lead reaches across {them}");
-                notes.push(Note::of(&column.name, text));
+                notes.push(Note::about_column(&column.name, text));
             }
         }
         Ok((order, notes))

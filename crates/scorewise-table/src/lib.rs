@@ -1,17 +1,17 @@
 //! Tables: reading and writing files, the target, the split into training, validation and test rows, and the encoding of columns as a matrix.
 //!
 //! ```
-//! use scorewise_table::encode::{Choice, Encoder};
+//! use scorewise_table::encode::{EncodingOptions, Encoder};
 //! use scorewise_table::groups::{Neighbours, RowOrder};
-//! use scorewise_table::split::{Shares, Split};
+//! use scorewise_table::split::{SplitShares, Split};
 //! use scorewise_table::table::{BuiltIn, Reading, Source, read};
 //! use scorewise_table::target::Target;
 //!
 //! let adult = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?;
 //! let (target, _) = Target::parse("income", &adult, None, 0)?;
 //! let (labels, _) = target.labels(&adult, &Neighbours::new(&adult, &RowOrder::default())?)?;
-//! let (parts, _) = Split::Random.parts(&adult, &labels, &Shares { test: 0.2, validation: 0.33 }, 0)?;
-//! let choice = Choice { without: vec!["income".into()], ..Choice::default() };
+//! let (parts, _) = Split::Random.split_rows(&adult, &labels, &SplitShares { test: 0.2, validation: 0.33 }, 0)?;
+//! let choice = EncodingOptions { without: vec!["income".into()], ..EncodingOptions::default() };
 //! let (encoder, _) = Encoder::fit(&adult, &parts.training, &choice)?; // means and levels of the training rows only
 //! let matrix = encoder.encode(&adult)?.matrix;
 //! assert_eq!((matrix.rows(), matrix.columns()), (32_561, encoder.width()));
@@ -45,7 +45,7 @@ pub mod encode;
 mod buffer;
 mod matrix;
 
-pub use buffer::Buffer;
-pub use error::{Error, Place, Result};
+pub use buffer::AlignedBuffer;
+pub use error::{Error, Location, Result};
 pub use matrix::{Matrix, PAD};
 pub use note::Note;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::buffer::Buffer;
+use crate::buffer::AlignedBuffer;
 
 /// Rows are padded with zeros to a multiple of this many numbers: one cache line, and one register of AVX-512.
 pub const PAD: usize = 16;
@@ -13,7 +13,7 @@ pub struct Matrix {
     rows: usize,
     columns: usize,
     stride: usize,
-    values: Arc<Buffer>,
+    values: Arc<AlignedBuffer>,
 }
 
 impl Matrix {
@@ -25,7 +25,7 @@ impl Matrix {
         }
         let (rows, stride) = (values.len() / columns, columns.next_multiple_of(PAD));
         // One extra row of zeros, with which the trainer fills the last panel of a batch.
-        let mut padded = Buffer::zeros((rows + 1) * stride);
+        let mut padded = AlignedBuffer::zeros((rows + 1) * stride);
         for (row, values) in padded.chunks_exact_mut(stride).zip(values.chunks_exact(columns)) {
             row[..columns].copy_from_slice(values);
         }
@@ -36,7 +36,7 @@ impl Matrix {
     #[must_use]
     pub fn zeros(rows: usize, columns: usize) -> Option<Self> {
         let stride = columns.checked_next_multiple_of(PAD).filter(|stride| *stride > 0)?;
-        let values = Buffer::zeros_in_parallel(rows.checked_add(1)?.checked_mul(stride)?);
+        let values = AlignedBuffer::zeros_in_parallel(rows.checked_add(1)?.checked_mul(stride)?);
         Some(Matrix { rows, columns, stride, values: Arc::new(values) })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Location, Result};
 use crate::setting::visible;
 use crate::table::{Column, Table, nearest};
 
@@ -26,7 +26,7 @@ pub fn by_name(table: &Table) -> HashMap<&str, &Column> {
 /// The error for columns that a file does not have.
 pub(crate) fn missing_columns_error(file: &str, missing: &[&str], available: &[&str]) -> Error {
     let (problem, hint) = missing_columns(missing, available);
-    Error::data(Place::file(file), problem, hint)
+    Error::data(Location::file(file), problem, hint)
 }
 
 /// Problem and hint for columns that a table does not have: "has no column `x`" and "did you mean `y`?". Every message about a missing
@@ -35,7 +35,7 @@ pub fn missing_columns(missing: &[&str], available: &[&str]) -> (String, String)
     if let [name] = missing {
         let hint = match nearest(name, available.iter().copied()) {
             Some(near) => format!("did you mean {}?", quoted(near)),
-            None => format!("the columns are {}", listed(available)),
+            None => format!("the columns are {}", quoted_list(available)),
         };
         return (format!("has no column {}", quoted(name)), hint);
     }
@@ -44,22 +44,22 @@ pub fn missing_columns(missing: &[&str], available: &[&str]) -> (String, String)
     };
     let suggestions: Vec<String> = missing.iter().take(LISTED).filter_map(suggestion).collect();
     let hint = match suggestions.is_empty() {
-        true => format!("the columns are {}", listed(available)),
+        true => format!("the columns are {}", quoted_list(available)),
         false => format!("did you mean {}?", suggestions.join(", ")),
     };
-    (format!("has no columns {}", listed(missing)), hint)
+    (format!("has no columns {}", quoted_list(missing)), hint)
 }
 
 /// A hint for a mistyped name: the most similar of the valid names, or a list of them when none is similar.
-pub fn meant(name: &str, names: &[&str]) -> String {
+pub fn suggestion(name: &str, names: &[&str]) -> String {
     match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean {}?", quoted(near)),
-        None => format!("choose one of {}", listed(names)),
+        None => format!("choose one of {}", quoted_list(names)),
     }
 }
 
 /// The names, quoted and separated by commas; only the first [`LISTED`] when there are more.
-pub fn listed(names: &[&str]) -> String {
+pub fn quoted_list(names: &[&str]) -> String {
     let mut list = names.iter().take(LISTED).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
     if names.len() > LISTED {
         list += &format!(" and {} more", names.len() - LISTED);
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(nearest("hours_per_weak", names), Some("hours-per-week"));
         assert_eq!(nearest("PM25", names), Some("pm2.5"));
         assert_eq!(nearest("fraud", names), None);
-        assert_eq!(meant("fraud", &names), "choose one of `age`, `pm2.5`, `hours-per-week`");
+        assert_eq!(suggestion("fraud", &names), "choose one of `age`, `pm2.5`, `hours-per-week`");
     }
 
     #[test]

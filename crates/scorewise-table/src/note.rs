@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::setting::{self, Words};
+use crate::setting::{self, SettingFormatter};
 
 /// A message to the user that is not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +20,13 @@ impl Note {
     }
 
     /// A note about one column.
-    pub fn of(column: &str, text: impl Into<String>) -> Self {
+    pub fn about_column(column: &str, text: impl Into<String>) -> Self {
         Note { column: Some(column.into()), text: text.into() }
     }
 
     /// The note with settings written by `words`, as the front end calls them.
     #[must_use]
-    pub fn render(&self, words: Words<'_>) -> String {
+    pub fn render(&self, words: SettingFormatter<'_>) -> String {
         setting::render(&format!("{self:#}"), words)
     }
 }

@@ -29,7 +29,7 @@ use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Location, Result};
 use crate::setting::Setting;
 use crate::table::{Reader, Reading, Source};
 
@@ -207,9 +207,9 @@ impl Outputs {
     }
 
     /// Opens an output. Every problem with its path is reported here, before any work is done for it.
-    pub fn create(&mut self, path: &Path, kind: OutputKind) -> Result<SafeFile> {
+    pub fn create(&mut self, path: &Path, kind: OutputKind) -> Result<AtomicFile> {
         self.check(path, kind)?;
-        let file = SafeFile::create(path)?;
+        let file = AtomicFile::create(path)?;
         self.outputs.push(Identity::of_output(path));
         Ok(file)
     }
@@ -317,14 +317,14 @@ impl Identity {
 /// A file being written, opened by [`Outputs::create`]. An existing file is replaced by [`finish`](SafeFile::finish); if the new file is
 /// dropped before that, the existing one is left unchanged.
 #[derive(Debug)]
-pub struct SafeFile {
+pub struct AtomicFile {
     path: PathBuf,
     writer: Option<BufWriter<File>>,
     /// The path of the temporary file and the final path; `None` for a pipe or a device, which is written to directly.
     rename: Option<(PathBuf, PathBuf)>,
 }
 
-impl SafeFile {
+impl AtomicFile {
     fn create(path: &Path) -> Result<Self> {
         let old = fs::metadata(path).ok();
         if path.file_name().is_none() || old.as_ref().is_some_and(Metadata::is_dir) {
@@ -340,7 +340,7 @@ impl SafeFile {
         }
         if old.as_ref().is_some_and(|old| !old.is_file()) {
             let device = OpenOptions::new().write(true).open(path).map_err(|error| write_error(path, &error))?;
-            return Ok(SafeFile { path: path.into(), writer: Some(BufWriter::new(device)), rename: None });
+            return Ok(AtomicFile { path: path.into(), writer: Some(BufWriter::new(device)), rename: None });
         }
         // A symbolic link is kept, and the file that it points to is replaced.
         let to = if old.is_some() {
@@ -349,7 +349,8 @@ impl SafeFile {
             path.into()
         };
         let (temporary, file) = temporary_file(&to).map_err(|error| write_error(path, &error))?;
-        let created = SafeFile { path: path.into(), writer: Some(BufWriter::new(file)), rename: Some((temporary, to)) };
+        let created =
+            AtomicFile { path: path.into(), writer: Some(BufWriter::new(file)), rename: Some((temporary, to)) };
         if let (Some(old), Some((temporary, _))) = (old, &created.rename) {
             // The new file keeps the permissions of the old one where the file system allows it.
             let _ = fs::set_permissions(temporary, old.permissions());
@@ -379,7 +380,7 @@ impl SafeFile {
 }
 
 /// Write errors contain the file name, so that they are clear when another library reports them.
-impl Write for SafeFile {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer
             .as_mut()
@@ -392,7 +393,7 @@ impl Write for SafeFile {
     }
 }
 
-impl Drop for SafeFile {
+impl Drop for AtomicFile {
     fn drop(&mut self) {
         // The file is discarded, so the buffer is dropped without being flushed.
         if let Some(writer) = self.writer.take() {
@@ -408,12 +409,12 @@ impl Drop for SafeFile {
 
 /// A folder for outputs. A folder that was created for them is removed again if it stays empty.
 #[derive(Debug)]
-pub struct SafeFolder {
+pub struct OutputFolder {
     path: PathBuf,
     is_new: bool,
 }
 
-impl SafeFolder {
+impl OutputFolder {
     /// Creates the folder if it does not exist.
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut partial = partial();
@@ -422,7 +423,7 @@ impl SafeFolder {
         if is_new {
             partial.push(path.into());
         }
-        Ok(SafeFolder { path: path.into(), is_new })
+        Ok(OutputFolder { path: path.into(), is_new })
     }
 
     /// The path of the folder.
@@ -432,7 +433,7 @@ impl SafeFolder {
     }
 }
 
-impl Drop for SafeFolder {
+impl Drop for OutputFolder {
     fn drop(&mut self) {
         if self.is_new {
             let mut partial = partial();
@@ -479,8 +480,8 @@ fn temporary_file(path: &Path) -> io::Result<(PathBuf, File)> {
     Err(ErrorKind::AlreadyExists.into())
 }
 
-fn place(path: &Path) -> Place {
-    Place::file(&path.display().to_string())
+fn place(path: &Path) -> Location {
+    Location::file(&path.display().to_string())
 }
 
 /// The same kind of error with the message of [`write_error`].

@@ -19,7 +19,7 @@
 //! assert_eq!(error.render(&option), "--weight-decay: must be 0 or above\nhint: leave it out, or write `--split random`");
 //! ```
 //!
-//! A front end may not have every setting. A hint that mentions a setting it lacks is not shown; [`first_of`] lists alternative hints.
+//! A front end may not have every setting. A hint that mentions a setting it lacks is not shown; [`alternative_hints`] lists alternative hints.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,19 +38,19 @@ pub struct Setting<'a>(pub &'a str);
 
 /// A mention of a setting together with a value for it.
 #[derive(Clone, Debug)]
-pub struct Given<'a> {
+pub struct SettingWithValue<'a> {
     name: &'a str,
     value: String,
 }
 
 /// How a front end writes a setting, given its name and the value mentioned, if any. Returns `None` when it has no such setting.
-pub type Words<'a> = &'a dyn Fn(&str, Option<&str>) -> Option<String>;
+pub type SettingFormatter<'a> = &'a dyn Fn(&str, Option<&str>) -> Option<String>;
 
 impl<'a> Setting<'a> {
     /// The mention with a value. The value may come from the user: hidden characters in it are escaped.
     #[must_use]
-    pub fn to(self, value: &str) -> Given<'a> {
-        Given { name: self.0, value: visible(value).into_owned() }
+    pub fn to(self, value: &str) -> SettingWithValue<'a> {
+        SettingWithValue { name: self.0, value: visible(value).into_owned() }
     }
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Setting<'_> {
     }
 }
 
-impl fmt::Display for Given<'_> {
+impl fmt::Display for SettingWithValue<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{OPEN}{}{VALUE}{}{CLOSE}", self.name, self.value)
     }
@@ -68,7 +68,7 @@ impl fmt::Display for Given<'_> {
 
 /// Combines alternative hints for an [`Error`](crate::Error): the first one whose settings the front end has is shown.
 #[must_use]
-pub fn first_of(hints: &[String]) -> String {
+pub fn alternative_hints(hints: &[String]) -> String {
     hints.join(&OR.to_string())
 }
 
@@ -83,7 +83,7 @@ impl fmt::Display for HintLine<'_> {
 
 /// The message with every mention of a setting written by `words`, without the hints that mention a setting `words` does not know.
 #[must_use]
-pub fn render(message: &str, words: Words<'_>) -> String {
+pub fn render(message: &str, words: SettingFormatter<'_>) -> String {
     let (mut rendered, mut rest) = (String::with_capacity(message.len()), message);
     while let Some((before, after)) = rest.split_once(HINT) {
         rendered += &render_mentions(before, words).0;
@@ -100,7 +100,7 @@ pub fn render(message: &str, words: Words<'_>) -> String {
 }
 
 /// The text with its mentions written by `words`, and whether `words` knows all of these settings.
-fn render_mentions(text: &str, words: Words<'_>) -> (String, bool) {
+fn render_mentions(text: &str, words: SettingFormatter<'_>) -> (String, bool) {
     let (mut rendered, mut rest, mut all_known) = (String::with_capacity(text.len()), text, true);
     while let Some((before, after)) = rest.split_once(OPEN) {
         rendered += before;
@@ -155,7 +155,7 @@ mod tests {
     fn markers_in_user_text_are_escaped() {
         let name = format!("a{}b", Setting("drop"));
         assert!(!crate::names::quoted(&name).contains(is_hidden));
-        assert!(!crate::Place::file(&name).column(&name).to_string().contains(is_hidden));
+        assert!(!crate::Location::file(&name).column(&name).to_string().contains(is_hidden));
         assert!(!visible(&name).contains(is_hidden));
         assert_eq!(plain(&Setting("drop").to(&name).to_string()), "drop a\\u{e0f0}drop\\u{e0f2}b");
     }

@@ -5,25 +5,25 @@
 //! needs this: Parquet and Arrow store the type of a column.
 //!
 //! ```
-//! use scorewise_table::spreadsheet::{spreadsheet_safe, spreadsheet_text};
+//! use scorewise_table::spreadsheet::{escape_formula, unescape_formula};
 //!
-//! assert_eq!(spreadsheet_safe("=1+1"), "'=1+1");
-//! assert_eq!(spreadsheet_text("'=1+1"), "=1+1");
-//! assert_eq!(spreadsheet_safe("-1.5"), "-1.5"); // a number is not a formula
-//! assert_eq!(spreadsheet_safe("it's rain"), "it's rain");
+//! assert_eq!(escape_formula("=1+1"), "'=1+1");
+//! assert_eq!(unescape_formula("'=1+1"), "=1+1");
+//! assert_eq!(escape_formula("-1.5"), "-1.5"); // a number is not a formula
+//! assert_eq!(escape_formula("it's rain"), "it's rain");
 //! ```
 
 use std::borrow::Cow;
 
 /// The string as a CSV cell, with a leading apostrophe if a spreadsheet program would run it as a formula.
 #[must_use]
-pub fn spreadsheet_safe(text: &str) -> Cow<'_, str> {
+pub fn escape_formula(text: &str) -> Cow<'_, str> {
     if needs_apostrophe(text) { format!("'{text}").into() } else { text.into() }
 }
 
-/// The string in a cell written by [`spreadsheet_safe`]. Any other cell is returned unchanged.
+/// The string in a cell written by [`escape_formula`]. Any other cell is returned unchanged.
 #[must_use]
-pub fn spreadsheet_text(cell: &str) -> &str {
+pub fn unescape_formula(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell)
 }
 
@@ -51,10 +51,10 @@ mod tests {
     fn formulas_get_an_apostrophe_and_numbers_do_not() {
         for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "-inf", "=5"]
         {
-            assert_eq!(spreadsheet_safe(formula), format!("'{formula}"));
+            assert_eq!(escape_formula(formula), format!("'{formula}"));
         }
         for plain in ["", "rain", "1", "-1", "+1", "-1.5e-3", "-.5", "+", "-", "=", "'", "'tis", "a=b", "''", "1-2"] {
-            assert_eq!(spreadsheet_safe(plain), plain);
+            assert_eq!(escape_formula(plain), plain);
         }
     }
 
@@ -67,8 +67,8 @@ mod tests {
             for second in parts {
                 for third in parts {
                     let text = format!("{first}{second}{third}");
-                    let cell = spreadsheet_safe(&text).into_owned();
-                    assert_eq!(spreadsheet_text(&cell), text, "{cell}");
+                    let cell = escape_formula(&text).into_owned();
+                    assert_eq!(unescape_formula(&cell), text, "{cell}");
                     cells.insert(cell);
                     texts.insert(text);
                 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use scorewise_table::Note;
-use scorewise_table::table::{Kind, Reader, Reading, Table, Values, Writing, read, warnings};
+use scorewise_table::table::{ColumnKind, Reader, Reading, Table, TextConventions, Values, read, warnings};
 
 use self::table_files::{ScratchFolder, gzip, strings};
 
@@ -18,7 +18,7 @@ struct Found {
     table: Table,
     notes: Vec<String>,
     late_notes: Vec<String>,
-    writing: Writing,
+    writing: TextConventions,
 }
 
 /// A note as the command line shows it.
@@ -53,21 +53,21 @@ fn error_message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
 
 /// Numbers, with `None` for missing ones.
 fn numbers(table: &Table, name: &str) -> Vec<Option<f64>> {
-    match &table.need(name).unwrap().values {
+    match &table.required_column(name).unwrap().values {
         Values::Number(values) => values.iter().map(|value| (!value.is_nan()).then_some(*value)).collect(),
         other => panic!("{name} holds {:?}", other.kind()),
     }
 }
 
 fn times(table: &Table, name: &str) -> Vec<i64> {
-    match &table.need(name).unwrap().values {
+    match &table.required_column(name).unwrap().values {
         Values::Time(values) => values.clone(),
         other => panic!("{name} holds {:?}", other.kind()),
     }
 }
 
-fn kind(content: &str, name: &str) -> Kind {
-    read_default(content).table.need(name).unwrap().values.kind()
+fn kind(content: &str, name: &str) -> ColumnKind {
+    read_default(content).table.required_column(name).unwrap().values.kind()
 }
 
 /// A table with the columns `row` and `x`, separated by tabs so that cells may contain commas.
@@ -201,7 +201,7 @@ fn strings_in_parquet_follow_the_same_rules() {
     let source = folder.file("t.parquet", parquet_of(&RecordBatch::try_from_iter([("x", x)]).unwrap()));
     let table = read(&source, &defaults()).unwrap();
     assert_eq!(strings(&table, "x")[1..], [Some("N/A".into()), Some("-".into()), Some("3.5".into()), None]);
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..defaults() };
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..defaults() };
     let table = read(&source, &forced).unwrap();
     assert_eq!(numbers(&table, "x"), [Some(1234.0), None, None, Some(3.5), None]);
 }
@@ -224,7 +224,7 @@ fn numbers_with_thousands_separators_are_numbers() {
     let found = read_default(format!("row\tx\n{many}600000\t1,000\n"));
     assert_eq!(numbers(&found.table, "x")[600_000], Some(1000.0));
     // A comma is a thousands separator only before three digits.
-    assert_eq!(kind(&column(["1,2", "3,41", "5,6;7"].repeat(3)), "x"), Kind::Category);
+    assert_eq!(kind(&column(["1,2", "3,41", "5,6;7"].repeat(3)), "x"), ColumnKind::Category);
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn per_cent_and_currency_signs_are_dropped_and_noted() {
         assert!(found.notes.iter().any(|other| other.contains(note)), "{:?}", found.notes);
     }
     // A column of two currencies is a category.
-    assert_eq!(kind(&column(["$3", "€3", "$4", "€5"]), "x"), Kind::Category);
+    assert_eq!(kind(&column(["$3", "€3", "$4", "€5"]), "x"), ColumnKind::Category);
     // A single cell with a sign among plain numbers is an error.
     let mut cells = vec!["1.5"; 20];
     cells.push("3.1%");
@@ -271,7 +271,7 @@ fn per_cent_and_currency_signs_are_dropped_and_noted() {
 
 #[test]
 fn a_column_is_read_with_the_signs_of_the_earlier_table() {
-    let number = BTreeMap::from([("x".to_owned(), Kind::Number)]);
+    let number = BTreeMap::from([("x".to_owned(), ColumnKind::Number)]);
     let like =
         |content: String| Reading { writing: Some(read_default(content).writing), kinds: number.clone(), ..defaults() };
     let cells =
@@ -294,9 +294,9 @@ fn codes_with_leading_zeros_are_categories() {
                 `--numeric x` reads them as numbers";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
     for cells in [["0", "10", "200"], ["0.5", "0.7", "1.5"], ["007", "8", "12"], ["10", "20", "30"], ["0", "1", "0"]] {
-        assert_eq!(kind(&column(cells), "x"), Kind::Number, "{cells:?}");
+        assert_eq!(kind(&column(cells), "x"), ColumnKind::Number, "{cells:?}");
     }
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..defaults() };
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..defaults() };
     let found = read_text(column(["02139", "10001"]), &forced).unwrap();
     assert_eq!(numbers(&found.table, "x"), [Some(2139.0), Some(10_001.0)]);
     assert_eq!(found.notes.iter().filter(|note| note.contains("text")).count(), 0);
@@ -340,12 +340,12 @@ fn a_column_of_many_dates_of_eight_digits_is_a_column_of_dates() {
     assert_eq!(times(&found.table, "x")[4], 18266 * 86400);
     let note = "column `x` is read as dates (`20200101`); `--numeric x` reads them as numbers";
     assert!(found.notes.iter().any(|other| other == note), "{:?}", found.notes);
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Number)]), ..defaults() };
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Number)]), ..defaults() };
     assert_eq!(numbers(&read_text(column_of(&days), &forced).unwrap().table, "x")[0], Some(20_200_101.0));
-    assert_eq!(kind(&column_of(&days[..9]), "x"), Kind::Number, "only nine different dates");
-    assert_eq!(kind(&column_of(&vec![days[0].clone(); 50]), "x"), Kind::Number, "only one different date");
+    assert_eq!(kind(&column_of(&days[..9]), "x"), ColumnKind::Number, "only nine different dates");
+    assert_eq!(kind(&column_of(&vec![days[0].clone(); 50]), "x"), ColumnKind::Number, "only one different date");
     let counted: Vec<String> = (20_200_101..20_200_160).map(|number| number.to_string()).collect();
-    assert_eq!(kind(&column_of(&counted), "x"), Kind::Number, "some of them are not dates");
+    assert_eq!(kind(&column_of(&counted), "x"), ColumnKind::Number, "some of them are not dates");
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn an_ambiguous_order_of_day_and_month_is_noted() {
 
 #[test]
 fn ambiguous_dates_are_read_in_the_order_of_the_earlier_table() {
-    let time = BTreeMap::from([("x".to_owned(), Kind::Time)]);
+    let time = BTreeMap::from([("x".to_owned(), ColumnKind::Time)]);
     for (before, day) in [("01/31/2010", 14672), ("31/01/2010", 14702)] {
         let writing = Some(read_default(column([before, "03/04/2010"])).writing);
         let like_earlier = Reading { writing, kinds: time.clone(), ..defaults() };
@@ -397,7 +397,7 @@ fn a_column_of_text_that_is_mostly_numbers_is_noted() {
     let expected = "column `x`: is read as text, although 60 of its 80 cells are numbers; the most frequent other cell is \
                     `bad` (15 times), which is a value; `--missing bad` reads it as missing";
     assert_eq!(notes, [expected]);
-    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), Kind::Category)]), ..defaults() };
+    let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Category)]), ..defaults() };
     assert!(warnings(&table, &forced).is_empty(), "the user asked for a category");
     for content in [column(["red", "blue", "3", "green", "4"]), column(["02139", "10001", "94103"])] {
         assert!(warnings(&read_default(content).table, &defaults()).is_empty());

@@ -2,10 +2,12 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-use scorewise_table::encode::{Choice, Coding, Cycle, Encoder, FARTHEST, Input, Scale, Surprises};
+use scorewise_table::encode::{
+    ColumnEncoding, Cycle, Encoder, EncodingOptions, InputColumn, MAX_DEVIATIONS, Standardisation, UnexpectedValues,
+};
 use scorewise_table::groups::{Neighbours, RowOrder};
-use scorewise_table::split::{Shares, Split};
-use scorewise_table::table::{BuiltIn, Category, Column, Kind, Reading, Source, Table, Values, read};
+use scorewise_table::split::{Split, SplitShares};
+use scorewise_table::table::{BuiltIn, Category, Column, ColumnKind, Reading, Source, Table, Values, read};
 use scorewise_table::target::Target;
 
 fn number(name: &str, values: &[f64]) -> Column {
@@ -45,7 +47,7 @@ fn all_rows(table: &Table) -> Vec<u32> {
 }
 
 fn fit(table: &Table) -> Encoder {
-    Encoder::fit(table, &all_rows(table), &Choice::default()).unwrap().0
+    Encoder::fit(table, &all_rows(table), &EncodingOptions::default()).unwrap().0
 }
 
 fn list(names: &[&str]) -> Vec<String> {
@@ -90,7 +92,7 @@ fn columns_of_every_kind_are_encoded_and_named() {
     assert_eq!(encoded.matrix.row(1)[4..6], [-1.0, 1.0]);
     assert_eq!(encoded.matrix.row(1)[11..], [0.0, 0.0, 1.0]);
     assert_eq!(encoded.matrix.row(3)[11..], [1.0, 0.0, 0.0]);
-    assert!(encoded.surprises.notes(&encoder).is_empty());
+    assert!(encoded.unexpected.notes(&encoder).is_empty());
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn rows_outside_the_training_set_do_not_change_the_encoder() {
             times("t", &[0, 7200, far as i64, 3600, 0]),
         ])
     };
-    let choice = Choice { lags: 2, standardise_all: true, ..Choice::default() };
+    let choice = EncodingOptions { lags: 2, standardise_all: true, ..EncodingOptions::default() };
     let (one, other) = (sample(3.0, "a"), sample(-1e300, "never"));
     let rows = [0, 1, 3];
     let encoder = Encoder::fit(&one, &rows, &choice).unwrap();
@@ -114,7 +116,7 @@ fn rows_outside_the_training_set_do_not_change_the_encoder() {
 fn encoded_numbers_are_finite_for_extreme_tables() {
     let hostile =
         [1e308, -1e308, f64::MAX, f64::MIN, 0.0, -0.0, f64::MIN_POSITIVE, f64::from_bits(1), MISSING, 1.0, 1e-300];
-    let mut choice = Choice { lags: 2, keep: list(&["constant", "none"]), ..Choice::default() };
+    let mut choice = EncodingOptions { lags: 2, keep: list(&["constant", "none"]), ..EncodingOptions::default() };
     for standardise_all in [false, true] {
         choice.standardise_all = standardise_all;
         let many = hostile.len();
@@ -137,7 +139,7 @@ fn encoded_numbers_are_finite_for_extreme_tables() {
                     .row(row)
                     .iter()
                     .fold(0.0f32, |far, x| if x.is_nan() { *x } else { far.max(x.abs()) });
-                assert!(farthest <= FARTHEST as f32, "row {row}: {:?}", encoded.matrix.row(row));
+                assert!(farthest <= MAX_DEVIATIONS as f32, "row {row}: {:?}", encoded.matrix.row(row));
             }
         }
     }
@@ -159,7 +161,7 @@ fn values_far_from_the_training_rows_are_clipped_and_noted() {
     let encoder = fit(&training);
     let encoded = encoder.encode(&table(vec![number("x", &[1e300, -1e300, 0.5])])).unwrap();
     assert_eq!([0, 1, 2].map(|row| encoded.matrix.row(row)[0]), [1e6, -1e6, 0.0]);
-    let notes = encoded.surprises.notes(&encoder);
+    let notes = encoded.unexpected.notes(&encoder);
     assert_eq!(
         notes[0].to_string(),
         "column `x`: 2 rows are more than 1000000 deviations from the mean: clipped to that"
@@ -174,7 +176,7 @@ fn unseen_levels_are_encoded_as_the_rest_or_as_zeros_and_noted() {
     let encoded = plain.encode(&new).unwrap();
     assert_eq!(encoded.matrix.row(0), [0.0; 4]);
     assert_eq!(encoded.matrix.row(3), [0.0; 4]);
-    let notes: Vec<String> = encoded.surprises.notes(&plain).iter().map(ToString::to_string).collect();
+    let notes: Vec<String> = encoded.unexpected.notes(&plain).iter().map(ToString::to_string).collect();
     assert_eq!(
         notes,
         [
@@ -183,7 +185,8 @@ fn unseen_levels_are_encoded_as_the_rest_or_as_zeros_and_noted() {
         ]
     );
     let (capped, notes) =
-        Encoder::fit(&training, &all_rows(&training), &Choice { levels: 2, ..Choice::default() }).unwrap();
+        Encoder::fit(&training, &all_rows(&training), &EncodingOptions { levels: 2, ..EncodingOptions::default() })
+            .unwrap();
     assert_eq!(capped.names(), ["c = a", "c = b", "c rest"]);
     assert_eq!(
         notes[0].to_string(),
@@ -206,7 +209,7 @@ fn only_the_most_frequent_levels_get_a_column() {
         codes.push(levels.len() as u32 - 1);
     }
     let table = table(vec![Column { name: "user".into(), values: Values::Category(Category { codes, levels }) }]);
-    let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &Choice::default()).unwrap();
+    let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &EncodingOptions::default()).unwrap();
     assert_eq!(encoder.width(), 65);
     assert!(notes[0].to_string().starts_with("column `user`: 50000 levels: the 64 most frequent (0.1 % of the rows)"));
 }
@@ -227,7 +230,7 @@ fn useless_columns_are_dropped_with_a_note_unless_kept() {
         times("instant", &[77; 30]),
         number("x", &shuffled.iter().map(|x| x * 3.0).collect::<Vec<_>>()),
     ]);
-    let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &Choice::default()).unwrap();
+    let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &EncodingOptions::default()).unwrap();
     assert_eq!(encoder.names(), ["x"]);
     let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     let expected = [
@@ -242,12 +245,12 @@ fn useless_columns_are_dropped_with_a_note_unless_kept() {
     assert_eq!(notes, expected.map(|text| format!("{text}; `keep` uses it anyway")));
     let keep = list(&["one", "same", "nothing", "empty", "id", "No", "instant"]);
     for standardise_all in [false, true] {
-        let choice = Choice { keep: keep.clone(), standardise_all, ..Choice::default() };
+        let choice = EncodingOptions { keep: keep.clone(), standardise_all, ..EncodingOptions::default() };
         let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
         encoder.check().unwrap();
         assert!(notes.is_empty());
         assert_eq!(encoder.width(), 1 + 1 + 2 + 1 + 30 + 1 + 6 + 1);
-        assert!(encoder.encode(&table).unwrap().surprises.notes(&encoder).is_empty());
+        assert!(encoder.encode(&table).unwrap().unexpected.notes(&encoder).is_empty());
     }
 }
 
@@ -260,7 +263,7 @@ fn a_constant_with_missing_values_is_not_dropped() {
 #[test]
 fn a_table_without_usable_columns_is_refused_with_reasons() {
     let table = table(vec![number("one", &[5.0; 3]), number("y", &[0.0, 1.0, 0.0])]);
-    let choice = Choice { without: list(&["y"]), ..Choice::default() };
+    let choice = EncodingOptions { without: list(&["y"]), ..EncodingOptions::default() };
     let error = Encoder::fit(&table, &[0, 1, 2], &choice).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -272,31 +275,36 @@ fn a_table_without_usable_columns_is_refused_with_reasons() {
 #[test]
 fn unknown_columns_and_contradictory_settings_are_refused() {
     let table = table(vec![number("age", &[1.0, 2.0]), strings("size", &["s", "m"]), times("when", &[0, 9999])]);
-    let refused = |choice: Choice| Encoder::fit(&table, &[0, 1], &choice).unwrap_err().to_string();
-    let base = Choice::default;
+    let refused = |choice: EncodingOptions| Encoder::fit(&table, &[0, 1], &choice).unwrap_err().to_string();
+    let base = EncodingOptions::default;
     assert_eq!(
-        refused(Choice { drop: list(&["aeg"]), ..base() }),
+        refused(EncodingOptions { drop: list(&["aeg"]), ..base() }),
         "drop: `test.csv` has no column `aeg`\nhint: did you mean `age`?"
     );
-    assert!(refused(Choice { keep: list(&["zebra"]), ..base() }).contains("the columns are `age`, `size`, `when`"));
-    assert!(refused(Choice { categorical: list(&["Size"]), ..base() }).contains("did you mean `size`?"));
-    assert!(refused(Choice { ordinal: list(&["sise=a<b"]), ..base() }).contains("did you mean `size`?"));
-    assert!(refused(Choice { group: Some("x".into()), ..base() }).starts_with("group"));
-    assert!(refused(Choice { lags: 1, lag_columns: list(&["ag"]), ..base() }).starts_with("lag-columns"));
-    assert!(refused(Choice { lag_columns: list(&["age"]), ..base() }).contains("give `lags` too"));
-    assert!(refused(Choice { lags: 1_000_000, ..base() }).starts_with("lags"));
-    assert!(refused(Choice { drop: list(&["age"]), keep: list(&["age"]), ..base() }).contains("choose one of the two"));
     assert!(
-        refused(Choice { without: list(&["age"]), keep: list(&["age"]), ..base() })
+        refused(EncodingOptions { keep: list(&["zebra"]), ..base() }).contains("the columns are `age`, `size`, `when`")
+    );
+    assert!(refused(EncodingOptions { categorical: list(&["Size"]), ..base() }).contains("did you mean `size`?"));
+    assert!(refused(EncodingOptions { ordinal: list(&["sise=a<b"]), ..base() }).contains("did you mean `size`?"));
+    assert!(refused(EncodingOptions { group: Some("x".into()), ..base() }).starts_with("group"));
+    assert!(refused(EncodingOptions { lags: 1, lag_columns: list(&["ag"]), ..base() }).starts_with("lag-columns"));
+    assert!(refused(EncodingOptions { lag_columns: list(&["age"]), ..base() }).contains("give `lags` too"));
+    assert!(refused(EncodingOptions { lags: 1_000_000, ..base() }).starts_with("lags"));
+    assert!(
+        refused(EncodingOptions { drop: list(&["age"]), keep: list(&["age"]), ..base() })
+            .contains("choose one of the two")
+    );
+    assert!(
+        refused(EncodingOptions { without: list(&["age"]), keep: list(&["age"]), ..base() })
             .contains("is the target or has another use")
     );
-    assert!(refused(Choice { categorical: list(&["when"]), ..base() }).contains("`when` holds times"));
+    assert!(refused(EncodingOptions { categorical: list(&["when"]), ..base() }).contains("`when` holds times"));
     assert_eq!(
-        refused(Choice { ordinal: list(&["size=s<l"]), ..base() }),
+        refused(EncodingOptions { ordinal: list(&["size=s<l"]), ..base() }),
         "ordinal: the order of `size` does not contain `m`\nhint: add every level to the order"
     );
-    assert!(refused(Choice { ordinal: list(&["size=s<m<s"]), ..base() }).contains("twice"));
-    assert!(refused(Choice { ordinal: list(&["size=s"]), ..base() }).contains("is not an order"));
+    assert!(refused(EncodingOptions { ordinal: list(&["size=s<m<s"]), ..base() }).contains("twice"));
+    assert!(refused(EncodingOptions { ordinal: list(&["size=s"]), ..base() }).contains("is not an order"));
 }
 
 #[test]
@@ -305,7 +313,10 @@ fn ordinal_columns_keep_their_order() {
         strings("size=cm", &["small", "large", "medium", "", "small"]),
         number("grade", &[3.0, 1.0, 2.0, 1.0, 3.0]),
     ]);
-    let choice = Choice { ordinal: list(&["size=cm=small<medium<large<huge", "grade=3<2.0<1"]), ..Choice::default() };
+    let choice = EncodingOptions {
+        ordinal: list(&["size=cm=small<medium<large<huge", "grade=3<2.0<1"]),
+        ..EncodingOptions::default()
+    };
     let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     assert_eq!(encoder.names(), ["size=cm", "size=cm missing", "grade"]);
     let matrix = encoder.encode(&table).unwrap().matrix;
@@ -318,16 +329,20 @@ fn ordinal_columns_keep_their_order() {
     assert_eq!(matrix.row(3)[1], 1.0);
     assert!(matrix.row(0)[2] < matrix.row(2)[2] && matrix.row(2)[2] < matrix.row(1)[2]);
     // Without an explicit order, the order is alphabetical.
-    let (encoder, _) =
-        Encoder::fit(&table, &all_rows(&table), &Choice { ordinal: list(&["size=cm"]), ..Choice::default() }).unwrap();
-    let Coding::Ordinal { levels, .. } = &encoder.inputs[0].coding else { panic!("{:?}", encoder.inputs[0]) };
+    let (encoder, _) = Encoder::fit(
+        &table,
+        &all_rows(&table),
+        &EncodingOptions { ordinal: list(&["size=cm"]), ..EncodingOptions::default() },
+    )
+    .unwrap();
+    let ColumnEncoding::Ordinal { levels, .. } = &encoder.inputs[0].coding else { panic!("{:?}", encoder.inputs[0]) };
     assert_eq!(*levels, ["large", "medium", "small"]);
 }
 
 #[test]
 fn categories_of_numbers_match_numbers_and_strings() {
     let training = table(vec![number("code", &[10.0, 9.0, 10.0, -0.0])]);
-    let choice = Choice { categorical: list(&["code"]), ..Choice::default() };
+    let choice = EncodingOptions { categorical: list(&["code"]), ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&training, &all_rows(&training), &choice).unwrap();
     assert_eq!(encoder.names(), ["code = 0", "code = 10", "code = 9"]);
     let expected = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]];
@@ -340,7 +355,7 @@ fn categories_of_numbers_match_numbers_and_strings() {
 #[test]
 fn one_hot_columns_are_standardised_on_request() {
     let table = table(vec![strings("c", &["a", "b", "b", "b"])]);
-    let choice = Choice { standardise_all: true, ..Choice::default() };
+    let choice = EncodingOptions { standardise_all: true, ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     let matrix = encoder.encode(&table).unwrap().matrix;
     // The column of `a` is 1 in a quarter of the rows: mean 1/4, deviation √3/4.
@@ -355,12 +370,12 @@ fn lags_never_reach_into_another_group_or_set_or_before_the_first_row() {
     let groups = ["a", "b", "a", "b", "a", "b", "a", "b", "a", "b", "a", "b"];
     let table = table(vec![number("x", &values), strings("g", &groups)]);
     let rows = [0, 1, 2, 3, 4, 5, 7];
-    let choice = Choice { lags: 3, group: Some("g".into()), ..Choice::default() };
+    let choice = EncodingOptions { lags: 3, group: Some("g".into()), ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
     assert_eq!(encoder.names()[..3], ["x", "x (1 before)", "x (1 before) missing"]);
-    let Coding::Number { mean, deviation, .. } = encoder.inputs[0].coding else { panic!() };
+    let ColumnEncoding::Number { mean, deviation, .. } = encoder.inputs[0].coding else { panic!() };
     let sides: Vec<u8> = (0..12).map(|row| u8::from(row >= 6)).collect();
-    for (encoded, split) in [(encoder.encode(&table), false), (encoder.encode_within(&table, &sides), true)] {
+    for (encoded, split) in [(encoder.encode(&table), false), (encoder.encode_split(&table, &sides), true)] {
         let matrix = encoded.unwrap().matrix;
         for row in 0..12 {
             for lag in 1..=3 {
@@ -376,9 +391,10 @@ fn lags_never_reach_into_another_group_or_set_or_before_the_first_row() {
 #[test]
 fn lags_of_any_set_may_use_rows_without_a_set() {
     let table = table(vec![number("x", &[1.0, 2.0, 4.0, 8.0])]);
-    let (encoder, _) = Encoder::fit(&table, &[0, 1, 2], &Choice { lags: 1, ..Choice::default() }).unwrap();
+    let (encoder, _) =
+        Encoder::fit(&table, &[0, 1, 2], &EncodingOptions { lags: 1, ..EncodingOptions::default() }).unwrap();
     let missing = |sides: &[u8]| {
-        let matrix = encoder.encode_within(&table, sides).unwrap().matrix;
+        let matrix = encoder.encode_split(&table, sides).unwrap().matrix;
         [0, 1, 2, 3].map(|row| matrix.row(row)[2])
     };
     assert_eq!(missing(&[0, u8::MAX, 1, 1]), [1.0, 1.0, 0.0, 0.0].map(|x: f32| x));
@@ -387,7 +403,8 @@ fn lags_of_any_set_may_use_rows_without_a_set() {
 #[test]
 fn earlier_values_of_the_target_may_be_inputs() {
     let table = table(vec![number("x", &[1.0, 2.0, 4.0, 8.0]), strings("y", &["n", "y", "n", "n"])]);
-    let choice = Choice { without: list(&["y"]), lags: 2, lag_columns: list(&["y"]), ..Choice::default() };
+    let choice =
+        EncodingOptions { without: list(&["y"]), lags: 2, lag_columns: list(&["y"]), ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     let names = [
         "x",
@@ -436,26 +453,26 @@ fn mixed(rows: usize) -> Table {
 fn without_lags_chunks_are_encoded_like_the_whole_table() {
     let rows = 3000;
     let whole = mixed(rows);
-    let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &Choice::default()).unwrap();
+    let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &EncodingOptions::default()).unwrap();
     let expected = encoder.encode(&whole).unwrap();
     for size in [1, 3, 700, 5000] {
-        let mut surprises = Surprises::default();
+        let mut unexpected = UnexpectedValues::default();
         for from in (0..rows).step_by(size) {
             let to = (from + size).min(rows);
             let encoded = encoder.encode(&chunk(&whole, from, to)).unwrap();
             for row in from..to {
                 assert_eq!(encoded.matrix.row(row - from), expected.matrix.row(row), "row {row}, chunks of {size}");
             }
-            surprises.add(&encoded.surprises);
+            unexpected.add(&encoded.unexpected);
         }
-        assert_eq!(surprises, expected.surprises);
+        assert_eq!(unexpected, expected.unexpected);
     }
 }
 
 #[test]
 fn the_number_of_threads_does_not_change_the_encoding() {
     let whole = mixed(5000);
-    let choice = Choice { lags: 2, standardise_all: true, ..Choice::default() };
+    let choice = EncodingOptions { lags: 2, standardise_all: true, ..EncodingOptions::default() };
     let encode_with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
@@ -470,18 +487,18 @@ fn the_number_of_threads_does_not_change_the_encoding() {
 fn encoders_are_unchanged_after_a_json_round_trip() {
     let whole = mixed(400);
     for choice in [
-        Choice { lags: 2, standardise_all: true, ..Choice::default() },
-        Choice { levels: 2, ordinal: list(&["c"]), ..Choice::default() },
+        EncodingOptions { lags: 2, standardise_all: true, ..EncodingOptions::default() },
+        EncodingOptions { levels: 2, ordinal: list(&["c"]), ..EncodingOptions::default() },
     ] {
         let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &choice).unwrap();
         let text = serde_json::to_string(&encoder).unwrap();
         assert_eq!(serde_json::from_str::<Encoder>(&text).unwrap(), encoder);
     }
-    let input = Input {
+    let input = InputColumn {
         column: "age".into(),
-        kind: Kind::Number,
+        kind: ColumnKind::Number,
         lag: 1,
-        coding: Coding::Number { mean: 1.5, deviation: 2.0, indicator: true },
+        coding: ColumnEncoding::Number { mean: 1.5, deviation: 2.0, indicator: true },
     };
     assert_eq!(
         serde_json::to_string(&input).unwrap(),
@@ -492,32 +509,39 @@ fn encoders_are_unchanged_after_a_json_round_trip() {
 #[test]
 fn invalid_encoders_are_refused() {
     let encoder = |kind, lag, coding| Encoder {
-        inputs: vec![Input { column: "x".into(), kind, lag, coding }],
+        inputs: vec![InputColumn { column: "x".into(), kind, lag, coding }],
         order: RowOrder::default(),
     };
-    let plain = |mean, deviation| Coding::Number { mean, deviation, indicator: false };
-    let levels = |levels: &[&str], scales: Vec<Scale>| Coding::OneHot {
+    let plain = |mean, deviation| ColumnEncoding::Number { mean, deviation, indicator: false };
+    let levels = |levels: &[&str], scales: Vec<Standardisation>| ColumnEncoding::OneHot {
         levels: list(levels),
         rest: false,
         indicator: false,
         scales,
     };
-    encoder(Kind::Number, 0, plain(0.0, 1.0)).check().unwrap();
+    encoder(ColumnKind::Number, 0, plain(0.0, 1.0)).check().unwrap();
     let bad = [
-        (encoder(Kind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN"),
-        (encoder(Kind::Number, 0, plain(0.0, 0.0)), "input `x`: the deviation is 0"),
-        (encoder(Kind::Number, 0, plain(0.0, f64::INFINITY)), "input `x`: the deviation is inf"),
-        (encoder(Kind::Number, 0, plain(0.0, -1.0)), "input `x`: the deviation is -1"),
-        (encoder(Kind::Number, 99_999, plain(0.0, 1.0)), "input `x`: looks 99999 rows back; at most 10000 are allowed"),
-        (encoder(Kind::Time, 0, plain(0.0, 1.0)), "input `x`: its encoding does not fit the kind of the column"),
-        (encoder(Kind::Category, 0, levels(&[], vec![])), "input `x`: produces no column"),
-        (encoder(Kind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
+        (encoder(ColumnKind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN"),
+        (encoder(ColumnKind::Number, 0, plain(0.0, 0.0)), "input `x`: the deviation is 0"),
+        (encoder(ColumnKind::Number, 0, plain(0.0, f64::INFINITY)), "input `x`: the deviation is inf"),
+        (encoder(ColumnKind::Number, 0, plain(0.0, -1.0)), "input `x`: the deviation is -1"),
         (
-            encoder(Kind::Category, 0, levels(&["a", "b"], vec![Scale { mean: 0.0, deviation: 1.0 }])),
+            encoder(ColumnKind::Number, 99_999, plain(0.0, 1.0)),
+            "input `x`: looks 99999 rows back; at most 10000 are allowed",
+        ),
+        (encoder(ColumnKind::Time, 0, plain(0.0, 1.0)), "input `x`: its encoding does not fit the kind of the column"),
+        (encoder(ColumnKind::Category, 0, levels(&[], vec![])), "input `x`: produces no column"),
+        (encoder(ColumnKind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
+        (
+            encoder(ColumnKind::Category, 0, levels(&["a", "b"], vec![Standardisation { mean: 0.0, deviation: 1.0 }])),
             "input `x`: has 1 scales for 2 columns",
         ),
         (
-            encoder(Kind::Time, 0, Coding::Time { cycles: vec![Cycle::Day, Cycle::Day], indicator: false }),
+            encoder(
+                ColumnKind::Time,
+                0,
+                ColumnEncoding::Time { cycles: vec![Cycle::Day, Cycle::Day], indicator: false },
+            ),
             "input `x`: a cycle is listed twice",
         ),
         (Encoder { inputs: vec![], order: RowOrder::default() }, "the encoder has no inputs"),
@@ -525,7 +549,7 @@ fn invalid_encoders_are_refused() {
     for (encoder, message) in bad {
         assert_eq!(encoder.check().unwrap_err(), message);
     }
-    let mut twice = encoder(Kind::Number, 0, plain(0.0, 1.0));
+    let mut twice = encoder(ColumnKind::Number, 0, plain(0.0, 1.0));
     twice.inputs.push(twice.inputs[0].clone());
     assert_eq!(twice.check().unwrap_err(), "input `x` is listed twice");
 }
@@ -545,7 +569,7 @@ fn all_missing_columns_are_named_in_one_error() {
     let lagged = Encoder::fit(
         &mixed(50),
         &[0, 1, 2, 3],
-        &Choice { lags: 1, group: Some("station".into()), ..Choice::default() },
+        &EncodingOptions { lags: 1, group: Some("station".into()), ..EncodingOptions::default() },
     );
     let mut without = mixed(50);
     without.columns.pop();
@@ -565,7 +589,7 @@ fn a_column_of_another_kind_is_refused_at_its_first_value_unless_it_is_empty() {
     );
     let encoded = encoder.encode(&table(vec![strings("age", &["", ""]), number("t", &[MISSING, MISSING])])).unwrap();
     assert_eq!(encoded.matrix.row(1), [0.0, 0.0, 0.0]);
-    assert_eq!(encoded.surprises.notes(&encoder).len(), 2);
+    assert_eq!(encoded.unexpected.notes(&encoder).len(), 2);
     // An empty table is not an error: the last chunk of a stream may be empty.
     let empty = table(vec![number("age", &[]), times("t", &[])]);
     assert_eq!(encoder.encode(&empty).unwrap().matrix.rows(), 0);
@@ -573,10 +597,15 @@ fn a_column_of_another_kind_is_refused_at_its_first_value_unless_it_is_empty() {
 
 #[test]
 fn an_encoder_lists_the_columns_that_it_needs() {
-    let choice = Choice { lags: 1, group: Some("station".into()), drop: list(&["b", "t"]), ..Choice::default() };
+    let choice = EncodingOptions {
+        lags: 1,
+        group: Some("station".into()),
+        drop: list(&["b", "t"]),
+        ..EncodingOptions::default()
+    };
     let whole = mixed(100);
     let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &choice).unwrap();
-    let expected = [("x", Some(Kind::Number)), ("c", Some(Kind::Category)), ("station", None)];
+    let expected = [("x", Some(ColumnKind::Number)), ("c", Some(ColumnKind::Category)), ("station", None)];
     assert_eq!(encoder.columns(), expected);
     assert_eq!(encoder.lags(), 1);
 }
@@ -588,15 +617,15 @@ fn numbers_of_adult_are_standardised() {
     assert_eq!(target.classes(), ["<=50K", ">50K"]);
     let (labels, _) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default()).unwrap()).unwrap();
     assert_eq!(labels.counts(), [32_561 - 7_841, 7_841]);
-    let choice = Choice { without: list(&["income"]), ..Choice::default() };
+    let choice = EncodingOptions { without: list(&["income"]), ..EncodingOptions::default() };
     let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     assert!(notes.is_empty(), "{notes:?}");
     // Six numbers; workclass, occupation and native-country also have a column for `?`.
     assert_eq!(encoder.width(), 6 + (8 + 1) + 16 + 7 + (14 + 1) + 6 + 5 + 2 + (41 + 1));
-    let shares = Shares { test: 0.2, validation: 1.0 / 3.0 };
-    let (parts, _) = Split::Random.parts(&table, &labels, &shares, 1).unwrap();
+    let shares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
+    let (parts, _) = Split::Random.split_rows(&table, &labels, &shares, 1).unwrap();
     let (encoder, _) = Encoder::fit(&table, &parts.training, &choice).unwrap();
-    let encoded = encoder.encode_within(&table, &parts.sides).unwrap();
+    let encoded = encoder.encode_split(&table, &parts.sides).unwrap();
     for (column, name) in encoder.names().iter().enumerate().filter(|(_, name)| !name.contains(['=', ' '])) {
         let values = || parts.training.iter().map(|row| f64::from(encoded.matrix.row(*row as usize)[column]));
         let (count, sum, squares) =
@@ -613,15 +642,15 @@ fn pollution_is_encoded_with_lags_and_a_lead() {
     let (labels, notes) = target.labels(&table, &neighbours).unwrap();
     assert_eq!((labels.rows().len(), labels.counts()[1]), (43_824 - 2_067, 545));
     assert_eq!(notes[0].to_string(), "column `pm2.5`: 2066 rows are left out: their target values are missing");
-    let shares = Shares { test: 0.2, validation: 1.0 / 3.0 };
-    let (parts, _) = Split::Time(None).parts(&table, &labels, &shares, 0).unwrap();
-    let choice = Choice { lags: 2, lag_columns: list(&["pm2.5"]), ..Choice::default() };
+    let shares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
+    let (parts, _) = Split::Time(None).split_rows(&table, &labels, &shares, 0).unwrap();
+    let choice = EncodingOptions { lags: 2, lag_columns: list(&["pm2.5"]), ..EncodingOptions::default() };
     let (encoder, notes) = Encoder::fit(&table, &parts.training, &choice).unwrap();
     assert_eq!(notes[0].to_string(), "column `No`: dropped: it only numbers the rows; `keep` uses it anyway");
     let names = encoder.names();
     let place = |name: &str| names.iter().position(|other| other == name).unwrap();
     let (now, before, missing) = (place("pm2.5"), place("pm2.5 (2 before)"), place("pm2.5 (2 before) missing"));
-    let matrix = encoder.encode_within(&table, &parts.sides).unwrap().matrix;
+    let matrix = encoder.encode_split(&table, &parts.sides).unwrap().matrix;
     for row in 2..table.rows() {
         let (own, other) = (matrix.row(row), matrix.row(row - 2));
         let seen = parts.sides[row] == parts.sides[row - 2] && other[now + 1] == 0.0;

@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use scorewise_table::setting::{Setting, first_of, render};
-use scorewise_table::{Error, Note, Place};
+use scorewise_table::setting::{Setting, alternative_hints, render};
+use scorewise_table::{Error, Location, Note};
 
 fn option(name: &str, value: Option<&str>) -> Option<String> {
     Some(value.map_or(format!("--{name}"), |value| format!("--{name} {value}")))
@@ -15,7 +15,7 @@ fn option(name: &str, value: Option<&str>) -> Option<String> {
 #[test]
 fn each_front_end_writes_settings_its_own_way_and_does_not_change_column_names() {
     let hint = format!("give `{}`, or write `{}`", Setting("lag-columns"), Setting("split").to("time"));
-    let error = Error::data(Place::file("t--drop.csv").column("a--keep"), "odd", hint);
+    let error = Error::data(Location::file("t--drop.csv").column("a--keep"), "odd", hint);
     assert_eq!(
         error.to_string(),
         "t--drop.csv, column `a--keep`: odd\nhint: give `lag-columns`, or write `split time`"
@@ -32,14 +32,14 @@ fn each_front_end_writes_settings_its_own_way_and_does_not_change_column_names()
         error.render(&python),
         "t--drop.csv, column `a--keep`: odd\nhint: give `lag_columns`, or write `split=\"time\"`"
     );
-    let note = Note::of("b--keep", format!("dropped; `{}` uses it", Setting("keep")));
+    let note = Note::about_column("b--keep", format!("dropped; `{}` uses it", Setting("keep")));
     assert_eq!(note.to_string(), "column `b--keep`: dropped; `keep` uses it");
     assert_eq!(note.render(&option), "column `b--keep`: dropped; `--keep` uses it");
 }
 
 #[test]
 fn settings_in_nested_notes_are_rendered() {
-    let inner = Note::of("x", format!("`{}` chooses the other", Setting("positive")));
+    let inner = Note::about_column("x", format!("`{}` chooses the other", Setting("positive")));
     let outer = Note::new(format!("fold 2: {inner:#}"));
     assert_eq!(outer.render(&option), "fold 2: column `x`: `--positive` chooses the other");
 }
@@ -47,9 +47,9 @@ fn settings_in_nested_notes_are_rendered() {
 #[test]
 fn hints_about_settings_that_a_front_end_lacks_are_not_shown() {
     let missing = format!("add `{}` to read it as missing", Setting("missing").to("a"));
-    let error = |hint: &str| Error::data(Place::file("t.csv"), "`a` is not a number", hint);
+    let error = |hint: &str| Error::data(Location::file("t.csv"), "`a` is not a number", hint);
     let without_missing = |name: &str, value: Option<&str>| option(name, value).filter(|_| name != "missing");
-    let alternatives = first_of(&[missing.clone(), "name another column".into()]);
+    let alternatives = alternative_hints(&[missing.clone(), "name another column".into()]);
     assert_eq!(
         error(&alternatives).render(&option),
         "t.csv: `a` is not a number\nhint: add `--missing a` to read it as missing"
@@ -67,11 +67,11 @@ fn hints_about_settings_that_a_front_end_lacks_are_not_shown() {
 #[test]
 fn user_text_is_never_rendered_as_a_setting() {
     let with_markers = Setting("drop").to("x").to_string();
-    let error = Error::data(Place::file(&with_markers).column(&with_markers), "odd", "");
+    let error = Error::data(Location::file(&with_markers).column(&with_markers), "odd", "");
     assert!(!error.render(&option).contains("--"), "{}", error.render(&option));
     let given = Setting("target").to(&with_markers).to_string();
     assert_eq!(render(&given, &option).matches("--").count(), 1);
-    assert!(!Note::of(&with_markers, "odd").render(&option).contains("--"));
+    assert!(!Note::about_column(&with_markers, "odd").render(&option).contains("--"));
 }
 
 /// Libraries do not know how a front end writes a setting, so none of their strings contains `--name`; and a front end passes the plain

@@ -5,12 +5,12 @@
 use std::collections::HashSet;
 
 use scorewise_table::groups::{Neighbours, RowOrder};
-use scorewise_table::split::{Folds, NO_SIDE, Parts, Shares, Split};
+use scorewise_table::split::{CrossValidation, NO_SET, Split, SplitRows, SplitShares};
 use scorewise_table::table::{Category, Column, Table, Values};
 use scorewise_table::target::{Labels, Target};
 
-const PAPER: Shares = Shares { test: 0.2, validation: 1.0 / 3.0 };
-const FOLDS: Folds = Folds { folds: 5, repeats: 2, validation: 0.25 };
+const PAPER: SplitShares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
+const FOLDS: CrossValidation = CrossValidation { folds: 5, repeats: 2, validation: 0.25 };
 
 /// A table with a column of groups, and pseudo-random labels; every seventh row has no label.
 fn sample(rows: usize, groups: u32, classes: u32) -> (Table, Labels) {
@@ -30,16 +30,16 @@ fn sample(rows: usize, groups: u32, classes: u32) -> (Table, Labels) {
     (Table { file: "test.csv".into(), columns: vec![group, x], ..Table::default() }, labels)
 }
 
-fn parts(split: &str, table: &Table, labels: &Labels, shares: &Shares, seed: u64) -> Parts {
-    Split::parse(split).unwrap().parts(table, labels, shares, seed).unwrap().0
+fn parts(split: &str, table: &Table, labels: &Labels, shares: &SplitShares, seed: u64) -> SplitRows {
+    Split::parse(split).unwrap().split_rows(table, labels, shares, seed).unwrap().0
 }
 
-fn lists(parts: &Parts) -> [&Vec<u32>; 3] {
+fn lists(parts: &SplitRows) -> [&Vec<u32>; 3] {
     [&parts.training, &parts.validation, &parts.test]
 }
 
 /// Asserts that the sets are disjoint, sorted, consistent with `sides`, and together contain all labelled rows.
-fn assert_partition(parts: &Parts, labels: &Labels) {
+fn assert_partition(parts: &SplitRows, labels: &Labels) {
     let mut together: Vec<u32> = Vec::new();
     for (side, rows) in (0u8..).zip(lists(parts)) {
         assert!(rows.is_sorted());
@@ -114,7 +114,7 @@ fn a_class_of_three_rows_is_in_every_set() {
 fn a_share_of_zero_gives_an_empty_set() {
     let (table, labels) = sample(300, 30, 2);
     for split in ["random", "time", "group:patient"] {
-        let parts = parts(split, &table, &labels, &Shares { test: 0.0, validation: 0.5 }, 1);
+        let parts = parts(split, &table, &labels, &SplitShares { test: 0.0, validation: 0.5 }, 1);
         assert_partition(&parts, &labels);
         assert!(parts.test.is_empty() && !parts.validation.is_empty());
     }
@@ -142,7 +142,7 @@ fn groups_are_never_divided_and_shares_are_nearly_kept() {
 #[test]
 fn in_a_split_by_time_the_last_rows_are_the_test_set() {
     let (mut table, labels) = sample(700, 5, 2);
-    let (parts, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
+    let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &PAPER, 0).unwrap();
     assert_partition(&parts, &labels);
     assert_eq!(parts.test.len(), 120);
     assert!(parts.training.last() < parts.validation.first() && parts.validation.last() < parts.test.first());
@@ -151,14 +151,14 @@ fn in_a_split_by_time_the_last_rows_are_the_test_set() {
     // With a column of descending times, the first rows of the file are the test set.
     let values = Values::Time((0..700).map(|row| 1_000_000 - row).collect());
     table.columns.push(Column { name: "when".into(), values });
-    let (reversed, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
+    let (reversed, notes) = Split::Time(None).split_rows(&table, &labels, &PAPER, 0).unwrap();
     assert_partition(&reversed, &labels);
     assert!(
         reversed.test.last() < reversed.validation.first() && reversed.validation.last() < reversed.training.first()
     );
     assert_eq!(notes[0].to_string(), "column `when`: rows are split by its times; the file is not sorted by them");
     // By a column of numbers with repeated values: rows of the same value stay in the same set.
-    let (by_number, _) = Split::parse("time:x").unwrap().parts(&table, &labels, &PAPER, 0).unwrap();
+    let (by_number, _) = Split::parse("time:x").unwrap().split_rows(&table, &labels, &PAPER, 0).unwrap();
     assert_partition(&by_number, &labels);
     let Values::Number(x) = &table.columns[1].values else { panic!() };
     let range = |rows: &[u32]| {
@@ -174,9 +174,9 @@ fn rows_without_a_time_are_left_out() {
     let (mut table, labels) = sample(70, 5, 2);
     let time = |row: i64| if row == 10 { Values::NO_TIME } else { 1_600_000_000 + row };
     table.columns.push(Column { name: "when".into(), values: Values::Time((0..70).map(time).collect()) });
-    let (parts, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
+    let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &PAPER, 0).unwrap();
     assert!(lists(&parts).iter().all(|rows| !rows.contains(&10)));
-    assert_eq!(parts.sides[10], NO_SIDE);
+    assert_eq!(parts.sides[10], NO_SET);
     assert_eq!(notes[1].to_string(), "column `when`: 1 row is left out: it has no time");
 }
 
@@ -186,7 +186,7 @@ fn with_a_lead_no_label_comes_from_another_set() {
     let table = Table { columns: vec![Column { name: "x".into(), values }], ..Table::default() };
     let (target, _) = Target::parse("x > 25", &table, None, 3).unwrap();
     let (labels, _) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default()).unwrap()).unwrap();
-    let (parts, notes) = Split::Time(None).parts(&table, &labels, &PAPER, 0).unwrap();
+    let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &PAPER, 0).unwrap();
     let ahead = labels.ahead.as_ref().unwrap();
     for rows in lists(&parts) {
         assert!(rows.iter().all(|row| parts.sides[ahead[*row as usize] as usize] == parts.sides[*row as usize]));
@@ -195,7 +195,8 @@ fn with_a_lead_no_label_comes_from_another_set() {
     assert_eq!(lists(&parts).map(Vec::len).iter().sum::<usize>(), 100 - 3 - 2 * 3);
     assert_eq!(notes[1].to_string(), "6 rows are left out: their target lies in the next set");
     assert!(
-        lists(&Split::Random.parts(&table, &labels, &PAPER, 0).unwrap().0).map(Vec::len).iter().sum::<usize>() == 97
+        lists(&Split::Random.split_rows(&table, &labels, &PAPER, 0).unwrap().0).map(Vec::len).iter().sum::<usize>()
+            == 97
     );
 }
 
@@ -204,7 +205,7 @@ fn a_set_without_one_of_two_classes_is_refused_with_a_hint() {
     let (table, mut labels) = sample(100, 50, 2);
     labels.classes = (0..100).map(|row| u32::from(row < 10)).collect();
     let refused = |split: &str, labels: &Labels| {
-        Split::parse(split).unwrap().parts(&table, labels, &PAPER, 0).unwrap_err().to_string()
+        Split::parse(split).unwrap().split_rows(&table, labels, &PAPER, 0).unwrap_err().to_string()
     };
     assert_eq!(
         refused("time", &labels),
@@ -226,7 +227,7 @@ fn one_of_many_classes_may_be_absent_from_the_test_set_with_a_note() {
     let (table, _) = sample(100, 5, 2);
     let classes = (0..100).map(|row| if row == 0 { 2 } else { row % 2 }).collect();
     let labels = Labels { classes, names: vec!["a".into(), "b".into(), "c".into()], ahead: None };
-    let (parts, notes) = Split::Random.parts(&table, &labels, &PAPER, 0).unwrap();
+    let (parts, notes) = Split::Random.split_rows(&table, &labels, &PAPER, 0).unwrap();
     assert!(parts.training.contains(&0));
     let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     assert_eq!(notes, ["the validation set has no rows of class `c`", "the test set has no rows of class `c`"]);
@@ -268,7 +269,7 @@ fn every_row_is_tested_once_in_every_repeat() {
 #[test]
 fn folds_by_time_are_trained_on_earlier_rows() {
     let (table, labels) = sample(1200, 5, 2);
-    let folds = Folds { repeats: 1, ..FOLDS };
+    let folds = CrossValidation { repeats: 1, ..FOLDS };
     let (found, _) = Split::Time(None).folds(&table, &labels, &folds, 0).unwrap();
     assert_eq!(found.len(), 5);
     let labelled = labels.rows();
@@ -294,10 +295,10 @@ fn invalid_settings_are_refused() {
     }
     assert_eq!(Split::parse("group: a:b ").unwrap(), Split::Group("a:b".into()));
     let (table, labels) = sample(100, 2, 2);
-    let refused = |split: Split, shares| split.parts(&table, &labels, &shares, 0).unwrap_err().to_string();
+    let refused = |split: Split, shares| split.split_rows(&table, &labels, &shares, 0).unwrap_err().to_string();
     for share in [-0.1, 1.0, f64::NAN, f64::INFINITY] {
-        assert!(refused(Split::Random, Shares { test: share, ..PAPER }).starts_with("test: "));
-        assert!(refused(Split::Random, Shares { validation: share, ..PAPER }).starts_with("validation: "));
+        assert!(refused(Split::Random, SplitShares { test: share, ..PAPER }).starts_with("test: "));
+        assert!(refused(Split::Random, SplitShares { validation: share, ..PAPER }).starts_with("validation: "));
     }
     assert_eq!(
         refused(Split::Group("patient".into()), PAPER),
@@ -306,9 +307,9 @@ fn invalid_settings_are_refused() {
     assert!(refused(Split::Group("pateint".into()), PAPER).contains("did you mean `patient`?"));
     assert!(refused(Split::Time(Some("patient".into())), PAPER).contains("holds neither times nor numbers"));
     let folds = |split: Split, folds| split.folds(&table, &labels, &folds, 0).unwrap_err().to_string();
-    assert!(folds(Split::Random, Folds { folds: 1, ..FOLDS }).starts_with("folds: "));
-    assert!(folds(Split::Random, Folds { folds: 90, ..FOLDS }).starts_with("folds: "));
-    assert!(folds(Split::Random, Folds { repeats: 0, ..FOLDS }).starts_with("repeats: "));
+    assert!(folds(Split::Random, CrossValidation { folds: 1, ..FOLDS }).starts_with("folds: "));
+    assert!(folds(Split::Random, CrossValidation { folds: 90, ..FOLDS }).starts_with("folds: "));
+    assert!(folds(Split::Random, CrossValidation { repeats: 0, ..FOLDS }).starts_with("repeats: "));
     assert!(folds(Split::Time(None), FOLDS).starts_with("repeats: "));
-    assert!(folds(Split::Random, Folds { validation: 1.0, ..FOLDS }).starts_with("validation: "));
+    assert!(folds(Split::Random, CrossValidation { validation: 1.0, ..FOLDS }).starts_with("validation: "));
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use scorewise_table::Error;
-use scorewise_table::table::{BuiltIn, Kind, Lines, Reader, Reading, Source, Table, Values, nearest, read};
+use scorewise_table::table::{BuiltIn, ColumnKind, Lines, Reader, Reading, Source, Table, Values, nearest, read};
 
 use self::table_files::{ScratchFolder, gzip, strings};
 
@@ -29,13 +29,13 @@ fn defaults() -> Reading {
 }
 
 fn numbers(table: &Table, name: &str) -> Vec<f64> {
-    match &table.need(name).unwrap().values {
+    match &table.required_column(name).unwrap().values {
         Values::Number(values) => values.clone(),
         other => panic!("{name} holds {:?}", other.kind()),
     }
 }
 
-fn kinds(table: &Table) -> Vec<(&str, Kind)> {
+fn kinds(table: &Table) -> Vec<(&str, ColumnKind)> {
     table.columns.iter().map(|column| (column.name.as_str(), column.values.kind())).collect()
 }
 
@@ -43,16 +43,16 @@ fn kinds(table: &Table) -> Vec<(&str, Kind)> {
 fn adult_has_the_documented_rows_levels_and_missing_values() {
     let adult = read(&Source::parse("adult"), &defaults()).unwrap();
     assert_eq!(adult.rows(), 32561);
-    let Values::Category(income) = &adult.need("income").unwrap().values else { panic!() };
+    let Values::Category(income) = &adult.required_column("income").unwrap().values else { panic!() };
     assert_eq!(income.levels, ["<=50K", ">50K"]);
     assert_eq!(income.codes.iter().filter(|code| **code == 1).count(), 7841);
     for (name, missing) in [("workclass", 1836), ("occupation", 1843), ("native-country", 583), ("age", 0)] {
-        let values = &adult.need(name).unwrap().values;
+        let values = &adult.required_column(name).unwrap().values;
         assert_eq!((0..adult.rows()).filter(|row| values.is_missing(*row)).count(), missing, "{name}");
     }
     let numeric = ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"];
     for (name, kind) in kinds(&adult) {
-        assert_eq!(kind == Kind::Number, numeric.contains(&name), "{name}");
+        assert_eq!(kind == ColumnKind::Number, numeric.contains(&name), "{name}");
     }
     assert_eq!(numbers(&adult, "age")[..3], [39.0, 50.0, 38.0]);
     assert_eq!(adult.lines, Lines::From(1));
@@ -62,7 +62,7 @@ fn adult_has_the_documented_rows_levels_and_missing_values() {
 fn adult_test_is_read_without_its_first_line_and_the_dots_after_labels() {
     let test = read(&Source::parse("adult-test"), &defaults()).unwrap();
     assert_eq!(test.rows(), 16281);
-    let Values::Category(income) = &test.need("income").unwrap().values else { panic!() };
+    let Values::Category(income) = &test.required_column("income").unwrap().values else { panic!() };
     assert_eq!(income.levels, ["<=50K", ">50K"]);
     assert_eq!(income.codes.iter().filter(|code| **code == 1).count(), 3846);
     assert_eq!(test.place(0).to_string(), "adult-test:2");
@@ -75,7 +75,7 @@ fn pollution_has_the_documented_rows_and_missing_values() {
     let dust = numbers(&pollution, "pm2.5");
     assert_eq!(dust.iter().filter(|value| value.is_nan()).count(), 2067);
     assert_eq!(dust.iter().filter(|value| **value > 400.0).count(), 545);
-    assert_eq!(pollution.columns.iter().filter(|column| column.values.kind() == Kind::Category).count(), 1);
+    assert_eq!(pollution.columns.iter().filter(|column| column.values.kind() == ColumnKind::Category).count(), 1);
     assert_eq!(pollution.place(0).line, Some(2));
 }
 
@@ -112,8 +112,12 @@ fn a_file_like_uci_air_quality_is_read_without_editing() {
     let content = "Date;Time;CO(GT);NOx(GT);;\r\n10/03/2004;18.00.00;2,6;166;;\r\n10/03/2004;19.00.00;-200;-200,0;;\r\n\
                    31/03/2004;20.00.00;2,2;131;;\r\n;;;;;\r\n;;;;;\r\n";
     let table = read_text(content, &Reading { missing: vec!["-200".into()], ..defaults() }).unwrap();
-    let expected =
-        [("Date", Kind::Time), ("Time", Kind::Category), ("CO(GT)", Kind::Number), ("NOx(GT)", Kind::Number)];
+    let expected = [
+        ("Date", ColumnKind::Time),
+        ("Time", ColumnKind::Category),
+        ("CO(GT)", ColumnKind::Number),
+        ("NOx(GT)", ColumnKind::Number),
+    ];
     assert_eq!(kinds(&table), expected);
     // Lines of delimiters at the end of the file are rows too.
     assert_eq!(table.rows(), 5);
@@ -121,7 +125,7 @@ fn a_file_like_uci_air_quality_is_read_without_editing() {
     assert_eq!((carbon[0], carbon[1].is_nan(), carbon[2]), (2.6, true, 2.2));
     assert!(numbers(&table, "NOx(GT)")[1].is_nan());
     // 2004-03-10 is 12487 days after 1970-01-01.
-    let Values::Time(date) = &table.need("Date").unwrap().values else { panic!() };
+    let Values::Time(date) = &table.required_column("Date").unwrap().values else { panic!() };
     let none = Values::NO_TIME;
     assert_eq!(date, &[12487 * 86400, 12487 * 86400, 12508 * 86400, none, none]);
 }
@@ -132,7 +136,10 @@ fn none_and_null_are_classes_and_other_markers_are_missing() {
     let class = strings(&table, "class");
     assert_eq!(class, [Some("None".into()), None, Some("null".into()), None]);
     assert_eq!(numbers(&table, "x").iter().filter(|value| value.is_nan()).count(), 3);
-    assert_eq!(table.need("b").unwrap().values, Values::Boolean(vec![Some(true), Some(false), Some(true), None]));
+    assert_eq!(
+        table.required_column("b").unwrap().values,
+        Values::Boolean(vec![Some(true), Some(false), Some(true), None])
+    );
 }
 
 #[test]
@@ -141,8 +148,8 @@ fn the_month_comes_first_if_a_date_shows_it() {
         read_text("t,u\n01/02/2010,01/02/2010 00:00:10\n01/31/2010,2010-02-01T00:00:10\n", &defaults()).unwrap();
     // 2010-01-01 is 14610 days after 1970-01-01.
     let days = |day: i64| (14609 + day) * 86400;
-    assert_eq!(table.need("t").unwrap().values, Values::Time(vec![days(2), days(31)]));
-    assert_eq!(table.need("u").unwrap().values, Values::Time(vec![days(32) + 10, days(32) + 10]));
+    assert_eq!(table.required_column("t").unwrap().values, Values::Time(vec![days(2), days(31)]));
+    assert_eq!(table.required_column("u").unwrap().values, Values::Time(vec![days(32) + 10, days(32) + 10]));
 }
 
 #[test]
@@ -175,13 +182,14 @@ fn a_header_that_looks_like_a_row_is_noted() {
 
 #[test]
 fn requested_kinds_and_columns_are_used() {
-    let kinds_of = BTreeMap::from([("zip".to_string(), Kind::Category), ("flag".to_string(), Kind::Boolean)]);
+    let kinds_of =
+        BTreeMap::from([("zip".to_string(), ColumnKind::Category), ("flag".to_string(), ColumnKind::Boolean)]);
     let only = Some(vec!["flag".to_string(), "zip".to_string()]);
     let table =
         read_text("zip,flag,rest\n01234,1,x\n99999,0,y\n", &Reading { kinds: kinds_of, only, ..defaults() }).unwrap();
-    assert_eq!(kinds(&table), [("zip", Kind::Category), ("flag", Kind::Boolean)]);
+    assert_eq!(kinds(&table), [("zip", ColumnKind::Category), ("flag", ColumnKind::Boolean)]);
     assert_eq!(strings(&table, "zip")[0], Some("01234".into()));
-    assert_eq!(table.need("flag").unwrap().values, Values::Boolean(vec![Some(true), Some(false)]));
+    assert_eq!(table.required_column("flag").unwrap().values, Values::Boolean(vec![Some(true), Some(false)]));
 }
 
 #[test]
@@ -256,7 +264,7 @@ fn a_wrong_delimiter_is_reported() {
 fn a_missing_column_is_reported_with_a_similar_name() {
     let pollution = read(&Source::parse("pollution"), &defaults()).unwrap();
     assert_eq!(
-        pollution.need("pm25").unwrap_err().to_string(),
+        pollution.required_column("pm25").unwrap_err().to_string(),
         "pollution: has no column `pm25`\nhint: did you mean `pm2.5`?"
     );
     let error = read_text("a,b\n1,2\n", &Reading { only: Some(vec!["target".into()]), ..defaults() }).unwrap_err();
@@ -394,7 +402,7 @@ mod columnar {
     }
 
     fn check(table: &Table, rows: usize) {
-        use Kind::{Boolean, Category, Number, Time};
+        use ColumnKind::{Boolean, Category, Number, Time};
         let expected = [
             ("count", Number),
             ("half", Number),
@@ -419,10 +427,16 @@ mod columnar {
         check_last("money", row as f64 / 4.0);
         assert_eq!(strings(table, "label")[..4], [Some("low".into()), Some("high".into()), None, Some("low".into())]);
         assert_eq!(strings(table, "code")[row], Some(["low", "high"][row % 2].into()));
-        let Values::Boolean(flag) = &table.need("flag").unwrap().values else { panic!() };
+        let Values::Boolean(flag) = &table.required_column("flag").unwrap().values else { panic!() };
         assert_eq!(flag[..4], [Some(true), None, Some(true), Some(false)]);
-        assert_eq!(table.need("day").unwrap().values, Values::Time((0..rows as i64).map(|row| row * 86400).collect()));
-        assert_eq!(table.need("time").unwrap().values, Values::Time((0..rows as i64).map(|row| row * 3 / 2).collect()));
+        assert_eq!(
+            table.required_column("day").unwrap().values,
+            Values::Time((0..rows as i64).map(|row| row * 86400).collect())
+        );
+        assert_eq!(
+            table.required_column("time").unwrap().values,
+            Values::Time((0..rows as i64).map(|row| row * 3 / 2).collect())
+        );
     }
 
     fn parquet(batch: &RecordBatch, properties: WriterProperties) -> Vec<u8> {
@@ -477,7 +491,8 @@ mod columnar {
         let missing = read(&source, &Reading { missing: vec!["inf".into()], ..defaults() }).unwrap();
         assert!(missing.columns[0].values.is_missing(4321));
         let source = folder.file("all.parquet", parquet(&self::batch(100), WriterProperties::new()));
-        let forced = BTreeMap::from([("count".to_string(), Kind::Category), ("flag".to_string(), Kind::Number)]);
+        let forced =
+            BTreeMap::from([("count".to_string(), ColumnKind::Category), ("flag".to_string(), ColumnKind::Number)]);
         let table = read(&source, &Reading { kinds: forced, ..defaults() }).unwrap();
         assert_eq!(strings(&table, "count")[2..5], [Some("2".into()), None, Some("4".into())]);
         assert_eq!(numbers(&table, "flag")[..1], [1.0]);

@@ -4,7 +4,7 @@
 
 use scorewise_table::groups::{Neighbours, RowOrder};
 use scorewise_table::table::{Category, Column, Lines, Table, Values};
-use scorewise_table::target::{Comparison, Labels, Literal, Rule, Target};
+use scorewise_table::target::{ComparisonOperator, ConditionValue, LabelRule, Labels, Target};
 
 fn number(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Number(values.to_vec()) }
@@ -67,10 +67,10 @@ fn column_names_may_contain_spaces_brackets_and_operators() {
         assert_eq!(parse(name, &table).column, name);
         for text in [format!("{name} >= 1"), format!("{name}>=1"), format!("\"{name}\" >= 1"), format!("'{name}'>=1")] {
             let target = parse(&text, &table);
-            let Rule::Condition { comparison, with } = &target.rule else { panic!("{text}") };
+            let LabelRule::Condition { comparison, with } = &target.rule else { panic!("{text}") };
             assert_eq!(
                 (target.column.as_str(), *comparison, with),
-                (name, Comparison::AtLeast, &Literal::Number(1.0)),
+                (name, ComparisonOperator::AtLeast, &ConditionValue::Number(1.0)),
                 "{text}"
             );
         }
@@ -227,9 +227,15 @@ fn targets_are_unchanged_after_a_json_round_trip_and_invalid_ones_are_refused() 
         assert_eq!(serde_json::from_str::<Target>(&written).unwrap(), target);
     }
     let problem = |rule| Target { column: "x".into(), rule, lead: 0 }.check().unwrap_err();
-    let condition = |comparison, with| Rule::Condition { comparison, with };
-    assert_eq!(problem(Rule::Classes(vec!["a".into()])), "the target has 1 classes; 2 to 100 are allowed");
-    assert_eq!(problem(Rule::Classes(vec!["a".into(), "a".into()])), "the class `a` is listed twice");
-    assert_eq!(problem(condition(Comparison::Above, Literal::Number(MISSING))), "the condition compares with NaN");
-    assert_eq!(problem(condition(Comparison::Above, Literal::Text("a".into()))), "text cannot be compared with >");
+    let condition = |comparison, with| LabelRule::Condition { comparison, with };
+    assert_eq!(problem(LabelRule::Classes(vec!["a".into()])), "the target has 1 classes; 2 to 100 are allowed");
+    assert_eq!(problem(LabelRule::Classes(vec!["a".into(), "a".into()])), "the class `a` is listed twice");
+    assert_eq!(
+        problem(condition(ComparisonOperator::Above, ConditionValue::Number(MISSING))),
+        "the condition compares with NaN"
+    );
+    assert_eq!(
+        problem(condition(ComparisonOperator::Above, ConditionValue::Text("a".into()))),
+        "text cannot be compared with >"
+    );
 }

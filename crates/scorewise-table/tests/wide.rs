@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
-use scorewise_table::encode::{Choice, Encoder};
+use scorewise_table::encode::{Encoder, EncodingOptions};
 use scorewise_table::table::{Column, Reading, Source, Table, Values, read};
 
 use self::table_files::ScratchFolder;
@@ -78,12 +78,17 @@ fn a_wide_table_can_be_read_from_every_format() {
 fn a_wide_table_can_be_encoded_with_thousands_of_names_in_the_settings() {
     let table = table();
     let rows: Vec<u32> = (0..ROWS as u32).collect();
-    let choice = Choice { drop: even_columns(), ..Choice::default() };
+    let choice = EncodingOptions { drop: even_columns(), ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
     assert_eq!(encoder.inputs.len(), COLUMNS / 2);
     let lagged: Vec<String> = (0..COLUMNS).skip(1).step_by(2).map(name).collect();
-    let choice =
-        Choice { drop: even_columns(), keep: lagged.clone(), lags: 1, lag_columns: lagged, ..Choice::default() };
+    let choice = EncodingOptions {
+        drop: even_columns(),
+        keep: lagged.clone(),
+        lags: 1,
+        lag_columns: lagged,
+        ..EncodingOptions::default()
+    };
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
     assert_eq!(encoder.inputs.len(), COLUMNS);
     let columns: HashSet<&str> = encoder.columns().into_iter().map(|(name, _)| name).collect();

@@ -39,7 +39,7 @@ fn main() {
             match undisturbed {
                 all if all == rounds.len() => println!(),
                 few if few < MIN_UNDISTURBED => {
-                    println!("; only {few} of {MAX_ROUNDS} rounds had the core to themselves")
+                    println!("; only {few} of {MAX_ROUNDS} rounds had the core to themselves");
                 }
                 some => {
                     let summary = summary(&rounds.iter().filter(|round| round.is_undisturbed));

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use scorewise_table::table::{Source, read};
 use scorewise_train::model::{Model, Predictor};
-use scorewise_train::{Matrix, Place, onnx};
+use scorewise_train::{Location, Matrix, onnx};
 use serde_json::json;
 
 const ROWS: usize = 2000;
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn write(folder: &Path, model: &Model, values: &[f32], matrix: &Matrix) -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let predictor = Predictor::new(model);
-    let probabilities = predictor.probabilities(matrix, |_| Place::default())?;
+    let probabilities = predictor.probabilities(matrix, |_| Location::default())?;
     let labels = predictor.labels(&probabilities);
     let case = json!({
         "rows": matrix.rows(), "features": matrix.columns(), "outputs": predictor.outputs(), "classes": model.classes,

@@ -73,4 +73,4 @@ pub mod train;
 pub mod reproduce;
 
 pub use model::Model;
-pub use scorewise_table::{Error, Matrix, Note, Place, Result};
+pub use scorewise_table::{Error, Location, Matrix, Note, Result};

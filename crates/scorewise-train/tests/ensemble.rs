@@ -10,7 +10,7 @@ use patterns::{TestData, TrainingSetup, blobs, disc, fit_all, layers, score_loss
 use scorewise::multiclass::SimplexLoss;
 use scorewise::sweep::{Bootstrap, Resampling};
 use scorewise::{Purpose, Score, stream};
-use scorewise_table::split::{Shares, Split};
+use scorewise_table::split::{Split, SplitShares};
 use scorewise_table::table::{Column, Table, Values};
 use scorewise_table::target::Labels;
 use scorewise_train::Matrix;
@@ -220,7 +220,8 @@ fn initial_weights_split_and_bootstrap_use_independent_random_numbers() {
         let labels = Labels { classes, names, ahead: None };
         let column = Column { name: "x".into(), values: Values::Number(vec![0.0; ROWS]) };
         let table = Table { columns: vec![column], ..Table::default() };
-        let (parts, _) = Split::Random.parts(&table, &labels, &Shares { test: 0.5, validation: 0.25 }, seed).unwrap();
+        let (parts, _) =
+            Split::Random.split_rows(&table, &labels, &SplitShares { test: 0.5, validation: 0.25 }, seed).unwrap();
         for class in 0..2 {
             let mut order: Vec<u32> = (0..ROWS as u32).filter(|row| row % 2 == class).collect();
             for (index, unit) in (1..order.len()).rev().zip(&units) {

@@ -9,12 +9,12 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use scorewise_table::encode::{Coding, Encoder, Input};
+use scorewise_table::encode::{ColumnEncoding, Encoder, InputColumn};
 use scorewise_table::groups::RowOrder;
 use scorewise_table::output::{OutputKind, Outputs};
-use scorewise_table::table::{Kind, Reading};
-use scorewise_table::target::{Rule, Target};
-use scorewise_train::Place;
+use scorewise_table::table::{ColumnKind, Reading};
+use scorewise_table::target::{LabelRule, Target};
+use scorewise_train::Location;
 use scorewise_train::learner::Member;
 use scorewise_train::model::{Decision, Model, Predictor, ThresholdSource};
 use scorewise_train::network::{Dense, Network, NetworkShape};
@@ -85,11 +85,11 @@ fn every_model_is_read_back_unchanged() {
 
 #[test]
 fn the_documented_example_matches_the_written_file() {
-    let number = |column: &str, mean, deviation| Input {
+    let number = |column: &str, mean, deviation| InputColumn {
         column: column.into(),
-        kind: Kind::Number,
+        kind: ColumnKind::Number,
         lag: 0,
-        coding: Coding::Number { mean, deviation, indicator: false },
+        coding: ColumnEncoding::Number { mean, deviation, indicator: false },
     };
     let classes = vec!["quiet".to_owned(), "storm".to_owned()];
     let layer = Dense { inputs: 2, outputs: 1, weights: vec![-1.25, 0.5], biases: vec![0.125] };
@@ -100,7 +100,7 @@ fn the_documented_example_matches_the_written_file() {
             inputs: vec![number("bz", -0.7, 5.25), number("speed", 431.5, 98.0)],
             order: Default::default(),
         },
-        target: Target { column: "state".into(), rule: Rule::Classes(classes.clone()), lead: 1 },
+        target: Target { column: "state".into(), rule: LabelRule::Classes(classes.clone()), lead: 1 },
         classes,
         members: vec![Member::Network(Network::from_layers(&[layer]).unwrap())],
         score: "tss".into(),
@@ -351,7 +351,7 @@ fn a_model_that_could_not_be_loaded_is_not_written() {
     mismatched.members.push(Member::Network(Network::glorot(NetworkShape::new(11, &[4], 1).unwrap(), 1)));
     let mut constant = good.clone();
     if let Some(input) = constant.encoder.inputs.last_mut() {
-        input.coding = Coding::Number { mean: 0.0, deviation: 0.0, indicator: false };
+        input.coding = ColumnEncoding::Number { mean: 0.0, deviation: 0.0, indicator: false };
     }
     let undecided = Model { decision: Decision::at(f64::NAN, ThresholdSource::Given, ""), ..good };
     for (model, expected) in [
@@ -462,7 +462,7 @@ fn symbolic_links_and_permissions_are_preserved() {
 fn a_probability_is_the_mean_over_the_members() {
     let model = models::binary(12, &[4], 3, 0.3);
     let (_, matrix) = models::rows(12, 5000, 1); // more than one chunk
-    let place = |_| Place::file("t.csv");
+    let place = |_| Location::file("t.csv");
     let mean = Predictor::new(&model).probabilities(&matrix, place).unwrap();
     let alone: Vec<Vec<f64>> = model
         .members
@@ -483,7 +483,7 @@ fn probabilities_of_classes_sum_to_one_and_follow_the_logits() {
     let model = models::classes(9, &[], 4, 1, Decision::Greatest);
     let (values, matrix) = models::rows(9, 50, 2);
     let predictor = Predictor::new(&model);
-    let probabilities = predictor.probabilities(&matrix, |_| Place::default()).unwrap();
+    let probabilities = predictor.probabilities(&matrix, |_| Location::default()).unwrap();
     let layer = &models::network_of(&model.members[0]).to_layers()[0];
     for (row, p) in values.chunks(9).zip(probabilities.chunks(predictor.outputs())) {
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-15);
@@ -507,7 +507,7 @@ fn a_row_that_overflows_f32_is_named() {
     layers[1].weights = vec![1e30, -1e30, 0.0];
     model.members = vec![Member::Network(Network::from_layers(&layers).unwrap())];
     let matrix = scorewise_train::Matrix::new(1, &[0.0, 1e30]).unwrap();
-    let place = |row: usize| Place { line: Some(row as u64 + 2), ..Place::file("t.csv") };
+    let place = |row: usize| Location { line: Some(row as u64 + 2), ..Location::file("t.csv") };
     let error = Predictor::new(&model).probabilities(&matrix, place).unwrap_err().to_string();
     let problem = "its values are so large that the prediction is not a number";
     assert_eq!(error, format!("t.csv:3: {problem}\nhint: correct or remove the row"));

@@ -12,7 +12,7 @@ use std::cell::Cell;
 
 use models::random_bits;
 use scorewise_train::model::{Decision, Model, Predictor};
-use scorewise_train::{Place, onnx};
+use scorewise_train::{Location, onnx};
 use serde_json::{Value, json};
 
 /// The documented peak memory in bytes: this multiple of the file size, plus a constant.
@@ -90,7 +90,7 @@ fn check_loading(bytes: &[u8], what: &str) -> bool {
             let features = model.encoder.width();
             let (_, matrix) = models::rows(features, 3, 1);
             let predictor = Predictor::new(&model);
-            if let Ok(probabilities) = predictor.probabilities(&matrix, |_| Place::default()) {
+            if let Ok(probabilities) = predictor.probabilities(&matrix, |_| Location::default()) {
                 assert!(probabilities.iter().all(|p| (0.0..=1.0 + 1e-12).contains(p)), "{what}");
                 let labels = predictor.labels(&probabilities);
                 assert!(labels.iter().all(|label| (*label as usize) < model.classes.len()), "{what}");
@@ -179,7 +179,7 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
         let same = originals.iter().position(|original| *original == bytes).unwrap_or(index);
         let prediction_bits = |model: &Model| -> Vec<u64> {
             let (_, matrix) = models::rows(models[same].encoder.width(), 50, 1);
-            let probabilities = Predictor::new(model).probabilities(&matrix, |_| Place::default()).unwrap();
+            let probabilities = Predictor::new(model).probabilities(&matrix, |_| Location::default()).unwrap();
             probabilities.into_iter().map(f64::to_bits).collect()
         };
         assert_eq!(prediction_bits(&model), prediction_bits(&models[same]), "{what}");

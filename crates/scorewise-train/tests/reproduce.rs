@@ -166,8 +166,7 @@ fn a_truncated_results_file_is_completed_to_the_same_bits() {
     let path = file("truncated");
     let run = |threads: usize| {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
-        let trials =
-            perform(&data, &all, 5, &Cpu { threads: threads }, &journal, |_, _, _| (), || false).unwrap().unwrap();
+        let trials = perform(&data, &all, 5, &Cpu { threads }, &journal, |_, _, _| (), || false).unwrap().unwrap();
         journal.finish().unwrap();
         (trials.iter().map(without_duration).collect::<Vec<_>>(), fs::read(&path).unwrap())
     };

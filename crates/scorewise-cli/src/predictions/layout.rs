@@ -1,7 +1,7 @@
 //! The meaning of the columns of a table of predictions, by their names.
 
-use scorewise_table::table::{Kind, Reading, nearest};
-use scorewise_train::{Error, Place, Result};
+use scorewise_table::table::{ColumnKind, Reading, nearest};
+use scorewise_train::{Error, Location, Result};
 
 use super::PredictionColumns;
 use super::labels::is_same_label;
@@ -50,7 +50,7 @@ impl Layout {
         probabilities: &[String],
     ) -> Result<Self> {
         let has = |name: &str| names.contains(&name);
-        let data_error = |problem: String, hint: String| Error::data(Place::file(file), problem, hint);
+        let data_error = |problem: String, hint: String| Error::data(Location::file(file), problem, hint);
         let is_from_predict = has(DECISION) && has(SCORE);
         let classes: Vec<String> = match is_from_predict && !has(PROBABILITY) {
             true => names.iter().filter_map(|name| name.strip_prefix(PROBABILITY_OF)).map(str::to_owned).collect(),
@@ -102,9 +102,9 @@ impl Layout {
     /// Sets which columns are read and their types.
     pub(super) fn apply(&self, names: &[&str], reading: &mut Reading) {
         let numbers = self.probabilities.iter().chain(&self.weight).map(String::as_str).chain([THRESHOLD]);
-        reading.kinds.extend(numbers.map(|name| (name.to_owned(), Kind::Number)));
+        reading.kinds.extend(numbers.map(|name| (name.to_owned(), ColumnKind::Number)));
         let strings = [SCORE, NEGATIVE, POSITIVE];
-        reading.kinds.extend(strings.map(|name| (name.to_owned(), Kind::Category)));
+        reading.kinds.extend(strings.map(|name| (name.to_owned(), ColumnKind::Category)));
         let mut only = vec![self.label.clone()];
         only.extend(self.probabilities.iter().chain(&self.weight).cloned());
         if self.is_from_predict {
@@ -117,10 +117,10 @@ impl Layout {
         }
         if !self.classes.is_empty() {
             only.push(DECISION.into());
-            reading.kinds.insert(DECISION.into(), Kind::Category);
+            reading.kinds.insert(DECISION.into(), ColumnKind::Category);
         }
         if !self.classes.is_empty() || self.is_one_versus_rest {
-            reading.kinds.insert(self.label.clone(), Kind::Category);
+            reading.kinds.insert(self.label.clone(), ColumnKind::Category);
         }
         reading.only = Some(only);
     }

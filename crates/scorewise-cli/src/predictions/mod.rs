@@ -15,10 +15,10 @@ use scorewise::multiclass::MultiScore;
 use scorewise_report::document::DataSource;
 use scorewise_report::evaluation::{FloatColumn, class_predictions_data, predictions_data, unnamed_classes};
 use scorewise_table::names::missing_columns;
-use scorewise_table::spreadsheet::spreadsheet_text;
+use scorewise_table::spreadsheet::unescape_formula;
 use scorewise_table::table::{Category, Column, Reader, Reading, Source, Table, Values};
 use scorewise_train::plan::multi_score;
-use scorewise_train::{Error, Place, Result};
+use scorewise_train::{Error, Location, Result};
 
 pub use floats::FloatValues;
 use floats::checked_values;
@@ -82,7 +82,7 @@ impl PredictionTable {
                 let problem = format!("has predictions for {} classes", predictions.classes.len());
                 let example = predictions.classes.first().map_or("CLASS", String::as_str);
                 let hint = format!("select one class against all others: --positive \"{}\"", example.escape_debug());
-                Err(Error::data(Place::file(&predictions.file), problem, hint))
+                Err(Error::data(Location::file(&predictions.file), problem, hint))
             }
         }
     }
@@ -199,7 +199,7 @@ fn add_constant(table: &Table, name: &str, constant: &mut ColumnConstant<String>
         for code in codes {
             if last != Some(*code) {
                 last = Some(*code);
-                levels.get(*code as usize).into_iter().for_each(|text| constant.add(spreadsheet_text(text).to_owned()));
+                levels.get(*code as usize).into_iter().for_each(|text| constant.add(unescape_formula(text).to_owned()));
             }
         }
     }
@@ -317,7 +317,7 @@ fn read_classes(name: String, reader: Reader, layout: &Layout) -> Result<ClassPr
             let column = required_column(&table, name)?;
             for row in 0..column.values.len() {
                 let text = column.values.text(row);
-                let class = class_indices.get(text.as_str()).or_else(|| class_indices.get(spreadsheet_text(&text)));
+                let class = class_indices.get(text.as_str()).or_else(|| class_indices.get(unescape_formula(&text)));
                 let Some(class) = class else {
                     let problem =
                         format!("`{}` is not one of the classes with a probability column", text.escape_debug());
@@ -361,14 +361,14 @@ fn rows_with_label(table: Table, label: &str, unlabelled: &mut usize) -> Result<
     }
     let known: Vec<usize> = (0..values.len()).filter(|row| !values.is_missing(*row)).collect();
     *unlabelled += values.len() - known.len();
-    Ok(table.taken(&known))
+    Ok(table.select_rows(&known))
 }
 
 /// Prints how many rows have no label; an error if no row has one.
 fn note_unlabelled_rows(file: &str, rows: usize, unlabelled: usize) -> Result<()> {
     if rows == 0 {
         let problem = if unlabelled == 0 { "has no rows; at least one is needed" } else { "no row has a label" };
-        return Err(Error::data(Place::file(file), problem, ""));
+        return Err(Error::data(Location::file(file), problem, ""));
     }
     match unlabelled {
         0 => {}
@@ -386,7 +386,7 @@ fn required_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
     table.column(name).ok_or_else(|| {
         let available: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let (problem, hint) = missing_columns(&[name], &available);
-        Error::data(Place::file(&table.file), problem, hint)
+        Error::data(Location::file(&table.file), problem, hint)
     })
 }
 
@@ -446,7 +446,7 @@ impl BinaryPredictions {
 
     /// Appends the forecasts of another file; it must have the same number of rows with the same labels.
     pub fn join(&mut self, other: BinaryPredictions) -> Result<()> {
-        let place = || Place::file(&other.file);
+        let place = || Location::file(&other.file);
         let hint = "both files must have the same rows in the same order";
         if self.labels.len() != other.labels.len() {
             let problem = format!("has {0} rows, but {2} has {1}", other.labels.len(), self.labels.len(), self.file);
@@ -456,7 +456,7 @@ impl BinaryPredictions {
             let name = |label: bool| if label { "positive" } else { "negative" };
             let (here, there) = (name(other.labels[row]), name(self.labels[row]));
             let problem = format!("the label is {here}, but it is {there} in {}", self.file);
-            return Err(Error::data(Place { row: Some(row as u64 + 1), ..place() }, problem, hint));
+            return Err(Error::data(Location { row: Some(row as u64 + 1), ..place() }, problem, hint));
         }
         self.forecasts.extend(other.forecasts);
         self.unify_float_type();

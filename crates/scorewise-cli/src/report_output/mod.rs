@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use scorewise_report::document::Document;
 use scorewise_report::{figures, page};
-use scorewise_table::output::{OutputKind, Outputs, SafeFile, SafeFolder};
+use scorewise_table::output::{AtomicFile, OutputFolder, OutputKind, Outputs};
 use scorewise_table::table::Source;
-use scorewise_train::{Error, Place};
+use scorewise_train::{Error, Location};
 
 use crate::outcome::{Failure, note};
 
@@ -33,8 +33,8 @@ pub const OVERWRITE: &str = "overwrite";
 /// The opened output files, so that a path that cannot be written is reported before any work is done.
 #[derive(Debug)]
 pub struct ReportFiles {
-    report: Option<(PathBuf, SafeFile)>,
-    plots: Option<SafeFolder>,
+    report: Option<(PathBuf, AtomicFile)>,
+    plots: Option<OutputFolder>,
     /// For further files of the command, which are opened later.
     pub outputs: Outputs,
 }
@@ -71,8 +71,8 @@ impl ReportArguments {
         });
         let report = report.transpose()?;
         let folder = |path: &Path| {
-            SafeFolder::create(path).map_err(|error| {
-                let place = Place::file(&path.display().to_string());
+            OutputFolder::create(path).map_err(|error| {
+                let place = Location::file(&path.display().to_string());
                 Error::data(place, error.to_string(), "name another folder with `--plots`")
             })
         };
@@ -112,12 +112,12 @@ impl ReportFiles {
 
 /// All figures with their opened files, so that either all figures are written or none.
 struct FigureFiles<'a> {
-    folder: &'a SafeFolder,
-    files: Vec<(SafeFile, Vec<u8>)>,
+    folder: &'a OutputFolder,
+    files: Vec<(AtomicFile, Vec<u8>)>,
 }
 
 impl<'a> FigureFiles<'a> {
-    fn new(folder: &'a SafeFolder, outputs: &mut Outputs, document: &Document) -> Result<Self, Failure> {
+    fn new(folder: &'a OutputFolder, outputs: &mut Outputs, document: &Document) -> Result<Self, Failure> {
         let mut files = Vec::new();
         for figure in figures(document)? {
             let (svg, png) = (format!("{}.svg", figure.name), format!("{}.png", figure.name));

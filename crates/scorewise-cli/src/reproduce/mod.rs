@@ -12,7 +12,7 @@ use scorewise_report::evaluation::PaperComparison;
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_train::backend::Cpu;
 use scorewise_train::reproduce::{ExperimentData, Journal, Task, Trial, perform as run_trials};
-use scorewise_train::{Error, Place};
+use scorewise_train::{Error, Location};
 
 pub use arguments::ReproduceArguments;
 use arguments::ReproduceSettings;
@@ -32,7 +32,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let journal = Journal::open(&settings.csv, settings.experiment, arguments.seed)?;
     // Output paths are checked before the trainings, which take long.
     std::fs::create_dir_all(&settings.out).map_err(|error| {
-        let place = Place::file(&settings.out.display().to_string());
+        let place = Location::file(&settings.out.display().to_string());
         Error::data(place, error.to_string(), "name another folder with `--out`")
     })?;
     let mut outputs = Outputs::new().overwrites(OVERWRITE, arguments.report.overwrite);

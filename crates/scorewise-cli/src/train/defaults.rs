@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use scorewise_table::encode::Choice;
+use scorewise_table::encode::EncodingOptions;
 use scorewise_table::split::Split;
-use scorewise_table::table::{BuiltIn, Kind, Reading, Source, Table};
+use scorewise_table::table::{BuiltIn, ColumnKind, Reading, Source, Table};
 use scorewise_train::Error;
 use scorewise_train::network::WarmStart;
 use scorewise_train::plan::{Multiclass, Plan, Recipe, share};
@@ -130,7 +130,7 @@ impl TrainInputs {
         let name = self.table.name();
         let recipe = defaults.as_ref().map_or(("plain", Recipe::PLAIN), |defaults| (name.as_str(), defaults.recipe));
         arguments.options.apply(&mut plan, recipe)?;
-        plan.choice = Choice {
+        plan.choice = EncodingOptions {
             drop: match &defaults {
                 Some(defaults) if arguments.drop.is_empty() => {
                     defaults.drop.iter().map(|name| (*name).into()).collect()
@@ -146,7 +146,7 @@ impl TrainInputs {
                 (Some(column), _) | (None, Split::Group(column)) => Some(column.clone()),
                 _ => None,
             },
-            ..Choice::default()
+            ..EncodingOptions::default()
         };
         Ok(plan)
     }
@@ -202,8 +202,10 @@ pub fn read_options(arguments: &ReadArguments) -> Result<Reading, Failure> {
         let problem = format!("`{}` is also in --categorical", both.escape_debug());
         return Err(Error::setting("numeric", problem, "name the column in one of the two options").into());
     }
-    let with_kind = |names: &[String], kind: Kind| names.iter().map(|name| (name.clone(), kind)).collect::<Vec<_>>();
-    let kinds = [with_kind(&arguments.categorical, Kind::Category), with_kind(&arguments.numeric, Kind::Number)];
+    let with_kind =
+        |names: &[String], kind: ColumnKind| names.iter().map(|name| (name.clone(), kind)).collect::<Vec<_>>();
+    let kinds =
+        [with_kind(&arguments.categorical, ColumnKind::Category), with_kind(&arguments.numeric, ColumnKind::Number)];
     Ok(Reading {
         delimiter,
         decimal_comma: arguments.decimal_comma.then_some(true),

@@ -12,9 +12,9 @@ use scorewise_report::evaluation::{
     TrainSummary, TrainingRun, evaluate_folds, evaluate_model, evaluation_bootstrap, evaluation_sweep, model_data,
     model_document,
 };
-use scorewise_table::output::{OutputKind, Outputs, SafeFile};
-use scorewise_table::split::Folds;
-use scorewise_table::table::{Reader, Source, Table, Writing, warnings};
+use scorewise_table::output::{AtomicFile, OutputKind, Outputs};
+use scorewise_table::split::CrossValidation;
+use scorewise_table::table::{Reader, Source, Table, TextConventions, warnings};
 use scorewise_train::Note;
 use scorewise_train::backend::Cpu;
 use scorewise_train::model::Model;
@@ -53,7 +53,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     let report_arguments = arguments.report_arguments();
     let report_files = report_arguments.open_with(outputs)?;
     let (table, conventions) = read_table(&inputs.table, &inputs.reading)?;
-    arguments.reading.numeric.iter().try_for_each(|name| table.need(name).map(|_| ()))?;
+    arguments.reading.numeric.iter().try_for_each(|name| table.required_column(name).map(|_| ()))?;
     contradictions::check_table(arguments, &plan, &table)?;
     warnings(&table, &inputs.reading).iter().for_each(note);
     // The test table, and later the tables of `predict`, are read with the conventions detected here.
@@ -107,7 +107,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
 }
 
 /// Reads a table, prints notes about it, and returns it with the detected text conventions.
-fn read_table(source: &Source, reading: &scorewise_table::table::Reading) -> Result<(Table, Writing), Failure> {
+fn read_table(source: &Source, reading: &scorewise_table::table::Reading) -> Result<(Table, TextConventions), Failure> {
     let mut reader = Reader::open(source, reading)?;
     reader.notes().iter().for_each(note);
     let table = reader.whole()?;
@@ -128,7 +128,7 @@ fn run_training(
     let folds = arguments
         .folds
         .map(|folds| -> Result<Vec<FoldResult>, Failure> {
-            let folds = Folds { folds, repeats: arguments.repeats, validation: plan.validation };
+            let folds = CrossValidation { folds, repeats: arguments.repeats, validation: plan.validation };
             let watch = ProgressWatch::new("fold", folds.folds * folds.repeats * plan.ensemble, plan)?;
             let (trained_folds, fold_notes) = cross_validate(table, plan, &folds, &backend, &watch)?;
             notes.extend(fold_notes);
@@ -150,7 +150,7 @@ fn run_training(
     Ok(TrainingResult { trained, folds, seconds: start.elapsed().as_secs_f64() })
 }
 
-fn write_model(mut file: SafeFile, model: &Model) -> Result<(), Failure> {
+fn write_model(mut file: AtomicFile, model: &Model) -> Result<(), Failure> {
     use std::io::Write;
     file.write_all(&model.to_bytes()?)?;
     Ok(file.finish()?)

@@ -4,6 +4,7 @@ use scorewise_report::document::COMMON_SCORES;
 use scorewise_report::evaluation::{
     Evaluation, FoldSummary, FoldsSummary, ModelEvaluation, NamedEstimate, TrainSummary,
 };
+use scorewise_train::fit::Fit;
 use scorewise_train::learner::Member;
 use scorewise_train::model::{Decision, Model};
 use scorewise_train::plan::Plan;
@@ -81,7 +82,7 @@ fn loss(model: &Model) -> String {
 }
 
 fn epochs(trained: &Trained, seconds: f64) -> String {
-    let epochs: Vec<usize> = trained.fits.iter().map(|fit| fit.epochs()).collect();
+    let epochs: Vec<usize> = trained.fits.iter().map(Fit::epochs).collect();
     let range = match (epochs.iter().min(), epochs.iter().max()) {
         (Some(min), Some(max)) if min != max => format!("{min} to {max}"),
         (_, max) => max.map_or(String::new(), ToString::to_string),

@@ -2,7 +2,7 @@
 
 use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep, sweep};
 use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
-use scorewise_train::{Error, Place};
+use scorewise_train::{Error, Location};
 use serde::{Deserialize, Serialize};
 
 use crate::number::format_number;
@@ -316,7 +316,7 @@ pub fn undefined_everywhere(file: &str, sweep: &Sweep, score: &Score) -> Error {
     };
     let when = score.formula().undefined_when();
     let hint = if when.is_empty() { String::new() } else { format!("it is undefined where {}", when.join(", or ")) };
-    Error::data(Place::file(file), format!("{class}`{}` is undefined at every threshold", score.name()), hint)
+    Error::data(Location::file(file), format!("{class}`{}` is undefined at every threshold", score.name()), hint)
 }
 
 fn texts(conditions: &[Condition]) -> Vec<String> {

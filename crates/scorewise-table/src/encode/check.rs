@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::choice::MAX_LAGS;
 use super::fit::MAX_WIDTH;
 use super::statistics::MIN_DEVIATION;
-use super::{Coding, Encoder, Input, Scale};
-use crate::table::Kind;
+use super::{ColumnEncoding, Encoder, InputColumn, Standardisation};
+use crate::table::ColumnKind;
 
 impl Encoder {
     /// Checks that all numbers are finite, no deviation is 0, and all sizes are within bounds. The error says what is wrong.
@@ -33,7 +33,7 @@ impl Encoder {
     }
 }
 
-impl Input {
+impl InputColumn {
     fn check(&self) -> Result<(), String> {
         if self.lag > MAX_LAGS {
             return Err(format!("looks {} rows back; at most {MAX_LAGS} are allowed", self.lag));
@@ -42,28 +42,28 @@ impl Input {
             return Err("produces no column".into());
         }
         let fits = match &self.coding {
-            Coding::Number { mean, deviation, .. } => {
+            ColumnEncoding::Number { mean, deviation, .. } => {
                 check_scale(*mean, *deviation)?;
-                matches!(self.kind, Kind::Number | Kind::Boolean)
+                matches!(self.kind, ColumnKind::Number | ColumnKind::Boolean)
             }
-            Coding::Ordinal { levels, mean, deviation, .. } => {
+            ColumnEncoding::Ordinal { levels, mean, deviation, .. } => {
                 check_scale(*mean, *deviation)?;
                 check_distinct(levels)?;
-                self.kind != Kind::Time
+                self.kind != ColumnKind::Time
             }
-            Coding::OneHot { levels, scales, .. } => {
+            ColumnEncoding::OneHot { levels, scales, .. } => {
                 if !scales.is_empty() && scales.len() != self.width() {
                     return Err(format!("has {} scales for {} columns", scales.len(), self.width()));
                 }
-                scales.iter().try_for_each(|Scale { mean, deviation }| check_scale(*mean, *deviation))?;
+                scales.iter().try_for_each(|Standardisation { mean, deviation }| check_scale(*mean, *deviation))?;
                 check_distinct(levels)?;
-                self.kind != Kind::Time
+                self.kind != ColumnKind::Time
             }
-            Coding::Time { cycles, .. } => {
+            ColumnEncoding::Time { cycles, .. } => {
                 if (1..cycles.len()).any(|at| cycles[..at].contains(&cycles[at])) {
                     return Err("a cycle is listed twice".into());
                 }
-                self.kind == Kind::Time
+                self.kind == ColumnKind::Time
             }
         };
         if fits { Ok(()) } else { Err("its encoding does not fit the kind of the column".into()) }

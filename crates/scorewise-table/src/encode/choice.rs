@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::names::{self, listed, quoted};
+use crate::names::{self, quoted, quoted_list};
 use crate::setting::Setting;
 use crate::table::{Column, Table};
 
 /// Which columns become inputs and how they are encoded. Everything not set here is decided by the training rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct EncodingOptions {
     /// Columns that are not inputs because they have another use: the target (unless it lies ahead) and the sample weights.
     pub without: Vec<String>,
     /// Columns to leave out.
@@ -36,9 +36,9 @@ pub struct Choice {
     pub standardise_all: bool,
 }
 
-impl Default for Choice {
+impl Default for EncodingOptions {
     fn default() -> Self {
-        Choice {
+        EncodingOptions {
             without: Vec::new(),
             drop: Vec::new(),
             keep: Vec::new(),
@@ -58,7 +58,7 @@ pub(super) const MAX_LAGS: usize = 10_000;
 
 /// Settings whose names were checked: they are columns of the table and do not contradict each other.
 pub(super) struct ResolvedChoice<'a> {
-    pub choice: &'a Choice,
+    pub choice: &'a EncodingOptions,
     /// Ordinal columns, with the order of their levels, lowest first, if it was given.
     ordinal: HashMap<&'a str, Option<Vec<String>>>,
     /// Columns that are not inputs at the row itself.
@@ -74,7 +74,7 @@ fn name_set(names: &[String]) -> HashSet<&str> {
 }
 
 impl<'a> ResolvedChoice<'a> {
-    pub fn new(choice: &'a Choice, table: &'a Table) -> Result<Self> {
+    pub fn new(choice: &'a EncodingOptions, table: &'a Table) -> Result<Self> {
         let lists = [
             ("drop", &choice.drop),
             ("keep", &choice.keep),
@@ -151,7 +151,7 @@ impl<'a> ResolvedChoice<'a> {
     }
 }
 
-fn check_contradictions(choice: &Choice, ordinal: &[String]) -> Result<()> {
+fn check_contradictions(choice: &EncodingOptions, ordinal: &[String]) -> Result<()> {
     let pairs: [(&str, &[String], &str, &[String]); 5] = [
         ("drop", &choice.drop, "keep", &choice.keep),
         ("drop", &choice.drop, "lag-columns", &choice.lag_columns),
@@ -202,6 +202,6 @@ fn parse_ordinal<'a>(
 
 /// The error for values of an ordinal column that its order does not contain.
 pub(super) fn levels_not_in_order(column: &str, missing: &[&str]) -> Error {
-    let problem = format!("the order of {} does not contain {}", quoted(column), listed(missing));
+    let problem = format!("the order of {} does not contain {}", quoted(column), quoted_list(missing));
     Error::setting("ordinal", problem, "add every level to the order")
 }

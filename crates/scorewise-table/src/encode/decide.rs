@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::choice::{ResolvedChoice, levels_not_in_order};
 use super::statistics::{NumberSummary, are_row_numbers, cycles, indicator_scale, summarise};
-use super::{Coding, Cycle};
+use super::{ColumnEncoding, Cycle};
 use crate::error::{Error, Result};
 use crate::groups::{Groups, number_text};
 use crate::names::quoted;
@@ -20,12 +20,12 @@ const FEW_ROWS: usize = 20;
 /// The encoding of a column, and notes for the user about it.
 pub(super) struct EncodingDecision {
     /// `None` if the column is dropped.
-    pub coding: Option<Coding>,
+    pub coding: Option<ColumnEncoding>,
     pub notes: Vec<Note>,
 }
 
-impl From<Coding> for EncodingDecision {
-    fn from(coding: Coding) -> Self {
+impl From<ColumnEncoding> for EncodingDecision {
+    fn from(coding: ColumnEncoding) -> Self {
         EncodingDecision { coding: Some(coding), notes: Vec::new() }
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn decide(column: &Column, rows: &[u32], resolved: &ResolvedChoice<'_
 
 /// A decision that does not yet consider whether the user wants to keep the column in any case.
 struct Draft {
-    coding: Coding,
+    coding: ColumnEncoding,
     /// Why the column is useless; `None` if it is not.
     useless: Option<String>,
     note: Option<String>,
@@ -68,15 +68,20 @@ impl Draft {
     fn dropped_if_useless(self, name: &str) -> EncodingDecision {
         let dropped = self.useless.map(|why| format!("dropped: {why}; `{}` uses it anyway", Setting("keep")));
         let coding = dropped.is_none().then_some(self.coding);
-        EncodingDecision { coding, notes: dropped.or(self.note).map(|text| Note::of(name, text)).into_iter().collect() }
+        EncodingDecision {
+            coding,
+            notes: dropped.or(self.note).map(|text| Note::about_column(name, text)).into_iter().collect(),
+        }
     }
 
     /// The decision for a column that the user asked to keep.
     fn kept(mut self, column: &Column) -> EncodingDecision {
         match &mut self.coding {
             // A column that is kept gets at least one column of the matrix.
-            Coding::Time { cycles, .. } if cycles.is_empty() => *cycles = vec![Cycle::Day, Cycle::Week, Cycle::Year],
-            Coding::OneHot { levels, indicator, scales, .. } if levels.is_empty() => {
+            ColumnEncoding::Time { cycles, .. } if cycles.is_empty() => {
+                *cycles = vec![Cycle::Day, Cycle::Week, Cycle::Year];
+            }
+            ColumnEncoding::OneHot { levels, indicator, scales, .. } if levels.is_empty() => {
                 *indicator = true;
                 if !scales.is_empty() {
                     scales.truncate(1);
@@ -85,7 +90,7 @@ impl Draft {
             _ => {}
         }
         EncodingDecision {
-            notes: self.note.map(|text| Note::of(&column.name, text)).into_iter().collect(),
+            notes: self.note.map(|text| Note::about_column(&column.name, text)).into_iter().collect(),
             ..self.coding.into()
         }
     }
@@ -98,7 +103,8 @@ pub(super) fn boolean(value: Option<bool>) -> f64 {
 
 fn number(summary: &NumberSummary, is_id: impl Fn() -> bool) -> Draft {
     let scale = summary.scale;
-    let coding = Coding::Number { mean: scale.mean, deviation: scale.deviation, indicator: summary.missing > 0 };
+    let coding =
+        ColumnEncoding::Number { mean: scale.mean, deviation: scale.deviation, indicator: summary.missing > 0 };
     let useless = if summary.count == 0 {
         Some("no training row has a value".into())
     } else if summary.min == summary.max && summary.missing == 0 {
@@ -122,7 +128,7 @@ fn time(values: &[i64], rows: &[u32]) -> Draft {
     } else {
         None
     };
-    Draft { coding: Coding::Time { cycles, indicator: missing > 0 }, useless, note: None }
+    Draft { coding: ColumnEncoding::Time { cycles, indicator: missing > 0 }, useless, note: None }
 }
 
 /// How often each level occurs in the training rows.
@@ -203,7 +209,7 @@ fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> 
         scales.extend(indicator.then(|| indicator_scale(counts.missing, rows)));
     }
     let levels = kept.into_iter().map(|(level, _)| level.clone()).collect();
-    Draft { coding: Coding::OneHot { levels, rest, indicator, scales }, useless, note }
+    Draft { coding: ColumnEncoding::OneHot { levels, rest, indicator, scales }, useless, note }
 }
 
 fn ordinal(counts: &LevelCounts, column: &Column, order: Option<&[String]>) -> Result<Draft> {
@@ -231,7 +237,7 @@ fn ordinal(counts: &LevelCounts, column: &Column, order: Option<&[String]>) -> R
     };
     let (mean, deviation) = (scale.mean, scale.deviation);
     Ok(Draft {
-        coding: Coding::Ordinal { levels, mean, deviation, indicator: counts.missing > 0 },
+        coding: ColumnEncoding::Ordinal { levels, mean, deviation, indicator: counts.missing > 0 },
         useless,
         note: None,
     })

@@ -4,12 +4,12 @@ use rayon::prelude::*;
 
 use super::choice::ResolvedChoice;
 use super::decide::decide;
-use super::{Choice, Coding, Encoder, Input, Scale};
-use crate::error::{Error, Place, Result};
+use super::{ColumnEncoding, Encoder, EncodingOptions, InputColumn, Standardisation};
+use crate::error::{Error, Location, Result};
 use crate::groups::RowOrder;
 use crate::note::Note;
 use crate::setting::Setting;
-use crate::table::{Column, Kind, Table};
+use crate::table::{Column, ColumnKind, Table};
 
 /// The most columns that a matrix may have; a row of that many takes 4 MiB.
 pub(super) const MAX_WIDTH: usize = 1 << 20;
@@ -19,10 +19,14 @@ impl Encoder {
     ///
     /// # Panics
     /// If `rows` contains a row that the table does not have.
-    pub fn fit(table: &Table, rows: &[u32], choice: &Choice) -> Result<(Encoder, Vec<Note>)> {
+    pub fn fit(table: &Table, rows: &[u32], choice: &EncodingOptions) -> Result<(Encoder, Vec<Note>)> {
         let resolved = ResolvedChoice::new(choice, table)?;
         if rows.is_empty() {
-            return Err(Error::data(Place::file(&table.file), "has no training rows", "give a table with more rows"));
+            return Err(Error::data(
+                Location::file(&table.file),
+                "has no training rows",
+                "give a table with more rows",
+            ));
         }
         assert!(rows.iter().all(|row| (*row as usize) < table.rows()), "all rows are rows of the table");
         let is_lagged = |name: &str| resolved.is_lagged(name);
@@ -37,14 +41,15 @@ impl Encoder {
             notes.extend(decision.notes);
             if let Some(coding) = decision.coding {
                 let (column, kind) = (column.name.clone(), column.values.kind());
-                found.push(Input { column, kind, lag: 0, coding });
+                found.push(InputColumn { column, kind, lag: 0, coding });
             }
         }
-        let mut inputs: Vec<Input> = found.iter().filter(|input| resolved.is_input(&input.column)).cloned().collect();
+        let mut inputs: Vec<InputColumn> =
+            found.iter().filter(|input| resolved.is_input(&input.column)).cloned().collect();
         for lag in 1..=choice.lags {
             // Lagged times would add nothing: they are the time of the row minus a constant.
-            let is_lagged_input = |input: &&Input| match choice.lag_columns.is_empty() {
-                true => input.kind != Kind::Time,
+            let is_lagged_input = |input: &&InputColumn| match choice.lag_columns.is_empty() {
+                true => input.kind != ColumnKind::Time,
                 false => is_lagged(&input.column),
             };
             inputs.extend(found.iter().filter(is_lagged_input).map(|input| lagged(input, lag)));
@@ -55,29 +60,31 @@ impl Encoder {
             let problem =
                 ["no column is left to learn from".to_string()].into_iter().chain(reasons).collect::<Vec<_>>();
             let hint = format!("name columns to use with `{}`", Setting("keep"));
-            return Err(Error::data(Place::file(&table.file), problem.join("\n"), hint));
+            return Err(Error::data(Location::file(&table.file), problem.join("\n"), hint));
         }
         if encoder.width() > MAX_WIDTH {
             let problem =
                 format!("would have {} columns after encoding; at most {MAX_WIDTH} are allowed", encoder.width());
             let hint = format!("give fewer `{}`, or `{}` columns", Setting("lags"), Setting("drop"));
-            return Err(Error::data(Place::file(&table.file), problem, hint));
+            return Err(Error::data(Location::file(&table.file), problem, hint));
         }
         Ok((encoder, notes))
     }
 }
 
 /// The same input `lag` rows earlier. It always has an indicator of missing values, because the first rows have no earlier row.
-fn lagged(input: &Input, lag: usize) -> Input {
-    let mut input = Input { lag, ..input.clone() };
+fn lagged(input: &InputColumn, lag: usize) -> InputColumn {
+    let mut input = InputColumn { lag, ..input.clone() };
     match &mut input.coding {
-        Coding::OneHot { indicator, scales, .. } => {
+        ColumnEncoding::OneHot { indicator, scales, .. } => {
             if !*indicator && !scales.is_empty() {
-                scales.push(Scale { mean: 0.0, deviation: 1.0 });
+                scales.push(Standardisation { mean: 0.0, deviation: 1.0 });
             }
             *indicator = true;
         }
-        Coding::Number { indicator, .. } | Coding::Ordinal { indicator, .. } | Coding::Time { indicator, .. } => {
+        ColumnEncoding::Number { indicator, .. }
+        | ColumnEncoding::Ordinal { indicator, .. }
+        | ColumnEncoding::Time { indicator, .. } => {
             *indicator = true;
         }
     }

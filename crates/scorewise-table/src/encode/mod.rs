@@ -1,7 +1,7 @@
 //! Encodes columns as a matrix of f32, with means, deviations and levels from the training rows.
 //!
 //! ```
-//! use scorewise_table::encode::{Choice, Encoder};
+//! use scorewise_table::encode::{EncodingOptions, Encoder};
 //! use scorewise_table::table::{Category, Column, Table, Values};
 //!
 //! let age = Column { name: "age".into(), values: Values::Number(vec![20.0, 40.0, 60.0, f64::NAN]) };
@@ -10,13 +10,13 @@
 //! let table = Table { file: "people.csv".into(), columns: vec![age, colour], ..Table::default() };
 //!
 //! // Fitted on the first three rows; the missing age of the last row is replaced by their mean.
-//! let (encoder, notes) = Encoder::fit(&table, &[0, 1, 2], &Choice::default())?;
+//! let (encoder, notes) = Encoder::fit(&table, &[0, 1, 2], &EncodingOptions::default())?;
 //! assert_eq!(encoder.names(), ["age", "colour = blue", "colour = red"]);
 //! let encoded = encoder.encode(&table)?;
 //! assert_eq!(encoded.matrix.row(1), [0.0, 1.0, 0.0]);
 //! assert_eq!(encoded.matrix.row(3), [0.0, 1.0, 0.0]);
 //! assert_eq!(
-//!     encoded.surprises.notes(&encoder)[0].to_string(),
+//!     encoded.unexpected.notes(&encoder)[0].to_string(),
 //!     "column `age`: 1 row has no value, unlike all training rows: the mean is used"
 //! );
 //! assert!(notes.is_empty());
@@ -31,21 +31,21 @@ mod view;
 mod write;
 mod check;
 
-pub use choice::Choice;
-pub use write::{Encoded, FARTHEST, Surprises};
+pub use choice::EncodingOptions;
+pub use write::{Encoded, MAX_DEVIATIONS, UnexpectedValues};
 
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
 use crate::groups::RowOrder;
-use crate::table::Kind;
+use crate::table::ColumnKind;
 
 /// Encodes the columns of a table as numbers. It is fitted on the training rows alone and stored in the model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
     /// The inputs, in the order of the matrix; each gives one or more columns.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputColumn>,
     /// The order of rows by which lags count.
     #[serde(flatten)]
     pub order: RowOrder,
@@ -53,22 +53,22 @@ pub struct Encoder {
 
 /// A column of the table, at the row itself or some rows earlier.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Input {
+pub struct InputColumn {
     /// The column's name.
     pub column: String,
     /// The kind of the column when the encoder was fitted.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// 0 for the row itself, 1 for the row before, and so on. The value of a row before the first is missing.
     pub lag: usize,
     /// How its values are encoded.
     #[serde(flatten)]
-    pub coding: Coding,
+    pub coding: ColumnEncoding,
 }
 
 /// How the values of a column are encoded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "coding", rename_all = "lowercase")]
-pub enum Coding {
+pub enum ColumnEncoding {
     /// (x − mean)/deviation, or 0 if x is missing.
     Number {
         /// The mean of the training rows.
@@ -89,7 +89,7 @@ pub enum Coding {
         indicator: bool,
         /// The scale of each of these columns if they are standardised, otherwise empty.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        scales: Vec<Scale>,
+        scales: Vec<Standardisation>,
     },
     /// The position of the level in the order, counted from 0 and standardised like a number.
     Ordinal {
@@ -113,7 +113,7 @@ pub enum Coding {
 
 /// How a number is standardised: (x − mean)/deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Scale {
+pub struct Standardisation {
     /// The mean of the training rows.
     pub mean: f64,
     /// The standard deviation of the training rows; 1 if they all have the same value.
@@ -136,19 +136,19 @@ impl Encoder {
     /// The number of columns of the matrix.
     #[must_use]
     pub fn width(&self) -> usize {
-        self.inputs.iter().map(Input::width).sum()
+        self.inputs.iter().map(InputColumn::width).sum()
     }
 
     /// The names of the columns of the matrix: `age`, `sex = Male`, `pm2.5 missing`, `pm2.5 (1 before)`, `time day sin`.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        self.inputs.iter().flat_map(Input::names).collect()
+        self.inputs.iter().flat_map(InputColumn::names).collect()
     }
 
     /// The columns that a table must have, each once, with their kinds when the encoder was fitted. The columns that order the rows for lags
     /// come last and have no kind.
     #[must_use]
-    pub fn columns(&self) -> Vec<(&str, Option<Kind>)> {
+    pub fn columns(&self) -> Vec<(&str, Option<ColumnKind>)> {
         let (mut columns, mut seen) = (Vec::new(), HashSet::new());
         let order = [&self.order.group, &self.order.time].into_iter().flatten().filter(|_| self.lags() > 0);
         let inputs = self.inputs.iter().map(|input| (input.column.as_str(), Some(input.kind)));
@@ -167,16 +167,18 @@ impl Encoder {
     }
 }
 
-impl Input {
+impl InputColumn {
     /// The number of columns of the matrix that this input gives.
     #[must_use]
     pub fn width(&self) -> usize {
         match &self.coding {
-            Coding::Number { indicator, .. } | Coding::Ordinal { indicator, .. } => 1 + usize::from(*indicator),
-            Coding::OneHot { levels, rest, indicator, .. } => {
+            ColumnEncoding::Number { indicator, .. } | ColumnEncoding::Ordinal { indicator, .. } => {
+                1 + usize::from(*indicator)
+            }
+            ColumnEncoding::OneHot { levels, rest, indicator, .. } => {
                 levels.len() + usize::from(*rest) + usize::from(*indicator)
             }
-            Coding::Time { cycles, indicator } => 2 * cycles.len() + usize::from(*indicator),
+            ColumnEncoding::Time { cycles, indicator } => 2 * cycles.len() + usize::from(*indicator),
         }
     }
 
@@ -188,12 +190,14 @@ impl Input {
             lag => format!("{} ({lag} before)", self.column),
         };
         let (mut names, indicator) = match &self.coding {
-            Coding::Number { indicator, .. } | Coding::Ordinal { indicator, .. } => (vec![base.clone()], indicator),
-            Coding::OneHot { levels, rest, indicator, .. } => {
+            ColumnEncoding::Number { indicator, .. } | ColumnEncoding::Ordinal { indicator, .. } => {
+                (vec![base.clone()], indicator)
+            }
+            ColumnEncoding::OneHot { levels, rest, indicator, .. } => {
                 let named = levels.iter().map(|level| format!("{base} = {level}"));
                 (named.chain(rest.then(|| format!("{base} rest"))).collect(), indicator)
             }
-            Coding::Time { cycles, indicator } => {
+            ColumnEncoding::Time { cycles, indicator } => {
                 let named = |cycle: &Cycle| ["sin", "cos"].map(|wave| format!("{base} {} {wave}", cycle.name()));
                 (cycles.iter().flat_map(named).collect(), indicator)
             }

@@ -1,6 +1,6 @@
 //! Mean and standard deviation of the training rows without overflow, and the phases of calendar cycles.
 
-use super::{Cycle, Scale};
+use super::{Cycle, Standardisation};
 use crate::table::Values;
 
 /// Deviations below this are treated as 0, because their inverse would overflow.
@@ -13,7 +13,7 @@ pub(super) struct NumberSummary {
     pub missing: usize,
     pub min: f64,
     pub max: f64,
-    pub scale: Scale,
+    pub scale: Standardisation,
 }
 
 /// Summarises numbers. Numbers that are not finite count as missing.
@@ -26,7 +26,7 @@ pub(super) fn summarise(values: impl Iterator<Item = f64> + Clone) -> NumberSumm
             missing += 1;
         }
     }
-    let mut scale = Scale { mean: if count > 0 { min } else { 0.0 }, deviation: 1.0 };
+    let mut scale = Standardisation { mean: if count > 0 { min } else { 0.0 }, deviation: 1.0 };
     if min < max {
         // In units of the largest number neither the sum nor a square can overflow or underflow. The unit is a power of two, so dividing
         // by it is exact.
@@ -47,10 +47,10 @@ pub(super) fn summarise(values: impl Iterator<Item = f64> + Clone) -> NumberSumm
 }
 
 /// Mean and standard deviation of a column that is 1 in `ones` of the rows and 0 in the others.
-pub(super) fn indicator_scale(ones: usize, rows: usize) -> Scale {
+pub(super) fn indicator_scale(ones: usize, rows: usize) -> Standardisation {
     let mean = ones as f64 / rows.max(1) as f64;
     let deviation = (mean * (1.0 - mean)).sqrt();
-    Scale { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
+    Standardisation { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
 }
 
 /// Whether the values are row numbers in any order: distinct integers in a range that is no longer than the table.
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn constant_and_empty_columns_have_deviation_1() {
-        assert_eq!(summarise([0.1; 7].into_iter()).scale, Scale { mean: 0.1, deviation: 1.0 });
-        assert_eq!(summarise([f64::NAN; 2].into_iter()).scale, Scale { mean: 0.0, deviation: 1.0 });
+        assert_eq!(summarise([0.1; 7].into_iter()).scale, Standardisation { mean: 0.1, deviation: 1.0 });
+        assert_eq!(summarise([f64::NAN; 2].into_iter()).scale, Standardisation { mean: 0.0, deviation: 1.0 });
         assert_eq!(summarise([f64::from_bits(1), 0.0].into_iter()).scale.deviation, 1.0);
     }
 

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::decide::boolean;
-use super::{Coding, Encoder, Input};
+use super::{ColumnEncoding, Encoder, InputColumn};
 use crate::error::{Error, Result};
 use crate::names::{by_name, missing_columns_error, quoted};
-use crate::table::{Category, Column, Kind, Table, Values};
+use crate::table::{Category, Column, ColumnKind, Table, Values};
 
 /// The level index of a value that is not among the levels.
 pub(super) const UNSEEN: u32 = u32::MAX - 1;
@@ -65,14 +65,14 @@ impl View<'_> {
     }
 }
 
-impl Input {
+impl InputColumn {
     /// The column as this input reads it.
     pub(super) fn view<'a>(&self, table: &'a Table, column: &'a Column) -> Result<View<'a>> {
         let view = match (&self.coding, &column.values) {
-            (Coding::Number { .. }, Values::Number(values)) => View::Number(values),
-            (Coding::Number { .. }, Values::Boolean(values)) => View::Boolean(values),
-            (Coding::Time { .. }, Values::Time(values)) => View::Time(values),
-            (Coding::OneHot { levels, .. } | Coding::Ordinal { levels, .. }, values) => match values {
+            (ColumnEncoding::Number { .. }, Values::Number(values)) => View::Number(values),
+            (ColumnEncoding::Number { .. }, Values::Boolean(values)) => View::Boolean(values),
+            (ColumnEncoding::Time { .. }, Values::Time(values)) => View::Time(values),
+            (ColumnEncoding::OneHot { levels, .. } | ColumnEncoding::Ordinal { levels, .. }, values) => match values {
                 Values::Category(Category { codes, levels: table_levels }) => {
                     let indices = level_indices(levels);
                     let index = |level: &String| indices.get(level.as_str()).copied().unwrap_or(UNSEEN);
@@ -125,21 +125,21 @@ fn level_indices(levels: &[String]) -> HashMap<&str, u32> {
     levels.iter().enumerate().map(|(at, level)| (level.as_str(), at as u32)).collect()
 }
 
-fn singular(kind: Kind) -> &'static str {
+fn singular(kind: ColumnKind) -> &'static str {
     match kind {
-        Kind::Number => "number",
-        Kind::Category => "string",
-        Kind::Boolean => "boolean",
-        Kind::Time => "time",
+        ColumnKind::Number => "number",
+        ColumnKind::Category => "string",
+        ColumnKind::Boolean => "boolean",
+        ColumnKind::Time => "time",
     }
 }
 
-fn plural(kind: Kind) -> &'static str {
+fn plural(kind: ColumnKind) -> &'static str {
     match kind {
-        Kind::Number => "numbers",
-        Kind::Category => "text",
-        Kind::Boolean => "booleans",
-        Kind::Time => "times",
+        ColumnKind::Number => "numbers",
+        ColumnKind::Category => "text",
+        ColumnKind::Boolean => "booleans",
+        ColumnKind::Time => "times",
     }
 }
 

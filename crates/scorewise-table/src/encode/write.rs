@@ -4,17 +4,17 @@ use rayon::prelude::*;
 
 use super::statistics::phase;
 use super::view::{MISSING, UNSEEN, View};
-use super::{Coding, Encoder, Input};
-use crate::error::{Error, Place, Result};
+use super::{ColumnEncoding, Encoder, InputColumn};
+use crate::error::{Error, Location, Result};
 use crate::groups::{NO_ROW, Neighbours};
 use crate::matrix::Matrix;
 use crate::note::Note;
-use crate::split::NO_SIDE;
+use crate::split::NO_SET;
 use crate::table::{Table, Values};
 
 /// Standardised numbers are clipped to this many deviations from the mean. No training row can be that far away, and larger numbers would
 /// dominate all other inputs.
-pub const FARTHEST: f64 = 1e6;
+pub const MAX_DEVIATIONS: f64 = 1e6;
 
 /// The rows of a block, few enough for the block to stay in the L2 cache while its columns are written.
 const BLOCK: usize = 512;
@@ -25,12 +25,12 @@ pub struct Encoded {
     /// One row for each row of the table.
     pub matrix: Matrix,
     /// Values that did not occur in the training rows.
-    pub surprises: Surprises,
+    pub unexpected: UnexpectedValues,
 }
 
 /// For each input, the number of rows with a new level, a missing value where the training rows had none, or an extreme number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Surprises {
+pub struct UnexpectedValues {
     counts: Vec<[u64; 3]>,
 }
 
@@ -39,13 +39,13 @@ const NEW_LEVEL: usize = 0;
 const NEWLY_MISSING: usize = 1;
 const EXTREME: usize = 2;
 
-impl Surprises {
+impl UnexpectedValues {
     fn none(inputs: usize) -> Self {
-        Surprises { counts: vec![[0; 3]; inputs] }
+        UnexpectedValues { counts: vec![[0; 3]; inputs] }
     }
 
     /// Adds the counts of other rows.
-    pub fn add(&mut self, further: &Surprises) {
+    pub fn add(&mut self, further: &UnexpectedValues) {
         self.counts.resize(self.counts.len().max(further.counts.len()), [0; 3]);
         for (sums, counts) in self.counts.iter_mut().zip(&further.counts) {
             for (sum, count) in sums.iter_mut().zip(counts) {
@@ -61,12 +61,12 @@ impl Surprises {
         let texts = [
             ("has", "have", "a value not seen in training, encoded as none of its levels".to_string()),
             ("has", "have", "no value, unlike all training rows: the mean is used".to_string()),
-            ("is", "are", format!("more than {FARTHEST:.0} deviations from the mean: clipped to that")),
+            ("is", "are", format!("more than {MAX_DEVIATIONS:.0} deviations from the mean: clipped to that")),
         ];
-        let input_notes = |(input, counts): (&Input, &[u64; 3])| -> Vec<Note> {
+        let input_notes = |(input, counts): (&InputColumn, &[u64; 3])| -> Vec<Note> {
             let note = |(count, (one, many, text)): (&u64, &(&str, &str, String))| {
                 let rows = if *count == 1 { format!("row {one}") } else { format!("rows {many}") };
-                (*count > 0).then(|| Note::of(&input.column, format!("{count} {rows} {text}")))
+                (*count > 0).then(|| Note::about_column(&input.column, format!("{count} {rows} {text}")))
             };
             counts.iter().zip(&texts).filter_map(note).collect()
         };
@@ -77,15 +77,15 @@ impl Surprises {
 impl Encoder {
     /// Encodes all rows of a table. Lags use earlier rows in the encoder's order of rows.
     pub fn encode(&self, table: &Table) -> Result<Encoded> {
-        self.encode_within(table, &[])
+        self.encode_split(table, &[])
     }
 
     /// Encodes all rows of a table that was split. Lags do not reach from one set into another: `sides` is the set of each row, as in
-    /// [`Parts`](crate::split::Parts).
+    /// [`SplitRows`](crate::split::Parts).
     ///
     /// # Panics
     /// If `sides` is neither empty nor of one entry for each row.
-    pub fn encode_within(&self, table: &Table, sides: &[u8]) -> Result<Encoded> {
+    pub fn encode_split(&self, table: &Table, sides: &[u8]) -> Result<Encoded> {
         assert!(sides.is_empty() || sides.len() == table.rows(), "one set for each row");
         // The views come first, because their error names all missing columns at once, including those that order the rows.
         let views = self.views(table)?;
@@ -93,7 +93,7 @@ impl Encoder {
         let rows = table.rows();
         let Some(mut matrix) = Matrix::zeros(rows, self.width()) else {
             return Err(Error::data(
-                Place::file(&table.file),
+                Location::file(&table.file),
                 "is too large to encode",
                 "give it in several smaller tables",
             ));
@@ -108,7 +108,7 @@ impl Encoder {
 
         let (padded, stride) = matrix.padded_mut();
         let block = |(number, out): (usize, &mut [f32])| {
-            let mut surprises = Surprises::none(self.inputs.len());
+            let mut unexpected = UnexpectedValues::none(self.inputs.len());
             let first = number * BLOCK;
             let rows: Vec<u32> = (first..first + out.len() / stride).map(|row| row as u32).collect();
             let (mut lag, mut lagged_rows) = (0, rows.clone());
@@ -121,32 +121,32 @@ impl Encoder {
                         *lagged = if is_in_another_set(sides, *row, earlier) { NO_ROW } else { earlier };
                     }
                 }
-                writer.write(&lagged_rows, out, stride, &mut surprises.counts[writer.number]);
+                writer.write(&lagged_rows, out, stride, &mut unexpected.counts[writer.number]);
             }
-            surprises
+            unexpected
         };
-        let surprises = padded.par_chunks_mut(stride * BLOCK).enumerate().map(block).reduce(
-            || Surprises::none(self.inputs.len()),
+        let unexpected = padded.par_chunks_mut(stride * BLOCK).enumerate().map(block).reduce(
+            || UnexpectedValues::none(self.inputs.len()),
             |mut sum, counts| {
                 sum.add(&counts);
                 sum
             },
         );
-        Ok(Encoded { matrix, surprises })
+        Ok(Encoded { matrix, unexpected })
     }
 }
 
 /// Whether two rows are in different sets of the split, so that a lag must not reach from `row` to `other`.
 fn is_in_another_set(sides: &[u8], row: u32, other: u32) -> bool {
     match (sides.get(row as usize), sides.get(other as usize)) {
-        (Some(own), Some(other)) => own != other && *other != NO_SIDE,
+        (Some(own), Some(other)) => own != other && *other != NO_SET,
         _ => false,
     }
 }
 
 /// For each column of a standardised one-hot encoding, its values for 0 and for 1. Empty if the columns are not standardised.
-fn one_hot_values(input: &Input) -> Vec<[f32; 2]> {
-    let Coding::OneHot { scales, .. } = &input.coding else { return Vec::new() };
+fn one_hot_values(input: &InputColumn) -> Vec<[f32; 2]> {
+    let ColumnEncoding::OneHot { scales, .. } = &input.coding else { return Vec::new() };
     scales.iter().map(|scale| [0.0, 1.0].map(|x| standardised(x, scale.mean, scale.deviation) as f32)).collect()
 }
 
@@ -158,7 +158,7 @@ fn standardised(x: f64, mean: f64, deviation: f64) -> f64 {
 /// Writes the columns of one input.
 struct Writer<'a> {
     number: usize,
-    input: &'a Input,
+    input: &'a InputColumn,
     offset: usize,
     view: View<'a>,
     one_hot: Vec<[f32; 2]>,
@@ -179,7 +179,7 @@ impl<'a> Writer<'a> {
         let rows =
             table_rows.iter().zip(out.chunks_exact_mut(stride).map(|row| &mut row[self.offset..self.offset + width]));
         match &self.input.coding {
-            Coding::Number { mean, deviation, indicator } => {
+            ColumnEncoding::Number { mean, deviation, indicator } => {
                 for (row, out) in rows {
                     let x = self.read(*row, f64::NAN, View::number);
                     if x.is_finite() {
@@ -189,7 +189,7 @@ impl<'a> Writer<'a> {
                     }
                 }
             }
-            Coding::Ordinal { mean, deviation, indicator, .. } => {
+            ColumnEncoding::Ordinal { mean, deviation, indicator, .. } => {
                 for (row, out) in rows {
                     match self.read(*row, MISSING, View::level) {
                         MISSING => write_missing(*indicator, out, counts),
@@ -201,7 +201,7 @@ impl<'a> Writer<'a> {
                     }
                 }
             }
-            Coding::OneHot { levels, rest, indicator, .. } => {
+            ColumnEncoding::OneHot { levels, rest, indicator, .. } => {
                 for (row, out) in rows {
                     let level = self.read(*row, MISSING, View::level);
                     let column = match level {
@@ -219,7 +219,7 @@ impl<'a> Writer<'a> {
                     }
                 }
             }
-            Coding::Time { cycles, indicator } => {
+            ColumnEncoding::Time { cycles, indicator } => {
                 for (row, out) in rows {
                     let time = self.read(*row, Values::NO_TIME, View::time);
                     if time == Values::NO_TIME {
@@ -236,12 +236,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The number clipped to [`FARTHEST`], and counted if it lies beyond.
+/// The number clipped to [`MAX_DEVIATIONS`], and counted if it lies beyond.
 fn clipped(x: f64, counts: &mut [u64; 3]) -> f32 {
-    if x.abs() > FARTHEST {
+    if x.abs() > MAX_DEVIATIONS {
         counts[EXTREME] += 1;
     }
-    x.clamp(-FARTHEST, FARTHEST) as f32
+    x.clamp(-MAX_DEVIATIONS, MAX_DEVIATIONS) as f32
 }
 
 /// Writes a missing value: 1 in the indicator column, if there is one. The other columns stay 0, which is the mean.

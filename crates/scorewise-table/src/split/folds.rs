@@ -6,7 +6,7 @@ use super::group::GroupCounts;
 use super::random::{strata, take};
 use super::shuffle::{random, shuffle};
 use super::time::TimeOrder;
-use super::{NO_SIDE, Parts, Split, TEST, TRAINING, UNUSED, VALIDATION};
+use super::{NO_SET, Split, SplitRows, TEST, TRAINING, UNUSED, VALIDATION};
 use crate::error::{Error, Result};
 use crate::groups::Groups;
 use crate::names;
@@ -20,7 +20,7 @@ const MAX_REPEATS: usize = 1000;
 
 /// Settings of a cross-validation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Folds {
+pub struct CrossValidation {
     /// The number of folds in each repeat.
     pub folds: usize,
     /// How many times the rows are divided into folds.
@@ -32,7 +32,13 @@ pub struct Folds {
 impl Split {
     /// The sets of each fold, repeat by repeat. In a split by time, the test rows of each fold follow its training rows, so the first rows
     /// are never tested and the last ones never trained on.
-    pub fn folds(&self, table: &Table, labels: &Labels, folds: &Folds, seed: u64) -> Result<(Vec<Parts>, Vec<Note>)> {
+    pub fn folds(
+        &self,
+        table: &Table,
+        labels: &Labels,
+        folds: &CrossValidation,
+        seed: u64,
+    ) -> Result<(Vec<SplitRows>, Vec<Note>)> {
         assert_eq!(labels.classes.len(), table.rows(), "one label for each row");
         folds.check(self)?;
         let rows = labels.rows().len();
@@ -62,7 +68,7 @@ impl Split {
     }
 }
 
-impl Folds {
+impl CrossValidation {
     fn check(&self, split: &Split) -> Result<()> {
         if self.folds < 2 {
             let problem = format!("{} is not a valid number of folds", self.folds);
@@ -104,7 +110,7 @@ impl Folds {
         shuffled.for_each(|(at, row)| fold_of[row as usize] = Some(at % self.folds));
         Ok((0..self.folds)
             .map(|fold| {
-                let mut sides = vec![NO_SIDE; fold_of.len()];
+                let mut sides = vec![NO_SET; fold_of.len()];
                 let (test, rest): (Vec<u32>, Vec<u32>) =
                     labels.rows().into_iter().partition(|row| fold_of[*row as usize] == Some(fold));
                 test.iter().for_each(|row| sides[*row as usize] = TEST);
@@ -137,7 +143,7 @@ impl Folds {
                     _ if is_test(*group) => TEST,
                     Some(0) => TRAINING,
                     Some(_) => VALIDATION,
-                    None => NO_SIDE,
+                    None => NO_SET,
                 };
                 groups.codes.iter().map(side).collect()
             })
@@ -158,7 +164,7 @@ impl Folds {
         }
         borders.reverse();
         let fold = |pair: &[usize]| {
-            let mut sides = vec![NO_SIDE; table.rows()];
+            let mut sides = vec![NO_SET; table.rows()];
             let validation = order.begin_of_share(pair[0], labels, self.validation);
             for (position, row) in order.rows.iter().enumerate() {
                 sides[*row as usize] = match position {

@@ -3,7 +3,7 @@
 use scorewise::Purpose;
 
 use super::shuffle::{random, shuffle};
-use super::{NO_SIDE, Shares, TEST, TRAINING, VALIDATION};
+use super::{NO_SET, SplitShares, TEST, TRAINING, VALIDATION};
 use crate::error::{Error, Result};
 use crate::groups::Groups;
 use crate::names::{self, quoted};
@@ -12,7 +12,7 @@ use crate::table::Table;
 use crate::target::Labels;
 
 /// The set of each row.
-pub(super) fn assign(table: &Table, labels: &Labels, column: &str, shares: &Shares, seed: u64) -> Result<Vec<u8>> {
+pub(super) fn assign(table: &Table, labels: &Labels, column: &str, shares: &SplitShares, seed: u64) -> Result<Vec<u8>> {
     let groups = Groups::new(names::column(table, "split", column)?);
     let counts = GroupCounts::new(&groups, labels, &labels.rows());
     let shares = shares.of_all();
@@ -20,7 +20,7 @@ pub(super) fn assign(table: &Table, labels: &Labels, column: &str, shares: &Shar
     counts.check_enough_groups(sets, column)?;
     let of_group = counts.assign(&shares, labels.names.len(), seed);
     let side = [TRAINING, VALIDATION, TEST];
-    Ok(groups.codes.iter().map(|group| of_group[*group as usize].map_or(NO_SIDE, |set| side[set])).collect())
+    Ok(groups.codes.iter().map(|group| of_group[*group as usize].map_or(NO_SET, |set| side[set])).collect())
 }
 
 /// The number of rows of each class in each group.

@@ -10,7 +10,7 @@ use super::shuffle::{random, shuffle};
 
 /// The rows of one network of an ensemble.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hand {
+pub struct MemberSplit {
     /// The rows to train on, in ascending order.
     pub training: Vec<u32>,
     /// The rows that decide when training stops, in ascending order.
@@ -19,9 +19,9 @@ pub struct Hand {
 
 /// Splits each stratum (the rows of a class, or all rows as one stratum) into `blocks` blocks of equal size; each block is the validation
 /// set of one network.
-pub fn deal_hands(strata: &[Vec<u32>], blocks: usize, networks: usize, seed: u64) -> Vec<Hand> {
+pub fn member_splits(strata: &[Vec<u32>], blocks: usize, networks: usize, seed: u64) -> Vec<MemberSplit> {
     let blocks = blocks.max(1);
-    let mut splits = vec![Hand::default(); networks];
+    let mut splits = vec![MemberSplit::default(); networks];
     for (round, networks) in splits.chunks_mut(blocks).enumerate() {
         for (number, stratum) in strata.iter().enumerate() {
             let mut rows = stratum.clone();
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn every_row_validates_the_same_number_of_networks() {
         let strata = [(0..9).collect(), vec![9, 10, 11]];
-        let splits = deal_hands(&strata, 3, 6, 7);
+        let splits = member_splits(&strata, 3, 6, 7);
         for row in 0..12 {
             let validates = splits.iter().filter(|split| split.validation.contains(&row)).count();
             let trains = splits.iter().filter(|split| split.training.contains(&row)).count();
@@ -62,7 +62,7 @@ mod tests {
             );
         }
         assert_ne!(splits[0], splits[3], "the rows are shuffled again after the third network");
-        assert_eq!(splits, deal_hands(&strata, 3, 6, 7));
-        assert_ne!(splits, deal_hands(&strata, 3, 6, 8));
+        assert_eq!(splits, member_splits(&strata, 3, 6, 7));
+        assert_ne!(splits, member_splits(&strata, 3, 6, 8));
     }
 }

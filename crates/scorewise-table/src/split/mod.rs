@@ -3,7 +3,7 @@
 //! Networks are trained on the training set, stopped early by the validation set, and evaluated on the test set.
 //!
 //! ```
-//! use scorewise_table::split::{Shares, Split};
+//! use scorewise_table::split::{SplitShares, Split};
 //! use scorewise_table::table::{Column, Table, Values};
 //! use scorewise_table::target::Labels;
 //!
@@ -11,7 +11,7 @@
 //! let table = Table { columns: vec![Column { name: "x".into(), values }], ..Table::default() };
 //! let names = vec!["no".to_string(), "yes".to_string()];
 //! let labels = Labels { classes: (0..30).map(|row| u32::from(row % 3 == 0)).collect(), names, ahead: None };
-//! let (parts, _) = Split::parse("random")?.parts(&table, &labels, &Shares { test: 0.2, validation: 1.0 / 3.0 }, 7)?;
+//! let (parts, _) = Split::parse("random")?.parts(&table, &labels, &SplitShares { test: 0.2, validation: 1.0 / 3.0 }, 7)?;
 //! assert_eq!((parts.training.len(), parts.validation.len(), parts.test.len()), (16, 8, 6));
 //! // A third of the rows is positive, and so is a third of the test rows.
 //! assert_eq!(parts.test.iter().filter(|row| labels.classes[**row as usize] == 1).count(), 2);
@@ -25,8 +25,8 @@ mod group;
 mod folds;
 mod members;
 
-pub use folds::Folds;
-pub use members::{Hand, deal_hands};
+pub use folds::CrossValidation;
+pub use members::{MemberSplit, member_splits};
 pub use shuffle::{random, shuffle};
 
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ pub enum Split {
 
 /// The sizes of the test and validation sets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Shares {
+pub struct SplitShares {
     /// The share of all rows that forms the test set.
     pub test: f64,
     /// The share of the remaining rows that forms the validation set.
@@ -63,7 +63,7 @@ pub struct Shares {
 
 /// The rows of each set, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct SplitRows {
     /// The rows to train on.
     pub training: Vec<u32>,
     /// The rows that decide when training stops.
@@ -71,12 +71,12 @@ pub struct Parts {
     /// The rows to evaluate on.
     pub test: Vec<u32>,
     /// The set of each row of the table, also of rows without a label: 0 for training, 1 for validation, 2 for test, 3 for unused rows.
-    /// Lags do not reach from one set into another. [`NO_SIDE`] marks a row that belongs to no set and may be used by lags of any set.
+    /// Lags do not reach from one set into another. [`NO_SET`] marks a row that belongs to no set and may be used by lags of any set.
     pub sides: Vec<u8>,
 }
 
 /// Marks a row that belongs to no set.
-pub const NO_SIDE: u8 = u8::MAX;
+pub const NO_SET: u8 = u8::MAX;
 const TRAINING: u8 = 0;
 const VALIDATION: u8 = 1;
 const TEST: u8 = 2;
@@ -109,7 +109,13 @@ impl Split {
     }
 
     /// Assigns the rows that have a label to the sets. The same seed gives the same sets.
-    pub fn parts(&self, table: &Table, labels: &Labels, shares: &Shares, seed: u64) -> Result<(Parts, Vec<Note>)> {
+    pub fn split_rows(
+        &self,
+        table: &Table,
+        labels: &Labels,
+        shares: &SplitShares,
+        seed: u64,
+    ) -> Result<(SplitRows, Vec<Note>)> {
         shares.check()?;
         assert_eq!(labels.classes.len(), table.rows(), "one label for each row");
         let (sides, mut notes) = match self {
@@ -126,7 +132,7 @@ impl Split {
     /// Splits the training and validation rows anew for each network of an ensemble, with the same share of each class in every split.
     /// Returns an empty vector unless the split is random: rows of the same time or group would be in both sets.
     #[must_use]
-    pub fn hands(&self, parts: &Parts, labels: &Labels, networks: usize, seed: u64) -> Vec<Hand> {
+    pub fn member_splits(&self, parts: &SplitRows, labels: &Labels, networks: usize, seed: u64) -> Vec<MemberSplit> {
         if *self != Split::Random {
             return Vec::new();
         }
@@ -134,13 +140,13 @@ impl Split {
         let mut strata = vec![Vec::new(); labels.names.len()];
         pool.iter().for_each(|row| strata[labels.classes[*row as usize] as usize].push(*row));
         let blocks = (pool.len() as f64 / parts.validation.len().max(1) as f64).round() as usize;
-        deal_hands(&strata, blocks.max(2), networks, seed)
+        member_splits(&strata, blocks.max(2), networks, seed)
     }
 
     /// The labelled rows of each set, and a note on rows left out. In a split by time, a row whose label comes from the next set is left
     /// out, because a set must not contain information from the one after it.
-    fn gather(&self, sides: Vec<u8>, labels: &Labels) -> (Parts, Option<Note>) {
-        let mut parts = Parts { sides, ..Parts::default() };
+    fn gather(&self, sides: Vec<u8>, labels: &Labels) -> (SplitRows, Option<Note>) {
+        let mut parts = SplitRows { sides, ..SplitRows::default() };
         let mut crossing = 0;
         for row in labels.rows() {
             let side = parts.sides[row as usize];
@@ -163,7 +169,7 @@ impl Split {
 
     /// Checks that every requested set contains every class. With more than two classes, a class may be absent from the validation and test
     /// sets, which only gives a note.
-    fn check(&self, parts: &Parts, labels: &Labels, validation: bool, test: bool) -> Result<Vec<Note>> {
+    fn check(&self, parts: &SplitRows, labels: &Labels, validation: bool, test: bool) -> Result<Vec<Note>> {
         let mut notes = Vec::new();
         let requested = [("training", &parts.training, true), ("validation", &parts.validation, validation)];
         let requested =
@@ -198,7 +204,7 @@ impl Split {
     }
 }
 
-impl Shares {
+impl SplitShares {
     fn check(&self) -> Result<()> {
         for (setting, share) in [("test", self.test), ("validation", self.validation)] {
             if !(0.0..1.0).contains(&share) {

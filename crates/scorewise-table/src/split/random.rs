@@ -3,12 +3,12 @@
 use scorewise::Purpose;
 
 use super::shuffle::{apportion, random, shuffle};
-use super::{NO_SIDE, Shares, TEST, TRAINING, VALIDATION, rows_of};
+use super::{NO_SET, SplitShares, TEST, TRAINING, VALIDATION, rows_of};
 use crate::target::Labels;
 
 /// The set of each row.
-pub(super) fn assign(labels: &Labels, shares: &Shares, seed: u64) -> Vec<u8> {
-    let mut sides = vec![NO_SIDE; labels.classes.len()];
+pub(super) fn assign(labels: &Labels, shares: &SplitShares, seed: u64) -> Vec<u8> {
+    let mut sides = vec![NO_SET; labels.classes.len()];
     let mut strata = strata(labels, &labels.rows(), seed);
     take(&mut strata, shares.test, TEST, &mut sides);
     take(&mut strata, shares.validation, VALIDATION, &mut sides);

@@ -1,6 +1,6 @@
 //! Split by time: the training rows come before the validation rows, and these before the test rows.
 
-use super::{NO_SIDE, Shares, TEST, TRAINING, VALIDATION, rows_of};
+use super::{NO_SET, SplitShares, TEST, TRAINING, VALIDATION, rows_of};
 use crate::error::{Error, Result};
 use crate::groups::{time_column, time_key};
 use crate::names::{self, quoted};
@@ -14,10 +14,10 @@ pub(super) fn assign(
     table: &Table,
     labels: &Labels,
     column: Option<&str>,
-    shares: &Shares,
+    shares: &SplitShares,
 ) -> Result<(Vec<u8>, Vec<Note>)> {
     let (order, notes) = TimeOrder::new(table, column)?;
-    let mut sides = vec![NO_SIDE; table.rows()];
+    let mut sides = vec![NO_SET; table.rows()];
     let test = order.begin_of_share(order.rows.len(), labels, shares.test);
     order.rows[test..].iter().for_each(|row| sides[*row as usize] = TEST);
     let validation = order.begin_of_share(test, labels, shares.validation);
@@ -60,7 +60,7 @@ impl<'a> TimeOrder<'a> {
         let untimed = rows.partition_point(|row| column.values.is_missing(*row as usize));
         if untimed > 0 {
             let (are, they_have) = if untimed == 1 { ("row is", "it has") } else { ("rows are", "they have") };
-            notes.push(Note::of(&column.name, format!("{untimed} {are} left out: {they_have} no time")));
+            notes.push(Note::about_column(&column.name, format!("{untimed} {are} left out: {they_have} no time")));
             rows.drain(..untimed);
         }
         Ok((TimeOrder { rows, column: Some(column) }, notes))
@@ -111,5 +111,5 @@ fn sort(rows: &mut [u32], column: &Column, notes: &mut Vec<Note>, key: impl Fn(u
         // The sort is stable, so rows of the same time keep the order of the file.
         rows.sort_by_key(|row| key(*row as usize));
     }
-    notes.push(Note::of(&column.name, text));
+    notes.push(Note::about_column(&column.name, text));
 }

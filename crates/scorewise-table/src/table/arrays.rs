@@ -11,10 +11,10 @@ use arrow_schema::{DataType, TimeUnit};
 
 use super::column::is_time_of_day;
 use super::dictionary::Dictionary;
-use super::reading::{MissingMarkers, Style};
+use super::reading::{ColumnConventions, MissingMarkers};
 use super::text::number_or_missing;
 use super::time::{self, DateOrder};
-use super::{Category, Kind, Values, boolean, cell_excerpt, number};
+use super::{Category, ColumnKind, Values, boolean, cell_excerpt, number};
 
 /// A value that does not fit the kind of its column.
 pub(super) struct InvalidValue {
@@ -24,17 +24,17 @@ pub(super) struct InvalidValue {
 }
 
 /// The kind of a column of this type; `None` for types that cannot be read.
-pub(super) fn kind(data_type: &DataType) -> Option<Kind> {
+pub(super) fn kind(data_type: &DataType) -> Option<ColumnKind> {
     match data_type {
-        DataType::Boolean => Some(Kind::Boolean),
-        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Some(Kind::Time),
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Kind::Category),
-        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(Kind::Category),
+        DataType::Boolean => Some(ColumnKind::Boolean),
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Some(ColumnKind::Time),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(ColumnKind::Category),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(ColumnKind::Category),
         DataType::Dictionary(_, values) => kind(values),
-        DataType::Null => Some(Kind::Number),
+        DataType::Null => Some(ColumnKind::Number),
         // 256-bit decimals have more digits than f64 can hold, and are rare.
         DataType::Decimal256(..) => None,
-        data_type if data_type.is_numeric() => Some(Kind::Number),
+        data_type if data_type.is_numeric() => Some(ColumnKind::Number),
         _ => None,
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
 pub(super) struct StringFormat {
     /// The decimal mark.
     pub(super) mark: u8,
-    pub(super) style: Style,
+    pub(super) style: ColumnConventions,
     /// Whether the month comes first, if the user says so.
     pub(super) month_first: Option<bool>,
 }
@@ -74,7 +74,7 @@ pub(super) struct StringFormat {
 /// The values of an array of a readable type, converted to the kind `wanted`.
 pub(super) fn values(
     array: &ArrayRef,
-    wanted: Kind,
+    wanted: ColumnKind,
     markers: &MissingMarkers,
     format: &StringFormat,
 ) -> Result<Values, InvalidValue> {
@@ -210,7 +210,7 @@ fn dictionary_values(values: &Values, keys: &dyn Array, indices: &[usize]) -> Va
 /// Converts values to another kind, which the user asked for.
 fn as_kind(
     values: &Values,
-    wanted: Kind,
+    wanted: ColumnKind,
     markers: &MissingMarkers,
     format: &StringFormat,
 ) -> Result<Values, InvalidValue> {
@@ -225,14 +225,14 @@ fn as_kind(
     };
     let invalid = |row: usize| InvalidValue { row, text: strings[row].clone().unwrap_or_default() };
     match (wanted, values) {
-        (Kind::Number, Values::Boolean(values)) => Ok(Values::Number(
+        (ColumnKind::Number, Values::Boolean(values)) => Ok(Values::Number(
             values.iter().map(|value| value.map_or(f64::NAN, |value| f64::from(u8::from(value)))).collect(),
         )),
-        (Kind::Number, Values::Time(values)) => {
+        (ColumnKind::Number, Values::Time(values)) => {
             let number = |value: &i64| if *value == Values::NO_TIME { f64::NAN } else { *value as f64 };
             Ok(Values::Number(values.iter().map(number).collect()))
         }
-        (Kind::Number, _) => {
+        (ColumnKind::Number, _) => {
             // These are strings: booleans and times are converted to numbers above.
             let number = |string: &[u8]| match number::parse(string, format.mark) {
                 Some(value) => value.is_finite().then_some(value),
@@ -240,13 +240,13 @@ fn as_kind(
             };
             parse_each(&strings, f64::NAN, number).map(Values::Number).map_err(invalid)
         }
-        (Kind::Boolean, _) => {
+        (ColumnKind::Boolean, _) => {
             let yes = |string: &[u8]| {
                 boolean(string, true).map(Some).or_else(|| MissingMarkers::is_word(string).then_some(None))
             };
             parse_each(&strings, None, yes).map(Values::Boolean).map_err(invalid)
         }
-        (Kind::Time, _) => {
+        (ColumnKind::Time, _) => {
             let is_month_first =
                 |string: &String| time::unambiguous_order(string.as_bytes()) == Some(DateOrder::MonthFirst);
             let any_month_first = || strings.iter().flatten().any(is_month_first);
@@ -261,7 +261,7 @@ fn as_kind(
             };
             parse_each(&strings, Values::NO_TIME, second).map(Values::Time).map_err(invalid)
         }
-        (Kind::Category, _) => {
+        (ColumnKind::Category, _) => {
             let mut dictionary = Dictionary::default();
             let mut code = |string| dictionary.code_or_insert(string);
             let codes = strings.into_iter().map(|string| string.map_or(Category::MISSING, &mut code)).collect();

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Place, Result};
+use crate::error::{Location, Result};
 use crate::names::missing_columns_error;
 
 /// The kind of values that a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ColumnKind {
     /// Numbers.
     Number,
     /// Strings, as levels of a category.
@@ -98,12 +98,12 @@ impl Values {
 
     /// An empty list of values of this kind.
     #[must_use]
-    pub fn empty(kind: Kind) -> Self {
+    pub fn empty(kind: ColumnKind) -> Self {
         match kind {
-            Kind::Number => Values::Number(Vec::new()),
-            Kind::Category => Values::Category(Category::default()),
-            Kind::Boolean => Values::Boolean(Vec::new()),
-            Kind::Time => Values::Time(Vec::new()),
+            ColumnKind::Number => Values::Number(Vec::new()),
+            ColumnKind::Category => Values::Category(Category::default()),
+            ColumnKind::Boolean => Values::Boolean(Vec::new()),
+            ColumnKind::Time => Values::Time(Vec::new()),
         }
     }
 
@@ -126,12 +126,12 @@ impl Values {
 
     /// The kind of the values.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ColumnKind {
         match self {
-            Values::Number(_) => Kind::Number,
-            Values::Category(_) => Kind::Category,
-            Values::Boolean(_) => Kind::Boolean,
-            Values::Time(_) => Kind::Time,
+            Values::Number(_) => ColumnKind::Number,
+            Values::Category(_) => ColumnKind::Category,
+            Values::Boolean(_) => ColumnKind::Boolean,
+            Values::Time(_) => ColumnKind::Time,
         }
     }
 
@@ -154,7 +154,7 @@ impl Values {
     }
 
     /// The values of the given rows, in the order given.
-    fn taken(&self, rows: &[usize]) -> Values {
+    fn select_rows(&self, rows: &[usize]) -> Values {
         match self {
             Values::Number(values) => Values::Number(rows.iter().map(|row| values[*row]).collect()),
             Values::Category(Category { codes, levels }) => Values::Category(Category {
@@ -200,7 +200,7 @@ impl Table {
     }
 
     /// The column with this name, or an error that suggests a similar name.
-    pub fn need(&self, name: &str) -> Result<&Column> {
+    pub fn required_column(&self, name: &str) -> Result<&Column> {
         self.column(name).ok_or_else(|| {
             let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
             missing_columns_error(&self.file, &[name], &names)
@@ -212,8 +212,8 @@ impl Table {
     /// # Panics
     /// If the table does not have one of the rows.
     #[must_use]
-    pub fn taken(&self, rows: &[usize]) -> Table {
-        let column = |column: &Column| Column { name: column.name.clone(), values: column.values.taken(rows) };
+    pub fn select_rows(&self, rows: &[usize]) -> Table {
+        let column = |column: &Column| Column { name: column.name.clone(), values: column.values.select_rows(rows) };
         let number = |row: &usize| {
             let place = self.place(*row);
             place.line.or(place.row).unwrap_or(0)
@@ -227,7 +227,7 @@ impl Table {
 
     /// The location of a row in its file.
     #[must_use]
-    pub fn place(&self, row: usize) -> Place {
+    pub fn place(&self, row: usize) -> Location {
         let (line, number) = match &self.lines {
             Lines::None => (None, Some(row as u64 + 1)),
             Lines::After(rows) => (None, Some(rows + row as u64 + 1)),
@@ -235,6 +235,6 @@ impl Table {
             Lines::Each(lines) => (lines.get(row).copied(), None),
             Lines::EachRow(numbers) => (None, numbers.get(row).copied()),
         };
-        Place { line, row: number, ..Place::file(&self.file) }
+        Location { line, row: number, ..Location::file(&self.file) }
     }
 }

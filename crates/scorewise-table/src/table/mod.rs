@@ -87,10 +87,10 @@ mod warnings;
 mod write;
 
 pub use catch_panic::is_guarded;
-pub use column::{Category, Column, Kind, Lines, Table, Values};
+pub use column::{Category, Column, ColumnKind, Lines, Table, Values};
 pub use read_all::read;
 pub use reader::{ChooseColumns, Reader};
-pub use reading::{Field, Reading, Style, Writing, nearest};
+pub use reading::{ColumnConventions, Field, Reading, TextConventions, nearest};
 pub use source::{BuiltIn, Source};
 pub use warnings::warnings;
 pub use write::{TableFormat, TableWriter};

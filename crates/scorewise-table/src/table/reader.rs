@@ -4,7 +4,7 @@ use super::arrow::ArrowReader;
 use super::parquet::ParquetReader;
 use super::source::{self, Opened};
 use super::text::TextReader;
-use super::{Field, Reading, Source, Table, Writing};
+use super::{Field, Reading, Source, Table, TextConventions};
 use crate::error::Result;
 use crate::note::Note;
 
@@ -14,7 +14,7 @@ pub struct Reader {
     chunks: Option<Chunks>,
     fields: Vec<Field>,
     notes: Vec<String>,
-    writing: Writing,
+    writing: TextConventions,
     empty_lines: EmptyLines,
 }
 
@@ -91,7 +91,7 @@ impl Reader {
         }
     }
 
-    fn new(chunks: Chunks, fields: Vec<Field>, notes: Vec<String>, writing: Writing) -> Self {
+    fn new(chunks: Chunks, fields: Vec<Field>, notes: Vec<String>, writing: TextConventions) -> Self {
         Reader { chunks: Some(chunks), fields, notes, writing, empty_lines: EmptyLines::default() }
     }
 
@@ -115,7 +115,7 @@ impl Reader {
 
     /// How numbers and dates are written in this table, so that another table can be read in the same way.
     #[must_use]
-    pub fn writing(&self) -> &Writing {
+    pub fn writing(&self) -> &TextConventions {
         &self.writing
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, number};
+use super::{ColumnKind, number};
 use crate::error::Result;
 use crate::names::missing_columns_error;
 
@@ -25,29 +25,29 @@ pub struct Reading {
     pub missing: Vec<String>,
     /// The kinds of columns whose kind is not recognised automatically. Names that are not columns are ignored, because a model knows columns
     /// that another table may not have.
-    pub kinds: BTreeMap<String, Kind>,
+    pub kinds: BTreeMap<String, ColumnKind>,
     /// The columns to read, in the order of the file; `None` for all columns.
     pub only: Option<Vec<String>>,
     /// How numbers and dates were written in an earlier table (for `predict`, the training table). It decides where the cells of this table
     /// are ambiguous.
-    pub writing: Option<Writing>,
+    pub writing: Option<TextConventions>,
 }
 
 /// How numbers and dates are written in a table, as far as a single cell does not show it. Returned by
 /// [`Reader::writing`](super::Reader::writing).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Writing {
+pub struct TextConventions {
     /// Whether numbers have a decimal comma; `None` if no number has decimals.
     pub decimal_comma: Option<bool>,
     /// The columns with conventions of their own, by name.
-    pub columns: BTreeMap<String, Style>,
+    pub columns: BTreeMap<String, ColumnConventions>,
 }
 
 /// How the cells of a column are written, as far as a single cell does not show it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Style {
+pub struct ColumnConventions {
     /// Whether the month comes before the day; `None` if no date has the year last.
     pub month_first: Option<bool>,
     /// The per cent or currency sign of the numbers. Numbers without it are read alike: `3.1%` and `3.1` are both 3.1.
@@ -62,7 +62,7 @@ pub struct Field {
     /// The name in the header.
     pub name: String,
     /// The kind of its values.
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 /// The strings and numbers that mean a missing value.

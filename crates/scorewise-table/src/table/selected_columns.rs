@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use super::arrays::{self, StringFormat};
 use super::catch_panic::catch_panic;
 use super::reading::{MissingMarkers, check_names};
-use super::{ChooseColumns, Column, Field, Kind, Lines, Reading, Table};
-use crate::error::{Error, Place, Result};
+use super::{ChooseColumns, Column, ColumnKind, Field, Lines, Reading, Table};
+use crate::error::{Error, Location, Result};
 
 /// The number of values to decode at once, over all columns.
 const BATCH_VALUES: usize = 1 << 20;
@@ -21,7 +21,7 @@ pub(super) struct SelectedColumn {
     /// Its index in the file.
     pub(super) index: usize,
     name: String,
-    kind: Kind,
+    kind: ColumnKind,
     /// Whether the user set the kind.
     is_forced: bool,
     string_format: StringFormat,
@@ -42,13 +42,13 @@ pub(super) struct SelectedColumns {
 /// The error for a file compressed with an unsupported codec.
 pub(super) fn unsupported_codec(file: &str, codec: &str) -> Error {
     let problem = format!("is compressed with {codec}, which is not supported");
-    Error::data(Place::file(file), problem, "write it again, compressed with snappy or zstd")
+    Error::data(Location::file(file), problem, "write it again, compressed with snappy or zstd")
 }
 
 /// The error for a file that cannot be decoded.
 pub(super) fn damaged(file: &str, format: &str, error: &impl fmt::Display) -> Error {
     let problem = format!("cannot be read as {format}: {error}");
-    Error::data(Place::file(file), problem, "it may be damaged or truncated; write or download it again")
+    Error::data(Location::file(file), problem, "it may be damaged or truncated; write or download it again")
 }
 
 impl SelectedColumns {
@@ -99,7 +99,7 @@ impl SelectedColumns {
                     let (type_name, hint) = arrays::unreadable_type(data_type);
                     if wanted == Some(true) || forced.is_some() {
                         let problem = format!("is of type {type_name}, which cannot be read");
-                        return Err(Error::data(Place::file(file).column(name), problem, hint));
+                        return Err(Error::data(Location::file(file).column(name), problem, hint));
                     }
                     left_out.push((name, type_name, hint));
                 }
@@ -111,7 +111,7 @@ impl SelectedColumns {
             });
             let (problem, hint) =
                 first.unwrap_or_else(|| ("has no columns".into(), "a table needs at least one column"));
-            return Err(Error::data(Place::file(file), problem, hint));
+            return Err(Error::data(Location::file(file), problem, hint));
         }
         let left_out = left_out.iter().map(|(name, type_name, hint)| {
             format!("column `{}` is left out: its type {type_name} cannot be read; {hint}", name.escape_debug())
@@ -148,7 +148,8 @@ impl SelectedColumns {
             }
         }
         if decoded.iter().all(Option::is_none) {
-            let has_no_rows = || Error::data(Place::file(&self.file), "has no rows", "a table needs at least one row");
+            let has_no_rows =
+                || Error::data(Location::file(&self.file), "has no rows", "a table needs at least one row");
             return (self.rows == 0).then(|| Err(has_no_rows()));
         }
         let rows = decoded.iter().map(|array| array.as_ref().map_or(0, Array::len)).min().unwrap_or(0);
@@ -166,7 +167,7 @@ impl SelectedColumns {
                 None => return Some(Err(damaged(&self.file, self.format, &"its values are invalid"))),
                 Some(Err(invalid)) => {
                     let row = Some(self.rows + invalid.row as u64 + 1);
-                    let place = Place { row, ..Place::file(&self.file) }.column(&column.name);
+                    let place = Location { row, ..Location::file(&self.file) }.column(&column.name);
                     let (text, mark) = (invalid.text.as_bytes(), column.string_format.mark);
                     return Some(Err(super::text::invalid_cell(place, column.kind, column.is_forced, text, mark)));
                 }

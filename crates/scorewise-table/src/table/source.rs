@@ -8,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 
 use super::Reading;
 use super::byte_source::ByteSource;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Location, Result};
 
 /// The source of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,7 +154,7 @@ fn open_file(path: &Path, name: &str) -> Result<Opened> {
     let mut file = File::open(path).map_err(|error| unreadable(name, &error))?;
     let metadata = file.metadata().map_err(|error| unreadable(name, &error))?;
     if metadata.is_dir() {
-        return Err(Error::data(Place::file(name), "is a directory", "name one of the files in it"));
+        return Err(Error::data(Location::file(name), "is a directory", "name one of the files in it"));
     }
     let start = first_bytes(&mut file).map_err(|error| unreadable(name, &error))?;
     let format = recognise(name, &start)?;
@@ -166,7 +166,7 @@ fn open_file(path: &Path, name: &str) -> Result<Opened> {
     };
     if format == Format::Text && !expected.is_empty() {
         return Err(Error::data(
-            Place::file(name),
+            Location::file(name),
             format!("is not a {expected} file"),
             "it may be damaged or truncated; name it .csv if it is text",
         ));
@@ -204,7 +204,7 @@ enum Format {
 
 /// The format that a file has by its first bytes.
 fn recognise(name: &str, start: &[u8]) -> Result<Format> {
-    let refused = |problem: &str, hint: &str| Err(Error::data(Place::file(name), problem, hint));
+    let refused = |problem: &str, hint: &str| Err(Error::data(Location::file(name), problem, hint));
     match start {
         [] => refused("is empty", "a table needs a header and at least one row"),
         [0x1f, 0x8b, ..] => Ok(Format::Gzip),
@@ -235,7 +235,7 @@ fn check_byte_order_mark(name: &str, start: &[u8]) -> Result<()> {
 /// The error for text in another encoding, with the name that `iconv` uses for it.
 fn not_utf8(name: &str, encoding: &str, iconv: &str) -> Error {
     let hint = format!("save it as UTF-8: `iconv -f {iconv} -t utf-8 FILE > NEW`");
-    Error::data(Place::file(name), format!("is {encoding}"), hint)
+    Error::data(Location::file(name), format!("is {encoding}"), hint)
 }
 
 /// Refuses text in UTF-16 or UTF-32, recognised by its first bytes: by a byte order mark (in compressed text, which [`open`] does not see)
@@ -271,7 +271,7 @@ pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
 
 /// The error for a file that cannot be read.
 pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
-    let place = Place::file(name);
+    let place = Location::file(name);
     match error.kind() {
         io::ErrorKind::NotFound => {
             let built_in = super::nearest(name, BuiltIn::ALL.map(BuiltIn::name));

@@ -1,7 +1,7 @@
 //! Warnings about a whole table: values that may mean "missing", and numbers that were read as text.
 
 use super::reading::MissingMarkers;
-use super::{Category, Kind, Reading, Table, Values, cell_excerpt, number};
+use super::{Category, ColumnKind, Reading, Table, Values, cell_excerpt, number};
 use crate::note::Note;
 use crate::setting::Setting;
 
@@ -32,8 +32,8 @@ pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
                     }
                 }
             }
-            Values::Category(values) if reading.kinds.get(&column.name) != Some(&Kind::Category) => {
-                notes.extend(numbers_as_text(values, &column.name).map(|text| Note::of(&column.name, text)));
+            Values::Category(values) if reading.kinds.get(&column.name) != Some(&ColumnKind::Category) => {
+                notes.extend(numbers_as_text(values, &column.name).map(|text| Note::about_column(&column.name, text)));
             }
             _ => {}
         }

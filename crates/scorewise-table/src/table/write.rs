@@ -24,8 +24,8 @@ use rayon::prelude::*;
 
 use super::column::is_time_of_day;
 use super::{Category, Table, Values};
-use crate::error::{Error, Place, Result};
-use crate::spreadsheet::spreadsheet_safe;
+use crate::error::{Error, Location, Result};
+use crate::spreadsheet::escape_formula;
 
 /// The formats that tables can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl TableFormat {
         if !name.trim_start_matches('.').contains('.') {
             return Ok(TableFormat::Csv);
         }
-        let place = Place::file(&path.display().to_string());
+        let place = Location::file(&path.display().to_string());
         let problem = "a table cannot be written in the format of this file extension";
         Err(Error::data(place, problem, "name a file that ends in .csv, .tsv, .csv.gz, .parquet or .arrow"))
     }
@@ -191,7 +191,7 @@ fn write_error(error: impl std::fmt::Display) -> io::Error {
 /// The names of the columns as a line of text.
 fn header_line(table: &Table, delimiter: u8) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
-    writer.write_record(table.columns.iter().map(|column| spreadsheet_safe(&column.name).into_owned()))?;
+    writer.write_record(table.columns.iter().map(|column| escape_formula(&column.name).into_owned()))?;
     writer.into_inner().map_err(write_error)
 }
 
@@ -207,7 +207,7 @@ fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
                     match &column.values {
                         Values::Category(Category { codes, levels }) => {
                             let text = levels.get(codes[row] as usize).map_or("", String::as_str);
-                            writer.write_field(spreadsheet_safe(text).as_bytes())?;
+                            writer.write_field(escape_formula(text).as_bytes())?;
                         }
                         values => writer.write_field(values.text(row))?,
                     }

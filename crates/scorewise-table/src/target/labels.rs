@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Literal, Rule, Target};
+use super::{ConditionValue, LabelRule, Target};
 use crate::error::{Error, Result};
 use crate::groups::{NO_ROW, Neighbours, number_text};
-use crate::names::{listed, quoted};
+use crate::names::{quoted, quoted_list};
 use crate::note::Note;
 use crate::table::{Table, Values};
 
@@ -69,7 +69,7 @@ impl Unmatched {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let substituted = (!self.substituted.is_empty()).then(|| {
             let words: Vec<&str> = self.substituted.iter().map(String::as_str).collect();
-            format!("{} are read as the classes {}", listed(&words), listed(&names))
+            format!("{} are read as the classes {}", quoted_list(&words), quoted_list(&names))
         });
         let unmatched = (!self.rows.is_empty()).then(|| {
             let rows: usize = self.rows.values().sum();
@@ -77,11 +77,11 @@ impl Unmatched {
             let (hold, these) = if rows == 1 { ("row holds", "this row") } else { ("rows hold", "these rows") };
             format!(
                 "{rows} {hold} {}, which is not one of the classes {}: the true class of {these} is unknown",
-                listed(&texts),
-                listed(&names)
+                quoted_list(&texts),
+                quoted_list(&names)
             )
         });
-        substituted.into_iter().chain(unmatched).map(|text| Note::of(&target.column, text)).collect()
+        substituted.into_iter().chain(unmatched).map(|text| Note::about_column(&target.column, text)).collect()
     }
 }
 
@@ -102,18 +102,20 @@ impl Target {
             let names = self.classes();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let hint = match &self.rule {
-                Rule::Classes(_) => format!("the classes are {}", listed(&names)),
-                Rule::Condition { comparison, .. } => format!("comparing with {} needs a number", comparison.sign()),
+                LabelRule::Classes(_) => format!("the classes are {}", quoted_list(&names)),
+                LabelRule::Condition { comparison, .. } => {
+                    format!("comparing with {} needs a number", comparison.sign())
+                }
             };
             return Err(Error::data(table.place(row).column(&self.column), problem, hint));
         }
         let labels = self.with_lead(found.classes, neighbours);
-        let notes = self.left_out(&labels);
+        let notes = self.unlabelled_notes(&labels);
         Ok((labels, notes))
     }
 
     /// The labels of all rows, where known. A row whose value is not a class of the target gets no label and is counted instead.
-    pub fn truth(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Unmatched)> {
+    pub fn known_labels(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Unmatched)> {
         let found = self.classify(table)?;
         Ok((self.with_lead(found.classes, neighbours), found.unmatched))
     }
@@ -132,14 +134,17 @@ impl Target {
     }
 
     /// Notes on how many rows have no label, and why.
-    pub fn left_out(&self, labels: &Labels) -> Vec<Note> {
+    pub fn unlabelled_notes(&self, labels: &Labels) -> Vec<Note> {
         let beyond = labels.ahead.iter().flatten().filter(|row| **row == NO_ROW).count();
         let unknown = labels.classes.iter().filter(|class| **class == Labels::MISSING).count() - beyond;
         let are = |count: usize| if count == 1 { "row is" } else { "rows are" };
         let (its, it) = (if unknown == 1 { "its" } else { "their" }, if beyond == 1 { "it" } else { "them" });
         let value = if unknown == 1 { "value is" } else { "values are" };
         let unknown = (unknown > 0).then(|| {
-            Note::of(&self.column, format!("{unknown} {} left out: {its} target {value} missing", are(unknown)))
+            Note::about_column(
+                &self.column,
+                format!("{unknown} {} left out: {its} target {value} missing", are(unknown)),
+            )
         });
         let beyond = (beyond > 0).then(|| {
             Note::new(format!("{beyond} {} left out: the table has no row {} ahead of {it}", are(beyond), self.lead))
@@ -182,17 +187,17 @@ impl Target {
             }
             Values::Number(values) => {
                 let numbers: Vec<Option<f64>> = match &self.rule {
-                    Rule::Classes(classes) => classes.iter().map(|class| class.parse().ok()).collect(),
-                    Rule::Condition { .. } => Vec::new(),
+                    LabelRule::Classes(classes) => classes.iter().map(|class| class.parse().ok()).collect(),
+                    LabelRule::Condition { .. } => Vec::new(),
                 };
                 for (row, x) in values.iter().enumerate() {
                     let class = match &self.rule {
                         _ if x.is_nan() => missing,
-                        Rule::Condition { comparison, with: Literal::Number(with) } => {
+                        LabelRule::Condition { comparison, with: ConditionValue::Number(with) } => {
                             Some((u32::from(comparison.holds(*x, *with)), true))
                         }
-                        Rule::Condition { .. } => self.class_of(&number_text(*x)),
-                        Rule::Classes(_) => match numbers.iter().position(|class| *class == Some(*x)) {
+                        LabelRule::Condition { .. } => self.class_of(&number_text(*x)),
+                        LabelRule::Classes(_) => match numbers.iter().position(|class| *class == Some(*x)) {
                             Some(class) => Some((class as u32, true)),
                             None => self.class_of(&number_text(*x)),
                         },
@@ -221,7 +226,7 @@ impl Target {
     /// The class that a text stands for, and whether it names the class itself: `yes` may stand for the class `1`, but is not its name.
     fn class_of(&self, text: &str) -> Option<(u32, bool)> {
         match &self.rule {
-            Rule::Classes(classes) => {
+            LabelRule::Classes(classes) => {
                 if let Some(at) = classes.iter().position(|class| class == text) {
                     return Some((at as u32, true));
                 }
@@ -235,17 +240,17 @@ impl Target {
                 let (first, second) = (yes_or_no(first)?, yes_or_no(second)?);
                 (first != second).then(|| (u32::from(yes == second), false))
             }
-            Rule::Condition { comparison, with } => {
+            LabelRule::Condition { comparison, with } => {
                 let equal = match with {
-                    Literal::Text(with) => text == with,
-                    Literal::Number(x) => text.parse::<f64>().is_ok_and(|y| y == *x),
+                    ConditionValue::Text(with) => text == with,
+                    ConditionValue::Number(x) => text.parse::<f64>().is_ok_and(|y| y == *x),
                 };
                 let holds = match comparison {
-                    super::Comparison::Equal => Some(equal),
-                    super::Comparison::Unlike => Some(!equal),
+                    super::ComparisonOperator::Equal => Some(equal),
+                    super::ComparisonOperator::Unlike => Some(!equal),
                     // A number in a column of text.
                     other => match (text.parse::<f64>(), with) {
-                        (Ok(x), Literal::Number(with)) => Some(other.holds(x, *with)),
+                        (Ok(x), ConditionValue::Number(with)) => Some(other.holds(x, *with)),
                         _ => None,
                     },
                 };

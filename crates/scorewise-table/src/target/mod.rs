@@ -31,7 +31,7 @@ pub struct Target {
     /// The column it is read from.
     pub column: String,
     /// How the values of the column become classes.
-    pub rule: Rule,
+    pub rule: LabelRule,
     /// How many rows ahead the predicted value lies, within the same group; 0 for the row itself.
     pub lead: usize,
 }
@@ -39,21 +39,21 @@ pub struct Target {
 /// How values become classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Rule {
+pub enum LabelRule {
     /// Each value is a class of its own. With two classes, the second is the positive one.
     Classes(Vec<String>),
     /// Rows where the condition holds are positive, all others negative.
     Condition {
         /// How the value is compared.
-        comparison: Comparison,
+        comparison: ComparisonOperator,
         /// The value to compare with.
-        with: Literal,
+        with: ConditionValue,
     },
 }
 
 /// The operator of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Comparison {
+pub enum ComparisonOperator {
     /// `>`: greater than.
     #[serde(rename = ">")]
     Above,
@@ -77,7 +77,7 @@ pub enum Comparison {
 /// The value that a condition compares with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Literal {
+pub enum ConditionValue {
     /// A number.
     Number(f64),
     /// A string.
@@ -89,8 +89,8 @@ impl Target {
     #[must_use]
     pub fn classes(&self) -> Vec<String> {
         match &self.rule {
-            Rule::Classes(classes) => classes.clone(),
-            Rule::Condition { comparison, with } => {
+            LabelRule::Classes(classes) => classes.clone(),
+            LabelRule::Condition { comparison, with } => {
                 let condition = format!("{} {} {with}", self.column, comparison.sign());
                 vec![format!("not {condition}"), condition]
             }
@@ -108,7 +108,7 @@ impl Target {
     /// wrong.
     pub fn check(&self) -> Result<(), String> {
         match &self.rule {
-            Rule::Classes(classes) => {
+            LabelRule::Classes(classes) => {
                 if !(2..=MAX_CLASSES).contains(&classes.len()) {
                     return Err(format!("the target has {} classes; 2 to {MAX_CLASSES} are allowed", classes.len()));
                 }
@@ -117,13 +117,13 @@ impl Target {
                     None => Ok(()),
                 }
             }
-            Rule::Condition { with: Literal::Number(x), .. } if !x.is_finite() => {
+            LabelRule::Condition { with: ConditionValue::Number(x), .. } if !x.is_finite() => {
                 Err(format!("the condition compares with {x}"))
             }
-            Rule::Condition { comparison, with: Literal::Text(_) } if !comparison.applies_to_text() => {
+            LabelRule::Condition { comparison, with: ConditionValue::Text(_) } if !comparison.applies_to_text() => {
                 Err(format!("text cannot be compared with {}", comparison.sign()))
             }
-            Rule::Condition { .. } => Ok(()),
+            LabelRule::Condition { .. } => Ok(()),
         }
     }
 }
@@ -132,45 +132,45 @@ impl Target {
 /// would have too few rows of each class to learn from.
 pub(crate) const MAX_CLASSES: usize = 100;
 
-impl Comparison {
+impl ComparisonOperator {
     /// The operator as the user writes it.
     #[must_use]
     pub fn sign(self) -> &'static str {
         match self {
-            Comparison::Above => ">",
-            Comparison::AtLeast => ">=",
-            Comparison::Below => "<",
-            Comparison::AtMost => "<=",
-            Comparison::Equal => "=",
-            Comparison::Unlike => "!=",
+            ComparisonOperator::Above => ">",
+            ComparisonOperator::AtLeast => ">=",
+            ComparisonOperator::Below => "<",
+            ComparisonOperator::AtMost => "<=",
+            ComparisonOperator::Equal => "=",
+            ComparisonOperator::Unlike => "!=",
         }
     }
 
     /// Whether strings can be compared with this operator.
     #[must_use]
     pub fn applies_to_text(self) -> bool {
-        matches!(self, Comparison::Equal | Comparison::Unlike)
+        matches!(self, ComparisonOperator::Equal | ComparisonOperator::Unlike)
     }
 
     /// The result of the comparison of two numbers.
     #[must_use]
     pub fn holds(self, x: f64, with: f64) -> bool {
         match self {
-            Comparison::Above => x > with,
-            Comparison::AtLeast => x >= with,
-            Comparison::Below => x < with,
-            Comparison::AtMost => x <= with,
-            Comparison::Equal => x == with,
-            Comparison::Unlike => x != with,
+            ComparisonOperator::Above => x > with,
+            ComparisonOperator::AtLeast => x >= with,
+            ComparisonOperator::Below => x < with,
+            ComparisonOperator::AtMost => x <= with,
+            ComparisonOperator::Equal => x == with,
+            ComparisonOperator::Unlike => x != with,
         }
     }
 }
 
-impl fmt::Display for Literal {
+impl fmt::Display for ConditionValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Literal::Number(x) => write!(out, "{x}"),
-            Literal::Text(text) => out.write_str(text),
+            ConditionValue::Number(x) => write!(out, "{x}"),
+            ConditionValue::Text(text) => out.write_str(text),
         }
     }
 }
@@ -178,8 +178,8 @@ impl fmt::Display for Literal {
 impl fmt::Display for Target {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.rule {
-            Rule::Classes(_) => out.write_str(&self.column)?,
-            Rule::Condition { comparison, with } => write!(out, "{} {} {with}", self.column, comparison.sign())?,
+            LabelRule::Classes(_) => out.write_str(&self.column)?,
+            LabelRule::Condition { comparison, with } => write!(out, "{} {} {with}", self.column, comparison.sign())?,
         }
         match self.lead {
             0 => Ok(()),

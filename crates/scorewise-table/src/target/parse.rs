@@ -1,23 +1,23 @@
 //! Parses a target: the name of a column, or a condition `COLUMN OPERATOR VALUE`.
 
-use super::{Comparison, Literal, MAX_CLASSES, Rule, Target};
-use crate::error::{Error, Place, Result};
+use super::{ComparisonOperator, ConditionValue, LabelRule, MAX_CLASSES, Target};
+use crate::error::{Error, Location, Result};
 use crate::groups::Groups;
-use crate::names::{self, listed, meant, quoted};
+use crate::names::{self, quoted, quoted_list, suggestion};
 use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Table, Values};
 
 /// The operators as users write them, longer ones first.
-const OPERATORS: [(&str, Comparison); 8] = [
-    (">=", Comparison::AtLeast),
-    ("<=", Comparison::AtMost),
-    ("!=", Comparison::Unlike),
-    ("<>", Comparison::Unlike),
-    ("==", Comparison::Equal),
-    (">", Comparison::Above),
-    ("<", Comparison::Below),
-    ("=", Comparison::Equal),
+const OPERATORS: [(&str, ComparisonOperator); 8] = [
+    (">=", ComparisonOperator::AtLeast),
+    ("<=", ComparisonOperator::AtMost),
+    ("!=", ComparisonOperator::Unlike),
+    ("<>", ComparisonOperator::Unlike),
+    ("==", ComparisonOperator::Equal),
+    (">", ComparisonOperator::Above),
+    ("<", ComparisonOperator::Below),
+    ("=", ComparisonOperator::Equal),
 ];
 
 impl Target {
@@ -26,7 +26,11 @@ impl Target {
     /// rarer class; with more, `positive` is predicted against all others.
     pub fn parse(text: &str, table: &Table, positive: Option<&str>, lead: usize) -> Result<(Target, Vec<Note>)> {
         if table.rows() == 0 {
-            return Err(Error::data(Place::file(&table.file), "has no rows", "give a table with rows to learn from"));
+            return Err(Error::data(
+                Location::file(&table.file),
+                "has no rows",
+                "give a table with rows to learn from",
+            ));
         }
         if let Some(column) = column_named(text, table) {
             return classes(column, table, positive, lead);
@@ -47,7 +51,7 @@ impl Target {
             ));
         }
         let with = literal(column, comparison, value)?;
-        let rule = Rule::Condition { comparison, with };
+        let rule = LabelRule::Condition { comparison, with };
         Ok((Target { column: column.name.clone(), rule, lead }, Vec::new()))
     }
 }
@@ -63,7 +67,7 @@ fn unquoted(text: &str) -> Option<&str> {
     ['`', '"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote))
 }
 
-fn condition<'a, 'b>(text: &'b str, table: &'a Table) -> Option<(&'a Column, Comparison, &'b str)> {
+fn condition<'a, 'b>(text: &'b str, table: &'a Table) -> Option<(&'a Column, ComparisonOperator, &'b str)> {
     // The name of a column may contain operators itself, so the text is searched from the right. At each position the longer operator is
     // tried first, and a position in the middle of a longer operator last.
     let split = |at: usize| {
@@ -79,7 +83,7 @@ fn is_inside_operator(text: &str, at: usize) -> bool {
     at > 0 && text.get(at - 1..at + 1).is_some_and(|pair| OPERATORS.iter().any(|(symbol, _)| *symbol == pair))
 }
 
-fn literal(column: &Column, comparison: Comparison, value: &str) -> Result<Literal> {
+fn literal(column: &Column, comparison: ComparisonOperator, value: &str) -> Result<ConditionValue> {
     let name = quoted(&column.name);
     let text = unquoted(value).unwrap_or(value);
     if value.is_empty() {
@@ -89,7 +93,7 @@ fn literal(column: &Column, comparison: Comparison, value: &str) -> Result<Liter
     let known: Vec<&str> = match &column.values {
         Values::Number(_) => {
             return match text.parse::<f64>() {
-                Ok(x) if x.is_finite() => Ok(Literal::Number(x)),
+                Ok(x) if x.is_finite() => Ok(ConditionValue::Number(x)),
                 _ => {
                     let problem = format!("{name} holds numbers, and {} is not a number", quoted(text));
                     Err(Error::setting("target", problem, "compare it with a number"))
@@ -109,9 +113,9 @@ fn literal(column: &Column, comparison: Comparison, value: &str) -> Result<Liter
     }
     if !known.contains(&text) {
         let problem = format!("{name} has no value {}", quoted(text));
-        return Err(Error::setting("target", problem, meant(text, &known)));
+        return Err(Error::setting("target", problem, suggestion(text, &known)));
     }
-    Ok(Literal::Text(text.into()))
+    Ok(ConditionValue::Text(text.into()))
 }
 
 /// A class, the first row that has it, and the number of rows that have it.
@@ -123,7 +127,7 @@ struct Class {
 
 fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) -> Result<(Target, Vec<Note>)> {
     let error =
-        |problem: String, hint: String| Error::data(Place::file(&table.file).column(&column.name), problem, hint);
+        |problem: String, hint: String| Error::data(Location::file(&table.file).column(&column.name), problem, hint);
     if let Values::Time(_) = &column.values {
         return Err(error(
             "holds times, which cannot be a target".into(),
@@ -161,23 +165,23 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
         None => None,
         Some(text) => Some(position(text.trim(), &names).ok_or_else(|| {
             let problem = format!("{} is not a class of {}", quoted(text), quoted(&column.name));
-            Error::setting("positive", problem, format!("the classes are {}", listed(&names)))
+            Error::setting("positive", problem, format!("the classes are {}", quoted_list(&names)))
         })?),
     };
-    let target = |rule: Rule| Target { column: column.name.clone(), rule, lead };
+    let target = |rule: LabelRule| Target { column: column.name.clone(), rule, lead };
     if let (3.., Some(at)) = (found.len(), wanted) {
         let with = match &column.values {
-            Values::Number(values) => Literal::Number(values[found[at].row]),
-            _ => Literal::Text(found[at].name.clone()),
+            Values::Number(values) => ConditionValue::Number(values[found[at].row]),
+            _ => ConditionValue::Text(found[at].name.clone()),
         };
         let text = format!("{} classes: {} is predicted against all others", found.len(), quoted(names[at]));
-        let rule = Rule::Condition { comparison: Comparison::Equal, with };
-        return Ok((target(rule), vec![Note::of(&column.name, text)]));
+        let rule = LabelRule::Condition { comparison: ComparisonOperator::Equal, with };
+        return Ok((target(rule), vec![Note::about_column(&column.name, text)]));
     }
     if found.len() > 2 {
-        let note = Note::of(&column.name, format!("{} classes: {}", found.len(), listed(&names)));
+        let note = Note::about_column(&column.name, format!("{} classes: {}", found.len(), quoted_list(&names)));
         let names = names.iter().map(|name| (*name).to_string()).collect();
-        return Ok((target(Rule::Classes(names)), vec![note]));
+        return Ok((target(LabelRule::Classes(names)), vec![note]));
     }
     let mut notes = Vec::new();
     let positive = wanted.unwrap_or_else(|| {
@@ -189,11 +193,11 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
             rarer.count,
             Setting("positive")
         );
-        notes.push(Note::of(&column.name, text));
+        notes.push(Note::about_column(&column.name, text));
         rarer_index
     });
     let names = vec![found[1 - positive].name.clone(), found[positive].name.clone()];
-    Ok((target(Rule::Classes(names)), notes))
+    Ok((target(LabelRule::Classes(names)), notes))
 }
 
 /// The index of the class with this name, or with the same number written differently.

@@ -51,7 +51,7 @@ impl Drop for ScratchFolder {
 
 /// The strings of a category, `None` for missing values.
 pub fn strings(table: &Table, name: &str) -> Vec<Option<String>> {
-    match &table.need(name).unwrap().values {
+    match &table.required_column(name).unwrap().values {
         Values::Category(Category { codes, levels }) => {
             codes.iter().map(|code| levels.get(*code as usize).cloned()).collect()
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Decision, Model};
 use crate::learner::Member;
-use scorewise_table::target::Rule;
+use scorewise_table::target::LabelRule;
 
 /// Maximum lead in rows: more than any real lead, and small enough for the memory that it takes.
 const MAX_LEAD: usize = 1 << 20;
@@ -47,10 +47,10 @@ impl Model {
             return Err(format!("the class `{}` appears twice", repeated.escape_debug()));
         }
         match &self.target.rule {
-            Rule::Classes(classes) if *classes != self.classes => {
+            LabelRule::Classes(classes) if *classes != self.classes => {
                 Err("the classes of the target differ from those of the model".into())
             }
-            Rule::Condition { .. } if count != 2 => Err(format!("a condition has 2 classes, not {count}")),
+            LabelRule::Condition { .. } if count != 2 => Err(format!("a condition has 2 classes, not {count}")),
             _ => Ok(()),
         }?;
         let outputs = self.members[0].outputs();

@@ -14,7 +14,7 @@ use super::{Decision, Model};
 use crate::learner::{Member, MemberDescription, NamedTensor};
 use crate::plan::Plan;
 use scorewise_table::encode::Encoder;
-use scorewise_table::error::{Error, Place, Result};
+use scorewise_table::error::{Error, Location, Result};
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
@@ -81,7 +81,7 @@ impl Model {
     /// Reads a model file.
     pub fn load(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        let fault = |problem: String, hint: &str| Error::data(Place::file(&name), problem, hint);
+        let fault = |problem: String, hint: &str| Error::data(Location::file(&name), problem, hint);
         let unreadable = |error: std::io::Error| match error.kind() {
             ErrorKind::NotFound => fault("there is no such file".into(), NAME_A_MODEL),
             ErrorKind::PermissionDenied => fault("permission denied".into(), "ask for permission to read it"),
@@ -129,7 +129,7 @@ impl Model {
 
     /// Reads a model from the bytes of a file; `name` is the file name in error messages.
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Self> {
-        let fault = |problem: String, hint: &str| Error::data(Place::file(name), problem, hint);
+        let fault = |problem: String, hint: &str| Error::data(Location::file(name), problem, hint);
         let damaged = |problem: String| fault(format!("is damaged: {}", shortened(problem)), COPY_AGAIN);
         if bytes.is_empty() {
             return Err(fault("is empty".into(), COPY_AGAIN));
@@ -178,7 +178,7 @@ impl Model {
     /// The description of the model without its weights: the JSON text in the file.
     pub fn description_json(&self) -> Result<String> {
         serde_json::to_string(&self.description())
-            .map_err(|error| Error::data(Place::file("model"), error.to_string(), ""))
+            .map_err(|error| Error::data(Location::file("model"), error.to_string(), ""))
     }
 
     fn description(&self) -> ModelDescription {

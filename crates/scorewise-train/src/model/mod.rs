@@ -7,18 +7,18 @@
 //!
 //! ```
 //! use scorewise_train::model::{Decision, Model, ThresholdSource};
-//! # use scorewise_table::encode::{Coding, Encoder, Input};
-//! # use scorewise_table::table::{Kind, Reading};
-//! # use scorewise_table::target::{Rule, Target};
+//! # use scorewise_table::encode::{ColumnEncoding, Encoder, InputColumn};
+//! # use scorewise_table::table::{ColumnKind, Reading};
+//! # use scorewise_table::target::{LabelRule, Target};
 //! # use scorewise_train::learner::Member;
 //! # use scorewise_train::network::{Network, NetworkShape};
-//! # let input = |column: &str| Input {
-//! #     column: column.into(), kind: Kind::Number, lag: 0,
-//! #     coding: Coding::Number { mean: 0.0, deviation: 1.0, indicator: false },
+//! # let input = |column: &str| InputColumn {
+//! #     column: column.into(), kind: ColumnKind::Number, lag: 0,
+//! #     coding: ColumnEncoding::Number { mean: 0.0, deviation: 1.0, indicator: false },
 //! # };
 //! # let encoder = Encoder { inputs: vec![input("bz"), input("speed")], order: Default::default() };
 //! # let classes = vec!["quiet".to_owned(), "storm".to_owned()];
-//! # let target = Target { column: "state".into(), rule: Rule::Classes(classes.clone()), lead: 0 };
+//! # let target = Target { column: "state".into(), rule: LabelRule::Classes(classes.clone()), lead: 0 };
 //! # let members = vec![Member::Network(Network::glorot(NetworkShape::new(2, &[4], 1).unwrap(), 1))];
 //! # let decision = Decision::at(0.4, ThresholdSource::Given, "given as --threshold 0.4");
 //! # let model = Model {

@@ -4,7 +4,7 @@ use super::Model;
 use crate::ensemble::mean_probabilities;
 use crate::learner::Member;
 use scorewise_table::Matrix;
-use scorewise_table::error::{Error, Place, Result};
+use scorewise_table::error::{Error, Location, Result};
 
 /// Applies a model to encoded rows. A table of any length can be predicted one chunk at a time.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ impl<'a> Predictor<'a> {
     ///
     /// # Panics
     /// If the number of columns is not that of the model's encoder.
-    pub fn probabilities(&self, matrix: &Matrix, place: impl Fn(usize) -> Place) -> Result<Vec<f64>> {
+    pub fn probabilities(&self, matrix: &Matrix, place: impl Fn(usize) -> Location) -> Result<Vec<f64>> {
         let rows: Vec<u32> = (0..matrix.rows() as u32).collect();
         let probabilities = mean_probabilities(&self.model.members, matrix, &rows);
         match probabilities.iter().position(|p| p.is_nan()) {

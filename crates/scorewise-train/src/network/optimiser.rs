@@ -1,7 +1,7 @@
 //! Optimisers, which turn a gradient into a step of all parameters.
 
 use scorewise::InstructionSet;
-use scorewise_table::Buffer;
+use scorewise_table::AlignedBuffer;
 use serde::{Deserialize, Serialize};
 
 use super::Network;
@@ -89,11 +89,11 @@ pub struct Adam {
     /// Weight decay: the share of itself that a weight loses in a step of rate 1.
     pub decay: f32,
     /// m, the running mean of the gradient.
-    mean: Buffer,
+    mean: AlignedBuffer,
     /// v, the running mean of its square.
-    square: Buffer,
+    square: AlignedBuffer,
     /// 1 for weights, which decay, and 0 for biases.
-    decays: Buffer,
+    decays: AlignedBuffer,
     steps: i32,
     instructions: InstructionSet,
 }
@@ -108,7 +108,7 @@ impl Adam {
     /// The same with a given instruction set.
     #[must_use]
     pub fn with_instructions(instructions: InstructionSet, network: &Network) -> Self {
-        let zeros = Buffer::zeros(network.parameters.len());
+        let zeros = AlignedBuffer::zeros(network.parameters.len());
         let mut decays = zeros.clone();
         decays.fill(1.0);
         for layer in network.shape().layers() {

@@ -17,7 +17,7 @@ use std::str::FromStr;
 
 use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
 use scorewise::{ClassCounts, CrossEntropy, ExactLoss, Loss, Prior, ScoreLoss};
-use scorewise_table::encode::Choice;
+use scorewise_table::encode::EncodingOptions;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::split::Split;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -84,7 +84,7 @@ pub struct Plan {
     /// A column of sample weights.
     pub weight: Option<String>,
     /// How columns are used.
-    pub choice: Choice,
+    pub choice: EncodingOptions,
     /// How rows are divided into training, validation and test rows.
     pub split: Split,
     /// Share of test rows: a fifth by default.
@@ -123,7 +123,7 @@ impl Plan {
             positive: None,
             lead: 0,
             weight: None,
-            choice: Choice::default(),
+            choice: EncodingOptions::default(),
             split: Split::Random,
             test: 0.2,
             validation: 1.0 / 3.0,

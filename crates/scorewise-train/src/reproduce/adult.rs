@@ -9,8 +9,8 @@ use scorewise::Purpose;
 
 use super::rows::RepeatRows;
 use scorewise_table::Matrix;
-use scorewise_table::encode::{Choice, Encoder};
-use scorewise_table::error::{Error, Place, Result};
+use scorewise_table::encode::{Encoder, EncodingOptions};
+use scorewise_table::error::{Error, Location, Result};
 use scorewise_table::split::{random, shuffle};
 use scorewise_table::table::{BuiltIn, Reading, Source, Table, Values, read};
 
@@ -30,10 +30,10 @@ impl Adult {
     fn from_table(table: &Table) -> Result<Self> {
         let is_complete = |row: &usize| table.columns.iter().all(|column| !column.values.is_missing(*row));
         let complete: Vec<usize> = (0..table.rows()).filter(is_complete).collect();
-        let mut table = table.taken(&complete);
+        let mut table = table.select_rows(&complete);
         let is = |name: &str, level: &str| -> Result<Vec<bool>> {
-            let Values::Category(category) = &table.need(name)?.values else {
-                return Err(Error::data(Place::file(&table.file).column(name), "is not a column of categories", ""));
+            let Values::Category(category) = &table.required_column(name)?.values else {
+                return Err(Error::data(Location::file(&table.file).column(name), "is not a column of categories", ""));
             };
             Ok(category.codes.iter().map(|code| category.levels[*code as usize] == level).collect())
         };
@@ -45,11 +45,11 @@ impl Adult {
                 break;
             }
         }
-        let choice = Choice {
+        let choice = EncodingOptions {
             without: vec!["income".into()],
             drop: vec!["education".into()],
             standardise_all: true,
-            ..Choice::default()
+            ..EncodingOptions::default()
         };
         let rows: Vec<u32> = (0..table.rows() as u32).collect();
         let (encoder, _) = Encoder::fit(&table, &rows, &choice)?;

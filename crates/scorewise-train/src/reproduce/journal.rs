@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 use super::Experiment;
 use super::trial::{Task, TaskKey, Trial};
-use scorewise_table::error::{Error, Place, Result};
+use scorewise_table::error::{Error, Location, Result};
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::setting::Setting;
 
@@ -108,15 +108,15 @@ impl Journal {
     }
 }
 
-fn place(path: &Path) -> Place {
-    Place::file(&path.display().to_string())
+fn place(path: &Path) -> Location {
+    Location::file(&path.display().to_string())
 }
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Trial>> {
     let mut reader = csv::Reader::from_reader(bytes);
     let not_results = |line: Option<u64>, error: csv::Error| {
         let hint = format!("move the file, or choose another folder with `{}`", Setting("out"));
-        Error::data(Place { line, ..place(path) }, format!("is not a results file: {error}"), hint)
+        Error::data(Location { line, ..place(path) }, format!("is not a results file: {error}"), hint)
     };
     let mut trials = Vec::new();
     for record in reader.deserialize() {

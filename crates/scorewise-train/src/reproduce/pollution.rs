@@ -14,7 +14,7 @@ use super::inputs::{PollutionInput, PollutionInputs, WIND_DIRECTIONS, Weather};
 use super::least_squares::least_squares;
 use super::rows::RepeatRows;
 use scorewise_table::Matrix;
-use scorewise_table::error::{Error, Place, Result};
+use scorewise_table::error::{Error, Location, Result};
 use scorewise_table::split::{random, shuffle};
 use scorewise_table::table::{BuiltIn, Reading, Source, Table, Values, read};
 
@@ -183,7 +183,7 @@ impl Pollution {
 
 /// A column without the hours that are left out. Categories become numbers in the byte order of their names: NE, NW, SE, cv.
 fn column(table: &Table, name: &str) -> Result<Vec<f64>> {
-    match &table.need(name)?.values {
+    match &table.required_column(name)?.values {
         Values::Number(values) => Ok(values[SKIPPED_HOURS..].to_vec()),
         Values::Category(category) => {
             let mut levels: Vec<&String> = category.levels.iter().collect();
@@ -191,7 +191,7 @@ fn column(table: &Table, name: &str) -> Result<Vec<f64>> {
             let rank = |code: &u32| levels.iter().position(|level| **level == category.levels[*code as usize]);
             Ok(category.codes[SKIPPED_HOURS..].iter().map(|code| rank(code).unwrap_or(0) as f64).collect())
         }
-        _ => Err(Error::data(Place::file(&table.file).column(name), "is not a column of numbers", "")),
+        _ => Err(Error::data(Location::file(&table.file).column(name), "is not a column of numbers", "")),
     }
 }
 

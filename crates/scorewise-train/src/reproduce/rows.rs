@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use scorewise_table::Matrix;
-use scorewise_table::split::{Hand, deal_hands};
+use scorewise_table::split::{MemberSplit, member_splits};
 
 use crate::job::{Dataset, RowSplit};
 
@@ -43,8 +43,8 @@ impl RepeatRows {
     pub fn member_splits(&self, members: usize, seed: u64) -> Vec<RowSplit> {
         let pool = [&self.training[..], &self.validation].concat();
         let parts = pool.len() / self.validation.len().max(1);
-        let split = |Hand { training, validation }: Hand| RowSplit { training, validation };
-        deal_hands(&[pool], parts, members, seed).into_iter().map(split).collect()
+        let split = |MemberSplit { training, validation }: MemberSplit| RowSplit { training, validation };
+        member_splits(&[pool], parts, members, seed).into_iter().map(split).collect()
     }
 
     /// Whether each of these rows is an event.

@@ -7,7 +7,7 @@ use scorewise_table::groups::Neighbours;
 use scorewise_table::setting::visible;
 use scorewise_table::table::{Reading, Table};
 use scorewise_table::target::Labels;
-use scorewise_table::{Note, Place};
+use scorewise_table::{Location, Note};
 
 use super::leakage;
 use super::prepare::{Division, LabelledTable, Prepared, PreparedDivisions, persistence, weights};
@@ -148,17 +148,17 @@ fn predictions_of_table(
     notes: &mut Vec<Note>,
 ) -> Result<LabelledPredictions> {
     let neighbours = Neighbours::new(table, &model.encoder.order)?;
-    let (labels, unmatched) = model.target.truth(table, &neighbours)?;
+    let (labels, unmatched) = model.target.known_labels(table, &neighbours)?;
     let weights = plan.weight.as_deref().map(|name| weights(table, name)).transpose()?;
     let encoded = model.encoder.encode(table)?;
-    let of_table = unmatched.notes(&model.target).into_iter().chain(model.target.left_out(&labels));
-    let of_table = of_table.chain(encoded.surprises.notes(&model.encoder));
+    let of_table = unmatched.notes(&model.target).into_iter().chain(model.target.unlabelled_notes(&labels));
+    let of_table = of_table.chain(encoded.unexpected.notes(&model.encoder));
     notes.extend(of_table.map(|note| Note::new(format!("{}: {note:#}", visible(&table.file)))));
     let rows = labels.rows();
     if rows.is_empty() {
-        let place = Place::file(&table.file).column(&model.target.column);
+        let place = Location::file(&table.file).column(&model.target.column);
         let names: Vec<&str> = labels.names.iter().map(String::as_str).collect();
-        let hint = format!("the classes are {}", scorewise_table::names::listed(&names));
+        let hint = format!("the classes are {}", scorewise_table::names::quoted_list(&names));
         return Err(Error::data(place, "no row has a class of the training rows", hint));
     }
     notes.extend(leakage::repeated_rows(seen, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use scorewise::{Purpose, stream};
 use scorewise_table::Note;
 use scorewise_table::error::{Error, Result};
-use scorewise_table::split::Folds;
+use scorewise_table::split::CrossValidation;
 use scorewise_table::table::Table;
 
 use super::finish::LabelledPredictions;
@@ -39,7 +39,7 @@ const ENCODED_BYTES: usize = 1 << 30;
 pub fn cross_validate(
     table: &Table,
     plan: &Plan,
-    folds: &Folds,
+    folds: &CrossValidation,
     backend: &dyn Backend,
     watch: &dyn Watch,
 ) -> Result<(Option<Vec<FoldResult>>, Vec<Note>)> {

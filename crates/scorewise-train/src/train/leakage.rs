@@ -48,7 +48,10 @@ pub(super) fn leaking_columns(
             .or_else(|| separation_by_levels(&column.values, &rows, &classes, labels.names.len()))?;
         let hint =
             format!("is it known when the forecast is made? `{}` leaves it out", Setting("drop").to(&column.name));
-        Some(Note::of(&column.name, format!("alone predicts the target almost perfectly ({evidence}): {hint}")))
+        Some(Note::about_column(
+            &column.name,
+            format!("alone predicts the target almost perfectly ({evidence}): {hint}"),
+        ))
     });
     notes.collect()
 }

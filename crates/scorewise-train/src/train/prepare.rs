@@ -9,10 +9,10 @@ use scorewise_table::encode::Encoder;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::groups::{Neighbours, RowOrder};
 use scorewise_table::setting::visible;
-use scorewise_table::split::{Hand, Parts, Shares, Split};
+use scorewise_table::split::{MemberSplit, Split, SplitRows, SplitShares};
 use scorewise_table::table::{Table, Values};
-use scorewise_table::target::{Labels, Rule, Target};
-use scorewise_table::{Note, Place};
+use scorewise_table::target::{LabelRule, Labels, Target};
+use scorewise_table::{Location, Note};
 
 use crate::ensemble::check_members;
 use crate::fit::Objective;
@@ -53,7 +53,7 @@ pub(super) struct PreparedDivisions {
 /// One division of the rows, with the encoder that was fitted on its training rows.
 #[derive(Debug)]
 pub(super) struct Division {
-    pub parts: Parts,
+    pub parts: SplitRows,
     pub encoder: Encoder,
     pub objective: Objective,
     /// Indices of its jobs.
@@ -65,8 +65,8 @@ pub(super) struct Division {
 pub fn prepare<'a>(table: &'a Table, has_test_table: bool, plan: &'a Plan) -> Result<Prepared<'a>> {
     let mut labelled = LabelledTable::new(table, plan)?;
     let test = if has_test_table { 0.0 } else { plan.test };
-    let shares = Shares { test, validation: plan.validation };
-    let (parts, notes) = plan.split.parts(table, &labelled.labels, &shares, plan.seed)?;
+    let shares = SplitShares { test, validation: plan.validation };
+    let (parts, notes) = plan.split.split_rows(table, &labelled.labels, &shares, plan.seed)?;
     labelled.notes.extend(notes);
     let mut divisions = PreparedDivisions::default();
     divisions.add(&labelled, parts, plan.seed)?;
@@ -97,11 +97,11 @@ impl<'a> LabelledTable<'a> {
         let neighbours = Neighbours::new(table, &order)?;
         let (labels, label_notes) = target.labels(table, &neighbours)?;
         notes.extend(label_notes);
-        if let (Rule::Condition { .. }, [negatives, positives]) = (&target.rule, labels.counts().as_slice())
+        if let (LabelRule::Condition { .. }, [negatives, positives]) = (&target.rule, labels.counts().as_slice())
             && (*negatives == 0 || *positives == 0)
         {
             let how = if *positives == 0 { "in no row" } else { "in every row" };
-            let place = Place::file(&table.file).column(&target.column);
+            let place = Location::file(&table.file).column(&target.column);
             let condition = visible(plan.target.trim());
             let problem = format!("the condition `{condition}` holds {how}, so there is only one class");
             return Err(Error::data(place, problem, "compare with another value"));
@@ -115,7 +115,7 @@ impl<'a> LabelledTable<'a> {
 
 impl PreparedDivisions {
     /// Adds a division of the rows: its encoder, its encoded rows, and one job for each member.
-    pub fn add(&mut self, labelled: &LabelledTable<'_>, parts: Parts, seed: u64) -> Result<()> {
+    pub fn add(&mut self, labelled: &LabelledTable<'_>, parts: SplitRows, seed: u64) -> Result<()> {
         let LabelledTable { table, plan, target, labels, order, weights, .. } = labelled;
         if parts.validation.is_empty() {
             let problem = "no rows are left on which to stop the training and choose the threshold";
@@ -126,18 +126,21 @@ impl PreparedDivisions {
         choice.without.extend(plan.weight.clone());
         let (mut encoder, mut notes) = Encoder::fit(table, &parts.training, &choice)?;
         encoder.order = order.clone();
-        let encoded = encoder.encode_within(table, &parts.sides)?;
-        notes.extend(encoded.surprises.notes(&encoder));
+        let encoded = encoder.encode_split(table, &parts.sides)?;
+        notes.extend(encoded.unexpected.notes(&encoder));
         let classes = target.classes().len();
         if let (ThresholdRule::Fixed(_), 3..) = (plan.threshold, classes) {
             let problem = format!("is for two classes, and there are {classes}");
             let hint = "leave it out: a row gets the class with the greatest probability";
             return Err(Error::setting("threshold", problem, hint));
         }
-        let hands =
-            if plan.own_validation { plan.split.hands(&parts, labels, plan.ensemble, seed) } else { Vec::new() };
+        let hands = if plan.own_validation {
+            plan.split.member_splits(&parts, labels, plan.ensemble, seed)
+        } else {
+            Vec::new()
+        };
         let same = RowSplit { training: parts.training.clone(), validation: parts.validation.clone() };
-        let own = |Hand { training, validation }: Hand| RowSplit { training, validation };
+        let own = |MemberSplit { training, validation }: MemberSplit| RowSplit { training, validation };
         let splits = std::iter::once(same).chain(hands.into_iter().map(own)).collect();
         let dataset = Dataset {
             matrix: encoded.matrix,
@@ -193,7 +196,7 @@ pub(super) fn persistence(target: &Target, table: &Table, neighbours: &Neighbour
     if target.lead == 0 || target.classes().len() != 2 {
         return Ok(None);
     }
-    let (now, _) = Target { lead: 0, ..target.clone() }.truth(table, neighbours)?;
+    let (now, _) = Target { lead: 0, ..target.clone() }.known_labels(table, neighbours)?;
     Ok(Some(now.positives()))
 }
 
@@ -202,7 +205,7 @@ pub(super) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = scorewise_table::names::column(table, "weight", name)?;
     let hint = "weights are numbers, 0 or above";
     let Values::Number(values) = &column.values else {
-        return Err(Error::data(Place::file(&table.file).column(name), "is not a column of numbers", hint));
+        return Err(Error::data(Location::file(&table.file).column(name), "is not a column of numbers", hint));
     };
     match values.iter().position(|weight| !(*weight >= 0.0 && *weight <= 1e12)) {
         Some(row) => {

@@ -3,10 +3,10 @@
 // No test that includes this file uses everything, and an example includes it too.
 #![allow(dead_code, clippy::unwrap_used)]
 
-use scorewise_table::encode::{Coding, Cycle, Encoder, Input, Scale};
+use scorewise_table::encode::{ColumnEncoding, Cycle, Encoder, InputColumn, Standardisation};
 use scorewise_table::groups::RowOrder;
-use scorewise_table::table::{Kind, Reading};
-use scorewise_table::target::{Comparison, Literal, Rule, Target};
+use scorewise_table::table::{ColumnKind, Reading};
+use scorewise_table::target::{ComparisonOperator, ConditionValue, LabelRule, Target};
 use scorewise_train::Matrix;
 use scorewise_train::learner::Member;
 use scorewise_train::model::{Decision, Fingerprint, Model, ThresholdSource, VERSION};
@@ -45,7 +45,7 @@ pub fn all() -> Vec<(&'static str, Model)> {
 /// A model with two classes.
 pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64) -> Model {
     let shape = NetworkShape::new(features, hidden, 1).unwrap();
-    let rule = Rule::Condition { comparison: Comparison::Above, with: Literal::Number(400.0) };
+    let rule = LabelRule::Condition { comparison: ComparisonOperator::Above, with: ConditionValue::Number(400.0) };
     Model {
         version: VERSION.into(),
         reading: Reading { delimiter: Some(';'), missing: vec!["-200".into()], ..Reading::default() },
@@ -88,7 +88,7 @@ pub fn classes(features: usize, hidden: &[usize], count: usize, members: usize, 
     let names: Vec<String> = (0..count).map(|class| format!("class \"{class}\"")).collect();
     let shape = NetworkShape::new(features, hidden, count).unwrap();
     Model {
-        target: Target { column: "kind".into(), rule: Rule::Classes(names.clone()), lead: 0 },
+        target: Target { column: "kind".into(), rule: LabelRule::Classes(names.clone()), lead: 0 },
         classes: names,
         members: (0..members).map(|member| Member::Network(network(&shape, 500 + member as u64))).collect(),
         score: "mcc".into(),
@@ -157,22 +157,22 @@ fn one_input() -> Model {
 /// An encoder with inputs of every coding, and numeric inputs up to this width.
 fn encoder(width: usize) -> Encoder {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
-    let input = |column: &str, kind, lag, coding| Input { column: column.into(), kind, lag, coding };
+    let input = |column: &str, kind, lag, coding| InputColumn { column: column.into(), kind, lag, coding };
     let number = |index: usize| {
-        let coding = Coding::Number { mean: 1.0 / 3.0, deviation: 0.1 + index as f64, indicator: false };
-        input(&format!("number {index}"), Kind::Number, 0, coding)
+        let coding = ColumnEncoding::Number { mean: 1.0 / 3.0, deviation: 0.1 + index as f64, indicator: false };
+        input(&format!("number {index}"), ColumnKind::Number, 0, coding)
     };
     let mut inputs = Vec::new();
     if width >= 9 {
         let levels = texts(&["\"quoted\"", "née", "\u{1f600}"]);
-        let scales = (1..=4).map(|share| Scale { mean: 0.1 * f64::from(share), deviation: 0.3 }).collect();
-        let onehot = Coding::OneHot { levels, rest: true, indicator: false, scales };
-        inputs.push(input("kind, of sort", Kind::Category, 0, onehot));
+        let scales = (1..=4).map(|share| Standardisation { mean: 0.1 * f64::from(share), deviation: 0.3 }).collect();
+        let onehot = ColumnEncoding::OneHot { levels, rest: true, indicator: false, scales };
+        inputs.push(input("kind, of sort", ColumnKind::Category, 0, onehot));
         let levels = texts(&["low", "high"]);
-        let ordinal = Coding::Ordinal { levels, mean: 0.25, deviation: 1e-9, indicator: true };
-        inputs.push(input("grade", Kind::Category, 0, ordinal));
-        let time = Coding::Time { cycles: vec![Cycle::Year], indicator: true };
-        inputs.push(input("at", Kind::Time, 2, time));
+        let ordinal = ColumnEncoding::Ordinal { levels, mean: 0.25, deviation: 1e-9, indicator: true };
+        inputs.push(input("grade", ColumnKind::Category, 0, ordinal));
+        let time = ColumnEncoding::Time { cycles: vec![Cycle::Year], indicator: true };
+        inputs.push(input("at", ColumnKind::Time, 2, time));
     }
     let rest = width - if inputs.is_empty() { 0 } else { 9 };
     inputs.extend((0..rest).map(number));

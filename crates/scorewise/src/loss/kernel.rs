@@ -229,10 +229,10 @@ impl<R: Real> RowTask<R> for GradientTask<'_, '_, '_, R> {
         let GradientTask { instructions, rows, derivatives, gradient } = self;
         match rows.weights {
             None => {
-                run_vectorised(instructions, GradientLoop { rows, derivatives, gradient, distribution, weights: Ones })
+                run_vectorised(instructions, GradientLoop { rows, derivatives, gradient, distribution, weights: Ones });
             }
             Some(weights) => {
-                run_vectorised(instructions, GradientLoop { rows, derivatives, gradient, distribution, weights })
+                run_vectorised(instructions, GradientLoop { rows, derivatives, gradient, distribution, weights });
             }
         }
     }

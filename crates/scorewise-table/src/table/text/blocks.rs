@@ -6,7 +6,7 @@
 
 use std::io::Read;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Location, Result};
 use crate::table::source::{check_encoding, unreadable};
 
 /// The size of a block in bytes: large enough to occupy a thread, small enough to keep several in memory. It does not depend on the number
@@ -135,7 +135,7 @@ impl Blocks {
         let lines = memchr::memchr_iter(self.line_end, &self.pending[..quote]).count() as u64;
         let line = self.line + self.empty + lines;
         Error::data(
-            Place { line: Some(line), ..Place::file(&self.file) },
+            Location { line: Some(line), ..Location::file(&self.file) },
             "a quoted cell begins here and is never closed",
             "close the quote, or remove it",
         )
@@ -143,7 +143,7 @@ impl Blocks {
 
     fn too_long(&self) -> Error {
         Error::data(
-            Place { line: Some(self.line + self.empty), ..Place::file(&self.file) },
+            Location { line: Some(self.line + self.empty), ..Location::file(&self.file) },
             format!("the line is longer than {} MiB", MAX_RECORD >> 20),
             "check that the file is a text table",
         )

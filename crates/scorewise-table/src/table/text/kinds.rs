@@ -4,7 +4,7 @@ use crate::setting::Setting;
 use crate::table::number::{FormattedNumber, SIGNS};
 use crate::table::reading::MissingMarkers;
 use crate::table::time::{self, DateOrder};
-use crate::table::{Kind, boolean, cell_excerpt, number};
+use crate::table::{ColumnKind, boolean, cell_excerpt, number};
 
 /// Dates of eight digits could also be numbers. A column of at least this many different ones is read as dates: the probability that ten
 /// random numbers between 19000101 and 20991231 are all dates is 10⁻¹⁴.
@@ -192,28 +192,28 @@ impl Tally {
     }
 
     /// The kind of the column.
-    pub(super) fn kind(&self, comma: bool) -> Kind {
+    pub(super) fn kind(&self, comma: bool) -> ColumnKind {
         if self.present == 0 {
             // Only words for missing values: they may be classes.
-            return if self.words > 0 { Kind::Category } else { Kind::Number };
+            return if self.words > 0 { ColumnKind::Category } else { ColumnKind::Number };
         }
         let plain = if comma { self.comma_numbers } else { self.point_numbers };
         if self.are_most(plain) {
             if self.are_codes() {
-                Kind::Category
+                ColumnKind::Category
             } else if self.are_compact_dates() {
-                Kind::Time
+                ColumnKind::Time
             } else {
-                Kind::Number
+                ColumnKind::Number
             }
         } else if self.booleans == self.present {
-            Kind::Boolean
+            ColumnKind::Boolean
         } else if self.are_most(self.times) || self.are_most(self.times_of_day()) {
-            Kind::Time
+            ColumnKind::Time
         } else if self.are_most(self.unsigned(comma) + self.signed(comma).0) {
-            Kind::Number
+            ColumnKind::Number
         } else {
-            Kind::Category
+            ColumnKind::Category
         }
     }
 
@@ -301,12 +301,18 @@ impl Tally {
     }
 
     /// A note for the user on how the column is read, with its subject, by which the notes of all columns are grouped.
-    pub(super) fn note(&self, name: &str, kind: Kind, comma: bool, is_order_given: bool) -> Option<(Subject, String)> {
+    pub(super) fn note(
+        &self,
+        name: &str,
+        kind: ColumnKind,
+        comma: bool,
+        is_order_given: bool,
+    ) -> Option<(Subject, String)> {
         let rare = self.rare.as_ref()?;
         let name = cell_excerpt(name.as_bytes());
         let numeric = Setting("numeric").to(&name);
         match kind {
-            Kind::Category if self.present == 0 && self.words > 0 => {
+            ColumnKind::Category if self.present == 0 && self.words > 0 => {
                 let word = &rare.word;
                 let text = format!(
                     "column `{name}` holds only words such as `{word}` in the first rows and is read as text; \
@@ -315,7 +321,7 @@ impl Tally {
                 );
                 Some((Subject::MissingWords, text))
             }
-            Kind::Category if self.are_codes() => {
+            ColumnKind::Category if self.are_codes() => {
                 let text = format!(
                     "column `{name}` is read as text: its cells are digits of the same length, some with a leading 0 (`{}`); \
                      `{numeric}` reads them as numbers",
@@ -323,17 +329,17 @@ impl Tally {
                 );
                 Some((Subject::Codes, text))
             }
-            Kind::Time if self.are_compact_dates() => {
+            ColumnKind::Time if self.are_compact_dates() => {
                 let text = format!(
                     "column `{name}` is read as dates (`{}`); `{numeric}` reads them as numbers",
                     rare.compact_date
                 );
                 Some((Subject::CompactDates, text))
             }
-            Kind::Time if self.holds_times_of_day() => {
+            ColumnKind::Time if self.holds_times_of_day() => {
                 Some((Subject::TimesOfDay, format!("column `{name}` holds times of day without a date")))
             }
-            Kind::Time if !is_order_given && self.order().is_none() && rare.ambiguous > 0 => {
+            ColumnKind::Time if !is_order_given && self.order().is_none() && rare.ambiguous > 0 => {
                 let text = format!(
                     "column `{name}`: no date shows whether the day or the month comes first (`{}`); the day is assumed to come \
                      first, `{}` reads it the other way",
@@ -342,7 +348,7 @@ impl Tally {
                 );
                 Some((Subject::DateOrder, text))
             }
-            Kind::Number => self.number_note(rare, &name, comma),
+            ColumnKind::Number => self.number_note(rare, &name, comma),
             _ => None,
         }
     }
@@ -468,7 +474,7 @@ pub(super) fn looks_like_data(header: &[Vec<u8>], tallies: &[Tally], comma: bool
     let mark = if comma { b',' } else { b'.' };
     let mut numbers = 0;
     for (cell, tally) in header.iter().zip(tallies) {
-        if tally.present > 0 && tally.kind(comma) == Kind::Number {
+        if tally.present > 0 && tally.kind(comma) == ColumnKind::Number {
             if number::parse(cell, mark).is_none() {
                 return false;
             }

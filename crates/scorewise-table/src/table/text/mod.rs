@@ -16,11 +16,11 @@ use self::kinds::{DecimalMarks, Tally};
 use self::parse::{Parsed, TextColumn, TextLayout};
 pub(super) use self::parse::{invalid_cell, number_or_missing};
 use self::records::Records;
-use super::reading::{MissingMarkers, Style, Writing, check_names};
+use super::reading::{ColumnConventions, MissingMarkers, TextConventions, check_names};
 use super::time::DateOrder;
-use super::{ChooseColumns, Field, Kind, Reading, cell_excerpt};
-use crate::error::{Error, Place, Result};
-use crate::setting::{Setting, first_of};
+use super::{ChooseColumns, ColumnKind, Field, Reading, cell_excerpt};
+use crate::error::{Error, Location, Result};
+use crate::setting::{Setting, alternative_hints};
 
 /// The number of blocks from which kinds are recognised: 4 MiB.
 const SAMPLE_BLOCKS: usize = 2;
@@ -35,7 +35,7 @@ pub(super) struct TextReader {
     waiting: Vec<Block>,
     /// Chunks that were parsed but not returned yet.
     ready: VecDeque<Result<Parsed>>,
-    writing: Writing,
+    writing: TextConventions,
 }
 
 impl TextReader {
@@ -63,15 +63,15 @@ impl TextReader {
         let Some(HeaderRecord { line, cells: header, after }) =
             waiting.first().and_then(|block| HeaderRecord::of(block, delimiter, line_end))
         else {
-            return Err(Error::data(Place::file(file), "is empty", "a table needs a header and at least one row"));
+            return Err(Error::data(Location::file(file), "is empty", "a table needs a header and at least one row"));
         };
         blocks.fit_block_size(after.0);
         if header.len() > MAX_COLUMNS {
             let problem = format!("{} columns; at most {MAX_COLUMNS} can be read", header.len());
             return Err(Error::data(
-                Place { line: Some(line), ..Place::file(file) },
+                Location { line: Some(line), ..Location::file(file) },
                 problem,
-                first_of(&[
+                alternative_hints(&[
                     format!("check the delimiter: `{}`", Setting("delimiter")),
                     "check that the cells are separated by commas, semicolons, tabs or pipes".into(),
                 ]),
@@ -86,7 +86,7 @@ impl TextReader {
                 dialect::delimiter_name(likely)
             );
             let hint = format!("leave out `{}`, or give the right one", Setting("delimiter"));
-            return Err(Error::data(Place::file(file), problem, hint));
+            return Err(Error::data(Location::file(file), problem, hint));
         }
 
         let markers = MissingMarkers::new(&reading.missing);
@@ -99,7 +99,11 @@ impl TextReader {
         }
         let (rows, tallies) = tally(&waiting, delimiter, line_end, &markers, header.len());
         if rows == 0 {
-            return Err(Error::data(Place::file(file), "has a header but no rows", "a table needs at least one row"));
+            return Err(Error::data(
+                Location::file(file),
+                "has a header but no rows",
+                "a table needs at least one row",
+            ));
         }
 
         let marks = DecimalMarks::of(&tallies);
@@ -120,14 +124,14 @@ impl TextReader {
         check_names(file, reading, &all)?;
         let mut columns = Vec::new();
         let only: Option<HashSet<&String>> = reading.only.as_ref().map(|only| only.iter().collect());
-        let mut writing = Writing { decimal_comma: marks.any().then_some(comma), ..Writing::default() };
+        let mut writing = TextConventions { decimal_comma: marks.any().then_some(comma), ..TextConventions::default() };
         let mut column_notes = Vec::new();
         for (at, name) in names.iter().enumerate() {
             if only.as_ref().is_none_or(|only| only.contains(name)) {
                 let tally = tallies.get(at).cloned().unwrap_or_default();
                 let column = TextColumn::new(at, name, &tally, comma, reading);
                 let style = column.style(&tally);
-                if style != Style::default() {
+                if style != ColumnConventions::default() {
                     writing.columns.insert(name.clone(), style);
                 }
                 if reading.writing.is_none() {
@@ -151,7 +155,7 @@ impl TextReader {
     }
 
     /// How numbers and dates are written in the text.
-    pub(super) fn writing(&self) -> &Writing {
+    pub(super) fn writing(&self) -> &TextConventions {
         &self.writing
     }
 
@@ -245,12 +249,12 @@ impl TextColumn {
     }
 
     /// The conventions of the column that a single cell does not show.
-    fn style(&self, tally: &Tally) -> Style {
+    fn style(&self, tally: &Tally) -> ColumnConventions {
         let month_first = tally.has_order().then_some(self.order == DateOrder::MonthFirst);
         match self.kind {
-            Kind::Time => Style { month_first, is_clock: self.is_clock, sign: None },
-            Kind::Number => Style { sign: self.sign, ..Style::default() },
-            _ => Style::default(),
+            ColumnKind::Time => ColumnConventions { month_first, is_clock: self.is_clock, sign: None },
+            ColumnKind::Number => ColumnConventions { sign: self.sign, ..ColumnConventions::default() },
+            _ => ColumnConventions::default(),
         }
     }
 }
@@ -307,7 +311,7 @@ fn column_names(
         let name = std::str::from_utf8(cell).map_err(|_| {
             let problem = format!("the name `{}` of column {} is not UTF-8", cell_excerpt(cell), at + 1);
             let hint = "save the file as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW`";
-            Error::data(Place { line: Some(line), ..Place::file(file) }, problem, hint)
+            Error::data(Location { line: Some(line), ..Location::file(file) }, problem, hint)
         })?;
         if name.is_empty() {
             notes.push(format!("column {0} has no name and is called `column {0}`", at + 1));
@@ -334,7 +338,7 @@ pub(super) fn check_unique(file: &str, names: &[&str], are_given: bool) -> Resul
                 Error::setting("columns", problem, "give each its own name")
             } else {
                 let hint = format!("rename one; or name all with `{}` if the file has no header", Setting("columns"));
-                Error::data(Place::file(file), problem, first_of(&[hint, "rename one".into()]))
+                Error::data(Location::file(file), problem, alternative_hints(&[hint, "rename one".into()]))
             });
         }
     }

@@ -2,13 +2,13 @@
 
 use super::blocks::Block;
 use super::records::{Record, Records};
-use crate::error::{Error, Place, Result};
-use crate::setting::{Setting, first_of};
+use crate::error::{Error, Location, Result};
+use crate::setting::{Setting, alternative_hints};
 use crate::table::dictionary::Dictionary;
 use crate::table::reader::EmptyLines;
 use crate::table::reading::MissingMarkers;
 use crate::table::time::{self, DateOrder};
-use crate::table::{Category, Column, Kind, Lines, Table, Values, boolean, cell_excerpt, number};
+use crate::table::{Category, Column, ColumnKind, Lines, Table, Values, boolean, cell_excerpt, number};
 
 /// Everything about a text table that is known before its rows are parsed.
 pub(super) struct TextLayout {
@@ -31,7 +31,7 @@ pub(super) struct TextColumn {
     /// The index of its cell in a record.
     pub(super) at: usize,
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: ColumnKind,
     /// Whether the user set the kind.
     pub(super) is_forced: bool,
     pub(super) order: DateOrder,
@@ -114,7 +114,7 @@ impl TextLayout {
 
     #[cold]
     fn too_many_empty_lines(&self, line: u64) -> Error {
-        let place = Place { line: Some(line), ..Place::file(&self.file) };
+        let place = Location { line: Some(line), ..Location::file(&self.file) };
         let problem = format!("too many empty lines for a table of {} columns", self.columns.len());
         Error::data(place, problem, "remove the empty lines")
     }
@@ -135,13 +135,13 @@ impl TextLayout {
         } else {
             "put cells that contain the delimiter in quotes, or remove the row"
         };
-        let place = Place { line: Some(record.line), ..Place::file(&self.file) };
+        let place = Location { line: Some(record.line), ..Location::file(&self.file) };
         Error::data(place, format!("{cells}, but {expected} {}", self.cells), hint)
     }
 
     #[cold]
     fn invalid_cell(&self, line: u64, column: &TextColumn, cell: &[u8]) -> Error {
-        let place = Place { line: Some(line), ..Place::file(&self.file) }.column(&column.name);
+        let place = Location { line: Some(line), ..Location::file(&self.file) }.column(&column.name);
         invalid_cell(place, column.kind, column.is_forced, cell, self.mark)
     }
 }
@@ -162,18 +162,24 @@ pub(in crate::table) fn number_or_missing(
 }
 
 /// The error for a cell that does not fit the kind of its column.
-pub(in crate::table) fn invalid_cell(place: Place, kind: Kind, is_forced: bool, cell: &[u8], mark: u8) -> Error {
+pub(in crate::table) fn invalid_cell(
+    place: Location,
+    kind: ColumnKind,
+    is_forced: bool,
+    cell: &[u8],
+    mark: u8,
+) -> Error {
     if std::str::from_utf8(cell).is_err() {
         let problem = format!("`{}` is not UTF-8", cell_excerpt(cell));
         return Error::data(place, problem, "save the file as UTF-8: `iconv -f latin1 -t utf-8 FILE > NEW`");
     }
     let text = cell_excerpt(cell);
     let sign = number::parse_formatted(cell, mark).and_then(|number| number.sign);
-    if let (Kind::Number, Some(sign)) = (kind, sign) {
+    if let (ColumnKind::Number, Some(sign)) = (kind, sign) {
         let problem = format!("`{text}` has the sign `{sign}`, which the column's other numbers do not have");
         return Error::data(place, problem, "write all numbers of the column with the same sign, or without one");
     }
-    if let (Kind::Time, Some(order)) = (kind, time::unambiguous_order(cell)) {
+    if let (ColumnKind::Time, Some(order)) = (kind, time::unambiguous_order(cell)) {
         let (this, others) = if order == DateOrder::DayFirst { ("day", "month") } else { ("month", "day") };
         let problem = format!("`{text}` has the {this} first, but the column's other dates have the {others} first");
         let option = Setting("month-first");
@@ -183,27 +189,27 @@ pub(in crate::table) fn invalid_cell(place: Place, kind: Kind, is_forced: bool, 
         return Error::data(place, problem, hint);
     }
     let problem = match kind {
-        Kind::Number if number::parse(cell, mark).is_some() => format!("`{text}` is not finite"),
-        Kind::Time if time::time_of_day(cell).is_some() => {
+        ColumnKind::Number if number::parse(cell, mark).is_some() => format!("`{text}` is not finite"),
+        ColumnKind::Time if time::time_of_day(cell).is_some() => {
             format!("`{text}` has no date, but the column's other cells have one")
         }
-        Kind::Number => format!("`{text}` is not a number"),
-        Kind::Boolean => format!("`{text}` is neither true nor false"),
-        Kind::Time => format!("`{text}` is not a date"),
-        Kind::Category => format!("`{text}` is not text"),
+        ColumnKind::Number => format!("`{text}` is not a number"),
+        ColumnKind::Boolean => format!("`{text}` is neither true nor false"),
+        ColumnKind::Time => format!("`{text}` is not a date"),
+        ColumnKind::Category => format!("`{text}` is not text"),
     };
     let mut hint = format!("add `{}` to read it as missing", Setting("missing").to(&text));
     if !is_forced && let Some(column) = &place.column {
         hint += &format!(", or `{}` to read the column as text", Setting("categorical").to(column));
-        if kind == Kind::Time && number::parse(cell, mark).is_some() {
+        if kind == ColumnKind::Time && number::parse(cell, mark).is_some() {
             hint += &format!(" (`{}` as numbers)", Setting("numeric").to(column));
         }
     }
     let alternative = match (kind, is_forced) {
-        (Kind::Number, true) => "name a column of numbers, or correct the cell",
+        (ColumnKind::Number, true) => "name a column of numbers, or correct the cell",
         _ => "correct the cell, or remove its row",
     };
-    Error::data(place, problem, first_of(&[hint, alternative.into()]))
+    Error::data(place, problem, alternative_hints(&[hint, alternative.into()]))
 }
 
 impl TextColumn {
@@ -218,12 +224,12 @@ impl TextColumn {
 }
 
 impl ColumnBuilder {
-    fn new(kind: Kind, rows: usize) -> Self {
+    fn new(kind: ColumnKind, rows: usize) -> Self {
         match kind {
-            Kind::Number => ColumnBuilder::Number(Vec::with_capacity(rows)),
-            Kind::Category => ColumnBuilder::Category(Vec::with_capacity(rows), Dictionary::default()),
-            Kind::Boolean => ColumnBuilder::Boolean(Vec::with_capacity(rows)),
-            Kind::Time => ColumnBuilder::Time(Vec::with_capacity(rows)),
+            ColumnKind::Number => ColumnBuilder::Number(Vec::with_capacity(rows)),
+            ColumnKind::Category => ColumnBuilder::Category(Vec::with_capacity(rows), Dictionary::default()),
+            ColumnKind::Boolean => ColumnBuilder::Boolean(Vec::with_capacity(rows)),
+            ColumnKind::Time => ColumnBuilder::Time(Vec::with_capacity(rows)),
         }
     }
 

@@ -22,7 +22,7 @@ use scorewise::InstructionSet;
 use crate::network::{Network, NetworkShape};
 use kernel::PANEL;
 use prefetch::Prefetch;
-use scorewise_table::{Buffer, Matrix};
+use scorewise_table::{AlignedBuffer, Matrix};
 use workspace::{Backward, EngineLayout, Forward, PANEL_GROUP, Workspace};
 
 /// Products of a weight and a row in a chunk: enough work to outweigh adding up one more gradient.
@@ -44,7 +44,7 @@ pub struct Engine {
     /// One for each segment that runs in parallel; a single one without threads.
     segments: Vec<SegmentBuffers>,
     /// Hidden activations of all panels of the batch, if there are not too many.
-    stored_activations: Buffer,
+    stored_activations: AlignedBuffer,
     /// The gradient of the batch in f64.
     total: Vec<f64>,
     /// The matrix and the rows of the last forward pass.
@@ -57,14 +57,14 @@ pub struct Engine {
 struct SegmentBuffers {
     workspace: Workspace,
     /// The gradient of one chunk.
-    gradient: Buffer,
+    gradient: AlignedBuffer,
     /// The sum of the gradients of the chunks so far.
     sum: Vec<f64>,
 }
 
 impl SegmentBuffers {
     fn new(layout: &EngineLayout) -> Self {
-        SegmentBuffers { workspace: Workspace::new(layout), gradient: Buffer::default(), sum: Vec::new() }
+        SegmentBuffers { workspace: Workspace::new(layout), gradient: AlignedBuffer::default(), sum: Vec::new() }
     }
 }
 
@@ -86,7 +86,7 @@ impl Engine {
             pool: None,
             chunk_rows: (CHUNK_PRODUCTS / weights).clamp(256, 2048).next_multiple_of(PANEL_GROUP * PANEL),
             segments: vec![SegmentBuffers::new(&layout)],
-            stored_activations: Buffer::default(),
+            stored_activations: AlignedBuffer::default(),
             total: Vec::new(),
             matrix: Matrix::default(),
             order: Vec::new(),

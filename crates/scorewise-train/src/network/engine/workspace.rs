@@ -9,7 +9,7 @@ use super::prefetch::{Prefetch, panel_rows};
 use super::simd_task::SimdTask;
 use super::simd_vector::SimdVector;
 use crate::network::LayerLayout;
-use scorewise_table::Buffer;
+use scorewise_table::AlignedBuffer;
 use scorewise_table::{Matrix, PAD};
 
 /// Panels over which the gradient of the weights is summed at once; the rows of more panels would not stay in the L1 cache.
@@ -49,27 +49,27 @@ impl EngineLayout {
 #[derive(Debug)]
 pub(super) struct Workspace {
     /// The features of one panel.
-    input: Buffer,
+    input: AlignedBuffer,
     /// The logits of one panel.
-    logits: Buffer,
+    logits: AlignedBuffer,
     /// Hidden activations of a group of panels, for batches whose activations are not stored.
-    activations: Buffer,
+    activations: AlignedBuffer,
     /// Gradients with respect to the outputs and the inputs of a layer.
-    gradients: [Buffer; 2],
+    gradients: [AlignedBuffer; 2],
     /// The inputs of a hidden layer, row by row.
-    rows: Buffer,
+    rows: AlignedBuffer,
 }
 
 impl Workspace {
     pub fn new(layout: &EngineLayout) -> Self {
         let widest = layout.layers.iter().map(|layer| layer.inputs.max(layer.outputs)).max().unwrap_or(1);
-        let gradients = Buffer::zeros(PANEL_GROUP * PANEL * widest);
+        let gradients = AlignedBuffer::zeros(PANEL_GROUP * PANEL * widest);
         Workspace {
-            input: Buffer::zeros(PANEL * layout.layers[0].stride),
-            logits: Buffer::zeros(PANEL * layout.outputs()),
-            activations: Buffer::zeros(PANEL_GROUP * layout.panel_activations),
+            input: AlignedBuffer::zeros(PANEL * layout.layers[0].stride),
+            logits: AlignedBuffer::zeros(PANEL * layout.outputs()),
+            activations: AlignedBuffer::zeros(PANEL_GROUP * layout.panel_activations),
             gradients: [gradients.clone(), gradients],
-            rows: Buffer::zeros(PANEL_GROUP * PANEL * widest.next_multiple_of(PAD)),
+            rows: AlignedBuffer::zeros(PANEL_GROUP * PANEL * widest.next_multiple_of(PAD)),
         }
     }
 }
@@ -82,7 +82,7 @@ impl Workspace {
 unsafe fn hidden_activations<V: SimdVector>(
     layout: &EngineLayout,
     parameters: *const f32,
-    input: &mut Buffer,
+    input: &mut AlignedBuffer,
     matrix: &Matrix,
     (now, next): (&[u32], &[u32]),
     activations: *mut f32,

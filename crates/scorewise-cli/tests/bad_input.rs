@@ -1,12 +1,12 @@
-//! Bad input of `train`, `predict` and `export`: one clear sentence with its cure, exit code 2, nothing half-written.
+//! Bad input of `train`, `predict` and `export` gives an error message with a hint, exit code 2, and no partial file.
 
-#![allow(clippy::unwrap_used)] // a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A folder of its own for each test, removed at the end.
+/// A temporary folder for one test, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -24,20 +24,20 @@ impl Folder {
         Command::new(env!("CARGO_BIN_EXE_scorewise")).current_dir(&self.0).args(arguments).output().unwrap()
     }
 
-    /// The command fails with exactly this text on standard error after its notes, and leaves no file behind.
+    /// Asserts that the command fails with exactly this message, apart from notes, and writes no file.
     #[track_caller]
     fn refuses(&self, arguments: &[&str], message: &str) {
         let before = self.files();
         let output = self.run(arguments);
         let errors = String::from_utf8(output.stderr).unwrap();
-        let shown: Vec<&str> = errors.lines().filter(|line| !line.starts_with("note: ")).collect();
-        assert_eq!(shown.join("\n"), message);
+        let lines: Vec<&str> = errors.lines().filter(|line| !line.starts_with("note: ")).collect();
+        assert_eq!(lines.join("\n"), message);
         assert_eq!(output.status.code(), Some(2));
         assert_eq!(output.stdout, b"");
-        assert_eq!(self.files(), before, "nothing is half-written");
+        assert_eq!(self.files(), before, "no file is written");
     }
 
-    /// The command works, and says this on the way.
+    /// Asserts that the command succeeds and prints this note.
     #[track_caller]
     fn works(&self, arguments: &[&str], note: &str) -> Output {
         let output = self.run(arguments);
@@ -60,7 +60,7 @@ impl Drop for Folder {
     }
 }
 
-/// Rows `x,noise,y` in which y is 1 where x is large: something to learn.
+/// A table with columns `x,noise,y`, in which y is 1 if x is large.
 fn rows(count: usize) -> String {
     let row = |i: usize| {
         let x = (i * 7919) % 1000;
@@ -78,20 +78,20 @@ fn train<'a>(table: &'a str, target: &'a str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_missing_file() {
+fn a_missing_file_is_reported() {
     let folder = Folder::new("missing");
     folder.refuses(&train("nowhere.csv", "y"), "error: nowhere.csv: no such file\nhint: check the name and the folder; the built-in tables are `adult`, `adult-test`, `pollution`");
 }
 
 #[test]
-fn an_empty_file() {
+fn an_empty_file_is_reported() {
     let folder = Folder::new("empty");
     folder.write("t.csv", "");
     folder.refuses(&train("t.csv", "y"), "error: t.csv: is empty\nhint: a table needs a header and at least one row");
 }
 
 #[test]
-fn a_header_without_rows() {
+fn a_header_without_rows_is_reported() {
     let folder = Folder::new("header");
     folder.write("t.csv", "x,y\n");
     folder
@@ -99,7 +99,7 @@ fn a_header_without_rows() {
 }
 
 #[test]
-fn a_column_that_is_not_there() {
+fn a_misspelt_column_gets_a_suggestion() {
     let folder = Folder::new("column");
     folder.write("t.csv", rows(100).replace("noise", "wind speed"));
     folder.refuses(
@@ -113,7 +113,7 @@ fn a_column_that_is_not_there() {
 }
 
 #[test]
-fn a_target_with_one_class() {
+fn a_target_with_one_class_is_reported() {
     let folder = Folder::new("one-class");
     folder.write("t.csv", rows(100).replace(",1\n", ",0\n"));
     folder.refuses(&train("t.csv", "y"), "error: t.csv, column `y`: has only one class, `0`\nhint: give rows of another class, or choose another column with `--target`");
@@ -121,7 +121,7 @@ fn a_target_with_one_class() {
 }
 
 #[test]
-fn a_target_that_is_all_missing() {
+fn a_target_without_values_is_reported() {
     let folder = Folder::new("missing-target");
     folder.write("t.csv", rows(100).replace(",1\n", ",\n").replace(",0\n", ",NA\n"));
     folder.refuses(
@@ -131,7 +131,7 @@ fn a_target_that_is_all_missing() {
 }
 
 #[test]
-fn a_column_that_is_all_missing_is_left_out_and_said_so() {
+fn a_column_without_values_is_dropped_with_a_note() {
     let folder = Folder::new("missing-column");
     let text = rows(200)
         .lines()
@@ -142,7 +142,7 @@ fn a_column_that_is_all_missing_is_left_out_and_said_so() {
 }
 
 #[test]
-fn a_ragged_row() {
+fn a_row_with_too_few_or_too_many_cells_is_reported() {
     let folder = Folder::new("ragged");
     folder.write("t.csv", format!("{}0.5,3\n", rows(20)));
     folder.refuses(
@@ -154,26 +154,26 @@ fn a_ragged_row() {
 }
 
 #[test]
-fn a_delimiter_that_is_not_the_files() {
+fn a_wrong_delimiter_is_reported() {
     let folder = Folder::new("delimiter");
     folder.write("t.csv", rows(20));
     folder.refuses(&[&train("t.csv", "y")[..], &["--delimiter", "semicolon"]].concat(), "error: t.csv: has one column when split at `;`; the file seems to use `,`\nhint: leave out `--delimiter`, or give the right one");
 }
 
 #[test]
-fn cells_that_are_no_numbers() {
+fn cells_that_are_not_finite_numbers_are_reported() {
     let folder = Folder::new("cells");
     folder.write("t.csv", format!("{}inf,3,1\n", rows(40)));
     folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `x`: `inf` is not finite\nhint: add `--missing inf` to read it as missing, or `--categorical x` to read the column as text");
     folder.write("t.csv", format!("{}bad,3,1\n", rows(40)));
     folder.refuses(&train("t.csv", "y"), "error: t.csv:42, column `x`: `bad` is not a number\nhint: add `--missing bad` to read it as missing, or `--categorical x` to read the column as text");
-    // NaN is a missing value and no fault.
+    // NaN is a missing value, not an error.
     folder.write("t.csv", format!("{}NaN,3,1\nnan,3,0\n", rows(200)));
     folder.works(&train("t.csv", "y"), "");
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn bytes_that_are_not_utf8_are_reported() {
     let folder = Folder::new("bytes");
     let mut bytes = b"name,x,y\n".to_vec();
     for i in 0..40u8 {
@@ -185,16 +185,16 @@ fn bytes_that_are_no_text() {
 }
 
 #[test]
-fn huge_values_are_numbers_like_others() {
+fn huge_finite_values_are_accepted() {
     let folder = Folder::new("huge");
     folder.write("t.csv", format!("{}1e308,3,1\n-1e308,4,0\n", rows(200)));
     folder.works(&train("t.csv", "y"), "");
 }
 
 #[test]
-fn a_hundred_thousand_categories_are_capped() {
+fn only_the_most_frequent_of_many_categories_are_used() {
     let folder = Folder::new("categories");
-    // Each name comes twice, so that the column is no mere label of the rows.
+    // Each name occurs twice, so that the column does not look like a row identifier.
     let row = |i: usize| format!("name{},{},{}\n", i / 2, i % 10, u8::from(i % 10 > 7));
     let text: String = std::iter::once("name,x,y\n".into()).chain((0..200_000).map(row)).collect();
     folder.write("t.csv", text);
@@ -205,14 +205,14 @@ fn a_hundred_thousand_categories_are_capped() {
 }
 
 #[test]
-fn header_names_that_come_twice() {
+fn duplicate_column_names_are_reported() {
     let folder = Folder::new("twice");
     folder.write("t.csv", rows(20).replace("noise", "x"));
     folder.refuses(&train("t.csv", "y"), "error: t.csv: columns 1 and 2 are both called `x`\nhint: rename one; or name all with `--columns` if the file has no header");
 }
 
 #[test]
-fn a_directory() {
+fn a_directory_instead_of_a_file_is_reported() {
     let folder = Folder::new("directory");
     fs::create_dir(folder.0.join("d")).unwrap();
     folder.refuses(&train("d", "y"), "error: d: is a directory\nhint: name one of the files in it");
@@ -224,14 +224,14 @@ fn a_directory() {
 }
 
 #[test]
-fn an_output_that_cannot_be_written() {
+fn an_output_in_a_missing_folder_is_reported() {
     let folder = Folder::new("output");
     folder.write("t.csv", rows(100));
     folder.refuses(&[&train("t.csv", "y")[..], &["-o", "no/such/folder/m.scorewise"]].concat(), "error: no/such/folder/m.scorewise: the folder `no/such/folder` does not exist\nhint: create it first: mkdir -p 'no/such/folder'");
 }
 
 #[test]
-fn settings_that_make_no_sense() {
+fn invalid_values_of_options_are_reported() {
     let folder = Folder::new("settings");
     folder.write("t.csv", rows(100));
     let with = |more: &[&str], message: &str| {
@@ -264,12 +264,12 @@ fn settings_that_make_no_sense() {
     );
     with(
         &["--lags", "2", "--split", "random"],
-        "error: --lags: rows drawn at random have their neighbours in other parts\nhint: write `--split time` or `--split group:COLUMN`",
+        "error: --lags: with a random split, neighbouring rows would be in different sets\nhint: write `--split time` or `--split group:COLUMN`",
     );
-    folder.refuses(&["train", "t.csv"], "error: --target: it is not said what to predict\nhint: name a column, or a condition on one: --target \"pm2.5 > 400\"");
+    folder.refuses(&["train", "t.csv"], "error: --target: is required: it says what to predict\nhint: name a column, or a condition such as --target \"pm2.5 > 400\"");
 }
 
-/// A trained model and the folder it lies in.
+/// A folder with a table and a trained model.
 fn with_model(name: &str) -> Folder {
     let folder = Folder::new(name);
     folder.write("t.csv", rows(200));
@@ -279,16 +279,16 @@ fn with_model(name: &str) -> Folder {
 }
 
 #[test]
-fn models_that_are_damaged() {
+fn damaged_model_files_are_reported() {
     let folder = with_model("damaged");
     let model = fs::read(folder.0.join("model.scorewise")).unwrap();
     folder.write("cut.scorewise", &model[..model.len() - 10]);
-    let cut = format!(
+    let truncated = format!(
         "error: cut.scorewise: is truncated: it has {} of at least {} bytes\nhint: copy the file again from its source, or train the model again",
         model.len() - 10,
         model.len()
     );
-    folder.refuses(&["predict", "cut.scorewise", "t.csv"], &cut);
+    folder.refuses(&["predict", "cut.scorewise", "t.csv"], &truncated);
     folder.write("empty.scorewise", "");
     folder.refuses(
         &["predict", "empty.scorewise", "t.csv"],
@@ -303,7 +303,7 @@ fn models_that_are_damaged() {
         &["predict", "none.scorewise", "t.csv"],
         "error: none.scorewise: there is no such file\nhint: give a file that was written by `scorewise train`",
     );
-    // One bit of a weight.
+    // Flip one bit of a weight.
     let mut flipped = model.clone();
     let end = flipped.len();
     flipped[end - 2] ^= 1;
@@ -314,10 +314,10 @@ fn models_that_are_damaged() {
 }
 
 #[test]
-fn tables_that_do_not_fit_the_model() {
+fn tables_that_do_not_fit_the_model_are_reported() {
     let folder = with_model("unfit");
     folder.write("other.csv", "X,nois,z\n1,2,3\n");
-    folder.refuses(&["predict", "model.scorewise", "other.csv"], "error: other.csv: has no columns `x`, `noise`, and the model needs them\nhint: there is `X` for `x`, `nois` for `noise`; rename it if it is the same");
+    folder.refuses(&["predict", "model.scorewise", "other.csv"], "error: other.csv: has no columns `x`, `noise`; the model needs them\nhint: did you mean `X` for `x`, `nois` for `noise`?");
     folder.write("text.csv", "x,noise\n0.5,3\nhigh,4\n");
     folder.refuses(
         &["predict", "model.scorewise", "text.csv", "-o", "p.csv"],

@@ -1,6 +1,6 @@
-//! The command as it is typed: the README's examples, and what users get wrong.
+//! Snapshots of the command: the examples of the README, and messages about mistakes.
 
 #[test]
-fn readme_and_examples_do_as_they_say() {
+fn readme_and_snapshots_match_the_output() {
     trycmd::TestCases::new().case("../../README.md").case("tests/cmd/*.md");
 }

@@ -1,7 +1,6 @@
-//! Files of users: what a command reads is never written over, what is not an older output of the same kind is kept, and whatever ends a
-//! command, no partial file is left.
+//! Protection of files: inputs are never overwritten, files of another kind are kept, and no partial file remains however a command ends.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 mod folder;
 
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use folder::Folder;
 
-/// Two classes that a number tells apart.
+/// A table with two classes that depend on the column `a`.
 fn table(rows: usize) -> String {
     let row = |k: usize| format!("{},{},{}\n", k % 97, (k * 31) % 17, u8::from((k * 7) % 97 > 70));
     std::iter::once("a,b,y\n".to_string()).chain((0..rows).map(row)).collect()
@@ -31,9 +30,9 @@ fn prepared(name: &str) -> Folder {
     folder
 }
 
-/// Every file with its bytes, those of folders within too.
+/// The path and the bytes of every file in the folder and its subfolders.
 fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     let mut folders = vec![folder.0.clone()];
     while let Some(path) = folders.pop() {
         for entry in fs::read_dir(path).unwrap() {
@@ -41,38 +40,38 @@ fn contents(folder: &Folder) -> Vec<(String, Vec<u8>)> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                found.push((path.display().to_string(), fs::read(&path).unwrap()));
+                files.push((path.display().to_string(), fs::read(&path).unwrap()));
             }
         }
     }
-    found.sort();
-    found
+    files.sort();
+    files
 }
 
 #[track_caller]
-fn refused(folder: &Folder, arguments: &[&str], message: &str) {
+fn assert_refused(folder: &Folder, arguments: &[&str], message: &str) {
     let before = contents(folder);
     let output = folder.command(arguments).output().unwrap();
-    is_refusal(&output, message, arguments);
+    assert_error(&output, message, arguments);
     assert!(contents(folder) == before, "{arguments:?} changed a file");
 }
 
 #[track_caller]
-fn is_refusal(output: &Output, message: &str, arguments: &[&str]) {
+fn assert_error(output: &Output, message: &str, arguments: &[&str]) {
     let errors = String::from_utf8_lossy(&output.stderr);
-    let said: Vec<&str> = errors.lines().filter(|line| !line.starts_with("note: ")).collect();
-    assert_eq!(said.join("\n"), message, "{arguments:?}");
+    let lines: Vec<&str> = errors.lines().filter(|line| !line.starts_with("note: ")).collect();
+    assert_eq!(lines.join("\n"), message, "{arguments:?}");
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
 }
 
 #[cfg(unix)]
 #[test]
-fn no_command_writes_over_a_file_that_it_reads() {
+fn no_command_overwrites_its_input() {
     let folder = prepared("files-inputs");
     let m = "m.scorewise";
     let train: &[&str] = &TRAIN;
     let scored = |command: &'static str| [command, "p.csv"];
-    // What is read, and the command up to the name of its output.
+    // The input, and the command up to the name of its output.
     let cases: Vec<(&str, Vec<&str>)> = vec![
         ("t.csv", [train, &["-o"]].concat()),
         ("t.csv", [train, &["--report"]].concat()),
@@ -87,34 +86,34 @@ fn no_command_writes_over_a_file_that_it_reads() {
         ("p.csv", vec!["compare", "p.csv", "p.csv", "--report"]),
         ("r.json", vec!["report", "r.json", "-o"]),
     ];
-    for (read, command) in cases {
-        let (link, hard) = (format!("link-to-{read}"), format!("hard-link-to-{read}"));
+    for (input, command) in cases {
+        let (link, hard) = (format!("link-to-{input}"), format!("hard-link-to-{input}"));
         if !folder.0.join(&link).exists() {
-            std::os::unix::fs::symlink(folder.0.join(read), folder.0.join(&link)).unwrap();
-            fs::hard_link(folder.0.join(read), folder.0.join(&hard)).unwrap();
+            std::os::unix::fs::symlink(folder.0.join(input), folder.0.join(&link)).unwrap();
+            fs::hard_link(folder.0.join(input), folder.0.join(&hard)).unwrap();
         }
-        for name in [read, &link, &hard, &format!("./{read}")] {
+        for name in [input, &link, &hard, &format!("./{input}")] {
             let message =
                 format!("error: {name}: is an input of this command and would be overwritten\nhint: name another file");
-            refused(&folder, &[&command[..], &[name]].concat(), &message);
-            refused(&folder, &[&command[..], &[name, "--overwrite"]].concat(), &message);
+            assert_refused(&folder, &[&command[..], &[name]].concat(), &message);
+            assert_refused(&folder, &[&command[..], &[name, "--overwrite"]].concat(), &message);
         }
     }
-    // The table may also be the link, and come through standard input.
+    // The input may also be the link, or standard input.
     let message = "error: t.csv: is an input of this command and would be overwritten\nhint: name another file";
-    refused(&folder, &["predict", m, "link-to-t.csv", "-o", "t.csv", "--overwrite"], message);
+    assert_refused(&folder, &["predict", m, "link-to-t.csv", "-o", "t.csv", "--overwrite"], message);
     let before = contents(&folder);
     let arguments = ["predict", m, "-", "-o", "t.csv", "--overwrite"];
     let table = fs::File::open(folder.0.join("t.csv")).unwrap();
-    is_refusal(&folder.command(&arguments).stdin(table).output().unwrap(), message, &arguments);
+    assert_error(&folder.command(&arguments).stdin(table).output().unwrap(), message, &arguments);
     assert!(contents(&folder) == before);
 }
 
 #[test]
-fn a_file_of_another_kind_is_kept_unless_told_otherwise() {
+fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
     let folder = prepared("files-kinds");
     let m = "m.scorewise";
-    // A picture that is not ours.
+    // A PNG file that scorewise did not write.
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on";
     let cases: Vec<(Vec<&str>, &str)> = vec![
         ([&TRAIN[..], &["--report", "none", "-o"]].concat(), "a scorewise model"),
@@ -125,7 +124,7 @@ fn a_file_of_another_kind_is_kept_unless_told_otherwise() {
         (vec!["score", "p.csv", "--replicates", "20", "--report"], "a scorewise report"),
     ];
     for (command, kind) in &cases {
-        // Files of other kinds, of which the command reads none.
+        // Files of other kinds that are not inputs of the command.
         let own = match *kind {
             "a scorewise model" => "m.scorewise",
             "a table of predictions" => "p.csv",
@@ -138,16 +137,16 @@ fn a_file_of_another_kind_is_kept_unless_told_otherwise() {
             fs::write(folder.0.join("photo.png"), png).unwrap();
             let hint = "name another file, or add `--overwrite` to replace this one";
             let message = format!("error: {name}: already exists and is not {kind}\nhint: {hint}");
-            refused(&folder, &[&command[..], &[name]].concat(), &message);
+            assert_refused(&folder, &[&command[..], &[name]].concat(), &message);
         }
         folder.run(&[&command[..], &["notes", "--overwrite"]].concat());
         assert_ne!(folder.bytes("notes"), b"three weeks of notes\n", "{command:?}");
-        // It is of that kind now, and an older output of the kind is replaced without a word.
+        // The file is now of that kind, so it is replaced without the option; so is an empty file.
         folder.run(&[&command[..], &["notes"]].concat());
         fs::write(folder.0.join("notes"), "").unwrap();
         folder.run(&[&command[..], &["notes"]].concat());
     }
-    // The data of a report and a page of it are two kinds.
+    // The JSON data of a report is another kind of file than its HTML.
     let json = |name: &str, more: &[&str]| {
         let mut arguments = vec!["score", "p.csv", "--replicates", "20", "--report", name];
         arguments.extend(more);
@@ -161,7 +160,7 @@ fn a_file_of_another_kind_is_kept_unless_told_otherwise() {
 }
 
 #[test]
-fn figures_take_no_other_pictures_place_and_none_is_drawn_then() {
+fn if_one_figure_would_replace_another_picture_no_figure_is_written() {
     let folder = prepared("files-figures");
     let plots = ["score", "p.csv", "--replicates", "20", "--plots", "figures", "--report", "page.html"];
     folder.run(&plots);
@@ -171,30 +170,30 @@ fn figures_take_no_other_pictures_place_and_none_is_drawn_then() {
         let message = format!(
             "error: figures/{name}: already exists and is not a scorewise figure\nhint: name another file, or add `--overwrite` to replace this one"
         );
-        refused(&folder, &plots, &message);
+        assert_refused(&folder, &plots, &message);
         folder.run(&[&plots[..], &["--overwrite"]].concat());
         assert_ne!(fs::read(folder.0.join("figures").join(name)).unwrap(), bytes);
     }
 }
 
 #[test]
-fn two_outputs_of_one_command_are_two_files() {
+fn two_outputs_of_one_command_cannot_be_the_same_file() {
     let folder = prepared("files-twice");
     let message =
         |name: &str| format!("error: {name}: is named for two outputs of this command\nhint: name two different files");
-    refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "x"]].concat(), &message("x"));
-    refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "./x", "--overwrite"]].concat(), &message("./x"));
+    assert_refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "x"]].concat(), &message("x"));
+    assert_refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "./x", "--overwrite"]].concat(), &message("./x"));
     let model = [&TRAIN[..], &["-o", "m.scorewise", "--report", "m.scorewise", "--overwrite"]].concat();
-    refused(&folder, &model, &message("m.scorewise"));
+    assert_refused(&folder, &model, &message("m.scorewise"));
     let page =
         ["score", "p.csv", "--report", "figures/roc.svg", "--plots", "figures", "--replicates", "20", "--overwrite"];
     fs::create_dir(folder.0.join("figures")).unwrap();
-    refused(&folder, &page, &message("figures/roc.svg"));
+    assert_refused(&folder, &page, &message("figures/roc.svg"));
 }
 
 #[cfg(unix)]
 #[test]
-fn pipes_and_devices_stay_writable() {
+fn pipes_and_devices_can_be_outputs() {
     let folder = prepared("files-devices");
     let file = folder.bytes("p.csv");
     let piped = folder.run(&["predict", "m.scorewise", "t.csv", "-o", "/dev/stdout"]);
@@ -202,10 +201,10 @@ fn pipes_and_devices_stay_writable() {
     folder.run(&["predict", "m.scorewise", "t.csv", "-o", "/dev/null"]);
     folder.run(&["export", "m.scorewise", "--onnx", "/dev/null"]);
     folder.run(&[&TRAIN[..], &["-o", "/dev/null", "--report", "/dev/null"]].concat());
-    // An input and an output that are one device are no file that could be lost.
+    // A device may be input and output at once, because nothing can be lost.
     let output = folder.command(&[&TRAIN[..1], &["/dev/null"], &TRAIN[2..], &["-o", "/dev/null"]].concat()).output();
     assert!(String::from_utf8_lossy(&output.unwrap().stderr).contains("/dev/null: is empty"));
-    // Standard output that the shell has sent to a new file.
+    // Standard output redirected to a new file.
     let new = fs::File::create(folder.0.join("new.csv")).unwrap();
     let mut command = folder.command(&["predict", "m.scorewise", "t.csv", "-o", "/dev/stdout"]);
     assert!(command.stdout(new).stderr(Stdio::null()).status().unwrap().success());
@@ -213,7 +212,7 @@ fn pipes_and_devices_stay_writable() {
 }
 
 #[test]
-fn reproduce_keeps_files_that_are_not_its_own_and_says_so_before_the_work() {
+fn reproduce_refuses_to_replace_other_files_before_it_trains() {
     let folder = Folder::new("files-reproduce");
     fs::create_dir(folder.0.join("out")).unwrap();
     let arguments = ["reproduce", "adult", "--out", "out", "--repeats", "1", "--priors", "uniform"];
@@ -226,14 +225,14 @@ fn reproduce_keeps_files_that_are_not_its_own_and_says_so_before_the_work() {
         fs::write(folder.0.join("out").join(name), "my own").unwrap();
         let output = folder.command(&arguments).output().unwrap();
         let message = format!("error: out/{name}: already exists and is not {kind}\nhint: {hint}");
-        is_refusal(&output, &message, &arguments);
+        assert_error(&output, &message, &arguments);
         assert_eq!(fs::read(folder.0.join("out").join(name)).unwrap(), b"my own");
         fs::remove_file(folder.0.join("out").join(name)).unwrap();
     }
     let arguments = ["reproduce", "adult", "--out", "out", "--report", "out/trainings.csv", "--overwrite"];
     let output = folder.command(&arguments).output().unwrap();
     let message = "error: out/trainings.csv: is named for two outputs of this command\nhint: name two different files";
-    is_refusal(&output, message, &arguments);
+    assert_error(&output, message, &arguments);
 }
 
 #[cfg(unix)]
@@ -248,17 +247,17 @@ fn names(folder: &Folder) -> Vec<String> {
 }
 
 #[cfg(unix)]
-fn begun(folder: &Folder, arguments: &[&str]) -> Child {
+fn spawn(folder: &Folder, arguments: &[&str]) -> Child {
     let mut command = folder.command(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until the folder has a file whose name ends so.
+/// Waits until the folder has a file with this suffix.
 #[cfg(unix)]
-fn wait_for(folder: &Folder, ending: &str) {
+fn wait_for(folder: &Folder, suffix: &str) {
     let start = Instant::now();
-    while !names(folder).iter().any(|name| name.ends_with(ending)) {
-        assert!(start.elapsed() < Duration::from_secs(60), "no {ending} in {:?}", names(folder));
+    while !names(folder).iter().any(|name| name.ends_with(suffix)) {
+        assert!(start.elapsed() < Duration::from_secs(60), "no {suffix} in {:?}", names(folder));
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -270,7 +269,7 @@ fn signal(child: &Child, signal: &str) {
 
 #[cfg(unix)]
 #[track_caller]
-fn ended(child: Child, code: i32) -> String {
+fn assert_exit_code(child: Child, code: i32) -> String {
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{errors}");
@@ -279,41 +278,41 @@ fn ended(child: Child, code: i32) -> String {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_in_a_training_keeps_the_best_model_and_its_report() {
+fn a_signal_during_training_saves_the_best_model_and_its_report() {
     for (name, code) in SIGNALS {
         let folder = prepared(&format!("files-train-{name}"));
         let before = names(&folder);
         let long = ["--epochs", "100000000", "--patience", "100000000", "-o", "new.scorewise", "--report", "new.html"];
         let arguments = [&TRAIN[..6], &TRAIN[8..], &long].concat();
-        let child = begun(&folder, &arguments);
+        let child = spawn(&folder, &arguments);
         wait_for(&folder, ".partial");
-        std::thread::sleep(Duration::from_secs(2)); // well inside the epochs
+        std::thread::sleep(Duration::from_secs(2)); // the training is running by now
         signal(&child, name);
-        let errors = ended(child, code);
-        let who = if code == 130 { "Ctrl-C" } else { "SIGTERM" };
-        assert!(errors.contains(&format!("stopped by {who}: the best model so far is kept")), "{errors}");
+        let errors = assert_exit_code(child, code);
+        let signal_name = if code == 130 { "Ctrl-C" } else { "SIGTERM" };
+        assert!(errors.contains(&format!("stopped by {signal_name}; the best model so far is saved")), "{errors}");
         let after: Vec<String> = names(&folder).into_iter().filter(|name| !before.contains(name)).collect();
         assert_eq!(after, ["new.html", "new.scorewise"]);
         folder.run(&["predict", "new.scorewise", "t.csv", "-o", "new.csv"]);
-        // A second signal does not wait, and leaves no partial file either.
-        let child = begun(&folder, &arguments);
+        // A second signal exits at once and leaves no partial file either.
+        let child = spawn(&folder, &arguments);
         wait_for(&folder, ".partial");
         std::thread::sleep(Duration::from_millis(500));
         signal(&child, name);
         signal(&child, name);
-        ended(child, code);
+        assert_exit_code(child, code);
         assert!(names(&folder).iter().all(|name| !name.ends_with(".partial")), "{:?}", names(&folder));
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn a_signal_in_any_other_command_leaves_no_partial_file() {
+fn a_signal_during_any_other_command_leaves_no_partial_file() {
     for (name, code) in SIGNALS {
         let folder = prepared(&format!("files-others-{name}"));
         let before = names(&folder);
-        // A table that never ends.
-        let mut child = begun(&folder, &["predict", "m.scorewise", "-", "-o", "new.csv"]);
+        // Endless input.
+        let mut child = spawn(&folder, &["predict", "m.scorewise", "-", "-o", "new.csv"]);
         let mut input = child.stdin.take().unwrap();
         let feed = std::thread::spawn(move || {
             let _ = input.write_all(b"a,b,y\n");
@@ -323,7 +322,7 @@ fn a_signal_in_any_other_command_leaves_no_partial_file() {
         });
         wait_for(&folder, ".partial");
         signal(&child, name);
-        ended(child, code);
+        assert_exit_code(child, code);
         feed.join().unwrap();
         assert_eq!(names(&folder), before);
         let rows: String =
@@ -332,10 +331,10 @@ fn a_signal_in_any_other_command_leaves_no_partial_file() {
         for command in ["score", "tune"] {
             let arguments =
                 [command, "large.csv", "--replicates", "100000", "--report", "new.html", "--plots", "figures"];
-            let child = begun(&folder, &arguments);
+            let child = spawn(&folder, &arguments);
             wait_for(&folder, ".partial");
             signal(&child, name);
-            ended(child, code);
+            assert_exit_code(child, code);
             fs::remove_file(folder.0.join("large.csv")).unwrap();
             assert_eq!(names(&folder), before, "{command}");
             fs::write(folder.0.join("large.csv"), format!("label,probability\n{rows}")).unwrap();
@@ -345,14 +344,14 @@ fn a_signal_in_any_other_command_leaves_no_partial_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_in_reproduce_keeps_what_is_done() {
+fn a_signal_during_reproduce_keeps_the_finished_trainings() {
     let folder = Folder::new("files-reproduce-signal");
     let arguments = ["reproduce", "adult", "--repeats", "50", "--priors", "uniform", "--report", "page.html"];
-    let child = begun(&folder, &arguments);
+    let child = spawn(&folder, &arguments);
     wait_for(&folder, ".partial");
     std::thread::sleep(Duration::from_secs(1));
     signal(&child, "TERM");
-    ended(child, 143);
+    assert_exit_code(child, 143);
     assert_eq!(names(&folder), ["reproduce-adult"]);
     let journal = fs::read_to_string(folder.0.join("reproduce-adult/trainings.csv")).unwrap();
     assert!(journal.starts_with("version,experiment,seed,"), "{journal}");
@@ -360,7 +359,7 @@ fn a_signal_in_reproduce_keeps_what_is_done() {
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_is_told_with_the_name_of_the_file() {
+fn a_full_disk_is_an_error_that_names_the_file() {
     let folder = prepared("files-full");
     let before = names(&folder);
     let full = "cannot be written: No space left on device (os error 28)";
@@ -373,23 +372,23 @@ fn a_full_disk_is_told_with_the_name_of_the_file() {
         &["report", "r.json", "-o", "/dev/full"],
     ] {
         let output = folder.command(arguments).output().unwrap();
-        is_refusal(&output, &format!("error: /dev/full: {full}\nhint: {hint}"), arguments);
+        assert_error(&output, &format!("error: /dev/full: {full}\nhint: {hint}"), arguments);
     }
     let arguments = ["predict", "m.scorewise", "t.csv"];
     let device = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = folder.command(&arguments).stdout(device).output().unwrap();
-    is_refusal(&output, &format!("error: standard output: {full}"), &arguments);
-    // A limit on the size of files ends no program without a word.
+    assert_error(&output, &format!("error: standard output: {full}"), &arguments);
+    // Exceeding the file size limit is an error too and does not kill the process.
     let line = format!("ulimit -f 4; exec '{}' predict m.scorewise t.csv -o new.csv", env!("CARGO_BIN_EXE_scorewise"));
     let output = Command::new("sh").args(["-c", &line]).current_dir(&folder.0).output().unwrap();
     let message = format!("error: new.csv: cannot be written: File too large (os error 27)\nhint: {hint}");
-    is_refusal(&output, &message, &[&line]);
+    assert_error(&output, &message, &[&line]);
     assert_eq!(names(&folder), before);
 }
 
 #[test]
-fn a_table_of_twenty_thousand_columns_goes_through_train_predict_and_score() {
-    // Work that grows with the square of the number of columns would take minutes here.
+fn a_table_with_twenty_thousand_columns_can_be_trained_predicted_and_scored() {
+    // An algorithm quadratic in the number of columns would take minutes here.
     let folder = Folder::new("files-wide");
     let header: String = (0..20_000).map(|column| format!("c{column},")).collect();
     let row = |row: usize| {
@@ -403,24 +402,24 @@ fn a_table_of_twenty_thousand_columns_goes_through_train_predict_and_score() {
     folder.run(&["predict", "model.scorewise", "t.csv", "-o", "p.csv"]);
     assert_eq!(fs::read_to_string(folder.0.join("p.csv")).unwrap().lines().count(), 61);
     folder.run(&["score", "t.csv", "--label", "y", "--probability", "y", "--replicates", "20"]);
-    // A table that lacks them all names some of them.
+    // If all columns are missing, the message lists only some of them.
     fs::write(folder.0.join("other.csv"), format!("{}\n{rows}", format!("{header}y").replace('c', "d"))).unwrap();
     let output = folder.command(&["predict", "model.scorewise", "other.csv"]).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(errors.contains("has no columns `c0`, `c1`,") && errors.contains("and 19980 more"), "{errors}");
+    assert!(errors.contains("has no columns `c0`, `c1`,") && errors.contains("and 19988 more"), "{errors}");
 }
 
-/// Whether a terminal would obey or hide any character of an output.
+/// Whether the output has characters that a terminal interprets or hides.
 fn has_hidden(bytes: &[u8]) -> bool {
     let text = str::from_utf8(bytes).unwrap();
-    let turns = |sign: char| matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    text.chars().any(|sign| sign != '\n' && (sign.is_control() || turns(sign)))
+    let changes_direction = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().any(|character| character != '\n' && (character.is_control() || changes_direction(character)))
 }
 
 #[test]
-fn control_characters_in_names_reach_neither_the_terminal_nor_a_page_nor_a_figure() {
+fn control_characters_in_names_are_escaped_on_the_terminal_in_reports_and_in_figures() {
     let folder = Folder::new("files-control");
-    // Commands to a terminal, DEL, a C1 command, and an override of the direction of writing.
+    // Terminal escape sequences, DEL, a C1 control character, and a right-to-left override.
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{7f}\u{9b}31m\u{202e}";
     let table = format!("t{evil}.csv");
     let row = |k: usize| {
@@ -433,34 +432,34 @@ fn control_characters_in_names_reach_neither_the_terminal_nor_a_page_nor_a_figur
     let quick = ["--epochs", "2", "--replicates", "20", "--hidden", "4", "--report", "page.html", "--plots", "figures"];
     let run = |arguments: &[&str]| {
         let output = folder.command(arguments).output().unwrap();
-        let shown = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        assert!(!has_hidden(&output.stdout) && !has_hidden(&output.stderr), "{arguments:?}: {}", shown.escape_debug());
-        (output.status.code(), shown)
+        let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        assert!(!has_hidden(&output.stdout) && !has_hidden(&output.stderr), "{arguments:?}: {}", text.escape_debug());
+        (output.status.code(), text)
     };
     let model = format!("m{evil}.scorewise");
     let many = ["train", &table, "--target", &target, "--score", "macro(f1)", "-o", &model];
-    let (code, shown) = run(&[&many[..], &quick].concat());
-    assert_eq!(code, Some(0), "{shown}");
-    assert!(shown.contains("\\u001b]0;owned\\u0007"), "{shown}");
+    let (code, text) = run(&[&many[..], &quick].concat());
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("\\u001b]0;owned\\u0007"), "{text}");
     let binary = ["train", &table, "--target", &two, "--score", "f1", "-o", "two.scorewise", "--json"];
-    let (code, shown) = run(&[&binary[..], &quick].concat());
-    assert_eq!(code, Some(0), "{shown}");
-    let trained = &shown[shown.find("{\n").unwrap()..=shown.rfind("\n}").unwrap() + 1];
+    let (code, text) = run(&[&binary[..], &quick].concat());
+    assert_eq!(code, Some(0), "{text}");
+    let trained = &text[text.find("{\n").unwrap()..=text.rfind("\n}").unwrap() + 1];
     assert!(serde_json::from_str::<serde_json::Value>(trained).unwrap()["target"].as_str().unwrap().contains(evil));
     assert!(!has_hidden(&folder.bytes("page.html")));
     for entry in fs::read_dir(folder.0.join("figures")).unwrap() {
         let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ending| ending == "svg") {
+        if path.extension().is_some_and(|extension| extension == "svg") {
             assert!(!has_hidden(&fs::read(&path).unwrap()), "{}", path.display());
         }
     }
-    // Predictions are data, so names stay what they are in a file; what is said about them is for people.
+    // Predictions are data, so names are not escaped in the file; messages about them are escaped.
     let predictions = format!("p{evil}.csv");
     assert_eq!(run(&["predict", &model, &table, "-o", &predictions]).0, Some(0));
-    // Faults of every sort: files, columns, cells and arguments.
+    // Errors about files, columns, cells and arguments.
     let nowhere = format!("{evil}.csv");
     fs::write(folder.0.join("other.csv"), format!("x{evil},sort{evil}\n{evil},new\n")).unwrap();
-    let faults: [&[&str]; 7] = [
+    let failing_commands: [&[&str]; 7] = [
         &["train", &nowhere, "--target", "y"],
         &["train", &table, "--target", &nowhere],
         &["predict", &nowhere, &table],
@@ -469,7 +468,7 @@ fn control_characters_in_names_reach_neither_the_terminal_nor_a_page_nor_a_figur
         &["score", &table, "--label", &target, "--probability", &target],
         &["score", &nowhere, &nowhere, &nowhere],
     ];
-    for fault in faults {
-        assert_eq!(run(fault).0, Some(2), "{fault:?}");
+    for command in failing_commands {
+        assert_eq!(run(command).0, Some(2), "{command:?}");
     }
 }

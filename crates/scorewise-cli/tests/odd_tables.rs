@@ -1,6 +1,6 @@
-//! Real data that is not nice trains without any editing by hand: the built-in sets, written the way such files come.
+//! Training on files with unusual formats, made from the built-in tables, without editing them by hand.
 
-#![allow(clippy::unwrap_used)] // a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,26 +14,26 @@ fn table(built_in: BuiltIn) -> Table {
     read(&Source::BuiltIn(built_in), &Reading::default()).unwrap()
 }
 
-/// The table as text: cells by `cell(column, row)`, everything else as given.
+/// The rows of a table as text. `cell(column, row)` formats a cell; `tail` and `end` are appended to each line.
 fn text(
     table: &Table,
     rows: &[usize],
-    mark: char,
+    delimiter: char,
     tail: &str,
     end: &str,
     cell: impl Fn(usize, usize) -> String,
 ) -> String {
-    let mark_text = mark.to_string();
+    let delimiter = delimiter.to_string();
     let heading: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-    let mut text = heading.join(&mark_text) + tail + end;
+    let mut text = heading.join(&delimiter) + tail + end;
     for row in rows {
         let cells: Vec<String> = (0..table.columns.len()).map(|column| cell(column, *row)).collect();
-        write!(text, "{}{tail}{end}", cells.join(&mark_text)).unwrap();
+        write!(text, "{}{tail}{end}", cells.join(&delimiter)).unwrap();
     }
     text
 }
 
-/// Trains on a text and gives what `--json` says.
+/// Trains on the text of a table and returns the output of `--json`.
 fn train(name: &str, text: &str, arguments: &[&str]) -> Value {
     let folder: PathBuf = std::env::temp_dir().join(format!("scorewise-odd-{name}-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
@@ -51,14 +51,14 @@ fn train(name: &str, text: &str, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn semicolons_decimal_commas_and_minus_200_as_missing() {
+fn semicolons_decimal_commas_and_minus_200_as_missing_are_read() {
     let table = table(BuiltIn::Pollution);
     let rows: Vec<usize> = (0..9000).collect();
     let cell = |column: usize, row: usize| {
         let values = &table.columns[column].values;
         if values.is_missing(row) { "-200".into() } else { values.text(row).replace('.', ",") }
     };
-    // As such files come from spreadsheets: a byte order mark, two empty columns at the end, empty rows after the last.
+    // Like an export of a spreadsheet: a byte order mark, two empty columns at the end, and empty rows after the last row.
     let empty = ";".repeat(table.columns.len() + 1) + "\r\n";
     let text = format!("\u{feff}{}{}\r\n", text(&table, &rows, ';', ";;", "\r\n", cell), empty.repeat(3));
     let arguments = ["--target", "pm2.5 > 150", "--lead", "1", "--missing", "-200", "--drop", "No", "--epochs", "20"];
@@ -69,7 +69,7 @@ fn semicolons_decimal_commas_and_minus_200_as_missing() {
 }
 
 #[test]
-fn question_marks_in_a_file_sorted_by_class() {
+fn a_file_sorted_by_class_with_question_marks_as_missing_is_read() {
     let table = table(BuiltIn::Adult);
     let income = table.column("income").unwrap();
     let mut rows: Vec<usize> = (0..6000).collect();
@@ -85,7 +85,7 @@ fn question_marks_in_a_file_sorted_by_class() {
 }
 
 #[test]
-fn none_is_a_class_like_any_other() {
+fn the_string_none_can_be_a_class() {
     let table = table(BuiltIn::Adult);
     let cell = |column: usize, row: usize| {
         let text = table.columns[column].values.text(row);
@@ -102,7 +102,7 @@ fn none_is_a_class_like_any_other() {
 }
 
 #[test]
-fn a_time_series_with_lead_and_lags() {
+fn a_time_series_is_trained_with_lead_and_lags() {
     let table = table(BuiltIn::Pollution);
     let cell = |column: usize, row: usize| table.columns[column].values.text(row);
     let text = text(&table, &(0..12_000).collect::<Vec<_>>(), '\t', "", "\n", cell);
@@ -114,17 +114,17 @@ fn a_time_series_with_lead_and_lags() {
 }
 
 #[test]
-fn more_than_two_classes() {
+fn more_than_two_classes_are_trained() {
     let table = table(BuiltIn::Pollution);
     let cell = |column: usize, row: usize| table.columns[column].values.text(row);
     let text = text(&table, &(0..6000).collect::<Vec<_>>(), ',', "", "\n", cell);
-    for manner in ["simplex", "one-versus-rest"] {
+    for mode in ["simplex", "one-versus-rest"] {
         let arguments =
-            ["--target", "cbwd", "--score", "macro(f1)", "--multiclass", manner, "--drop", "No", "--epochs", "30"];
-        let result = train(manner, &text, &arguments);
+            ["--target", "cbwd", "--score", "macro(f1)", "--multiclass", mode, "--drop", "No", "--epochs", "30"];
+        let result = train(mode, &text, &arguments);
         assert_eq!(result["classes"], serde_json::json!(["NE", "NW", "SE", "cv"]));
         let f1 = result["test"]["scores"]["macro(f1)"]["value"].as_f64().unwrap();
-        // One class for all gives at most a quarter of what the best class reaches alone.
-        assert!(f1 > 0.3, "{manner}: {f1}");
+        // Predicting one class for all rows gives at most 1/4, because the F1 of the other three classes is 0.
+        assert!(f1 > 0.3, "{mode}: {f1}");
     }
 }

@@ -1,6 +1,6 @@
-//! Predictions say what is what: `predict | score -` gives the numbers of the file and of `train`, and nothing is taken for what it is not.
+//! Tables of predictions: `predict | score -`, a file of predictions, and `train` give the same numbers, and columns are never confused.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,8 +15,8 @@ mod folder;
 
 use folder::Folder;
 
-/// Numbers between 0 and 1 that look random.
-fn chance(seed: u64, row: usize) -> f64 {
+/// A pseudorandom number between 0 and 1.
+fn random(seed: u64, row: usize) -> f64 {
     let mut bits = (seed << 32) ^ row as u64;
     for _ in 0..3 {
         bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,20 +24,20 @@ fn chance(seed: u64, row: usize) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// Hours of weather: numbers, a station, weights, and targets in several spellings.
+/// A table of hourly weather: numbers, a station, weights, and targets of several types.
 fn table(seed: u64, rows: usize) -> String {
     let mut text = String::from("time,station,x,z,w,event,state,kind\n");
     let mut z: f64 = 0.5;
     for row in 0..rows {
-        z = 0.7 * z + 0.6 * chance(seed, row) - 0.1;
-        let x = z + 0.5 * chance(seed + 1, row);
+        z = 0.7 * z + 0.6 * random(seed, row) - 0.1;
+        let x = z + 0.5 * random(seed + 1, row);
         let station = ["a", "b", "c", "d", "e", "f", "g", "h"][row % 8];
-        let event = u8::from(z + 0.3 * chance(seed + 2, row) > 1.0);
+        let event = u8::from(z + 0.3 * random(seed + 2, row) > 1.0);
         let state = ["quiet, calm", "=storm"][usize::from(event)];
         let kind = ["=low", "middle", "high"][((3.0 * x) as usize).min(2)];
         let (day, hour) = (row / 24 % 28 + 1, row % 24);
         let month = row / 672 + 1;
-        let w = 0.1 + chance(seed + 3, row);
+        let w = 0.1 + random(seed + 3, row);
         writeln!(
             text,
             "2020-{month:02}-{day:02} {hour:02}:00,{station},{x:.4},{z:.4},{w:.3},{event},\"{state}\",{kind}"
@@ -50,10 +50,11 @@ fn table(seed: u64, rows: usize) -> String {
 const QUICK: [&str; 10] =
     ["--epochs", "4", "--hidden", "6", "--replicates", "30", "--report", "none", "--json", "--threads"];
 
+/// Options of `train`, and the format of the predictions.
 struct SetUp {
     name: &'static str,
     arguments: &'static [&'static str],
-    /// Where the predictions go.
+    /// The file of the predictions.
     file: &'static str,
 }
 
@@ -78,7 +79,7 @@ const SET_UPS: [SetUp; 13] = [
 ];
 
 impl Folder {
-    /// What a command says with standard input from a file.
+    /// Runs a command with these bytes on standard input.
     fn piped(&self, arguments: &[&str], input: &[u8]) -> Output {
         let mut child = self
             .command(arguments)
@@ -105,9 +106,9 @@ impl Folder {
         read(&Source::File(self.0.join(name)), &Reading::default()).unwrap()
     }
 
-    /// The sentence of a command that fails with exit code 2.
+    /// The error message of a command that fails with exit code 2, without notes.
     #[track_caller]
-    fn refusal(&self, arguments: &[&str]) -> String {
+    fn error_message(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{errors}");
@@ -116,7 +117,7 @@ impl Folder {
 }
 
 #[test]
-fn a_pipe_a_file_and_train_give_the_same_numbers_in_every_set_up() {
+fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
     let folder = Folder::new("predictions-set-ups");
     folder.write("table.csv", &table(1, 900));
     folder.write("test.csv", &table(5, 500));
@@ -131,7 +132,7 @@ fn a_pipe_a_file_and_train_give_the_same_numbers_in_every_set_up() {
         for key in ["rows", "positives", "threshold", "confusion", "classes"] {
             assert_eq!(scored[key], trained["test"][key], "{name}: {key}");
         }
-        // With neighbours, `train` draws rows in blocks, so its intervals are others.
+        // With a lead or lags, `train` uses a block bootstrap, so its intervals differ.
         let is_same = |key: &&str| *key == "value" || !(arguments.contains(&"--lead") || arguments.contains(&"--lags"));
         for (score, of_train) in trained["test"]["scores"].as_object().unwrap() {
             for key in ["value", "low", "high"].iter().filter(|key| is_same(key)) {
@@ -160,17 +161,17 @@ fn a_pipe_a_file_and_train_give_the_same_numbers_in_every_set_up() {
 }
 
 #[test]
-fn folds_leave_a_model_whose_predictions_have_its_numbers() {
+fn predictions_of_a_model_after_cross_validation_have_its_scores() {
     let folder = Folder::new("predictions-folds");
     folder.write("table.csv", &table(1, 600));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "--folds", "3", "-o", "m.scorewise"];
     let trained = folder.json(&[&arguments[..], &QUICK, &["2"]].concat());
     let pipe = folder.run(&["predict", "m.scorewise", "table.csv"]);
     let scored = folder.piped_json(&["score", "-", "--json"], &pipe);
-    // The model of all rows has learnt from one part of them and was stopped by the other.
+    // The final model uses all rows, either for training or for validation.
     for cell in ["tn", "fp", "fn", "tp"] {
         let sum =
-            ["train", "validation"].map(|part| trained[part]["confusion"][cell].as_u64().unwrap()).iter().sum::<u64>();
+            ["train", "validation"].map(|set| trained[set]["confusion"][cell].as_u64().unwrap()).iter().sum::<u64>();
         assert_eq!(scored["confusion"][cell].as_u64().unwrap(), sum, "{cell}");
     }
     folder.run(&["predict", "m.scorewise", "table.csv", "-o", "p.csv"]);
@@ -178,7 +179,7 @@ fn folds_leave_a_model_whose_predictions_have_its_numbers() {
 }
 
 #[test]
-fn a_decision_is_never_taken_for_the_truth() {
+fn the_column_decision_is_never_read_as_the_truth() {
     let folder = Folder::new("predictions-no-truth");
     folder.write("table.csv", &table(1, 400));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state,kind", "-o", "m.scorewise"];
@@ -188,24 +189,26 @@ fn a_decision_is_never_taken_for_the_truth() {
     folder.write("new.csv", &without.replace("event", "other"));
     folder.run(&["predict", "m.scorewise", "new.csv", "-o", "p.csv"]);
     for command in ["score", "tune", "theory"] {
-        let expected = "error: p.csv: has decisions and no column `truth`: what happened is not known\n\
-            hint: predict a table that holds the target, or name the column: --label COLUMN";
-        assert_eq!(folder.refusal(&[command, "p.csv"]), expected);
+        let expected = "error: p.csv: has a column `decision` but no column `truth`, so the true classes are unknown\n\
+            hint: run `scorewise predict` on a table that has the target, or name the column of true classes: --label COLUMN";
+        assert_eq!(folder.error_message(&[command, "p.csv"]), expected);
         let output = folder.piped(&[command, "-"], &folder.bytes("p.csv"));
         assert_eq!(output.status.code(), Some(2));
         assert!(
-            String::from_utf8(output.stderr).unwrap().contains("standard input: has decisions and no column `truth`")
+            String::from_utf8(output.stderr)
+                .unwrap()
+                .contains("standard input: has a column `decision` but no column `truth`")
         );
     }
-    assert!(folder.refusal(&["compare", "p.csv", "p.csv"]).contains("no column `truth`"));
+    assert!(folder.error_message(&["compare", "p.csv", "p.csv"]).contains("no column `truth`"));
     folder.write("other.csv", "probability,y\n0.5,1\n");
     let expected =
-        "error: other.csv: has no column `truth` or `label` that says what happened\nhint: name it: --label COLUMN";
-    assert_eq!(folder.refusal(&["score", "other.csv"]), expected);
+        "error: other.csv: has no column `truth` or `label`\nhint: name the column of true classes: --label COLUMN";
+    assert_eq!(folder.error_message(&["score", "other.csv"]), expected);
 }
 
 #[test]
-fn a_pipe_of_the_shell_is_opened_once() {
+fn process_substitution_can_be_an_input() {
     let folder = Folder::new("predictions-substitution");
     folder.write("p.csv", "probability,label\n0.9,1\n0.2,0\n0.6,0\n0.7,1\n");
     let scorewise = env!("CARGO_BIN_EXE_scorewise");
@@ -217,12 +220,12 @@ fn a_pipe_of_the_shell_is_opened_once() {
 }
 
 #[test]
-fn unknown_classes_are_told_row_by_row_and_words_for_yes_and_no_match() {
+fn unknown_classes_get_a_note_and_words_for_yes_and_no_are_matched() {
     let folder = Folder::new("predictions-classes");
     folder.write("table.csv", &table(1, 400));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
     folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
-    // The same rows with other words for the two classes, one class that is unknown and one that is missing.
+    // The same rows with other names of the two classes, one unknown class and one missing value.
     let plain = table(5, 200);
     for [no, yes] in [["no", "yes"], ["false", "true"], ["0.0", "1.0"]] {
         let other: String = plain
@@ -266,7 +269,7 @@ fn unknown_classes_are_told_row_by_row_and_words_for_yes_and_no_match() {
 }
 
 #[test]
-fn the_newest_row_first_is_the_same_forecast() {
+fn predictions_do_not_depend_on_whether_the_newest_row_is_first() {
     let folder = Folder::new("predictions-newest-first");
     let oldest_first = table(1, 900);
     let reversed = |text: &str| {
@@ -283,10 +286,10 @@ fn the_newest_row_first_is_the_same_forecast() {
         let (csv, model) = (format!("{name}.csv"), format!("{name}.scorewise"));
         trained.push(folder.json(&[&["train", &csv, "-o", &model][..], &arguments, &QUICK, &["2"]].concat()));
     }
-    // The parts hold the same rows; their order decides how batches are drawn, so the networks differ.
-    for part in ["train", "validation", "test"] {
-        assert_eq!(trained[0][part]["rows"], trained[1][part]["rows"]);
-        assert_eq!(trained[0][part]["positives"], trained[1][part]["positives"]);
+    // The sets have the same rows; their order decides how batches are drawn, so the networks differ.
+    for set in ["train", "validation", "test"] {
+        assert_eq!(trained[0][set]["rows"], trained[1][set]["rows"]);
+        assert_eq!(trained[0][set]["positives"], trained[1][set]["positives"]);
     }
     folder.run(&["predict", "up.scorewise", "up.csv", "-o", "up-p.csv"]);
     folder.run(&["predict", "up.scorewise", "down.csv", "-o", "down-p.csv"]);
@@ -302,7 +305,7 @@ fn the_newest_row_first_is_the_same_forecast() {
 }
 
 #[test]
-fn a_gap_in_a_regular_series_is_not_jumped() {
+fn the_row_before_a_gap_in_a_regular_series_has_no_truth() {
     let folder = Folder::new("predictions-gap");
     folder.write("table.csv", &table(1, 600));
     let arguments = ["train", "table.csv", "--target", "z > 0.9", "--lead", "1", "-o", "m.scorewise"];
@@ -318,19 +321,19 @@ fn a_gap_in_a_regular_series_is_not_jumped() {
     let Values::Number(truth) = folder.table("p.csv").column("truth").unwrap().values.clone() else { panic!() };
     let missing: Vec<usize> = (0..truth.len()).filter(|row| truth[*row].is_nan()).collect();
     assert_eq!((truth.len(), missing), (99, vec![48, 98]), "the row before the gap and the last one have no next hour");
-    // Without the times nothing tells which row lies ahead, and the truth is not guessed.
+    // Without the column of times the order of the rows is unknown, so the truth is not written.
     let arguments = ["train", "table.csv", "--target", "z > 0.9", "--lead", "1", "--drop", "time", "-o", "n.scorewise"];
     folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
     let timeless: String = gapped.lines().map(|line| line.split_once(',').unwrap().1.to_owned() + "\n").collect();
     folder.write("timeless.csv", &timeless);
     let output = folder.command(&["predict", "n.scorewise", "timeless.csv", "-o", "q.csv"]).output().unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
-    assert!(notes.contains("the truth is not written: the table has no column `time`"), "{notes}");
+    assert!(notes.contains("the column `truth` is not written: the table has no column `time`"), "{notes}");
     assert!(folder.table("q.csv").column("truth").is_none());
 }
 
 #[test]
-fn stations_at_the_same_time_need_a_group_or_are_told_of() {
+fn stations_with_the_same_times_need_a_group_or_get_a_note() {
     let folder = Folder::new("predictions-stations");
     let mut text = String::from("time,station,z\n");
     for row in 0..400 {
@@ -340,7 +343,7 @@ fn stations_at_the_same_time_need_a_group_or_are_told_of() {
             row / 48 + 1,
             row / 2 % 24,
             ["a", "b"][row % 2],
-            chance(3, row)
+            random(3, row)
         )
         .unwrap();
     }
@@ -351,24 +354,24 @@ fn stations_at_the_same_time_need_a_group_or_are_told_of() {
     };
     folder.write("by-station.csv", &format!("{heading}\n{}{}", by_station(",a,"), by_station(",b,")));
     let arguments = ["--target", "z > 0.7", "--lead", "1", "-o", "m.scorewise"];
-    let refused = folder.refusal(&[&["train", "by-station.csv"][..], &arguments].concat());
+    let refused = folder.error_message(&[&["train", "by-station.csv"][..], &arguments].concat());
     let expected = "error: --group: 200 of 400 rows share their time in `time` with the row before, and the file is not sorted by time\n\
         hint: name the column that separates the series, such as a station: `--group COLUMN`";
     assert_eq!(refused, expected);
     let output = folder.command(&[&["train", "sorted.csv"][..], &arguments, &QUICK, &["2"]].concat()).output().unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
     assert!(notes.contains("200 rows share their time with the row before"), "{notes}");
-    // With groups both files are the same series.
+    // With a group column both files are the same series.
     let with_group = [&arguments[..], &["--group", "station"]].concat();
     let positives = ["sorted.csv", "by-station.csv"].map(|file| {
         let trained = folder.json(&[&["train", file][..], &with_group, &QUICK, &["2"]].concat());
-        ["train", "validation", "test"].map(|part| trained[part]["positives"].clone())
+        ["train", "validation", "test"].map(|set| trained[set]["positives"].clone())
     });
     assert_eq!(positives[0], positives[1]);
 }
 
 #[test]
-fn predictions_are_the_same_in_every_format_and_other_names_are_refused() {
+fn predictions_are_the_same_in_every_format_and_other_extensions_are_refused() {
     let folder = Folder::new("predictions-formats");
     folder.write("table.csv", &table(1, 400));
     let arguments =
@@ -397,7 +400,7 @@ fn predictions_are_the_same_in_every_format_and_other_names_are_refused() {
     ];
     assert_eq!(names, expected);
     for (file, columns) in &mut tables {
-        // The mark against formulas is for text files alone.
+        // Only text files have the apostrophe that protects against formulas.
         for column in columns.iter_mut() {
             if let Values::Category(values) = &mut column.values {
                 values.levels.iter_mut().for_each(|level| *level = unescape_formula(level).to_owned());
@@ -408,7 +411,7 @@ fn predictions_are_the_same_in_every_format_and_other_names_are_refused() {
     for (file, columns) in &tables {
         assert_eq!(*columns, tables[0].1, "{file}");
     }
-    // In text files a spreadsheet would run a class such as `=storm`.
+    // A spreadsheet would evaluate a class such as `=storm` as a formula.
     let text = String::from_utf8(folder.bytes("p.csv")).unwrap();
     assert!(text.contains(",'=storm,") && !text.contains(",=storm,"), "{text}");
     let first = |name: &str| folder.bytes(name)[..4].to_vec();
@@ -417,24 +420,24 @@ fn predictions_are_the_same_in_every_format_and_other_names_are_refused() {
         (&b"PAR1"[..], &b"ARRO"[..], &[0x1f, 0x8b][..])
     );
     for file in ["p.json", "p.xlsx", "p.html", "p.scorewise"] {
-        let refused = folder.refusal(&["predict", "m.scorewise", "table.csv", "-o", file]);
+        let refused = folder.error_message(&["predict", "m.scorewise", "table.csv", "-o", file]);
         let hint = "hint: name a file that ends in .csv, .tsv, .csv.gz, .parquet or .arrow";
         assert!(refused.starts_with(&format!("error: {file}: a table ")) && refused.ends_with(hint), "{refused}");
     }
     for report in ["x.pdf", "x.csv"] {
-        let refused = folder.refusal(&["score", "p.csv", "--report", report]);
+        let refused = folder.error_message(&["score", "p.csv", "--report", report]);
         assert!(
             refused.starts_with(&format!("error: {report}: a scorewise report would be written under the extension")),
             "{refused}"
         );
     }
-    let refused =
-        folder.refusal(&[&["train", "table.csv", "--target", "event", "-o", "m.csv"][..], &QUICK, &["2"]].concat());
+    let refused = folder
+        .error_message(&[&["train", "table.csv", "--target", "event", "-o", "m.csv"][..], &QUICK, &["2"]].concat());
     assert!(refused.starts_with("error: m.csv: a scorewise model would be written under the extension"), "{refused}");
 }
 
 #[test]
-fn a_column_of_the_table_with_a_name_of_ours_is_written_beside() {
+fn a_copied_column_with_the_name_of_an_output_column_is_renamed() {
     let folder = Folder::new("predictions-names");
     folder.write("table.csv", &table(1, 300).replace(",station,", ",score,"));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
@@ -447,13 +450,13 @@ fn a_column_of_the_table_with_a_name_of_ours_is_written_beside() {
 }
 
 #[test]
-fn parts_that_overlap_are_told_and_the_centre_of_the_prior_is_not_called_given() {
+fn overlapping_sets_get_a_note_and_the_centre_of_the_prior_is_stored_as_prior() {
     let folder = Folder::new("predictions-overlap");
     folder.write("table.csv", &table(1, 400));
     let arguments =
         ["train", "table.csv", "--target", "event", "--drop", "state", "--recipe", "strong", "--epochs", "4"];
     let text = String::from_utf8(folder.run(&[&arguments[..], &["--report", "none"]].concat())).unwrap();
-    assert!(text.contains("these overlap: each network has validation rows of its own"), "{text}");
+    assert!(text.contains("these overlap, because each network has its own validation rows"), "{text}");
     let trained = folder.json(&[&arguments[..], &["--report", "none", "--json"]].concat());
     assert_eq!(trained["decision"]["chosen"], "prior");
     let model = scorewise_train::Model::load(&folder.0.join("model.scorewise")).unwrap();

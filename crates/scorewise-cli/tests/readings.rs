@@ -1,12 +1,12 @@
-//! Tables written as people write them: `train` and `predict` read the same cells as the same values, row for row.
+//! Reading of cells in human notation: `train` and `predict` read the same cells as the same values.
 
-#![allow(clippy::unwrap_used)] // a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A folder of its own for each test, removed at the end.
+/// A temporary folder for one test, removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -24,7 +24,7 @@ impl Folder {
         Command::new(env!("CARGO_BIN_EXE_scorewise")).current_dir(&self.0).args(arguments).output().unwrap()
     }
 
-    /// Standard output and standard error of a command that works.
+    /// Standard output and standard error of a command that must succeed.
     #[track_caller]
     fn works(&self, arguments: &[&str]) -> (String, String) {
         let output = self.run(arguments);
@@ -33,7 +33,7 @@ impl Folder {
         (String::from_utf8(output.stdout).unwrap(), errors)
     }
 
-    /// Standard error of a command that refuses its input.
+    /// Standard error of a command that must fail with exit code 2.
     #[track_caller]
     fn refuses(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -44,10 +44,10 @@ impl Folder {
 
     /// Trains on `t.csv` and returns the notes.
     #[track_caller]
-    fn train(&self, further: &[&str]) -> String {
+    fn train(&self, options: &[&str]) -> String {
         let mut arguments = vec!["train", "t.csv", "--target", "y", "--score", "f1", "--epochs", "3", "--hidden", "4"];
         arguments.extend(["--replicates", "20", "--report", "none", "-o", "m.scorewise"]);
-        arguments.extend(further);
+        arguments.extend(options);
         self.works(&arguments).1
     }
 }
@@ -58,7 +58,7 @@ impl Drop for Folder {
     }
 }
 
-/// A row of the training table: a rate, a price, a day with the month first, a time of day, a zip code, a number with gaps.
+/// A row of the training table: a percentage, a price, a date with the month first, a time of day, a zip code, a number with missing values.
 fn row(i: usize) -> String {
     let x = (i * 7919) % 1000;
     let gap = if i % 8 == 3 { ["N/A", "null", "-", "None"][i / 8 % 4].into() } else { format!("{}", i % 13) };
@@ -80,7 +80,7 @@ fn row(i: usize) -> String {
 const HEADER: &str = "rate,price,day,at,zip,gaps,y\n";
 
 #[test]
-fn predict_reads_what_train_read_however_little_the_table_shows() {
+fn predict_reads_cells_with_the_conventions_of_the_training_table() {
     let folder = Folder::new("alike");
     folder.write("t.csv", &(HEADER.to_owned() + &(0..400).map(row).collect::<String>()));
     let notes = folder.train(&[]);
@@ -97,7 +97,7 @@ fn predict_reads_what_train_read_however_little_the_table_shows() {
         folder.write(name, &(HEADER.to_owned() + rows));
         folder.works(&["predict", "m.scorewise", name]).0
     };
-    // Rows whose days show no order, written as in the training, and plainly.
+    // Dates that could be day-month or month-day, in the notation of the training table and in ISO notation.
     let written = predictions(
         "written.csv",
         "61.5%,\"$4,200.00\",03/04/2020,14:30,02139,N/A,1\n3.5%,$900,05/06/2020,0:05,04278,5,0\n",
@@ -109,7 +109,7 @@ fn predict_reads_what_train_read_however_little_the_table_shows() {
     let other_day =
         predictions("other.csv", "61.5,4200,2020-04-03,14:30,02139,,1\n3.5,900,2020-06-05,00:05,04278,5,0\n");
     assert_ne!(written, other_day, "the order of day and month matters to this model");
-    // Euros are no dollars.
+    // The currency must be the same as in the training table.
     folder.write("euros.csv", &(HEADER.to_owned() + "61.5%,€4200,2020-03-04,14:30,02139,,1\n"));
     let error = folder.refuses(&["predict", "m.scorewise", "euros.csv", "-o", "p.csv"]);
     assert!(
@@ -119,7 +119,7 @@ fn predict_reads_what_train_read_however_little_the_table_shows() {
 }
 
 #[test]
-fn every_row_of_the_table_has_its_row_in_the_predictions() {
+fn predictions_have_one_row_for_every_row_of_the_table() {
     let folder = Folder::new("rows");
     folder.write(
         "t.csv",
@@ -131,14 +131,14 @@ fn every_row_of_the_table_has_its_row_in_the_predictions() {
     let (predictions, notes) = folder.works(&["predict", "m.scorewise", "five.csv"]);
     assert_eq!(predictions.lines().count(), 6, "{predictions}");
     assert!(notes.contains("note: line 5 is empty: it is read as a row of missing values"), "{notes}");
-    // A table of one column, of which some lines are empty.
+    // A table with one column and empty lines.
     folder.write("one.csv", "x\n1\n\n40\n\"\"\n45\n");
     let (predictions, _) = folder.works(&["predict", "m.scorewise", "one.csv"]);
     assert_eq!(predictions.lines().count(), 6, "{predictions}");
 }
 
 #[test]
-fn numeric_reads_dates_and_codes_as_numbers() {
+fn the_option_numeric_reads_dates_and_codes_as_numbers() {
     let folder = Folder::new("numeric");
     let day = |i: usize| format!("2020{:02}{:02},{:04},{}\n", i % 12 + 1, i % 28 + 1, i % 50, u8::from(i % 50 > 30));
     folder.write("t.csv", &("day,code,y\n".to_owned() + &(0..300).map(day).collect::<String>()));
@@ -158,7 +158,7 @@ fn numeric_reads_dates_and_codes_as_numbers() {
 }
 
 #[test]
-fn odd_values_of_the_training_table_are_asked_about_once() {
+fn suspicious_values_get_a_note_in_train_but_not_in_predict() {
     let folder = Folder::new("odd");
     let row = |i: usize| {
         let x = if i.is_multiple_of(15) { "-200".into() } else { format!("{}.5", i % 50) };

@@ -1,6 +1,6 @@
-//! Pages and pictures through the command: what they say, where they go, and what goes wrong.
+//! Reports and figures of the command: their contents, their files, and errors.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::fs;
 
@@ -10,7 +10,7 @@ mod folder;
 
 use folder::Folder;
 
-/// Sixty hours, every fifth with a storm, which the forecast sees more or less.
+/// Writes predictions for sixty hours, every fifth with a storm; the forecast is better than random.
 fn predictions(folder: &Folder) {
     let row = |hour: u32| {
         let storm = hour.is_multiple_of(5);
@@ -32,14 +32,14 @@ fn text(folder: &Folder, name: &str) -> String {
     String::from_utf8(folder.bytes(name)).unwrap()
 }
 
-/// The table that a page's script looks numbers up in.
+/// The lookup table in the script of a report.
 fn table_of(page: &str) -> Value {
     let start = page.find("id=\"table\">").unwrap() + "id=\"table\">".len();
     serde_json::from_str(&page[start..start + page[start..].find("</script>").unwrap()]).unwrap()
 }
 
 #[test]
-fn every_command_has_its_page() {
+fn every_command_writes_its_report() {
     let folder = Folder::new("report-commands");
     predictions(&folder);
     let commands: [(&str, &[&str], &[&str]); 4] = [
@@ -48,16 +48,16 @@ fn every_command_has_its_page() {
         ("theory.html", &["theory", "p.csv", "--score", "f1"], &["when the threshold is random", "Jensen gap"]),
         ("compare.html", &["compare", "p.csv", "--probability", "probability,probability"], &["the rows do not tell"]),
     ];
-    for (page, command, words) in commands {
+    for (page, command, texts) in commands {
         let mut all = command.to_vec();
         all.extend(["--report", page]);
         folder.run(&all);
         let page = text(&folder, page);
         assert!(page.starts_with("<!doctype html>") && page.len() < 1_500_000);
-        for word in words {
-            assert!(page.contains(word), "{word} in the page of {command:?}");
+        for text in texts {
+            assert!(page.contains(text), "{text} in the report of {command:?}");
         }
-        assert!(page.contains(&format!("scorewise {}", command.join(" "))), "what was typed");
+        assert!(page.contains(&format!("scorewise {}", command.join(" "))), "the command line is in the report");
         assert!(
             !page.contains("http://") || page.matches("http://").count() == page.matches("http://www.w3.org").count()
         );
@@ -65,20 +65,20 @@ fn every_command_has_its_page() {
 }
 
 #[test]
-fn a_page_holds_the_best_threshold_of_every_score() {
+fn a_report_contains_the_best_threshold_of_every_score() {
     let folder = Folder::new("report-optima");
     predictions(&folder);
     folder.run(&["tune", "p.csv", "--score", "csi", "--weight", "hours", "--report", "page.html"]);
     let table = table_of(&text(&folder, "page.html"));
     let thresholds: Vec<f64> =
         table["threshold"].as_array().unwrap().iter().map(|value| value.as_f64().unwrap()).collect();
-    assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]), "in rising order");
+    assert!(thresholds.windows(2).all(|pair| pair[0] < pair[1]), "in ascending order");
     let mut optima = 0;
     for score in table["scores"].as_array().unwrap() {
-        let Some(place) = score["best"].as_u64() else { continue };
+        let Some(index) = score["best"].as_u64() else { continue };
         let name = score["name"].as_str().unwrap();
         let best = folder.json(&["tune", "p.csv", "--score", name, "--weight", "hours", "--json", "--replicates", "1"]);
-        assert_eq!(best["threshold"].as_f64().unwrap(), thresholds[place as usize], "{name}");
+        assert_eq!(best["threshold"].as_f64().unwrap(), thresholds[index as usize], "{name}");
         optima += 1;
     }
     assert!(optima > 45, "{optima}");
@@ -86,12 +86,12 @@ fn a_page_holds_the_best_threshold_of_every_score() {
 }
 
 #[test]
-fn results_are_kept_as_data_and_drawn_later() {
+fn a_result_saved_as_json_can_be_made_into_a_report_later() {
     let folder = Folder::new("report-data");
     predictions(&folder);
-    let told = folder.json(&["tune", "p.csv", "--score", "f1", "--json", "--report", "tuned.json"]);
-    let kept: Value = serde_json::from_slice(&folder.bytes("tuned.json")).unwrap();
-    assert_eq!(kept["result"], told, "what the command prints");
+    let printed = folder.json(&["tune", "p.csv", "--score", "f1", "--json", "--report", "tuned.json"]);
+    let saved: Value = serde_json::from_slice(&folder.bytes("tuned.json")).unwrap();
+    assert_eq!(saved["result"], printed, "the same as the output of --json");
     folder.run(&["report", "tuned.json"]);
     folder.run(&["report", "tuned.json", "-o", "again.html"]);
     assert_eq!(folder.bytes("tuned.html"), folder.bytes("again.html"));
@@ -105,7 +105,7 @@ fn results_are_kept_as_data_and_drawn_later() {
     let expected: Vec<String> = stems.iter().flat_map(|stem| [format!("{stem}.png"), format!("{stem}.svg")]).collect();
     assert_eq!(figures, expected);
 
-    // Of what `--json` has there is a page too.
+    // The output of `--json` can be made into a report too.
     fs::write(folder.0.join("plain.json"), folder.run(&["score", "p.csv", "--json"])).unwrap();
     folder.run(&["report", "plain.json"]);
     let scores = folder.json(&["score", "p.csv", "--json"]);
@@ -117,7 +117,7 @@ fn results_are_kept_as_data_and_drawn_later() {
 }
 
 #[test]
-fn training_leaves_a_report_but_takes_no_other_files_place() {
+fn train_writes_a_report_but_does_not_replace_other_files() {
     let folder = Folder::new("report-train");
     let row = |k: u32| format!("{},{},{}\n", k % 97, (k * 31) % 17, u8::from((k * 7) % 97 > 70));
     let rows: String = (0..400).map(row).collect();
@@ -126,14 +126,12 @@ fn training_leaves_a_report_but_takes_no_other_files_place() {
     folder.run(&train);
     assert_eq!(names(&folder), ["model.scorewise", "report.html", "t.csv"]);
     assert!(text(&folder, "report.html").contains("How it was trained"));
-    // An older report of ours is replaced, another's page is not.
+    // An earlier scorewise report is replaced, any other page is not.
     fs::write(folder.0.join("report.html"), "<html>my own</html>").unwrap();
     let output = folder.command(&train).output().unwrap();
     assert!(output.status.success());
     assert_eq!(text(&folder, "report.html"), "<html>my own</html>");
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("note: report.html is no report of ours and is left alone")
-    );
+    assert!(String::from_utf8_lossy(&output.stderr).contains("note: report.html is not a scorewise report"));
     let mut named = train.to_vec();
     named.extend(["--report", "report.html"]);
     assert_eq!(folder.command(&named).output().unwrap().status.code(), Some(2));
@@ -149,37 +147,45 @@ fn training_leaves_a_report_but_takes_no_other_files_place() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_before_the_work() {
+fn outputs_that_cannot_be_written_are_reported_before_the_work() {
     let folder = Folder::new("report-nowhere");
     predictions(&folder);
     fs::write(folder.0.join("file"), "").unwrap();
-    let refused = |arguments: &[&str], words: &str, code: i32| {
+    let assert_refused = |arguments: &[&str], message: &str, code: i32| {
         let before = names(&folder);
         let output = folder.command(arguments).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{errors}");
-        assert!(errors.contains(words), "{errors}");
-        assert_eq!(names(&folder), before, "nothing is left behind");
+        assert!(errors.contains(message), "{errors}");
+        assert_eq!(names(&folder), before, "no file is written");
     };
-    refused(&["score", "p.csv", "--report", "nowhere/page.html"], "nowhere", 2);
-    refused(&["score", "p.csv", "--plots", "file/figures"], "file/figures", 2);
-    refused(&["score", "p.csv", "--report", "p.csv"], "p.csv: is an input of this command and would be overwritten", 2);
-    refused(&["score", "p.csv", "--report", "-"], "a page goes into a file", 2);
-    refused(&["tune", "p.csv", "--subject-to", "precision > 2", "--plots", "figures"], "no threshold satisfies", 1);
+    assert_refused(&["score", "p.csv", "--report", "nowhere/page.html"], "nowhere", 2);
+    assert_refused(&["score", "p.csv", "--plots", "file/figures"], "file/figures", 2);
+    assert_refused(
+        &["score", "p.csv", "--report", "p.csv"],
+        "p.csv: is an input of this command and would be overwritten",
+        2,
+    );
+    assert_refused(&["score", "p.csv", "--report", "-"], "a report cannot be written to standard output", 2);
+    assert_refused(
+        &["tune", "p.csv", "--subject-to", "precision > 2", "--plots", "figures"],
+        "no threshold satisfies",
+        1,
+    );
     fs::write(folder.0.join("broken.json"), "{\"scorewise\": \"0.1.0\", \"result\": {}}").unwrap();
-    refused(
+    assert_refused(
         &["report", "broken.json"],
         "error: broken.json: was written by another version of scorewise or has been modified",
         2,
     );
-    refused(&["report", "p.csv"], "error: p.csv: is not valid JSON", 2);
+    assert_refused(&["report", "p.csv"], "error: p.csv: is not valid JSON", 2);
     fs::write(folder.0.join("other.json"), "{\"a\": 1}").unwrap();
-    refused(&["report", "other.json"], "error: other.json: is not a result of scorewise", 2);
-    refused(&["report", "none.json"], "error: none.json: ", 2);
+    assert_refused(&["report", "other.json"], "error: other.json: is not a result of scorewise", 2);
+    assert_refused(&["report", "none.json"], "error: none.json: ", 2);
     fs::write(folder.0.join("kept.json"), folder.run(&["score", "p.csv", "--json"])).unwrap();
     fs::write(folder.0.join("kept.html"), "<html>my own</html>").unwrap();
-    refused(&["report", "kept.json"], "kept.html: already exists and is not a scorewise report", 2);
-    refused(
+    assert_refused(&["report", "kept.json"], "kept.html: already exists and is not a scorewise report", 2);
+    assert_refused(
         &["report", "kept.json", "-o", "kept.json"],
         "kept.json: is an input of this command and would be overwritten",
         2,
@@ -188,19 +194,19 @@ fn what_cannot_be_written_is_said_before_the_work() {
 }
 
 #[test]
-fn a_page_says_that_no_threshold_satisfies_the_conditions() {
+fn a_report_says_that_no_threshold_satisfies_the_conditions() {
     let folder = Folder::new("report-unmet");
     predictions(&folder);
-    let asked = ["tune", "p.csv", "--subject-to", "precision > 2", "--report", "page.html"];
-    assert_eq!(folder.command(&asked).output().unwrap().status.code(), Some(1));
+    let arguments = ["tune", "p.csv", "--subject-to", "precision > 2", "--report", "page.html"];
+    assert_eq!(folder.command(&arguments).output().unwrap().status.code(), Some(1));
     let page = text(&folder, "page.html");
     assert!(page.contains("<h1>No threshold satisfies the conditions</h1>") && page.contains("the nearest"));
     folder.run(&["score", "p.csv", "--report", "none"]);
-    assert_eq!(names(&folder), ["p.csv", "page.html"], "`none` is no file");
+    assert_eq!(names(&folder), ["p.csv", "page.html"], "`none` writes no file");
 }
 
 #[test]
-fn a_prediction_of_1_keeps_the_step_below_it() {
+fn the_lookup_table_covers_all_thresholds_below_a_prediction_of_1() {
     let folder = Folder::new("report-certain");
     let table = "label,probability\n0,1\n1,1\n1,0.85\n0,0.4\n1,0.6\n0,0.2\n";
     fs::write(folder.0.join("p.csv"), table).unwrap();
@@ -220,9 +226,9 @@ fn a_prediction_of_1_keeps_the_step_below_it() {
 }
 
 #[test]
-fn persistence_is_a_yardstick_where_there_is_a_lead() {
+fn persistence_is_a_reference_forecast_if_there_is_a_lead() {
     let folder = Folder::new("report-lead");
-    // A storm lasts four hours of ten: what is now is also next in eight of ten.
+    // A storm lasts four of ten hours, so the state of the next hour is the same in eight of ten hours.
     let rows: String = (0..600).map(|hour| format!("{},{}\n", hour % 10, u8::from(hour % 10 < 4))).collect();
     fs::write(folder.0.join("t.csv"), format!("phase,storm\n{rows}")).unwrap();
     folder.run(&[
@@ -240,11 +246,15 @@ fn persistence_is_a_yardstick_where_there_is_a_lead() {
         "r.json",
     ]);
     let results: Value = serde_json::from_slice(&folder.bytes("r.json")).unwrap();
-    let found = results["forecast"]["yardsticks"].as_array().unwrap().iter().find(|each| each["name"] == "persistence");
+    let persistence = results["forecast"]["yardsticks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|reference| reference["name"] == "persistence");
     let cells: Vec<f64> =
-        found.unwrap()["cells"].as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap()).collect();
+        persistence.unwrap()["cells"].as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap()).collect();
     let rows = cells.iter().sum::<f64>();
-    // In each ten hours: five quiet ones before a quiet one, a false alarm at the end, a miss at the beginning, three hits.
+    // In ten hours: five true negatives, a false positive at the end of the storm, a false negative at its beginning, three true positives.
     for (cell, share) in cells.iter().zip([5.0, 1.0, 1.0, 3.0]) {
         assert!((cell - share * rows / 10.0).abs() <= 1.0, "{cells:?}");
     }

@@ -1,6 +1,6 @@
-//! The paper's experiments through the command: tables, figures, a kill in the middle, and mistakes.
+//! `scorewise reproduce`: tables, figures, continuation after a kill, and errors.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::fs;
 use std::process::Stdio;
@@ -15,15 +15,15 @@ use folder::Folder;
 const SMALL: [&str; 9] =
     ["reproduce", "pollution", "--scores", "tss", "--priors", "ce,cosine:0.5,0.1", "--repeats", "3", "--json"];
 
-/// All that does not depend on the clock.
-fn table(document: &Value) -> String {
+/// The results that do not depend on the running time.
+fn results(document: &Value) -> String {
     format!("{:#} {:#} {}", document["table"], document["paper"], document["epochs"])
 }
 
 #[test]
-fn a_kill_in_the_middle_changes_no_bit() {
-    let whole = Folder::new("reproduce-whole");
-    let expected = whole.json(&SMALL);
+fn a_run_continued_after_a_kill_gives_the_same_results() {
+    let uninterrupted = Folder::new("reproduce-whole");
+    let expected = uninterrupted.json(&SMALL);
     assert_eq!(
         expected["table"].as_array().unwrap().len(),
         3,
@@ -31,31 +31,31 @@ fn a_kill_in_the_middle_changes_no_bit() {
     );
     assert_eq!(expected["trainings"], 9);
 
-    let cut = Folder::new("reproduce-cut");
-    let mut child = cut.command(&SMALL).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    let file = cut.0.join("reproduce-pollution").join("trainings.csv");
+    let killed = Folder::new("reproduce-cut");
+    let mut child = killed.command(&SMALL).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let file = killed.0.join("reproduce-pollution").join("trainings.csv");
     let lines = || fs::read_to_string(&file).map_or(0, |text| text.lines().count());
     let start = Instant::now();
     while lines() < 3 && start.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
     }
-    child.kill().unwrap(); // SIGKILL: nothing can be tidied up
+    child.kill().unwrap(); // SIGKILL cannot be handled by the process
     child.wait().unwrap();
     let before = lines();
     assert!((3..10).contains(&before), "{before} lines when it was killed");
-    let resumed = cut.json(&SMALL);
-    assert_eq!(table(&resumed), table(&expected));
+    let resumed = killed.json(&SMALL);
+    assert_eq!(results(&resumed), results(&expected));
 
-    // Now that it is whole, the same command answers at once, with the same trainings.
+    // All trainings are done now, so the same command returns at once and leaves the file unchanged.
     let written = fs::read(&file).unwrap();
     let start = Instant::now();
-    assert_eq!(table(&cut.json(&SMALL)), table(&expected));
+    assert_eq!(results(&killed.json(&SMALL)), results(&expected));
     assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!(fs::read(&file).unwrap(), written);
 }
 
 #[test]
-fn tables_and_figures_are_left_in_the_folder() {
+fn tables_and_figures_are_written_to_the_folder() {
     let folder = Folder::new("reproduce-adult");
     let text = folder.run(&[
         "reproduce",
@@ -84,27 +84,30 @@ fn tables_and_figures_are_left_in_the_folder() {
 }
 
 #[test]
-fn mistakes_get_one_sentence_and_leave_nothing() {
+fn errors_are_reported_and_no_file_is_written() {
     let folder = Folder::new("reproduce-mistakes");
     let cases: [(&[&str], &str); 7] = [
         (&["iris"], "reproduce: there is no experiment `iris`\nhint: write `adult` or `pollution`"),
         (&["adult", "--repeats", "0"], "--repeats: must lie between 1 and 10000, not 0"),
         (&["pollution", "--repeats", "101"], "--repeats: must lie between 1 and 100, not 101"),
-        (&["adult", "--beyond"], "--beyond: goes beyond the paper's pollution experiment alone"),
+        (&["adult", "--beyond"], "--beyond: is available for the experiment `pollution` only"),
         (&["adult", "--priors", "cosine:2,0.1"], "cosine"),
         (&["adult", "--scores", "f7"], "f7"),
-        (&["adult", "--priors", "persistence"], "--priors: `persistence` is no prior\nhint: name priors, or `ce` for"),
+        (
+            &["adult", "--priors", "persistence"],
+            "--priors: `persistence` is not a prior\nhint: name priors, or `ce` for",
+        ),
     ];
     for (arguments, message) in cases {
         let output = folder.command(&[&["reproduce"], arguments].concat()).output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(message), "{told}");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(message), "{errors}");
     }
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
     fs::write(folder.0.join("table.csv"), "a,b\n1,2\n").unwrap();
     let output = folder.command(&["reproduce", "adult", "--csv", "table.csv"]).output().unwrap();
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && told.contains("table.csv: is not a results file"), "{told}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && errors.contains("table.csv: is not a results file"), "{errors}");
     assert_eq!(fs::read_to_string(folder.0.join("table.csv")).unwrap(), "a,b\n1,2\n");
 }

@@ -1,6 +1,6 @@
-//! The main job from end to end, through the command: train, predict, score, export, and what an interrupt leaves.
+//! The whole path through the command: train, predict, score, export, and the effect of an interrupt.
 
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic fails the test
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ mod folder;
 use folder::Folder;
 
 #[test]
-fn the_readmes_first_command_reaches_its_score() {
+fn the_first_command_of_the_readme_reaches_its_score() {
     let folder = Folder::new("train-adult");
     let trained = folder.json(&["train", "adult", "--json"]);
     let f1 = trained["test"]["scores"]["f1"]["value"].as_f64().unwrap();
@@ -20,7 +20,7 @@ fn the_readmes_first_command_reaches_its_score() {
     let names = ["model", "seed", "epochs", "seconds", "score", "prior", "threshold", "train", "validation"];
     assert!(names.iter().all(|name| !trained[name].is_null()), "{trained}");
 
-    // The threshold travels: predictions of the model file have the very scores that were printed.
+    // The model file contains the threshold, so its predictions have exactly the scores that `train` printed.
     folder.run(&["predict", "model.scorewise", "adult-test", "-o", "predictions.csv"]);
     let threshold = trained["threshold"].to_string();
     let scored = folder.json(&["score", "predictions.csv", "--threshold", &threshold, "--json"]);
@@ -37,7 +37,7 @@ fn the_readmes_first_command_reaches_its_score() {
 }
 
 #[test]
-fn models_are_the_same_bytes_for_any_number_of_threads() {
+fn model_files_are_identical_for_any_number_of_threads() {
     let folder = Folder::new("train-threads");
     let quick = ["--epochs", "4", "--replicates", "50"];
     let sets: [&[&str]; 3] = [
@@ -57,7 +57,7 @@ fn models_are_the_same_bytes_for_any_number_of_threads() {
 }
 
 #[test]
-fn folds_test_every_row_once_and_the_model_learns_from_all() {
+fn folds_test_every_row_once_and_the_final_model_uses_all_rows() {
     let folder = Folder::new("train-folds");
     let arguments =
         ["--folds", "3", "--repeats", "2", "--epochs", "3", "--ensemble", "1", "--replicates", "20", "--json"];
@@ -65,8 +65,8 @@ fn folds_test_every_row_once_and_the_model_learns_from_all() {
     let each = trained["folds"]["each"].as_array().unwrap();
     assert_eq!(each.len(), 6);
     let rows = |repeat: u64| -> u64 {
-        let of = each.iter().filter(|fold| fold["repeat"] == repeat);
-        of.map(|fold| fold["test"]["rows"].as_u64().unwrap()).sum()
+        let folds = each.iter().filter(|fold| fold["repeat"] == repeat);
+        folds.map(|fold| fold["test"]["rows"].as_u64().unwrap()).sum()
     };
     assert_eq!((rows(1), rows(2)), (32561, 32561));
     let scores: Vec<f64> = each.iter().map(|fold| fold["test"]["scores"]["f1"]["value"].as_f64().unwrap()).collect();
@@ -78,7 +78,7 @@ fn folds_test_every_row_once_and_the_model_learns_from_all() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_keeps_the_best_model_so_far() {
+fn an_interrupt_saves_the_best_model_so_far() {
     let folder = Folder::new("train-interrupt");
     let arguments = ["train", "adult", "--epochs", "100000", "--patience", "100000", "--ensemble", "1"];
     let child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -88,13 +88,13 @@ fn an_interrupt_keeps_the_best_model_so_far() {
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{errors}");
-    assert!(errors.contains("stopped by Ctrl-C: the best model so far is kept"), "{errors}");
-    assert!(started.elapsed() < Duration::from_secs(20), "it ends at the next epoch");
+    assert!(errors.contains("stopped by Ctrl-C; the best model so far is saved"), "{errors}");
+    assert!(started.elapsed() < Duration::from_secs(20), "the training stops after the current epoch");
     folder.run(&["predict", "model.scorewise", "adult-test", "-o", "predictions.csv"]);
 }
 
 #[test]
-fn predictions_stream_through_pipes_and_carry_columns() {
+fn predictions_can_be_piped_and_can_contain_columns_of_the_table() {
     let folder = Folder::new("train-pipes");
     folder.run(&["train", "pollution", "--epochs", "3", "--replicates", "20"]);
     let table = "No,pm2.5,DEWP,TEMP,PRES,cbwd,Iws,Is,Ir\n7,500,-10,3,1020,NE,1.5,0,0\n8,NA,-11,2,1021,XX,2.5,0,0\n";
@@ -119,11 +119,11 @@ fn predictions_stream_through_pipes_and_carry_columns() {
 }
 
 #[test]
-fn a_recipe_brings_its_settings_and_what_is_typed_counts_more() {
+fn options_override_the_settings_of_a_recipe() {
     let folder = Folder::new("train-recipe");
     let short = ["train", "pollution", "--epochs", "2", "--json", "--replicates", "20"];
     let run = |more: &[&str]| folder.json(&[&short[..], more].concat());
-    // The built-in smog has the strong recipe: six networks, and the centre of the prior as the threshold.
+    // The default recipe of the built-in table `pollution` is `strong`: six networks, and the centre of the prior as the threshold.
     let strong = run(&[]);
     assert_eq!((strong["threshold"].as_f64(), strong["members"].as_array().unwrap().len()), (Some(0.5), 6));
     assert_eq!(strong["decision"]["words"], "the centre of the prior");
@@ -131,7 +131,7 @@ fn a_recipe_brings_its_settings_and_what_is_typed_counts_more() {
     assert!(
         (other["threshold"].as_f64().unwrap() - 0.3).abs() < 1e-12 && other["members"].as_array().unwrap().len() == 2
     );
-    // Without the start that moves the threshold to the centre, the best one is looked for.
+    // Without the warm start, which moves the best threshold to the centre, the threshold is tuned.
     for more in [&["--recipe", "plain"][..], &["--warm-start=false"], &["--loss", "ce"], &["--threshold", "tuned"]] {
         assert_ne!(run(more)["threshold"].as_f64(), Some(0.5), "{more:?}");
     }

@@ -3,7 +3,7 @@
 use numpy::{Element, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::fault::fault;
+use crate::errors::value_error;
 
 /// Labels, predictions and optional weights of the same rows: in Python the tuple `(labels, predictions, weights)`.
 #[derive(FromPyObject)]
@@ -48,7 +48,7 @@ pub enum FloatSlices<'a> {
 /// # Errors
 /// If the array is strided.
 pub fn slice<'a, T: Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
-    array.as_slice().map_err(|_| fault("arrays must be contiguous: pass `numpy.ascontiguousarray(…)`"))
+    array.as_slice().map_err(|_| value_error("arrays must be contiguous: pass `numpy.ascontiguousarray(…)`"))
 }
 
 impl RowArrays<'_> {
@@ -90,7 +90,9 @@ impl FloatArray<'_> {
                 FloatSlices::F64(slice(values)?, Some(slice(weights)?))
             }
             _ => {
-                return Err(fault("weights must have the same type as the predictions, both float32 or both float64"));
+                return Err(value_error(
+                    "weights must have the same type as the predictions, both float32 or both float64",
+                ));
             }
         })
     }

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-/// Runs the command `scorewise` with these arguments, the program's name first, and returns its exit code. The process is taken to be the
-/// command's own, with its signals.
+/// Runs the command `scorewise` and returns its exit code; the first argument is the name of the program. Installs signal handlers, so it
+/// must be called only from the script of the command.
 #[pyfunction]
 pub fn command(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| scorewise_cli::main(arguments))

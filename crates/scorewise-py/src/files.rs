@@ -1,13 +1,14 @@
-//! Which files may be written over: the rule of the command, for files that Python writes.
+//! Checks of output files that Python writes, with the same rules as in the command.
 
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use scorewise_table::output::{OutputKind, Outputs};
 
-use crate::fault::fault;
+use crate::errors::value_error;
 
-/// Refuses a place that holds a file of another kind, or whose name stands for one. The kinds are model, page, results, svg and png.
+/// Raises an error if the path is a file of another kind or has the extension of another kind. The kinds are model, page, results, svg
+/// and png.
 #[pyfunction]
 pub fn check_output(path: PathBuf, kind: &str) -> PyResult<()> {
     let kind = match kind {
@@ -16,7 +17,7 @@ pub fn check_output(path: PathBuf, kind: &str) -> PyResult<()> {
         "results" => OutputKind::Results,
         "svg" => OutputKind::Svg,
         "png" => OutputKind::Png,
-        other => return Err(fault(format!("there is no kind of file `{other}`"))),
+        other => return Err(value_error(format!("`{other}` is not a kind of file"))),
     };
-    Outputs::new().check(&path, kind).map_err(fault)
+    Outputs::new().check(&path, kind).map_err(value_error)
 }

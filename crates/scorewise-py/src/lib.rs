@@ -7,11 +7,11 @@
 #![allow(clippy::needless_pass_by_value)] // pyo3 passes the arguments of a Python function by value
 
 mod arrays;
-mod fault;
+mod errors;
 mod files;
 mod measures;
 mod losses;
-mod hosts;
+mod frameworks;
 mod table;
 mod model;
 mod pages;
@@ -25,7 +25,7 @@ mod _scorewise {
     #[pymodule_export]
     use crate::files::check_output;
     #[pymodule_export]
-    use crate::hosts::{pieces, prior_facts, score_facts};
+    use crate::frameworks::{pieces, prior_facts, score_facts};
     #[pymodule_export]
     use crate::losses::{boosting, class_loss, expected_confusion, loss, temporal_loss};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use scorewise::temporal::{Series, TemporalLoss, Weighting};
 use scorewise::{ExactLoss, Logits, Loss, Prior, Probabilities, Real, Result, Score, ScoreLoss};
 
 use crate::arrays::{BoolArray, FloatArray, RowArrays, slice, with_floats, with_rows};
-use crate::fault::fault;
+use crate::errors::value_error;
 
 /// The value of a loss and, if requested, its gradient in the type of the logits.
 type ValueAndGradient<'py> = (f64, Option<GradientArray<'py>>);
@@ -56,7 +56,7 @@ impl Gradient {
 }
 
 fn to_python(py: Python<'_>, result: Result<(f64, Option<Gradient>)>) -> PyResult<ValueAndGradient<'_>> {
-    let (value, gradient) = result.map_err(fault)?;
+    let (value, gradient) = result.map_err(value_error)?;
     Ok((value, gradient.map(|gradient| gradient.into_array(py))))
 }
 
@@ -79,7 +79,7 @@ where
 }
 
 fn parse(score: &str, prior: &str) -> PyResult<(Score, Prior)> {
-    Ok((Score::parse(score).map_err(fault)?, prior.parse().map_err(fault)?))
+    Ok((Score::parse(score).map_err(value_error)?, prior.parse().map_err(value_error)?))
 }
 
 /// The expected confusion matrix, as `[tn, fp, fn, tp]`.
@@ -96,7 +96,7 @@ pub fn expected_confusion(py: Python<'_>, rows: RowArrays<'_>, prior: &str, from
             false => with_rows!(Probabilities, slices, rows => loss.expect(&rows)),
         }
     });
-    Ok(confusion.map_err(fault)?.array())
+    Ok(confusion.map_err(value_error)?.array())
 }
 
 /// The loss for two classes and, if requested, its gradient with respect to the logits.
@@ -113,7 +113,7 @@ pub fn loss<'py>(
 ) -> PyResult<ValueAndGradient<'py>> {
     let (score, prior) = parse(score, prior)?;
     if gradient && !from_logits {
-        return Err(fault("gradients are with respect to logits: pass logits, not probabilities"));
+        return Err(value_error("gradients are with respect to logits: pass logits, not probabilities"));
     }
     let slices = rows.read()?;
     let result = py.detach(|| -> Result<_> {
@@ -148,9 +148,9 @@ pub fn class_loss<'py>(
     average: &str,
     gradient: bool,
 ) -> PyResult<ValueAndGradient<'py>> {
-    let priors = priors.iter().map(|prior| prior.parse().map_err(fault)).collect::<PyResult<Vec<Prior>>>()?;
-    let score = Score::parse(score).map_err(fault)?;
-    let loss = OneVersusRest::new(score, priors, average.parse().map_err(fault)?).map_err(fault)?;
+    let priors = priors.iter().map(|prior| prior.parse().map_err(value_error)).collect::<PyResult<Vec<Prior>>>()?;
+    let score = Score::parse(score).map_err(value_error)?;
+    let loss = OneVersusRest::new(score, priors, average.parse().map_err(value_error)?).map_err(value_error)?;
     let (labels, logits, weights) = &rows;
     let floats = logits.with_weights(weights.as_ref())?;
     let result = match labels {
@@ -195,9 +195,9 @@ pub fn temporal_loss<'py>(
         "value" => Weighting::value_weighted(&masks),
         "sum" => Weighting::sum(&masks),
         "maximum" => Weighting::maximum(&masks),
-        other => return Err(fault(format!("weighting must be value, sum or maximum, not `{other}`"))),
+        other => return Err(value_error(format!("weighting must be value, sum or maximum, not `{other}`"))),
     };
-    let loss = TemporalLoss::new(score, prior, weighting.map_err(fault)?);
+    let loss = TemporalLoss::new(score, prior, weighting.map_err(value_error)?);
     let (slices, sequences) = (rows.read()?, slice(&sequences)?);
     let result = py.detach(|| -> Result<_> {
         with_rows!(Logits, slices, rows => {
@@ -231,6 +231,6 @@ pub fn boosting<'py>(
             Ok((gradient.into(), curvature.into()))
         })
     });
-    let (gradient, curvature) = result.map_err(fault)?;
+    let (gradient, curvature) = result.map_err(value_error)?;
     Ok((gradient.into_array(py), curvature.into_array(py)))
 }

@@ -13,7 +13,7 @@ use scorewise_train::plan::multi_score;
 use serde_json::json;
 
 use crate::arrays::{RowArrays, slice, with_rows};
-use crate::fault::fault;
+use crate::errors::value_error;
 
 /// The settings of a bootstrap: in Python the tuple `(replicates, seed, block)`, where the block length is `None` for independent rows.
 #[derive(FromPyObject)]
@@ -27,14 +27,14 @@ impl BootstrapSettings {
     pub fn read(self) -> PyResult<Bootstrap> {
         let BootstrapSettings(replicates, seed, block) = self;
         if replicates == 0 || block == Some(0) {
-            return Err(fault("replicates and block must be at least 1, not 0"));
+            return Err(value_error("replicates and block must be at least 1, not 0"));
         }
         Ok(Bootstrap { resampling: block.map_or(Resampling::Poisson, Resampling::Blocks), replicates, seed })
     }
 }
 
 pub fn parse_score(score: &str) -> PyResult<Score> {
-    Score::parse(score).map_err(fault)
+    Score::parse(score).map_err(value_error)
 }
 
 /// Parses the named scores; `None` stands for all registered scores.
@@ -48,7 +48,7 @@ fn parse_scores(scores: Option<Vec<String>>) -> PyResult<Vec<Score>> {
 pub fn parse_conditions(conditions: &[String]) -> PyResult<Vec<Condition>> {
     let mut parsed = Vec::new();
     for condition in conditions {
-        parsed.extend(Condition::parse(condition).map_err(fault)?);
+        parsed.extend(Condition::parse(condition).map_err(value_error)?);
     }
     Ok(parsed)
 }
@@ -61,7 +61,7 @@ pub fn confusion(py: Python<'_>, rows: RowArrays<'_>, threshold: f64) -> PyResul
     let confusion = py.detach(|| -> scorewise::Result<_> {
         with_rows!(Probabilities, slices, rows => sweep::confusion(&rows, threshold))
     });
-    Ok(confusion.map_err(fault)?.array())
+    Ok(confusion.map_err(value_error)?.array())
 }
 
 /// Scores at a threshold with their confidence intervals, as JSON.
@@ -78,7 +78,7 @@ pub fn score(
     let summary = py.detach(|| -> scorewise::Result<_> {
         with_rows!(Probabilities, slices, rows => ScoreSummary::new(&rows, threshold, &scores, &bootstrap))
     });
-    Ok(json!(summary.map_err(fault)?.with_bootstrap(&bootstrap)).to_string())
+    Ok(json!(summary.map_err(value_error)?.with_bootstrap(&bootstrap)).to_string())
 }
 
 /// A score of the predicted classes: of the whole matrix (`mcc`, `gerrity`, …) or an average over the classes (`macro(f1)`). A score of
@@ -92,9 +92,10 @@ pub fn class_score(
     weights: Option<PyReadonlyArray1<'_, f64>>,
     score: &str,
 ) -> PyResult<Option<f64>> {
-    let score = multi_score(score).map_err(fault)?;
+    let score = multi_score(score).map_err(value_error)?;
     let weights = weights.as_ref().map(slice).transpose()?;
-    let matrix = MultiConfusion::from_labels(classes, slice(&labels)?, slice(&predicted)?, weights).map_err(fault)?;
+    let matrix =
+        MultiConfusion::from_labels(classes, slice(&labels)?, slice(&predicted)?, weights).map_err(value_error)?;
     Ok(score.checked(&matrix))
 }
 
@@ -102,7 +103,7 @@ pub fn class_score(
 #[pyfunction]
 #[pyo3(signature = (rows, score, prior, from_logits))]
 pub fn theory(py: Python<'_>, rows: RowArrays<'_>, score: &str, prior: &str, from_logits: bool) -> PyResult<String> {
-    let (score, prior) = (parse_score(score)?, prior.parse::<Prior>().map_err(fault)?);
+    let (score, prior) = (parse_score(score)?, prior.parse::<Prior>().map_err(value_error)?);
     let slices = rows.read()?;
     let document = py.detach(|| -> scorewise::Result<_> {
         match from_logits {
@@ -110,7 +111,7 @@ pub fn theory(py: Python<'_>, rows: RowArrays<'_>, score: &str, prior: &str, fro
             false => with_rows!(Probabilities, slices, rows => TheorySummary::new(&score, &prior, &rows)),
         }
     });
-    Ok(json!(document.map_err(fault)?).to_string())
+    Ok(json!(document.map_err(value_error)?).to_string())
 }
 
 /// The registered scores, as JSON.
@@ -138,7 +139,7 @@ impl PySweep {
         let slices = rows.read()?;
         let sweep =
             py.detach(|| -> scorewise::Result<_> { with_rows!(Probabilities, slices, rows => sweep::sweep(&rows)) });
-        Ok(PySweep(sweep.map_err(fault)?))
+        Ok(PySweep(sweep.map_err(value_error)?))
     }
 
     /// The number of rows.
@@ -166,7 +167,7 @@ impl PySweep {
             Some(best) => Ok(json!(BestThreshold::new(&score, &conditions, &best)).to_string()),
             None => Err(no_best_threshold(&self.0, &score, &conditions)),
         })
-        .map_err(fault)
+        .map_err(value_error)
     }
 
     /// Three arrays: thresholds, each the lowest of an interval with the same confusion matrix; these matrices, one row each (tn, fp, fn,
@@ -210,6 +211,6 @@ impl PySweep {
                 best_threshold_bootstrap(&rows, Some(&self.0), &score, &conditions, &bootstrap)
             })
         });
-        Ok(json!(ThresholdBootstrap::new(&bests.map_err(fault)?, &bootstrap)).to_string())
+        Ok(json!(ThresholdBootstrap::new(&bests.map_err(value_error)?, &bootstrap)).to_string())
     }
 }

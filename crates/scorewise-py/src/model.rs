@@ -1,4 +1,4 @@
-//! The trainer and its models.
+//! Training, and trained models.
 
 use std::fmt::Display;
 use std::ops::ControlFlow;
@@ -18,31 +18,31 @@ use scorewise_table::encode::EncodingOptions;
 use scorewise_table::table::{Category, Column, Reading, Values};
 use scorewise_train::backend::Cpu;
 use scorewise_train::fit::{Epoch, Fit};
-use scorewise_train::model::{self, Predictor};
+use scorewise_train::model::{Model, Predictor};
 use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
 use scorewise_train::train::{self as trainer, LabelledPredictions, Trained};
 use scorewise_train::{Error, Location};
 use serde_json::{Value, json};
 
 use crate::arrays::slice;
-use crate::fault::{fault, with_parameters};
-use crate::table::{Named, table};
+use crate::errors::{value_error, with_parameter_names};
+use crate::table::{NamedColumn, table};
 
-/// Names that no column of a caller has: private signs around them.
+/// Names of the added columns; the private-use characters keep them apart from the names of the caller's columns.
 const TARGET: &str = "\u{e000}y\u{e000}";
 const WEIGHT: &str = "\u{e000}weight\u{e000}";
 
 /// A trained classifier.
 #[pyclass(frozen, name = "Model")]
-pub struct PyModel(model::Model);
+pub struct PyModel(Model);
 
-/// Trains on columns and the class of each row; with two classes the second is the positive one. The options are JSON (`TrainingOptions`);
-/// what is left out has its default. Returns the model, and how it was trained as JSON.
+/// Trains a model on columns and the class of each row; with two classes the second is the positive one. The options are JSON
+/// (`TrainingOptions`) and default if left out. Returns the model and a summary of the training as JSON.
 #[pyfunction]
 #[pyo3(signature = (columns, labels, classes, weights, options, threads))]
 pub fn train(
     py: Python<'_>,
-    columns: Vec<Named<'_>>,
+    columns: Vec<NamedColumn<'_>>,
     labels: PyReadonlyArray1<'_, u32>,
     classes: Vec<String>,
     weights: Option<PyReadonlyArray1<'_, f64>>,
@@ -57,13 +57,13 @@ pub fn train(
         let values = Values::Number(slice(weights)?.to_vec());
         table.columns.push(Column { name: WEIGHT.into(), values });
     }
-    let options = TrainingOptions::from_json(options).map_err(fault)?;
-    let mut plan = Plan::new(TARGET, "f1".parse().map_err(setting)?);
-    options.apply(&mut plan, ("plain", Recipe::PLAIN)).map_err(setting)?;
+    let options = TrainingOptions::from_json(options).map_err(value_error)?;
+    let mut plan = Plan::new(TARGET, "f1".parse().map_err(to_py_error)?);
+    options.apply(&mut plan, ("plain", Recipe::PLAIN)).map_err(to_py_error)?;
     plan.test = 0.0;
     plan.weight = weights.is_some().then(|| WEIGHT.into());
     plan.positive = (classes.len() == 2).then(|| classes[1].clone());
-    // What looks useless to a reader of files was chosen by whoever made an array.
+    // The caller has chosen the columns, so none is dropped for looking uninformative.
     plan.choice = EncodingOptions { keep: names, ..EncodingOptions::default() };
     let trained = interruptible(py, |stop| {
         let watch = |_: usize, _: usize, _: &Epoch| match stop.load(Ordering::Relaxed) {
@@ -72,13 +72,13 @@ pub fn train(
         };
         trainer::train(&table, None, &Reading::default(), &plan, &Cpu { threads: threads.clamp(1, 1024) }, &watch)
     })?;
-    let trained = trained.map_err(setting)?;
-    let facts = facts(&trained, &plan).map_err(setting)?.to_string();
-    Ok((PyModel(trained.model), facts))
+    let trained = trained.map_err(to_py_error)?;
+    let summary = training_summary(&trained, &plan).map_err(to_py_error)?.to_string();
+    Ok((PyModel(trained.model), summary))
 }
 
-fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
-    let losses = |fit: &Fit, of: fn(&Epoch) -> f64| -> Vec<f64> { fit.history.iter().map(of).collect() };
+fn training_summary(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
+    let losses = |fit: &Fit, loss: fn(&Epoch) -> f64| -> Vec<f64> { fit.history.iter().map(loss).collect() };
     let member = |fit: &Fit| {
         json!({
             "epochs": fit.epochs(),
@@ -93,55 +93,59 @@ fn facts(trained: &Trained, plan: &Plan) -> scorewise_train::Result<Value> {
     Ok(json!({
         "report": training_curves(&trained.fits, plan, binary.as_ref()),
         "members": trained.fits.iter().map(member).collect::<Vec<_>>(),
-        "notes": trained.notes.iter().map(by_argument).collect::<Vec<_>>(),
-        "value": value(&trained.model, plan, &trained.validation)?,
+        "notes": trained.notes.iter().map(with_argument_names).collect::<Vec<_>>(),
+        "value": validation_score(&trained.model, plan, &trained.validation)?,
     }))
 }
 
-/// The score of the validation rows by the model's own rule; nothing where it is undefined.
-fn value(model: &model::Model, plan: &Plan, answers: &LabelledPredictions) -> scorewise_train::Result<Option<f64>> {
+/// The score on the validation rows with the model's decision rule; `None` if it is undefined.
+fn validation_score(
+    model: &Model,
+    plan: &Plan,
+    validation: &LabelledPredictions,
+) -> scorewise_train::Result<Option<f64>> {
     if let Some(threshold) = model.decision.threshold() {
-        let labels = answers.positives();
-        let rows = Rows::new(Probabilities(&answers.probabilities), &labels)?;
-        let found = match &answers.weights {
+        let labels = validation.positives();
+        let rows = Rows::new(Probabilities(&validation.probabilities), &labels)?;
+        let confusion_matrix = match &validation.weights {
             Some(weights) => confusion(&rows.weighted(weights)?, threshold)?,
             None => confusion(&rows, threshold)?,
         };
-        return Ok(plan.score.binary()?.checked(&found));
+        return Ok(plan.score.binary()?.checked(&confusion_matrix));
     }
-    let predicted = Predictor::new(model).labels(&answers.probabilities);
+    let predicted = Predictor::new(model).labels(&validation.probabilities);
     let classes = model.classes.len();
-    let matrix = MultiConfusion::from_labels(classes, &answers.labels, &predicted, answers.weights.as_deref())?;
+    let matrix = MultiConfusion::from_labels(classes, &validation.labels, &predicted, validation.weights.as_deref())?;
     Ok(plan.score.multiclass().checked(&matrix))
 }
 
-/// A fault as Python says it.
-fn setting(error: Error) -> PyErr {
-    fault(by_argument(error))
+/// The `ValueError` for an error, with the names of Python parameters.
+fn to_py_error(error: Error) -> PyErr {
+    value_error(with_argument_names(error))
 }
 
-/// An error or a note, with the columns of the target and of the weights by the names of the arguments that they came as.
-fn by_argument(text: impl Display) -> String {
-    let sentence = with_parameters(text);
-    [(TARGET, "y"), (WEIGHT, "sample_weight")].into_iter().fold(sentence, |sentence, (column, argument)| {
-        sentence.replace(column, argument).replace(&column.escape_debug().to_string(), argument)
+/// The text of an error or a note, with the added columns named as the arguments `y` and `sample_weight`.
+fn with_argument_names(text: impl Display) -> String {
+    let message = with_parameter_names(text);
+    [(TARGET, "y"), (WEIGHT, "sample_weight")].into_iter().fold(message, |message, (column, argument)| {
+        message.replace(column, argument).replace(&column.escape_debug().to_string(), argument)
     })
 }
 
-/// Does long work beside the interpreter, which looks for Ctrl-C in the meantime; `work` sees when it is to end.
+/// Runs long work in another thread and checks for Ctrl-C meanwhile; `work` must stop when its argument becomes true.
 fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> PyResult<T> {
     let stop = &AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (send, mut receive) = channel();
         scope.spawn(move || send.send(work(stop)));
         loop {
-            let found;
-            (receive, found) = py.detach(move || {
-                let found = receive.recv_timeout(Duration::from_millis(20));
-                (receive, found)
+            let received;
+            (receive, received) = py.detach(move || {
+                let received = receive.recv_timeout(Duration::from_millis(20));
+                (receive, received)
             });
-            match found {
-                Ok(found) => return Ok(found),
+            match received {
+                Ok(result) => return Ok(result),
                 Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the training panicked")),
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(interrupt) = py.check_signals() {
@@ -157,28 +161,28 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + 
 
 #[pymethods]
 impl PyModel {
-    /// From the bytes of a model file.
+    /// Reads a model from the bytes of a model file.
     #[staticmethod]
     fn from_bytes(bytes: &[u8]) -> PyResult<Self> {
-        Ok(PyModel(model::Model::from_bytes("model", bytes).map_err(fault)?))
+        Ok(PyModel(Model::from_bytes("model", bytes).map_err(value_error)?))
     }
 
-    /// The model file, as bytes.
+    /// The bytes of the model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.0.to_bytes().map_err(fault)?))
+        Ok(PyBytes::new(py, &self.0.to_bytes().map_err(value_error)?))
     }
 
-    /// All but the weights, as JSON.
+    /// Everything but the weights, as JSON.
     fn description(&self) -> PyResult<String> {
-        self.0.description_json().map_err(fault)
+        self.0.description_json().map_err(value_error)
     }
 
-    /// The training options behind the model, as JSON; those that a file of format 1 does not have are null.
+    /// The training options of the model as JSON; options that a file of format 1 does not store are null.
     fn options(&self) -> PyResult<String> {
-        serde_json::to_string(&self.0.options().map_err(fault)?).map_err(fault)
+        serde_json::to_string(&self.0.options().map_err(value_error)?).map_err(value_error)
     }
 
-    /// The threshold of two classes.
+    /// The threshold of a model with two classes; `None` with more classes.
     #[getter]
     fn threshold(&self) -> Option<f64> {
         self.0.decision.threshold()
@@ -190,24 +194,28 @@ impl PyModel {
         self.0.classes.clone()
     }
 
-    /// The names of the columns that it needs.
+    /// The names of the input columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.0.encoder.columns().iter().map(|(name, _)| (*name).to_owned()).collect()
     }
 
-    /// Probabilities, row by row: of the second class where there are two, else of each.
-    fn probabilities<'py>(&self, py: Python<'py>, columns: Vec<Named<'_>>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    /// Probabilities, row by row: of the second class if there are two classes, otherwise of each class.
+    fn probabilities<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<NamedColumn<'_>>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let table = table(&columns)?;
-        let found = py.detach(|| -> scorewise_train::Result<_> {
+        let probabilities = py.detach(|| -> scorewise_train::Result<_> {
             let encoded = self.0.encoder.encode(&table)?;
             let place = |row: usize| Location { row: Some(row as u64 + 1), ..Location::file("X") };
             Predictor::new(&self.0).probabilities(&encoded.matrix, place)
         });
-        Ok(found.map_err(setting)?.into_pyarray(py))
+        Ok(probabilities.map_err(to_py_error)?.into_pyarray(py))
     }
 
-    /// Labels from probabilities, as places in the list of classes.
+    /// Predicted classes from probabilities, as indices into the list of classes.
     fn labels<'py>(
         &self,
         py: Python<'py>,
@@ -217,10 +225,10 @@ impl PyModel {
     }
 }
 
-/// The names of all training options, for a test that the classifier has a parameter for each.
+/// The names of all training options; a test checks that the classifier has a parameter for each.
 #[pyfunction]
 pub fn training_options() -> PyResult<Vec<String>> {
-    match serde_json::to_value(TrainingOptions::default()).map_err(fault)? {
+    match serde_json::to_value(TrainingOptions::default()).map_err(value_error)? {
         Value::Object(options) => Ok(options.keys().cloned().collect()),
         _ => Ok(Vec::new()),
     }

@@ -12,7 +12,7 @@ use scorewise_report::{
 use serde_json::Value;
 
 use crate::arrays::{FloatSlices, RowArrays, slice, with_rows};
-use crate::fault::fault;
+use crate::errors::value_error;
 use crate::measures::{BootstrapSettings, parse_conditions, parse_score};
 
 /// The data of a report, as JSON. `facts` is JSON too, with the keys `chosen` (how the threshold was chosen), `classes`, `training` and
@@ -30,13 +30,13 @@ pub fn report(
     bootstrap: BootstrapSettings,
     facts: &str,
 ) -> PyResult<String> {
-    let facts: Value = serde_json::from_str(facts).map_err(fault)?;
+    let facts: Value = serde_json::from_str(facts).map_err(value_error)?;
     let (score, conditions) = (parse_score(score)?, parse_conditions(&subject_to)?);
-    let prior = prior.map(str::parse::<Prior>).transpose().map_err(fault)?;
+    let prior = prior.map(str::parse::<Prior>).transpose().map_err(value_error)?;
     let (bootstrap, slices) = (bootstrap.read()?, rows.read()?);
-    let classes: [String; 2] = serde_json::from_value(facts["classes"].clone()).map_err(fault)?;
-    let training: Option<TrainingHistory> = serde_json::from_value(facts["training"].clone()).map_err(fault)?;
-    let mut provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(fault)?;
+    let classes: [String; 2] = serde_json::from_value(facts["classes"].clone()).map_err(value_error)?;
+    let training: Option<TrainingHistory> = serde_json::from_value(facts["training"].clone()).map_err(value_error)?;
+    let mut provenance: Provenance = serde_json::from_value(facts["provenance"].clone()).map_err(value_error)?;
     let columns: Vec<FloatColumn<'_>> = match slices.floats {
         FloatSlices::F32(values, weights) => std::iter::once(values).chain(weights).map(FloatColumn::F32).collect(),
         FloatSlices::F64(values, weights) => std::iter::once(values).chain(weights).map(FloatColumn::F64).collect(),
@@ -55,14 +55,14 @@ pub fn report(
     let document = py.detach(|| -> scorewise::Result<_> {
         with_rows!(Probabilities, slices, rows => forecast_report(&rows, options, &bootstrap))
     });
-    Ok(document.map_err(fault)?.map_err(fault)?.write())
+    Ok(document.map_err(value_error)?.map_err(value_error)?.write())
 }
 
 /// A report as one HTML page.
 #[pyfunction]
 pub fn page(py: Python<'_>, document: &str) -> PyResult<String> {
     py.detach(|| -> Result<_, String> { render_page(&parse_document(document)?).map_err(|error| error.to_string()) })
-        .map_err(fault)
+        .map_err(value_error)
 }
 
 /// The name, title, caption and SVG of each figure of a report.
@@ -75,7 +75,7 @@ pub fn figures(py: Python<'_>, document: &str) -> PyResult<Vec<(String, String, 
         let figures = parse_figures(document)?;
         figures.into_iter().map(parts).collect::<Result<_, _>>().map_err(|error| error.to_string())
     })
-    .map_err(fault)
+    .map_err(value_error)
 }
 
 /// One figure of a report, as PNG.
@@ -86,7 +86,7 @@ pub fn figure_png<'py>(py: Python<'py>, document: &str, name: &str) -> PyResult<
         let figure = figures.find(|figure| figure.name == name).ok_or(format!("there is no figure {name:?}"))?;
         figure.picture.png().map_err(|error| error.to_string())
     });
-    Ok(PyBytes::new(py, &png.map_err(fault)?))
+    Ok(PyBytes::new(py, &png.map_err(value_error)?))
 }
 
 fn parse_document(document: &str) -> Result<Document, String> {
@@ -109,7 +109,7 @@ pub fn curves_svg(
     let mut lines = Vec::new();
     for (name, values) in names.into_iter().zip(&values) {
         if slice(values)?.len() != thresholds.len() {
-            return Err(fault(format!(
+            return Err(value_error(format!(
                 "{name} has {} values for {} thresholds",
                 slice(values)?.len(),
                 thresholds.len()
@@ -128,6 +128,6 @@ pub fn curves_svg(
     match figure_scores(curves).and_then(|picture| picture.svg()) {
         Ok(svg) => Ok(Some(svg)),
         Err(Error::Empty) => Ok(None),
-        Err(other) => Err(fault(other)),
+        Err(other) => Err(value_error(other)),
     }
 }

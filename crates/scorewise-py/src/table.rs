@@ -1,4 +1,4 @@
-//! Columns of the caller as a table.
+//! Conversion of columns from Python to a table.
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -6,35 +6,35 @@ use scorewise_table::table::{Category, Column, Table, Values};
 
 use crate::arrays::slice;
 
-/// A column: its name, and its values by kind.
-pub type Named<'py> = (String, Cells<'py>);
+/// The name and the values of a column.
+pub type NamedColumn<'py> = (String, ColumnValues<'py>);
 
-/// The values of a column.
+/// The values of a column, by type.
 #[derive(FromPyObject)]
-pub enum Cells<'py> {
-    /// Numbers; NaN is missing.
+pub enum ColumnValues<'py> {
+    /// Floats; NaN means missing.
     Number(PyReadonlyArray1<'py, f64>),
-    /// Places in a list of texts, 2³² − 1 where missing; and the list.
+    /// Indices into a list of strings, and the list; 2³² − 1 means missing.
     Category((PyReadonlyArray1<'py, u32>, Vec<String>)),
-    /// Seconds since 1970, the least number where missing.
+    /// Seconds since 1970; the smallest integer means missing.
     Time(PyReadonlyArray1<'py, i64>),
-    /// 0 and 1, any other number where missing.
+    /// 0 and 1; any other number means missing.
     Boolean(PyReadonlyArray1<'py, i8>),
 }
 
-/// A table of copied columns: its rows are taken apart and kept.
-pub fn table(columns: &[Named<'_>]) -> PyResult<Table> {
+/// A table that owns copies of the columns.
+pub fn table(columns: &[NamedColumn<'_>]) -> PyResult<Table> {
     let mut owned = Vec::with_capacity(columns.len());
-    for (name, cells) in columns {
-        let values = match cells {
-            Cells::Number(values) => Values::Number(slice(values)?.to_vec()),
-            Cells::Category((codes, levels)) => {
+    for (name, column_values) in columns {
+        let values = match column_values {
+            ColumnValues::Number(values) => Values::Number(slice(values)?.to_vec()),
+            ColumnValues::Category((codes, levels)) => {
                 Values::Category(Category { codes: slice(codes)?.to_vec(), levels: levels.clone() })
             }
-            Cells::Time(values) => Values::Time(slice(values)?.to_vec()),
-            Cells::Boolean(values) => {
-                let is_known = |value: &i8| (0..=1).contains(value).then_some(*value == 1);
-                Values::Boolean(slice(values)?.iter().map(is_known).collect())
+            ColumnValues::Time(values) => Values::Time(slice(values)?.to_vec()),
+            ColumnValues::Boolean(values) => {
+                let to_boolean = |value: &i8| (0..=1).contains(value).then_some(*value == 1);
+                Values::Boolean(slice(values)?.iter().map(to_boolean).collect())
             }
         };
         owned.push(Column { name: name.clone(), values });

@@ -1,6 +1,6 @@
-//! A folder in which the command is run.
+//! A temporary folder in which tests run the command.
 
-#![allow(dead_code)] // not every test file uses all of it
+#![allow(dead_code)] // not every test file uses all methods
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// A folder of its own for a test, gone with it.
+/// A temporary folder for one test, removed when dropped.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -24,12 +24,14 @@ impl Folder {
         command
     }
 
+    /// Standard output of a command that must succeed.
     pub fn run(&self, arguments: &[&str]) -> Vec<u8> {
         let output = self.command(arguments).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         output.stdout
     }
 
+    /// Standard output of a command that must succeed, parsed as JSON.
     pub fn json(&self, arguments: &[&str]) -> Value {
         serde_json::from_slice(&self.run(arguments)).unwrap()
     }

@@ -1,4 +1,4 @@
-//! Errors of the Rust crates as `ValueError`s: their sentences are written for users already, and name settings as parameters here.
+//! Conversion of errors of the Rust crates to `ValueError`, with settings written as Python parameters.
 
 use std::fmt::Display;
 
@@ -6,13 +6,13 @@ use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 use scorewise_table::setting::render;
 
-/// A fault in what the caller gave.
-pub fn fault(error: impl Display) -> PyErr {
-    PyValueError::new_err(with_parameters(error))
+/// A `ValueError` with the message of an error.
+pub fn value_error(error: impl Display) -> PyErr {
+    PyValueError::new_err(with_parameter_names(error))
 }
 
-/// An error, a note or any other text, with settings as parameters: `weight_decay`, `split="time"`.
-pub fn with_parameters(text: impl Display) -> String {
+/// The text with settings written as Python parameters: `weight_decay`, `split="time"`.
+pub fn with_parameter_names(text: impl Display) -> String {
     render(&format!("{text:#}"), &|name, value| {
         let name = name.replace('-', "_");
         Some(match value {

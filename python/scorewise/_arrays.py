@@ -113,7 +113,7 @@ def labels(values: Any, positive: Any = None) -> Array:
 
 
 def rows(labels_: Any, predictions: Any, weights_: Any, positive: Any = None, *, name: str = "predictions") -> Rows:
-    """Convert labels, predictions and optional weights for the native functions; ``name`` is that of the predictions in messages."""
+    """Convert labels, predictions and optional weights for the native functions; ``name`` is what error messages call the predictions."""
     values = numbers(predictions, name)
     return labels(labels_, positive), values, weights(weights_, values)
 

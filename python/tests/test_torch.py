@@ -94,7 +94,7 @@ def test_temporal_loss_equals_the_rust_crate(weighting: str, score: str) -> None
     )
     value, gradient = value_and_gradient(loss, z, y, w, torch.float64)
     assert_close(value, gradient.ravel(), expected, expected_gradient, 1e-10)
-    # Padded and masked series have the same loss, and a gradient of 0 in the padding.
+    # Padding a series and masking the padding does not change the loss, and the gradient in the padding is 0.
     padded = [np.concatenate([part, np.ones((sequences, 4))], 1) for part in (z, y, w)]
     mask = torch.arange(steps + 4).expand(sequences, -1) < steps
     logits = torch.tensor(padded[0], requires_grad=True)

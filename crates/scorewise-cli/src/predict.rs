@@ -203,7 +203,7 @@ fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, 
             reading.kinds.insert(name.to_owned(), kind);
         }
     }
-    // Classes are matched by name, so the target column is read as strings: it may contain values that were not in the training table.
+    // Classes are matched by name, so the target column is read as strings: it may contain values that were not in the training table. A target that is also an input keeps its kind.
     let is_input = model.encoder.columns().iter().any(|(name, _)| *name == model.target.column);
     if matches!(model.target.rule, LabelRule::Classes(_)) && !is_input {
         reading.kinds.insert(model.target.column.clone(), ColumnKind::Category);

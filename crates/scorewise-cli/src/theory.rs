@@ -1,4 +1,4 @@
-//! `scorewise theory`: the exact distribution of a score under a random threshold, compared with the bounds of the paper.
+//! `scorewise theory`: the exact distribution of a score under a random threshold, compared with the bounds of Marchetti et al. (2022).
 
 use scorewise::sweep::sweep;
 use scorewise::theory::{self as random_threshold, DEFAULT_FRACTIONS, ScoreDistribution, Theory};

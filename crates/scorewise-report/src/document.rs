@@ -127,7 +127,7 @@ pub struct ForecastEvaluation {
     pub rows: usize,
     /// Whether the rows have weights; the cells are then sums of weights.
     pub is_weighted: bool,
-    /// Thresholds with the same score, from the first up to but not including the second.
+    /// The interval of thresholds with the same score as the chosen one: from its start up to but not including its end.
     pub interval: Option<(f64, f64)>,
     /// The central 95 % of the best thresholds of bootstrap replicates.
     pub spread: Option<(f64, f64)>,
@@ -227,7 +227,7 @@ pub struct Optimum {
     pub threshold: f64,
     /// The score at that threshold.
     pub value: f64,
-    /// Thresholds with the same score, from the first up to but not including the second.
+    /// The interval of thresholds with the same score as the chosen one: from its start up to but not including its end.
     pub interval: (f64, f64),
 }
 
@@ -574,37 +574,37 @@ impl TryFrom<StoredDocument> for Document {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ResultKeys {
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     scorewise: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     result: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     experiment: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     table: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     model: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     decision: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     first: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     second: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     difference: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     expected_confusion: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     bounds: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     score: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     threshold: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     bootstrap: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     scores: bool,
-    #[serde(deserialize_with = "is_present")]
+    #[serde(deserialize_with = "deserialize_presence")]
     confusion: bool,
 }
 
@@ -629,6 +629,6 @@ impl ResultKeys {
 }
 
 /// True for any value, `null` included.
-fn is_present<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+fn deserialize_presence<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(from).map(|_| true)
 }

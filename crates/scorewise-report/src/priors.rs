@@ -1,4 +1,4 @@
-//! Figure 1 of the paper: priors of the threshold, with the density on the left and the distribution function on the right.
+//! Figure 1 of Marchetti et al. (2022): priors of the threshold, with the density on the left and the distribution function on the right.
 
 use plotters::prelude::DrawingBackend;
 use scorewise::Prior;

@@ -18,11 +18,11 @@
 //! # Ok::<(), scorewise_table::Error>(())
 //! ```
 //!
-//! The modules, in the order of the data:
+//! The modules, in the order in which data pass through them:
 //!
 //! | module | purpose |
 //! |---|---|
-//! | [`table`] | read files of several formats into typed columns, chunk by chunk; write them again |
+//! | [`table`] | read files of several formats into typed columns, chunk by chunk; write tables to files |
 //! | [`groups`] | the series that rows belong to and their order in time, for lags and leads |
 //! | [`target`] | the column or condition to predict, and the label of each row |
 //! | [`split`] | training, validation and test rows; cross-validation folds |

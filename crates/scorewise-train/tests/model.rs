@@ -318,7 +318,7 @@ fn an_inconsistent_description_is_refused() {
 }
 
 #[test]
-fn invalid_tensors_are_named() {
+fn errors_name_the_invalid_tensor() {
     let bytes = models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
     let name = "member.1.layer.0.bias";
     let refused = |edit: &dyn Fn(&mut Value)| load_error(&edited(&bytes, |_, header| edit(header)));

@@ -219,7 +219,7 @@ fn other_files_and_results_of_other_runs_are_refused() {
     let refused = |experiment, seed| Journal::open(&path, experiment, seed).unwrap_err().to_string();
     assert!(refused(Experiment::Adult, 5).contains("has results of `pollution`, not of `adult`\nhint: move the file"));
     assert!(refused(Experiment::Pollution, 6).contains("has results for the seed 5, not 6"));
-    // Another file is not changed, even if it could be an incomplete first line.
+    // A file that is not a journal is not changed, even if its content could be the truncated first line of one.
     for text in ["a,b\n1,2\n", "my notes"] {
         fs::write(&path, text).unwrap();
         assert!(refused(Experiment::Pollution, 5).contains(": is not a results file: its header is different"));

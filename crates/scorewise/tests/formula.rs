@@ -347,7 +347,7 @@ fn hostile_inputs_take_bounded_time_and_give_short_errors() {
 
 #[test]
 fn the_deepest_allowed_formula_is_printed_on_a_small_stack() {
-    // The longest allowed chain on a stack of 256 KiB: evaluation is a loop, and printing recurses at most 256 deep.
+    // The longest formula that the parser accepts works on a stack of 256 KiB: evaluation is a loop, and printing recurses at most 256 deep.
     let parse_and_print = || {
         let chain = format!("{}tp", "tp+".repeat(250));
         let formula = Formula::parse(&chain).unwrap();

@@ -1,4 +1,4 @@
-//! The result of a training as text for the terminal.
+//! The result of a training run as text for the terminal.
 
 use scorewise_report::document::COMMON_SCORES;
 use scorewise_report::evaluation::{

@@ -40,7 +40,7 @@ pub struct ForecastComparison {
     pub names: [String; 2],
     /// The threshold of each; `None` when the score is undefined at every threshold.
     pub thresholds: [Option<f64>; 2],
-    /// The score of each at its threshold.
+    /// The score of each of the two forecasts at its own threshold.
     pub values: [Option<f64>; 2],
     /// The scores and their difference in each replicate.
     pub paired: PairedScores,
@@ -65,7 +65,7 @@ pub struct ComparisonSummary {
     pub score: String,
     /// How many rows there are.
     pub rows: usize,
-    /// How many of them are positive.
+    /// Number of positive rows.
     pub positives: usize,
     /// The first forecast.
     pub first: ComparedForecast,

@@ -74,8 +74,7 @@ impl ForecastOptions<'_> {
         };
     }
 
-    /// Sets the intervals of the scores at the threshold, which is the same in every replicate: the distribution of the best values
-    /// would be that of another quantity.
+    /// Sets the intervals of the scores at the threshold, which is the same in every replicate. With the best threshold of each replicate they would be the intervals of the maximum instead.
     pub fn set_intervals<R: Real>(
         &mut self,
         rows: &Rows<'_, Probabilities<'_, R>>,

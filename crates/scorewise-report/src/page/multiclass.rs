@@ -7,7 +7,7 @@ use crate::number::{format_optional, format_rounded};
 
 /// The result, the description of its evaluation rows (test rows if there are any, else validation rows), and the scores on them. `None` for
 /// two classes.
-fn evaluated(document: &Document) -> Option<(&TrainSummary, &'static str, &ClassSummary)> {
+fn evaluated_rows(document: &Document) -> Option<(&TrainSummary, &'static str, &ClassSummary)> {
     let CommandResult::Train(result) = &document.result else { return None };
     let (description, evaluation) = match (&result.test, &result.validation) {
         (Some(test), _) => ("test rows not used in training", test),
@@ -21,7 +21,7 @@ fn evaluated(document: &Document) -> Option<(&TrainSummary, &'static str, &Class
 
 /// The heading of the page; `None` for other results.
 pub(super) fn heading(document: &Document) -> Option<String> {
-    let (_, description, summary) = evaluated(document)?;
+    let (_, description, summary) = evaluated_rows(document)?;
     let first = summary.scores.first()?;
     let value = first.estimate.value.map_or(format_optional(None), format_rounded);
     Some(format!("{} is {value} on {} {description}", first.name, summary.rows))
@@ -29,7 +29,7 @@ pub(super) fn heading(document: &Document) -> Option<String> {
 
 /// The scores on all parts of the data, and the confusion matrix of the evaluation; `None` for other results.
 pub(super) fn section_html(document: &Document) -> Option<String> {
-    let (result, description, summary) = evaluated(document)?;
+    let (result, description, summary) = evaluated_rows(document)?;
     let parts = [("train", &result.train), ("validation", &result.validation), ("test", &result.test)];
     let parts: Vec<(&str, &Evaluation)> =
         parts.into_iter().filter_map(|(name, part)| Some((name, part.as_ref()?))).collect();

@@ -95,7 +95,8 @@ impl InputColumn {
         Ok(view)
     }
 
-    /// An empty view if all values are missing, since such a column may be read as any kind; otherwise an error at the first value.
+    /// A view in which every value is missing if the column has no values, since such a column fits any kind; otherwise an error that names the
+    /// first value that is not missing.
     fn empty_view<'a>(&self, table: &Table, column: &Column) -> Result<View<'a>> {
         let Some(row) = (0..column.values.len()).find(|row| !column.values.is_missing(*row)) else {
             return Ok(View::Empty);

@@ -82,7 +82,7 @@ pub(super) fn values(
     if values.kind() == wanted { Ok(values) } else { as_kind(&values, wanted, markers, format) }
 }
 
-/// The values of an array, as the kind of its type.
+/// Converts an Arrow array to the kind of column that corresponds to its type; strings that are `markers` become missing values.
 fn natural(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
     let second = |per_second: i64| move |value: i64| value.div_euclid(per_second);
     match array.data_type() {

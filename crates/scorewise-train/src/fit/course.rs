@@ -225,9 +225,9 @@ impl Course {
     /// A phase begins with this validation loss.
     pub fn phase_started(&mut self, validation: f64) {
         let CourseState::Start(phase) = self.state else { return };
-        // After a warm-up the weights it ended with are worth keeping; initial weights are not.
-        let counts = phase == Phase::Main && self.policy.warm_up.is_some();
-        let lowest = if counts { validation } else { f64::INFINITY };
+        // The weights at the end of a warm-up are a candidate for the best weights; random initial weights are not.
+        let is_candidate = phase == Phase::Main && self.policy.warm_up.is_some();
+        let lowest = if is_candidate { validation } else { f64::INFINITY };
         self.run = PhaseRun { first: validation, lowest, ..PhaseRun::default() };
         self.state = CourseState::Train(phase);
         if self.epochs(phase) == 0 {

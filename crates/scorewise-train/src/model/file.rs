@@ -268,7 +268,7 @@ fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::
             vec![member; size.members as usize]
         }
         (None, 2..) => description.members.clone(),
-        _ => return Err("its description has no list of members".into()),
+        _ => return Err("its description does not list the members of the ensemble".into()),
     };
     let mut expected = 0;
     for member in &described {

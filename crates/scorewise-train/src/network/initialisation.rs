@@ -53,7 +53,7 @@ pub fn has_centre(priors: &[Prior], outputs: usize) -> bool {
     priors.is_empty() || class_probabilities(&prior_of_each_output(priors, outputs).collect::<Vec<_>>()).is_some()
 }
 
-/// Moves the predictions of these rows inside the supports of the priors by changing the output layer. Does nothing if
+/// Changes the output layer so that the predictions of these rows lie within the supports of the priors. Does nothing if
 /// [`has_centre`] is false.
 pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matrix: &Matrix, rows: &[u32]) {
     let Some(last) = network.shape().layers().last().copied() else { return };

@@ -29,11 +29,11 @@ pub enum BatchSize {
     Full,
 }
 
-/// Training with cross-entropy before the training with the score's loss.
+/// Training with cross-entropy first, then with the score's loss.
 ///
-/// The gradient of a score-oriented loss comes only from rows near the threshold; starting from a network that ranks the rows well, little
-/// is left to do. So cross-entropy learns to rank, the output bias is moved so that the best threshold lies at the centre of the prior, and
-/// the score's loss continues in small steps.
+/// Only rows near the threshold contribute to the gradient of a score-oriented loss, so it learns slowly from random weights. The network
+/// therefore first learns to rank the rows with cross-entropy. Then its output bias is moved so that the best threshold lies at the centre
+/// of the prior, and training continues with the score's loss in small steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WarmStart {

@@ -18,7 +18,7 @@ pub struct ResultRow {
     pub cured: bool,
     /// Number of trials.
     pub repeats: usize,
-    /// Number of trials in which something was successful. The following fields summarise only these.
+    /// Number of trials in which a network learnt something. Means and deviations are over these trials only.
     pub successes: usize,
     /// Number of trials whose τ* lies outside the support of the prior.
     pub outside: Option<usize>,

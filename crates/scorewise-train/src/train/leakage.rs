@@ -22,7 +22,7 @@ const MIN_ROC_AREA: f64 = 0.999;
 const MAX_ERROR_SHARE: f64 = 0.005;
 /// A numeric column with at most this many different values is also examined as a categorical one.
 const MAX_LEVELS: usize = 64;
-/// Minimum mean number of rows for each level: a level with a single row always determines its class.
+/// Minimum average number of rows per level for a column to be checked: a level with a single row always determines the class of that row.
 const MIN_ROWS_PER_LEVEL: usize = 20;
 /// Smaller shares of repeated rows are not reported.
 const MIN_REPEATED_SHARE: f64 = 0.01;

@@ -58,7 +58,7 @@ impl Tape {
 
 impl Variable<'_> {
     fn apply(self, other: Self, rule: impl Fn(Dual<f64, 2>, Dual<f64, 2>) -> Dual<f64, 2>) -> Self {
-        // The derivative with respect to a constant is not needed, and must not become ∞ · 0.
+        // Constants have direction 0, so that their derivative, which may be infinite, is never multiplied by 0.
         let direction = |variable: &Self| f64::from(u8::from(variable.index.is_some()));
         let result =
             rule(Dual::new(self.value, [direction(&self), 0.0]), Dual::new(other.value, [0.0, direction(&other)]));

@@ -19,7 +19,7 @@ use crate::score::Score;
 pub struct Atom {
     /// The value.
     pub value: f64,
-    /// Its probability, above 0.
+    /// Probability of this value; always greater than 0.
     pub probability: f64,
 }
 

@@ -15,7 +15,7 @@ const NO_SIGN: usize = SIGNS.len();
 /// Counts of the sampled cells of a column by what they look like.
 #[derive(Clone, Default)]
 pub(super) struct Tally {
-    /// Cells that are neither missing nor a word for a missing value.
+    /// Number of cells that are neither empty nor a marker of a missing value, such as `NA`.
     pub(super) present: u64,
     /// Cells that are not empty, including markers of missing values.
     pub(super) nonempty: u64,

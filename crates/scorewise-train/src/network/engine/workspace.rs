@@ -74,7 +74,7 @@ impl Workspace {
     }
 }
 
-/// Computes the hidden activations of the panel with the rows `now`, and prefetches the rows `next`.
+/// Computes the hidden activations of one panel, the rows `now`, and prefetches the rows `next`.
 ///
 /// # Safety
 /// As [`SimdVector`]; the rows exist in the matrix, and `activations` has room for one panel.

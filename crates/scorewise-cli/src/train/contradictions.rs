@@ -37,7 +37,7 @@ pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
     }
     if options.no_cure && options.warm_start == Some(true) {
         let problem = "trains exactly as in the paper, which has no warm start";
-        return error("no-hint", problem, "leave out `--no-hint` or `--warm-start`");
+        return error("no-cure", problem, "leave out `--no-cure` or `--warm-start`");
     }
     Ok(())
 }

@@ -60,7 +60,7 @@ pub struct TrainSummary {
     /// Duration of the training in seconds.
     #[serde(default)]
     pub seconds: f64,
-    /// Name of the predicted column or event.
+    /// The prediction target, as text.
     #[serde(default)]
     pub target: String,
     /// Names of the classes.

@@ -48,7 +48,7 @@ pub struct BoundSummary {
     pub name: String,
     /// The bound; `None` when it is infinite.
     pub bound: Option<f64>,
-    /// The exact value; `None` when it is infinite.
+    /// The exact value of the bounded quantity; `None` when it is not finite.
     pub exact: Option<f64>,
 }
 

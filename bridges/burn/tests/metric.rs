@@ -42,7 +42,7 @@ fn confusion(probabilities: &[f64], targets: &[bool], threshold: f64) -> Confusi
 #[test]
 fn the_score_of_several_batches_is_that_of_all_their_rows() {
     let mut random = Random(3);
-    // Ties with the threshold, which f32 cannot represent exactly, and a first batch without positives.
+    // The data contain probabilities equal to the threshold, which f32 cannot represent exactly, and a first batch without positives.
     let mut probabilities = random.f32_values(97, 0.0, 1.0);
     probabilities[..20].fill(f64::from(0.3f32));
     let targets: Vec<bool> = (0..97).map(|row| row >= 10 && random.unit() < 0.2).collect();

@@ -104,7 +104,7 @@ fn probabilities_give_the_same_loss_as_their_logits() {
     let with_certain = Tensor::<1>::from_floats([1.0, 0.0, 0.5, 0.25, 1.0], &device()).require_grad();
     let value = ScoreLossConfig::new("f1".into()).with_from_logits(false).init().forward(with_certain.clone(), targets);
     assert!(gradient(&with_certain, &value).iter().all(|component| component.is_finite()));
-    // TP = 1 + 1/4 + 1, FP = 1/2, P = 3.
+    // In this batch TP = 1 + 1/4 + 1, FP = 1/2 and P = 3.
     assert!((value.into_scalar::<f64>() - (1.0 - 4.5 / (4.5 + 0.5 + 0.75))).abs() < 1e-6);
 }
 
@@ -121,7 +121,7 @@ fn softmax_probabilities_give_the_same_loss_as_their_logits() {
 
 #[test]
 fn f16_logits_are_summed_in_f32() {
-    // f16 cannot count beyond 2048.
+    // f16 cannot represent every integer above 2048.
     let rows = 5000;
     let logits = Tensor::<1>::zeros([rows], (&device(), DType::F16)).require_grad();
     let targets = Tensor::<1, Int>::ones([rows], &device());

@@ -27,7 +27,7 @@ pub(crate) enum Mark {
     Dot(RGBColor),
     /// A line with a dot on it.
     LineAndDot(Stroke),
-    /// An error bar: the mean, and one standard deviation on both sides.
+    /// An error bar.
     Whisker(Stroke),
 }
 

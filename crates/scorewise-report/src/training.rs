@@ -14,10 +14,10 @@ use crate::panel_grid::{GridPanel, PanelGrid};
 use crate::picture::{Area, Picture, PixelScale, Rect};
 use crate::stroke::Stroke;
 
-/// Losses and coverage after one epoch.
+/// Losses and coverage of one epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EpochValues {
-    /// Loss on the training rows after the epoch.
+    /// Loss on the training rows in this epoch.
     pub training: f64,
     /// Loss on the validation rows after the epoch.
     pub validation: f64,

@@ -1,4 +1,4 @@
-//! Results of the evaluation library on rows that can be counted by hand, and their JSON.
+//! Evaluates rows that can be counted by hand, and writes and reads the results as JSON.
 //!
 //! ```text
 //! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
@@ -43,7 +43,7 @@ fn tuning() -> Tuning {
     Tuning::new(&rows(), &f1(), &[], &BOOTSTRAP).unwrap().unwrap()
 }
 
-/// The result is the same after it was written and read, both in a document and alone.
+/// Checks that a result is the same after it was written and read, both inside a document and alone.
 fn survives(result: impl Into<CommandResult>, kind: ResultKind) {
     let document = Document::new(Provenance::default(), result.into());
     assert_eq!(document.kind, kind);
@@ -61,7 +61,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
     assert_eq!(summary.scores[1].estimate.value, Some(3.0 / 4.0));
     let intervals = summary.intervals();
     assert!(intervals.iter().all(|interval| interval.low < interval.high && interval.high <= 1.0));
-    // Above the highest prediction there is no alarm, and precision is undefined.
+    // Above the highest prediction no row is predicted positive, so precision is undefined.
     let none = ScoreSummary::new(&rows(), 0.95, &[Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
     assert_eq!(none.scores[0].estimate, Estimate::default());
     assert!(none.intervals().is_empty());
@@ -130,7 +130,7 @@ fn decisions_between_classes_are_counted() {
     assert_eq!(summary.confusion, [[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
     let names: Vec<&str> = summary.scores.iter().map(|score| score.name.as_str()).collect();
     assert_eq!(names, ["macro(f1)", "accuracy", "macro(recall)", "mcc", "hss", "peirce"]);
-    // F1 of each class: 2/3, 2/3, 1.
+    // The F1 scores of the three classes are 2/3, 2/3 and 1.
     let macro_f1 = summary.scores[0].estimate.value.unwrap();
     assert!((macro_f1 - 7.0 / 9.0).abs() < 1e-15, "{macro_f1}");
     survives(Evaluation::Classes(summary), ResultKind::Score);
@@ -166,7 +166,7 @@ fn every_registered_score_is_described() {
     assert!(registered_scores().count() > 50);
 }
 
-/// A hundred and twenty rows whose class is told by the first of two columns, with some noise.
+/// 120 rows whose class is determined, up to some noise, by the first of two columns.
 fn table(classes: u32) -> Table {
     let noise = |row: u32| f64::from((row * 37) % 23) / 23.0;
     let x: Vec<f64> = (0..120).map(|row| f64::from(row % classes) + noise(row)).collect();

@@ -63,7 +63,7 @@ impl LogOddsLink {
             LogOddsLink::Logits => gradient,
             LogOddsLink::Probabilities(p) => {
                 let variance = p.clone() * p.neg().add_scalar(1.0);
-                // At p = 0 and p = 1 the log-odds are infinite, where F is constant and the gradient by the log-odds is 0; the quotient 0/0 is taken as 0.
+                // At p = 0 and p = 1 the log-odds lie outside all panels, so the gradient by the log-odds is 0; 0/0 is taken as 0.
                 let is_certain = variance.clone().equal_scalar(0.0);
                 (gradient / variance.mask_fill(is_certain.clone(), 1.0)).mask_fill(is_certain, 0.0)
             }
@@ -79,7 +79,7 @@ impl SoftmaxLink {
         // The term of the top class can be so much larger than the other terms that these would be lost in a common sum, so it is added separately.
         let shares = (gradient.clone() / other_sums.mask_fill(is_top.clone(), 1.0)).mask_fill(is_top.clone(), 0.0);
         let share_sum = shares.clone().sum_dim(1);
-        // If `rest` underflows to 0, all exponentials in it are 0 as well, and the top class contributes nothing to the gradient of the other classes.
+        // If `rest` underflows to 0, so do all exponentials in it, and the gradient of the top class is 0; dividing by 1 instead avoids 0/0.
         let rest_is_zero = rest.clone().equal_scalar(0.0);
         let through_top = exponentials.clone() * (top_gradient / rest.mask_fill(rest_is_zero, 1.0));
         let at_top = gradient.clone() - share_sum.clone();

@@ -241,8 +241,8 @@ impl ClassSums {
         );
         let bounded = |derivative: ClassValues<'_>, class_weight: &Tensor<1>| {
             let derivative = derivative.to_tensor(class_weight);
-            // As in `scorewise`, the derivative is set to 0 for a class without weight and where two infinite terms make it NaN. An infinite derivative
-            // is limited to [`MAX_DERIVATIVE`], so that products with row weights still fit into f32.
+            // As in `scorewise`, the derivative is set to 0 for a class without weight and where two infinite terms make it NaN. An infinite
+            // derivative is limited to `MAX_DERIVATIVE`, so that its product with a row weight still fits into f32.
             let is_zero = derivative.clone().is_nan().bool_or(class_weight.clone().equal_scalar(0.0));
             derivative.mask_fill(is_zero, 0.0).clamp(-MAX_DERIVATIVE, MAX_DERIVATIVE)
         };

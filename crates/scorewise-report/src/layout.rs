@@ -44,14 +44,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_panels_are_one_above_three_rows_of_three() {
+    fn ten_panels_are_arranged_as_one_above_three_rows_of_three() {
         let positions: Vec<_> = grid_positions(10).collect();
         assert_eq!(positions[..4], [(0, 2), (1, 0), (1, 2), (1, 4)]);
         assert_eq!(positions[9], (3, 4));
     }
 
     #[test]
-    fn five_panels_are_two_centred_above_three() {
+    fn five_panels_are_arranged_as_two_centred_above_three() {
         assert_eq!(grid_positions(5).collect::<Vec<_>>(), [(0, 1), (0, 3), (1, 0), (1, 2), (1, 4)]);
     }
 

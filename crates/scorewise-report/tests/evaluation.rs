@@ -69,7 +69,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
 }
 
 #[test]
-fn the_best_threshold_is_exact_and_has_a_bootstrap() {
+fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
     let tuning = tuning();
     assert_eq!(tuning.best.interval, (0.3, 0.4));
     let model = ModelThreshold { threshold: 0.5, value: Some(2.0 / 3.0) };
@@ -84,7 +84,7 @@ fn the_best_threshold_is_exact_and_has_a_bootstrap() {
 }
 
 #[test]
-fn conditions_that_cannot_be_met_are_named() {
+fn the_message_names_the_condition_that_cannot_be_met() {
     let sweep = sweep(&rows()).unwrap();
     let far = condition("precision >= 1.1");
     assert!(Tuning::new(&rows(), &f1(), &far, &BOOTSTRAP).unwrap().is_err());
@@ -97,7 +97,7 @@ fn conditions_that_cannot_be_met_are_named() {
 }
 
 #[test]
-fn a_score_without_positives_is_undefined_everywhere() {
+fn tss_is_undefined_at_every_threshold_when_no_row_is_positive() {
     let rows = Rows::new(Probabilities(&PREDICTIONS), &[false; 6]).unwrap();
     let (sweep, tss) = (sweep(&rows).unwrap(), Score::parse("tss").unwrap());
     assert_eq!(unmet_conditions(&sweep, &tss, &[]), None);
@@ -123,7 +123,7 @@ fn each_class_has_a_threshold_against_all_others() {
 }
 
 #[test]
-fn decisions_between_classes_are_counted() {
+fn decisions_between_three_classes_are_counted_in_a_confusion_matrix() {
     let classes = ["calm", "storm", "flood"].map(String::from);
     let scores = usual_class_scores(multi_score("macro(f1)").unwrap()).unwrap();
     let summary = ClassSummary::new(&classes, &[0, 0, 1, 2], &[0, 1, 1, 2], None, &scores).unwrap();
@@ -155,14 +155,14 @@ fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
 }
 
 #[test]
-fn the_theory_is_written_and_read() {
+fn theory_results_can_be_written_and_read_back() {
     let summary = TheorySummary::new(&f1(), &Prior::uniform(), &rows()).unwrap();
     assert!((summary.jensen_gap - (summary.expected_score - summary.score_of_expectation)).abs() < 1e-15);
     survives(summary, ResultKind::Theory);
 }
 
 #[test]
-fn every_registered_score_is_described() {
+fn more_than_50_scores_are_registered() {
     assert!(registered_scores().count() > 50);
 }
 
@@ -232,7 +232,7 @@ fn a_model_is_evaluated_on_its_own_rows_and_shown_on_the_test_rows() {
 }
 
 #[test]
-fn a_model_of_three_classes_has_a_matrix_and_no_sweep() {
+fn a_model_of_three_classes_has_a_confusion_matrix_and_no_sweep() {
     let (table, plan) = (table(3), small_plan("macro(f1)"));
     let trained = trained(&table, &plan);
     let bootstrap = evaluation_bootstrap(&plan, 50);

@@ -291,7 +291,7 @@ fn a_document_can_be_written_and_read_back() {
 }
 
 #[test]
-fn a_multiclass_page_has_a_matrix_and_no_threshold() {
+fn a_multiclass_page_has_a_confusion_matrix_and_no_threshold() {
     let part = |value: f64, matrix: Value| {
         json!({ "rows": 9, "classes": ["low", "mid", "<high>"], "confusion": matrix,
                 "scores": { "macro(f1)": { "value": value }, "mcc": { "value": null } } })

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_that_is_listed_twice_is_one_key() {
+    fn a_score_that_is_listed_twice_is_written_as_one_key() {
         let f1 = NamedEstimate { name: "f1".into(), estimate: Estimate::new(Some(1.0), None) };
         let sample = JsonSample { confusion: Confusion::default(), none: None, scores: vec![f1.clone(), f1] };
         assert_eq!(serde_json::to_string(&sample).unwrap().matches("f1").count(), 1);

@@ -19,7 +19,7 @@ use scorewise::{Confusion, Direction, Error, Score};
 
 /// Predictions and targets of a batch, both `[batch_size, num_classes]`; `num_classes` is 1 for binary classification.
 ///
-/// burn's [`ClassificationOutput`] and [`MultiLabelClassificationOutput`] can be converted to it; for your own output type, implement [`Adaptor`].
+/// burn's [`ClassificationOutput`] and [`MultiLabelClassificationOutput`] can be converted to this type; implement [`Adaptor`] for your own.
 #[derive(Clone, Debug)]
 pub struct ScoreInput {
     /// Logits; probabilities if the metric was created with `with_from_logits(false)`.

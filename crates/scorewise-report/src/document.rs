@@ -231,7 +231,7 @@ pub struct Optimum {
     pub interval: (f64, f64),
 }
 
-/// A score with its 95 % interval.
+/// The 95 % interval of a score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreInterval {
     /// Name of the score.

@@ -1,7 +1,7 @@
 //! A colour palette that colour-blind readers can distinguish.
 //!
-//! Pictures use only these colours, so that a page can replace each of them in dark mode. Translucent shapes therefore have one of these
-//! colours and an opacity, never a colour mixed in advance.
+//! Pictures use only the colours of this module, so that a page can replace every colour in dark mode. Translucent shapes therefore have one
+//! of these colours and an opacity, never a colour mixed in advance.
 //!
 //! Okabe, M., Ito, K. (2008). Color universal design. <https://jfly.uni-koeln.de/color/>
 

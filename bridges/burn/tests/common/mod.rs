@@ -1,6 +1,6 @@
 //! Random batches, and their losses computed by burn; shared by all tests.
 
-#![allow(dead_code, clippy::unwrap_used)] // each test file uses some of it; a failed unwrap fails the test
+#![allow(dead_code, clippy::unwrap_used)] // each test file uses only a part of this module; a failed unwrap fails the test
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use scorewise_burn::ScoreLoss;

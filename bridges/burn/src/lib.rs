@@ -29,8 +29,8 @@
 //!
 //! Scores and priors are defined only in `scorewise`. F and its derivative are evaluated with the piecewise polynomials of that crate
 //! (`scorewise::Prior::piecewise_polynomial`) by Horner's rule. ℓ and g are computed by the formulas and dual numbers of that crate,
-//! applied to tensors with one value per class. Loss and gradient are therefore both known when `forward` returns, and the autodiff graph contains a single product, so
-//! autodiff never differentiates a table lookup or a division by zero. No value is read back to the host.
+//! applied to tensors with one value per class. Loss and gradient are therefore both known when `forward` returns, and the autodiff graph
+//! contains a single product, so autodiff never differentiates a table lookup or a division by zero. No value is read back to the host.
 //!
 //! | module | what it does |
 //! |---|---|

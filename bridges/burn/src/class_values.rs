@@ -1,15 +1,15 @@
 //! Formula arithmetic on tensors that hold one value per class.
 //!
-//! The trait [`Number`] requires `Copy`, which a tensor is not, so [`ClassValues`] is an index into a [`TensorArena`] that owns the tensors.
-//! Constants stay on the host, where adding 0 or multiplying by 0 or 1 needs no device operation: many partial derivatives of a formula are 0
-//! or 1.
+//! The trait [`Number`] requires `Copy`, which a tensor does not implement, so [`ClassValues`] is an index into a [`TensorArena`] that owns the
+//! tensors. Constants stay on the host, because many partial derivatives of a formula are 0 or 1: adding 0 or multiplying by 0 or 1 then needs no
+//! device operation.
 
 use std::cell::RefCell;
 
 use burn::tensor::Tensor;
 use scorewise::formula::{Number, Side};
 
-/// Owns the tensors of one formula evaluation.
+/// Owns the tensors that are created while a formula is evaluated.
 #[derive(Default)]
 pub(crate) struct TensorArena(RefCell<Vec<Tensor<1>>>);
 
@@ -50,7 +50,7 @@ impl ClassValues<'_> {
         }
     }
 
-    /// Applies a function of two arguments; if one is a constant and the other a tensor, the constant is made a tensor first.
+    /// Applies a function of two arguments. If one argument is a constant and the other a tensor, the constant is converted to a tensor first.
     fn zip_map(
         self,
         other: Self,
@@ -117,7 +117,7 @@ impl Number for ClassValues<'_> {
     }
     fn power(self, other: Self) -> Self {
         self.zip_map(other, Number::power, |x, y| {
-            // Computed from |x|, since a device may compute x^y by logarithms; the result is negative for negative x and odd y.
+            // The power is computed from |x|, because a device may compute x^y by logarithms. For negative x and odd y it is then negated.
             let is_negative = x.clone().lower_scalar(0.0);
             let is_zero = x.clone().equal_scalar(0.0);
             let is_integer = y.clone().floor().equal(y.clone());
@@ -156,7 +156,7 @@ impl Number for ClassValues<'_> {
     fn side(self, other: Self) -> Side {
         match (self, other) {
             (Constant(x), Constant(y)) => x.side(y),
-            // The comparison can differ between classes; `kink` selects for each class separately.
+            // The result of the comparison can differ between classes, so `kink` selects the side for each class separately.
             _ => Side::Both,
         }
     }

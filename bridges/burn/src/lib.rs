@@ -27,19 +27,19 @@
 //! ∂ℓ/∂zᵢ = wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = ∂ℓ/∂TP − ∂ℓ/∂FN for positives, ∂ℓ/∂FP − ∂ℓ/∂TN for negatives
 //! ```
 //!
-//! Scores and priors are defined in `scorewise` only. F and its derivative are its polynomials (`scorewise::Prior::piecewise_polynomial`), looked up and
-//! evaluated by Horner's rule; ℓ and g come from its formulas and dual numbers, applied to tensors with one value per class. Loss and gradient
-//! are therefore both known when `forward` returns, and the autodiff graph contains a single product: it never differentiates a lookup or
-//! a division by zero. No value is read back to the host.
+//! Scores and priors are defined only in `scorewise`. F and its derivative are evaluated with the piecewise polynomials of that crate
+//! (`scorewise::Prior::piecewise_polynomial`) by Horner's rule. ℓ and g are computed by the formulas and dual numbers of that crate,
+//! applied to tensors with one value per class. Loss and gradient are therefore both known when `forward` returns, and the autodiff graph
+//! contains a single product, so autodiff never differentiates a table lookup or a division by zero. No value is read back to the host.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `config` | [`ScoreLossConfig`], the configuration of a loss |
-//! | `log_odds` | predictions to the log-odds of each class, and gradients back |
-//! | `prior_cdf` | F(σ(z)) and its derivative on a device |
+//! | `log_odds` | converts predictions to the log-odds of each class, and gradients back |
+//! | `prior_cdf` | F(σ(z)) and its derivative, computed on the device |
 //! | `class_values` | formula arithmetic on tensors with one value per class |
 //! | `loss` | [`ScoreLoss`] |
-//! | `metric` | `ScoreMetric`, with the feature `train` |
+//! | `metric` | `ScoreMetric`; needs the feature `train` |
 
 mod config;
 mod log_odds;

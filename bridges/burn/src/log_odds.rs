@@ -1,4 +1,4 @@
-//! The log-odds of each class from logits or probabilities, and the gradient back from the log-odds to those predictions.
+//! Converts logits or probabilities to the log-odds of each class, and the gradient by the log-odds back to the gradient by those predictions.
 //!
 //! ```text
 //! independent logits      L = z                                   ∂ℓ/∂z = c                           c = ∂ℓ/∂L
@@ -6,13 +6,13 @@
 //! logits of a softmax     Lₖ = zₖ − ln Σ_{i≠k} e^(zᵢ)             ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ
 //! ```
 //!
-//! The exponentials e are taken relative to the largest logit of the row. The sum over all classes but k is then at least 1, unless k is the
-//! class with the largest logit; for that class the other exponentials are summed directly, so nothing cancels. The module `multiclass/link.rs`
-//! of `scorewise` computes the same row by row.
+//! The exponentials e are taken relative to the largest logit of the row. The sum over all classes but k then contains the term 1, unless k is
+//! the class with the largest logit; for that class, the other exponentials are summed directly. So there is no loss of precision by
+//! cancellation. The module `multiclass/link.rs` of `scorewise` computes the same, one row at a time.
 
 use burn::tensor::{Bool, Int, Tensor};
 
-/// What the gradient step from log-odds to predictions needs. All tensors are `[rows, classes]` unless stated otherwise.
+/// What is needed to convert the gradient by the log-odds to the gradient by the predictions. Tensors are `[rows, classes]` unless stated otherwise.
 #[allow(clippy::large_enum_variant)] // one value exists per batch
 pub(crate) enum LogOddsLink {
     Logits,
@@ -25,25 +25,25 @@ pub(crate) struct SoftmaxLink {
     exponentials: Tensor<2>,
     /// For each class, the sum of the exponentials of all other classes.
     other_sums: Tensor<2>,
-    /// True at the class with the largest logit of each row.
+    /// True for the class with the largest logit of each row (the top class).
     is_top: Tensor<2, Bool>,
-    /// The sum of the exponentials of all classes but the top one, `[rows, 1]`.
+    /// The sum of the exponentials of all classes but the top class, `[rows, 1]`.
     rest: Tensor<2>,
 }
 
 impl LogOddsLink {
-    /// Independent logits are log-odds already.
+    /// Returns independent logits unchanged, because they are log-odds already.
     pub fn from_logits(logits: Tensor<2>) -> (Tensor<2>, Self) {
         (logits, LogOddsLink::Logits)
     }
 
-    /// Log-odds of probabilities.
+    /// Converts probabilities to log-odds.
     pub fn from_probabilities(probabilities: Tensor<2>) -> (Tensor<2>, Self) {
         let log_odds = probabilities.clone().log() - probabilities.clone().neg().log1p();
         (log_odds, LogOddsLink::Probabilities(probabilities))
     }
 
-    /// Log-odds of each class against all others of its row, under a softmax.
+    /// Converts the logits of a softmax to log-odds of each class against all other classes of the row.
     pub fn from_softmax_logits(logits: Tensor<2>) -> (Tensor<2>, Self) {
         let shape = logits.dims();
         let (largest, top_class) = logits.clone().max_dim_with_indices(1);
@@ -57,13 +57,13 @@ impl LogOddsLink {
         (log_odds, LogOddsLink::Softmax(SoftmaxLink { exponentials, other_sums, is_top, rest }))
     }
 
-    /// Turns the gradient by the log-odds into the gradient by the predictions.
+    /// Converts the gradient by the log-odds to the gradient by the predictions.
     pub fn backward(self, gradient: Tensor<2>) -> Tensor<2> {
         match self {
             LogOddsLink::Logits => gradient,
             LogOddsLink::Probabilities(p) => {
                 let variance = p.clone() * p.neg().add_scalar(1.0);
-                // At p = 0 and p = 1 the log-odds lie outside all panels and the gradient by them is 0; 0/0 is taken as 0.
+                // At p = 0 and p = 1 the log-odds lie outside all panels, so the gradient by the log-odds is 0; 0/0 is taken as 0.
                 let is_certain = variance.clone().equal_scalar(0.0);
                 (gradient / variance.mask_fill(is_certain.clone(), 1.0)).mask_fill(is_certain, 0.0)
             }
@@ -76,10 +76,10 @@ impl SoftmaxLink {
     fn backward(self, gradient: Tensor<2>) -> Tensor<2> {
         let SoftmaxLink { exponentials, other_sums, is_top, rest } = self;
         let top_gradient = gradient.clone().mask_fill(is_top.clone().bool_not(), 0.0).sum_dim(1);
-        // The term of the top class can be so much larger than the others that they would be lost in one sum, so it is handled separately.
+        // The term of the top class can be so much larger than the other terms that these would be lost in a common sum, so it is added separately.
         let shares = (gradient.clone() / other_sums.mask_fill(is_top.clone(), 1.0)).mask_fill(is_top.clone(), 0.0);
         let share_sum = shares.clone().sum_dim(1);
-        // If `rest` underflows to 0, so do all exponentials in it, and the gradient of the top class is 0.
+        // If `rest` underflows to 0, so do all exponentials in it, and the gradient of the top class is 0; dividing by 1 instead avoids 0/0.
         let rest_is_zero = rest.clone().equal_scalar(0.0);
         let through_top = exponentials.clone() * (top_gradient / rest.mask_fill(rest_is_zero, 1.0));
         let at_top = gradient.clone() - share_sum.clone();
@@ -88,8 +88,8 @@ impl SoftmaxLink {
     }
 }
 
-/// Turns class indices `[rows, 1]` into a one-hot mask of the given shape, `[rows, classes]`. burn's `one_hot` would read the indices back to
-/// the host.
+/// Converts class indices `[rows, 1]` to a one-hot mask of the given shape, `[rows, classes]`. burn's `one_hot` is not used, because it would
+/// read the indices back to the host.
 pub(crate) fn class_mask(class_indices: Tensor<2, Int>, shape: [usize; 2]) -> Tensor<2, Bool> {
     let classes = Tensor::<1, Int>::arange(0..shape[1] as i64, (&class_indices.device(), class_indices.dtype()));
     class_indices.expand(shape).equal(classes.unsqueeze::<2>().expand(shape))

@@ -1,10 +1,10 @@
-//! The loss: 1 − the score of the expected confusion matrix, with its gradient in closed form.
+//! The loss, 1 − the score of the expected confusion matrix, with its gradient in closed form.
 //!
 //! ```text
 //! predictions → log-odds → F, dF/dz → sums per class → ℓ, g₁, g₀ per class → average → ∂ℓ/∂predictions → one product for autodiff
 //! ```
 //!
-//! The product is Σ c (z − z′), where c is the gradient and z′ the same logits detached from the graph: its value is 0 and its gradient is c.
+//! The product is Σ c (z − z′), where c is the gradient and z′ the logits detached from the graph: the product has the value 0 and the gradient c.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
 use burn::tensor::{Bool, DType, FloatDType, Int, Tensor};
@@ -16,10 +16,10 @@ use crate::config::Task;
 use crate::log_odds::{LogOddsLink, class_mask};
 use crate::prior_cdf::PriorCdf;
 
-/// Logits are clamped to this magnitude, because z − z′ of an infinite logit would be NaN. F is 0 or 1 long before it.
+/// Logits are clamped to this magnitude, because z − z′ of an infinite logit would be NaN. F reaches 0 or 1 at much smaller magnitudes.
 const MAX_LOGIT: f64 = 1e30;
 
-/// Largest magnitude of a derivative by a matrix entry; weights up to 1e8 times it still fit into f32.
+/// Largest magnitude of a derivative by an entry of the confusion matrix; the product with a row weight of up to 1e8 still fits into f32.
 const MAX_DERIVATIVE: f64 = 1e30;
 
 /// A score-oriented loss, created by [`ScoreLossConfig`](crate::ScoreLossConfig).
@@ -75,7 +75,7 @@ impl ScoreLoss {
 
     /// Returns the loss of a batch as a tensor with one element.
     ///
-    /// f64 logits are processed in f64 and all others in f32, since half precision cannot even count the rows of a batch. A NaN logit makes
+    /// f64 logits are processed in f64 and all others in f32, because half precision cannot even count the rows of a batch. A NaN logit makes
     /// the loss NaN.
     ///
     /// # Shapes
@@ -100,7 +100,7 @@ impl ScoreLoss {
         self.loss_of_rows(logits, is_member, None)
     }
 
-    /// Returns the loss of a batch in which each row has a weight, 0 or above.
+    /// Returns the loss of a batch in which each row has a weight; weights must not be negative.
     ///
     /// # Shapes
     ///
@@ -109,7 +109,7 @@ impl ScoreLoss {
     ///
     /// # Panics
     ///
-    /// As [`forward`](Self::forward), and if the number of weights differs from the number of rows.
+    /// For the same reasons as [`forward`](Self::forward), and if the number of weights differs from the number of rows.
     pub fn forward_weighted<const D: usize, const T: usize, const W: usize>(
         &self,
         logits: Tensor<D>,
@@ -123,7 +123,7 @@ impl ScoreLoss {
         self.loss_of_rows(logits, is_member, Some(weights))
     }
 
-    /// Returns the logits in working precision, and whether each row belongs to each class; both are `[rows, classes]`.
+    /// Returns the logits in working precision, and for each row and class whether the row belongs to the class; both are `[rows, classes]`.
     fn rows<const D: usize, const T: usize>(
         &self,
         logits: Tensor<D>,
@@ -183,19 +183,19 @@ impl ScoreLoss {
         loss.value.cast(dtype) + (gradient * (logits - detached)).sum()
     }
 
-    /// Sums over the rows for each class, or over rows and classes for the micro average.
+    /// Sums values over the rows, for each class separately; for the micro average, over all rows and classes.
     fn sum(&self, values: Tensor<2>) -> Tensor<1> {
         let sums = if self.average == Average::Micro { values.sum() } else { values.sum_dim(0).flatten(0, 1) };
-        // tp·tn − fp·fn cancels, and a few numbers per class cost nothing in f64.
+        // In f64, because differences such as tp·tn − fp·fn lose digits by cancellation; for a few numbers per class f64 costs nothing.
         if sums.device().supports_dtype(DType::F64) { sums.cast(FloatDType::F64) } else { sums }
     }
 
-    /// Averages the losses of the classes. Their weights are sums of row weights, which do not depend on the logits.
+    /// Averages the losses of the classes. The weights of the classes are sums of row weights, which do not depend on the logits.
     fn average(&self, loss: LossAndDerivatives, sums: &ClassSums) -> LossAndDerivatives {
         let support = match self.average {
             Average::Weighted => {
                 let total = sums.positives.clone().sum();
-                // If no class has a row, all classes count equally.
+                // If no class has a positive row, all classes count equally.
                 let is_empty = total.equal_scalar(0.0).expand(sums.positives.shape());
                 sums.positives.clone().mask_fill(is_empty, 1.0)
             }
@@ -210,7 +210,7 @@ impl ScoreLoss {
     }
 }
 
-/// Weighted sums over the rows, one value per class.
+/// Weighted sums over the rows, with one value per class.
 struct ClassSums {
     fp: Tensor<1>,
     tp: Tensor<1>,
@@ -218,7 +218,7 @@ struct ClassSums {
     positives: Tensor<1>,
 }
 
-/// A loss and its derivatives by F(p) of a positive row and of a negative row, per class or averaged.
+/// A loss and its derivatives by F(p), for positive rows and for negative rows; either one value per class or the average over the classes.
 struct LossAndDerivatives {
     value: Tensor<1>,
     by_positive: Tensor<1>,
@@ -226,8 +226,8 @@ struct LossAndDerivatives {
 }
 
 impl ClassSums {
-    /// Returns the loss of each class, computed by the formula and the dual numbers of `scorewise`. The row sums of the matrix are fixed:
-    /// what is not predicted positive is predicted negative.
+    /// Returns the loss of each class, computed with the formula and the dual numbers of `scorewise`. The totals of positive and negative rows are
+    /// fixed, so a row that is not predicted positive is predicted negative.
     fn loss(&self, score: &Score) -> LossAndDerivatives {
         let arena = TensorArena::default();
         let remainder = |total: &Tensor<1>, part: &Tensor<1>| (total.clone() - part.clone()).clamp_min(0.0);
@@ -241,8 +241,8 @@ impl ClassSums {
         );
         let bounded = |derivative: ClassValues<'_>, class_weight: &Tensor<1>| {
             let derivative = derivative.to_tensor(class_weight);
-            // As in `scorewise`: the derivative is 0 for a class without weight and where two infinite terms make it NaN; an infinite one is
-            // limited to what f32 can still multiply.
+            // As in `scorewise`, the derivative is set to 0 for a class without weight and where two infinite terms make it NaN. An infinite
+            // derivative is limited to `MAX_DERIVATIVE`, so that its product with a row weight still fits into f32.
             let is_zero = derivative.clone().is_nan().bool_or(class_weight.clone().equal_scalar(0.0));
             derivative.mask_fill(is_zero, 0.0).clamp(-MAX_DERIVATIVE, MAX_DERIVATIVE)
         };
@@ -254,7 +254,7 @@ impl ClassSums {
     }
 }
 
-/// f64 for f64 predictions, f32 for all others.
+/// Returns f64 for f64 predictions and f32 for all others.
 fn working_dtype(dtype: DType) -> FloatDType {
     if dtype == DType::F64 { FloatDType::F64 } else { FloatDType::F32 }
 }

@@ -1,10 +1,11 @@
-//! A metric for burn-train: the score of the whole epoch, not the mean over its batches.
+//! A metric for burn-train: the score of the whole epoch, which is not the mean of the scores of its batches.
 //!
 //! ```text
 //! batch 1: tn₁ fp₁ fn₁ tp₁        batch 2: tn₂ fp₂ fn₂ tp₂        epoch: s(tn₁ + tn₂, fp₁ + fp₂, fn₁ + fn₂, tp₁ + tp₂)
 //! ```
 //!
-//! The mean of the batch scores is a different number, and undefined as soon as the score of one batch is, for example without positives.
+//! The mean of the scores of the batches is a different number. It is also undefined if the score of one batch is undefined, for example because
+//! that batch has no positives.
 
 use std::sync::Arc;
 
@@ -18,12 +19,12 @@ use scorewise::{Confusion, Direction, Error, Score};
 
 /// Predictions and targets of a batch, both `[batch_size, num_classes]`; `num_classes` is 1 for binary classification.
 ///
-/// burn's [`ClassificationOutput`] and [`MultiLabelClassificationOutput`] adapt to it; for your own output type, implement [`Adaptor`].
+/// burn's [`ClassificationOutput`] and [`MultiLabelClassificationOutput`] can be converted to this type; implement [`Adaptor`] for your own.
 #[derive(Clone, Debug)]
 pub struct ScoreInput {
-    /// Logits, or probabilities if the metric has `with_from_logits(false)`.
+    /// Logits; probabilities if the metric was created with `with_from_logits(false)`.
     pub predictions: Tensor<2>,
-    /// Whether each row belongs to each class.
+    /// For each row and class, whether the row belongs to the class.
     pub targets: Tensor<2, Bool>,
 }
 
@@ -55,8 +56,8 @@ impl Adaptor<ScoreInput> for MultiLabelClassificationOutput {
 
 /// A registered score, or your own formula, at a threshold.
 ///
-/// With several classes it is the micro average over all of them, or the score of one class; register one metric for each class of interest.
-/// While a score is undefined there is no value to plot. The final value of an epoch counts x/0 as 0, as the loss does, so that early stopping
+/// With several classes, the metric is the micro average over all classes, or the score of one class; create one metric for each class of interest.
+/// While the score is undefined, there is no value to plot. The final value of an epoch takes x/0 as 0, as the loss does, so that early stopping
 /// and checkpoints always have a number to compare.
 ///
 /// ```
@@ -78,7 +79,7 @@ impl Adaptor<ScoreInput> for MultiLabelClassificationOutput {
 #[derive(Clone, Debug)]
 pub struct ScoreMetric {
     score: Score,
-    /// A probability, also for logits.
+    /// The threshold as a probability, even if predictions are logits.
     threshold: f64,
     from_logits: bool,
     class: Option<usize>,
@@ -86,7 +87,7 @@ pub struct ScoreMetric {
     epoch: ClassCounts,
 }
 
-/// A confusion matrix and the number of rows it was counted from.
+/// A confusion matrix and the number of rows that it counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassCounts {
     matrix: Confusion,
@@ -94,7 +95,7 @@ struct ClassCounts {
 }
 
 impl ScoreMetric {
-    /// Creates a metric for logits, with the threshold at a probability of ½, over all classes.
+    /// Creates a metric over all classes, for logits, with the threshold at probability ½.
     pub fn new(score: &str) -> scorewise::Result<Self> {
         let (batch, epoch) = (ClassCounts::default(), ClassCounts::default());
         Ok(ScoreMetric { score: Score::parse(score)?, threshold: 0.5, from_logits: true, class: None, batch, epoch })
@@ -124,7 +125,7 @@ impl ScoreMetric {
         self
     }
 
-    /// The confusion matrix of the epoch so far.
+    /// The confusion matrix of all batches of the epoch so far.
     #[must_use]
     pub fn confusion(&self) -> Confusion {
         self.epoch.matrix
@@ -138,7 +139,7 @@ impl ScoreMetric {
         let [rows, classes] = predictions.dims();
         let predicted = predictions.cast(FloatDType::F32).greater_scalar(self.f32_threshold());
         let true_positives = predicted.clone().bool_and(targets.clone());
-        // Three sums in one transfer from the device; the fourth entry follows from the number of rows.
+        // Three sums are read from the device in one transfer; the fourth cell of the confusion matrix follows from the number of rows.
         let sums = Tensor::cat(vec![true_positives.int().sum(), predicted.int().sum(), targets.int().sum()], 0);
         let sums = sums.try_into_vec_as::<i64>()?;
         let (tp, fp, fn_) = (sums[0], sums[1] - sums[0], sums[2] - sums[0]);
@@ -146,7 +147,7 @@ impl ScoreMetric {
         Ok(ClassCounts { matrix: Confusion::new(tn as f64, fp as f64, fn_ as f64, tp as f64), rows })
     }
 
-    /// The largest f32 that is not above the exact threshold. An f32 prediction exceeds it if and only if it exceeds the exact threshold.
+    /// The largest f32 that does not exceed the exact threshold. An f32 prediction is above it if and only if it is above the exact threshold.
     fn f32_threshold(&self) -> f32 {
         let exact = if self.from_logits { (self.threshold / (1.0 - self.threshold)).ln() } else { self.threshold };
         let nearest = exact as f32;
@@ -180,7 +181,7 @@ impl Metric for ScoreMetric {
     }
 
     fn attributes(&self) -> MetricAttributes {
-        // burn only distinguishes higher and lower; a score with its ideal value in between is reported as "higher is better".
+        // burn knows only "higher is better" and "lower is better"; a score whose ideal value is neither is reported as "higher is better".
         let higher_is_better = self.score.direction() != Direction::Lower;
         NumericAttributes { unit: None, higher_is_better }.into()
     }

@@ -1,13 +1,14 @@
-//! F(σ(z)) and its derivative dF/dz on a device, where F is the cumulative distribution function of the threshold.
+//! F(σ(z)) and its derivative dF/dz, computed on a device. F is the cumulative distribution function of the prior of the threshold.
 //!
-//! `scorewise` approximates z ↦ F(σ(z)) by polynomials on panels of equal width; here they are looked up and evaluated by Horner's rule:
+//! `scorewise` approximates z ↦ F(σ(z)) by polynomials on panels (intervals of z) of equal width. This module looks the polynomials up and
+//! evaluates them by Horner's rule:
 //!
 //! ```text
 //! F = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its centre) / width ∈ [−1, 1]
 //! ```
 //!
-//! With thousands of panels, the position of z in panel widths leaves few f32 digits for the position within a panel. So s is computed from the
-//! centre of the panel, which the table stores as two numbers: the centre rounded to f32, and the remainder.
+//! With thousands of panels, the position of z counted in panel widths has few f32 digits left for the position within a panel. Therefore s is
+//! computed from the centre of the panel, which the table stores as two numbers: the centre rounded to f32, and the remainder.
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use scorewise::Prior;
@@ -24,7 +25,7 @@ impl PriorCdf {
         PriorCdf { pieces: prior.piecewise_polynomial() }
     }
 
-    /// Returns F(σ(z)) and its derivative by z; both are NaN where z is.
+    /// Returns F(σ(z)) and its derivative by z; both are NaN where z is NaN.
     pub fn value_and_derivative(&self, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
         let mut value = z.full_like(self.pieces.base);
         let mut derivative = z.zeros_like();
@@ -38,13 +39,13 @@ impl PriorCdf {
     }
 }
 
-/// Returns the contributions of one segment to F and to its derivative.
+/// Returns the contributions of one segment to F(σ(z)) and to its derivative.
 fn evaluate(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
     let table = PanelTable::new(segment, &z.device(), z.dtype());
     let (low, high) = (segment.low, segment.low + segment.width * segment.panels.len() as f64);
     let clamped = z.clone().clamp(low, high);
     let position = clamped.clone().sub_scalar(low).div_scalar(segment.width);
-    // Devices differ in how they convert NaN to an integer; clamping keeps the index inside the table.
+    // Devices differ in how they convert NaN to an integer, so the index is clamped to stay inside the table.
     let panel = position.int().clamp(0, segment.panels.len() as i64 - 1);
     let s = clamped - table.lookup(CENTRE, &panel) - table.lookup(CENTRE_REMAINDER, &panel);
     let s = s.mul_scalar(2.0 / segment.width).clamp(-1.0, 1.0);
@@ -59,14 +60,14 @@ fn evaluate(segment: &Segment, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
     (value, derivative.mul_scalar(2.0 / segment.width).mask_fill(is_outside, 0.0))
 }
 
-/// Columns of a [`PanelTable`]; the coefficients come first.
+/// Columns of a [`PanelTable`] after the columns of the coefficients.
 const CENTRE: usize = COEFFICIENTS;
 const CENTRE_REMAINDER: usize = COEFFICIENTS + 1;
 const COLUMNS: usize = COEFFICIENTS + 2;
 
 /// The coefficients and centres of all panels of a segment, on a device.
 struct PanelTable {
-    /// `[COLUMNS, panels]`
+    /// One row per column of the table and one value per panel, `[COLUMNS, panels]`.
     columns: Tensor<2>,
     panels: usize,
 }
@@ -85,7 +86,7 @@ impl PanelTable {
         PanelTable { columns: Tensor::from_data(TensorData::new(columns, [COLUMNS, panels]), (device, dtype)), panels }
     }
 
-    /// Returns one column's value for the panel of each row.
+    /// Returns the value of one column of the table for the panel of each row.
     fn lookup(&self, column: usize, panel_of_row: &Tensor<1, Int>) -> Tensor<1> {
         self.columns.clone().narrow(0, column, 1).reshape([self.panels]).select(0, panel_of_row.clone())
     }

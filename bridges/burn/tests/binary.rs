@@ -11,7 +11,7 @@ use scorewise::score::ROWS;
 use scorewise::{Logits, Real, Rows, Score, ScoreLoss};
 use scorewise_burn::ScoreLossConfig;
 
-/// Priors besides the examples of the families: narrow, shifted, and a mixture of two.
+/// Priors that are tested in addition to the examples of the families: narrow ones, shifted ones, and a mixture of two.
 const MORE_PRIORS: [&str; 6] = [
     "uniform:0.2,0.7",
     "cosine:0.9,0.02",
@@ -29,7 +29,7 @@ fn reference<R: Real>(loss: &ScoreLoss, logits: &[R], labels: &[bool], weights: 
     (value, gradient.iter().map(|component| component.to_f64()).collect())
 }
 
-/// Returns the largest distance from `scorewise` over all scores and priors; fails above the tolerance.
+/// Returns the largest distance from the results of `scorewise` over all scores and priors; fails if a distance exceeds the tolerance.
 fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
     let mut random = Random(7);
     let count = 301;
@@ -129,7 +129,7 @@ fn a_batch_with_one_class_only_has_a_finite_gradient() {
 
 #[test]
 fn saturated_logits_and_zero_weights_have_finite_gradients() {
-    // All logits outside the support of every prior, two of them infinite; in the last case all weights are 0.
+    // All logits lie outside the support of every prior, and two of them are infinite; in the last case all weights are 0.
     let saturated = [f64::INFINITY, f64::NEG_INFINITY, 200.0, -200.0];
     for score in ROWS.iter().filter_map(Score::example) {
         for prior in FAMILIES {

@@ -1,4 +1,4 @@
-//! Multi-class and multi-label losses agree with `scorewise::multiclass::OneVersusRest`, for each average.
+//! Multiclass and multilabel losses agree with `scorewise::multiclass::OneVersusRest` for every average.
 
 #![allow(clippy::unwrap_used)] // a failed unwrap fails the test
 
@@ -27,7 +27,7 @@ impl Data {
         let mut random = Random(11);
         let logits = random.f32_values(N_ROWS * CLASSES, -3.0, 3.0);
         let weights = random.f32_values(N_ROWS, 0.0, 2.0);
-        // The last class has no rows.
+        // No row belongs to the last class.
         let class_of_row = (0..N_ROWS).map(|_| (random.unit().powi(2) * (CLASSES - 1) as f64) as u32).collect();
         let has_label = (0..N_ROWS * CLASSES).map(|index| random.unit() < 0.15 * (index % CLASSES) as f64).collect();
         Data { logits, weights, class_of_row, has_label }

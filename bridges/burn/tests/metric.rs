@@ -40,9 +40,9 @@ fn confusion(probabilities: &[f64], targets: &[bool], threshold: f64) -> Confusi
 }
 
 #[test]
-fn the_score_of_several_batches_is_that_of_all_their_rows() {
+fn the_score_of_several_batches_is_the_score_of_all_their_rows() {
     let mut random = Random(3);
-    // Ties with the threshold, which f32 cannot represent exactly, and a first batch without positives.
+    // Some probabilities equal the threshold rounded to f32, which cannot represent 0.3 exactly; the first batch has no positives.
     let mut probabilities = random.f32_values(97, 0.0, 1.0);
     probabilities[..20].fill(f64::from(0.3f32));
     let targets: Vec<bool> = (0..97).map(|row| row >= 10 && random.unit() < 0.2).collect();

@@ -33,7 +33,7 @@ fn a_configuration_is_saved_and_read_back() {
 }
 
 #[test]
-fn invalid_configurations_are_explained() {
+fn an_invalid_configuration_gives_an_error_that_says_why() {
     let message = |config: &ScoreLossConfig| config.try_init().unwrap_err().to_string();
     let config = ScoreLossConfig::new("presicion".into());
     assert!(message(&config).contains("did you mean `precision`?"));
@@ -79,7 +79,7 @@ fn binary_logits_of_any_shape_give_the_same_loss() {
 }
 
 #[test]
-fn the_value_without_autodiff_is_the_same() {
+fn the_loss_is_the_same_without_autodiff() {
     let loss = ScoreLossConfig::new("f1".into()).init();
     let value = |device: &Device| {
         let targets = Tensor::<1, Int>::from_ints([1, 0, 1], device);
@@ -104,7 +104,7 @@ fn probabilities_give_the_same_loss_as_their_logits() {
     let with_certain = Tensor::<1>::from_floats([1.0, 0.0, 0.5, 0.25, 1.0], &device()).require_grad();
     let value = ScoreLossConfig::new("f1".into()).with_from_logits(false).init().forward(with_certain.clone(), targets);
     assert!(gradient(&with_certain, &value).iter().all(|component| component.is_finite()));
-    // TP = 1 + 1/4 + 1, FP = 1/2, P = 3.
+    // In this batch TP = 1 + 1/4 + 1, FP = 1/2 and P = 3.
     assert!((value.into_scalar::<f64>() - (1.0 - 4.5 / (4.5 + 0.5 + 0.75))).abs() < 1e-6);
 }
 
@@ -121,7 +121,7 @@ fn softmax_probabilities_give_the_same_loss_as_their_logits() {
 
 #[test]
 fn f16_logits_are_summed_in_f32() {
-    // f16 cannot count beyond 2048.
+    // f16 cannot represent every integer above 2048.
     let rows = 5000;
     let logits = Tensor::<1>::zeros([rows], (&device(), DType::F16)).require_grad();
     let targets = Tensor::<1, Int>::ones([rows], &device());
@@ -142,14 +142,14 @@ fn a_nan_logit_makes_the_loss_nan() {
 
 #[test]
 #[should_panic(expected = "targets have 2 elements, expected 3")]
-fn targets_of_another_length_panic() {
+fn targets_of_a_different_length_panic() {
     let logits = Tensor::<1>::from_floats([1.0, 2.0, 0.3], &device());
     ScoreLossConfig::new("f1".into()).init().forward(logits, Tensor::<1, Int>::from_ints([1, 0], &device()));
 }
 
 #[test]
 #[should_panic(expected = "weights have 2 elements, expected one for each of the 3 rows")]
-fn weights_of_another_length_panic() {
+fn weights_of_a_different_length_panic() {
     let logits = Tensor::<1>::from_floats([1.0, 2.0, 0.3], &device());
     let weights = Tensor::<1>::from_floats([1.0, 2.0], &device());
     let targets = Tensor::<1, Int>::from_ints([1, 0, 1], &device());

@@ -58,7 +58,7 @@ fn many_priors() -> Result<Vec<PriorRow>, scorewise::Error> {
     ])
 }
 
-/// Thresholds sampled from the prior; every eighth is shifted by 0.07, so that a few lie outside the support.
+/// A panel with thresholds sampled from the prior; every eighth one is shifted by 0.07, so that a few lie outside the support.
 fn panel(title: &str, prior: Prior, count: usize) -> ThresholdPanel {
     let samples = prior.sample(count as u64).take(count).enumerate();
     let shifted = |(row, tau): (usize, f64)| if row % 8 == 0 { (tau + 0.07).min(1.0) } else { tau };

@@ -17,13 +17,13 @@ use crate::ticks::ticks;
 /// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum AxisKind {
-    /// Linear.
+    /// A linear scale.
     Linear,
-    /// Linear, with ticks at integers only.
+    /// A linear scale with ticks at integers only.
     Integer,
-    /// Square root: small values get more space, and 0 is representable.
+    /// A square-root scale: small values get more space than on a linear scale, and unlike on a logarithmic scale 0 has a position.
     SquareRoot,
-    /// Logarithmic.
+    /// A logarithmic scale.
     Log,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Axis<'a> {
 }
 
 impl<'a> Axis<'a> {
-    /// A linear axis. Equal ends are moved apart and ends that are not finite become 0 and 1, so that every figure can be drawn.
+    /// A linear axis. If both ends are equal, they are moved apart; if one is not finite, they become 0 and 1. So every figure can be drawn.
     pub fn new(label: impl Into<Cow<'a, str>>, from: f64, to: f64) -> Self {
         let (from, to) = if from.is_finite() && to.is_finite() { (from, to) } else { (0.0, 1.0) };
         let least_length = 1e-9 * from.abs().max(to.abs());
@@ -55,22 +55,22 @@ impl<'a> Axis<'a> {
         Axis::new(label, 0.0, 1.0)
     }
 
-    /// The same axis with ticks at integers only.
+    /// Returns the axis with ticks at integers only.
     pub fn integers(self) -> Self {
         Axis { kind: AxisKind::Integer, ..self }
     }
 
-    /// The same axis with a square-root scale; `from` must not be negative.
+    /// Returns the axis with a square-root scale; `from` must not be negative.
     pub fn square_root_scale(self) -> Self {
         Axis { kind: AxisKind::SquareRoot, ..self }
     }
 
-    /// The same axis with a logarithmic scale; `from` must be positive.
+    /// Returns the axis with a logarithmic scale; `from` must be positive.
     pub fn log_scale(self) -> Self {
         Axis { kind: AxisKind::Log, ..self }
     }
 
-    /// Position of a value along the axis: 0 at its start, 1 at its end.
+    /// Position of a value along the axis: 0 at the start of the axis, 1 at its end.
     pub fn fraction(&self, value: f64) -> f64 {
         let transformed = |value: f64| match self.kind {
             AxisKind::Linear | AxisKind::Integer => value,
@@ -81,7 +81,7 @@ impl<'a> Axis<'a> {
     }
 }
 
-/// Title and axes of a panel.
+/// The title and the two axes of a panel.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axes<'a> {
     title: &'a str,
@@ -95,42 +95,42 @@ pub(crate) struct Axes<'a> {
 const SPACE_ABOVE: f64 = 36.0;
 /// Space for the tick numbers and the label of the x axis, in pixels.
 const SPACE_BELOW: f64 = 42.0;
-/// Least space for the tick numbers and the label of the y axis, in pixels.
+/// Minimum space for the tick numbers and the label of the y axis, in pixels.
 const SPACE_LEFT: f64 = 58.0;
 /// Space for half of the last tick number of the x axis, in pixels.
 const SPACE_RIGHT: f64 = 16.0;
-/// Space above a panel without a title.
+/// Space above a panel without a title, in pixels.
 const SPACE_ABOVE_WITHOUT_TITLE: f64 = 8.0;
-/// Space below a panel without a label of the x axis.
+/// Space below a panel whose x axis has no label, in pixels.
 const SPACE_BELOW_WITHOUT_LABEL: f64 = 22.0;
-/// Additional space for a label between title and plotting area.
+/// Additional space for a label between the title and the plotting area, in pixels.
 const SPACE_FOR_LABEL: f64 = 8.0;
-/// Length of a tick.
+/// Length of a tick, in pixels.
 const TICK_LENGTH: f64 = 3.5;
-/// Gap between a tick and its number.
+/// Gap between a tick and its number, in pixels.
 const TICK_GAP: f64 = 4.0;
-/// Width of the rotated label of the y axis, including the gap to the tick numbers.
+/// Width of the rotated label of the y axis, including the gap to the tick numbers, in pixels.
 const Y_LABEL_WIDTH: f64 = 18.0;
-/// Least distance between two ticks of the x axis.
+/// Minimum distance between two ticks of the x axis, in pixels.
 const X_TICK_SPACING: f64 = 45.0;
 
 impl<'a> Axes<'a> {
-    /// Axes with a title.
+    /// Creates the axes of a panel with a title.
     pub fn new(title: &'a str, x: Axis<'a>, y: Axis<'a>) -> Self {
         Axes { title, x, y, extra: (0.0, 0.0) }
     }
 
-    /// Axes of a panel that shares the x axis of the panel above it: no title and no label of the x axis.
+    /// Creates the axes of a panel that shares the x axis of the panel above it, so that it has no title and no x label.
     pub fn continued(from: f64, to: f64, y: Axis<'a>) -> Self {
         Axes { title: "", x: Axis::new("", from, to), y, extra: (SPACE_ABOVE_WITHOUT_TITLE - SPACE_ABOVE, 0.0) }
     }
 
-    /// The same axes with space for [`Panel::label_above`] between title and plotting area.
+    /// Returns the axes with space for [`Panel::label_above`] between the title and the plotting area.
     pub fn with_space_for_label(self) -> Self {
         Axes { extra: (SPACE_FOR_LABEL, self.extra.1), ..self }
     }
 
-    /// The same axes with additional space to the right of the plotting area.
+    /// Returns the axes with additional space to the right of the plotting area.
     pub fn with_space_right(self, pixels: f64) -> Self {
         Axes { extra: (self.extra.0, pixels), ..self }
     }
@@ -147,7 +147,8 @@ impl<'a> Axes<'a> {
         SPACE_RIGHT + self.extra.1
     }
 
-    /// Space to the left, which grows with the width of the tick numbers. Always measured at one scale, so that SVG and PNG are alike.
+    /// Space to the left of the plotting area, which depends on the width of the tick numbers. Text is always measured at the same scale, so
+    /// that SVG and PNG have the same layout.
     fn space_left(&self, height: f64) -> f64 {
         let (scale, mut widest) = (PixelScale(10), 0);
         for (_, number) in self.y_ticks(height) {
@@ -156,7 +157,7 @@ impl<'a> Axes<'a> {
         SPACE_LEFT.max((Y_LABEL_WIDTH + f64::from(widest) / scale.factor() + TICK_LENGTH + TICK_GAP).ceil())
     }
 
-    /// The ticks of a y axis of this height: at most seven on a linear axis, so that they do not crowd.
+    /// The ticks of a y axis with this height in pixels. A linear axis has at most seven, so that they are not crowded.
     fn y_ticks(&self, height: f64) -> Vec<(f64, String)> {
         let spacing = match self.y.kind {
             AxisKind::Linear | AxisKind::Integer => (height / 7.5).max(30.0),
@@ -165,7 +166,7 @@ impl<'a> Axes<'a> {
         ticks(&self.y, height, spacing)
     }
 
-    /// The plotting area of a panel in this rectangle.
+    /// The plotting area of a panel that fills this rectangle.
     pub fn frame(&self, rect: Rect) -> Frame {
         let height = rect.height - self.space_above() - self.space_below();
         let left = self.space_left(height);
@@ -179,7 +180,7 @@ impl<'a> Axes<'a> {
         }
     }
 
-    /// Draws title, axes and grid, and returns the plotting area.
+    /// Draws the title, the axes and the grid, and returns the plotting area.
     pub fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<Panel<'a, DB>> {
         let frame = self.frame(rect);
         let panel = Panel::new(area.clone(), frame, (self.x.clone(), self.y.clone()), scale);
@@ -217,7 +218,7 @@ impl<'a> Axes<'a> {
         Ok(panel)
     }
 
-    /// Draws the title, centred over the plotting area, and shifted to the left where it would leave the panel.
+    /// Draws the title, centred over the plotting area. A title that would extend beyond the panel is shifted to the left.
     fn draw_title<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()> {
         let style = text_style(scale, TITLE_SIZE, HPos::Center, VPos::Center);
         let title = truncate_to_width(&style, self.title, scale.units(rect.width - SPACE_RIGHT));

@@ -1,10 +1,10 @@
-//! A bitmap backend that corrects two defects of plotters' own.
+//! A wrapper of plotters' bitmap backend that corrects two of its defects.
 //!
-//! plotters centres text by a box that is not that of the glyphs: with `ab_glyph` the text appears a fifth of a line too high. Here it
-//! is moved down, or sideways when the text is rotated.
+//! plotters centres text by a box that is not the box of the glyphs: with `ab_glyph` the text appears a fifth of a line too high. This backend
+//! moves the text down, or sideways when the text is rotated.
 //!
-//! plotters also draws thick lines with unlimited mitre joins, which produces spikes where a line turns back sharply. Here lines have
-//! round joins, as in the SVG. Everything else is passed on to plotters unchanged.
+//! plotters also draws thick lines with unlimited mitre joins, which produce spikes where a line turns back sharply. This backend draws round
+//! joins, as in the SVG. Everything else is passed on to plotters unchanged.
 
 use plotters::prelude::{BitMapBackend, DrawingBackend};
 use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingErrorKind};
@@ -12,7 +12,7 @@ use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyl
 /// plotters' bitmap backend with corrected text positions and line joins.
 pub(crate) struct Bitmap<'a>(pub BitMapBackend<'a>);
 
-/// Shift as a fraction of the text size, chosen so that digits are centred at the anchor.
+/// Shift of text as a fraction of the text size, chosen so that digits are centred at the anchor.
 const TEXT_SHIFT: f64 = 0.2;
 
 type DrawResult<'a> = Result<(), DrawingErrorKind<<BitMapBackend<'a> as DrawingBackend>::ErrorType>>;
@@ -70,8 +70,8 @@ impl<'a> DrawingBackend for Bitmap<'a> {
     }
 }
 
-/// The corners of a thick line segment. plotters truncates them to integers, which makes diagonal lines a quarter thinner than
-/// horizontal ones; here they are rounded, and for an odd width one side gets the extra unit.
+/// The corners of a thick line segment. plotters truncates their coordinates to integers, which makes diagonal lines a quarter thinner than
+/// horizontal ones. This function rounds them; for an odd width, one side of the segment is one unit thicker than the other.
 fn outline(from: BackendCoord, to: BackendCoord, width: u32) -> [BackendCoord; 4] {
     let along = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
     let scale = f64::from(width) / along.0.hypot(along.1);
@@ -94,7 +94,7 @@ mod tests {
     fn a_line_has_the_same_thickness_in_every_direction() {
         assert_eq!(outline((0, 0), (10, 0), 8), [(0, 4), (10, 4), (10, -4), (0, -4)]);
         assert_eq!(outline((0, 0), (0, 10), 8), [(-4, 0), (-4, 10), (4, 10), (4, 0)]);
-        // 8/√2 = 5.7, rounded to 6.
+        // A width of 8 across a diagonal line is 8/√2 = 5.7 along each axis, rounded to 6.
         assert_eq!(outline((0, 0), (10, 10), 8), [(-3, 3), (7, 13), (13, 7), (3, -3)]);
         assert_eq!(outline((0, 0), (7, 0), 5), [(0, 2), (7, 2), (7, -3), (0, -3)]);
         assert_eq!(outline((0, 0), (0, 7), 5), [(-2, 0), (-2, 7), (3, 7), (3, 0)]);

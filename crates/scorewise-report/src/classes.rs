@@ -1,4 +1,5 @@
-//! Distribution of the predictions of each class: how well the classes are separated, and whether the prior's support lies between them.
+//! Histograms of the predictions of each class, which show how well the classes are separated and whether the support of the prior lies
+//! between them.
 //!
 //! ```text
 //! height of a bin = weight in the bin / (weight of the class · width of the bin)        so that each class has area 1
@@ -17,7 +18,7 @@ use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
-/// The rows whose prediction lies between `low` and `high`.
+/// The rows whose prediction lies in one bin of the histogram.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClassBin {
     /// Lower end of the bin.
@@ -35,17 +36,17 @@ pub struct ClassBin {
 pub struct ClassHistograms {
     /// Title of the figure, such as `Predictions by class`.
     pub title: String,
-    /// Bins that do not overlap, in [0, 1]; bins of zero width are ignored.
+    /// Bins in [0, 1] that do not overlap; bins of zero width are ignored.
     pub bins: Vec<ClassBin>,
-    /// The prior of the threshold in training.
+    /// The prior of the threshold that was used in training.
     pub prior: Option<Prior>,
-    /// The chosen threshold.
+    /// The threshold to mark with a line.
     pub mark: Option<f64>,
     /// Names of the negative and the positive class in the legend.
     pub names: [String; 2],
 }
 
-/// Draws the density of the predictions of each class over the support of the prior.
+/// Draws the density of the predictions of each class, with the support of the prior in the background.
 pub fn figure_classes(classes: ClassHistograms) -> Result<Picture> {
     if (0..2).all(|class| classes.densities(class).is_empty()) {
         return Err(Error::Empty);
@@ -56,7 +57,7 @@ pub fn figure_classes(classes: ClassHistograms) -> Result<Picture> {
 const CLASS_STROKES: [Stroke; 2] = [Stroke::solid(BLUE, 1.75), Stroke::solid(VERMILLION, 1.75)];
 const CLASS_OPACITY: f64 = 0.18;
 const SUPPORT_OPACITY: f64 = 0.22;
-/// Above this density (the mean density is 1) the y axis gets a square-root scale, so that low bins stay visible.
+/// The y axis gets a square-root scale when a density exceeds this value, so that low bins stay visible. The mean density is 1.
 const SQUARE_ROOT_ABOVE: f64 = 8.0;
 const HEADROOM: f64 = 1.05;
 
@@ -82,7 +83,7 @@ impl ClassHistograms {
         (0..2).flat_map(|class| self.densities(class)).map(|(_, _, height)| height).fold(0.0, f64::max)
     }
 
-    /// The support of the prior, or its central 95 % when the support is all of [0, 1], and its name in the legend.
+    /// The support of the prior and its name in the legend. If the support is all of [0, 1], the central 95 % of the prior instead.
     fn support(&self) -> Option<((f64, f64), &'static str)> {
         self.prior.as_ref().map(|prior| match prior.support() {
             (low, high) if low <= 0.0 && high >= 1.0 => {
@@ -93,7 +94,7 @@ impl ClassHistograms {
     }
 }
 
-/// One outline, from the x axis back to the x axis, for each run of adjacent bins that are not empty.
+/// One outline for each run of adjacent bins that are not empty; it starts and ends on the x axis.
 fn outlines(densities: &[(f64, f64, f64)]) -> Vec<Vec<PlotPoint>> {
     let mut outlines: Vec<Vec<PlotPoint>> = Vec::new();
     let mut end = f64::NEG_INFINITY;
@@ -138,7 +139,7 @@ impl SinglePanel for ClassHistograms {
             panel.vertical_band(SKY, SUPPORT_OPACITY, support)?;
         }
         let classes = [0, 1].map(|class| outlines(&self.densities(class)));
-        // Both areas before both lines, because a translucent area would change the colour of a line below it.
+        // Both areas are drawn before both lines, because a translucent area would change the colour of a line below it.
         for (lines, stroke) in classes.iter().zip(CLASS_STROKES) {
             lines.iter().try_for_each(|line| panel.fill(stroke.colour, CLASS_OPACITY, line))?;
         }

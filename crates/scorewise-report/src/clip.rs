@@ -5,8 +5,7 @@
 
 use crate::curve::PlotPoint;
 
-/// The pieces of a line inside the rectangle with these corners (minimum and maximum of x and y). Points that are not finite break
-/// the line.
+/// The pieces of a line inside a rectangle. `corners` are the minimum and the maximum of x and y. Points that are not finite interrupt the line.
 pub(crate) fn clipped_pieces(line: &[PlotPoint], corners: (PlotPoint, PlotPoint)) -> Vec<Vec<PlotPoint>> {
     let mut pieces: Vec<Vec<PlotPoint>> = Vec::new();
     for pair in line.windows(2) {
@@ -19,7 +18,7 @@ pub(crate) fn clipped_pieces(line: &[PlotPoint], corners: (PlotPoint, PlotPoint)
     pieces
 }
 
-/// The part of one segment inside the rectangle; `None` when it lies outside.
+/// The part of a segment that lies inside the rectangle; `None` when the whole segment lies outside.
 fn clipped_segment(
     from: PlotPoint,
     to: PlotPoint,
@@ -51,7 +50,7 @@ fn clipped_segment(
         return None;
     }
     let at = |fraction: f64| (from.0 + fraction * along.0, from.1 + fraction * along.1);
-    // End points inside the rectangle are returned unrounded, so that consecutive segments can be joined.
+    // End points inside the rectangle are returned unchanged, so that consecutive segments meet exactly and can be joined.
     Some((if enter == 0.0 { from } else { at(enter) }, if leave == 1.0 { to } else { at(leave) }))
 }
 

@@ -1,9 +1,9 @@
-//! Escaping of control characters: names of classes, columns and files come from users and may contain terminal escape sequences.
+//! Escapes control characters, because names of classes, columns and files come from users and may contain terminal escape sequences.
 
 use std::borrow::Cow;
 
-/// Escapes every control character except the line feed, and every character that changes the writing direction: `\t`, `\r`,
-/// `\u001b`, `\u202e`. These are JSON's own escapes, so a JSON document keeps its meaning.
+/// Escapes every control character except the line feed, and every character that changes the writing direction: `\t`, `\r`, `\u001b`
+/// and `\u202e`, for example. JSON has the same escapes, so an escaped JSON document keeps its meaning.
 #[must_use]
 pub fn escape_control_characters(text: &str) -> Cow<'_, str> {
     if !text.contains(needs_escape) {

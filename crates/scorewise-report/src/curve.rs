@@ -1,15 +1,15 @@
-//! The density f and the distribution function F of a prior as points of a line.
+//! The density f and the cumulative distribution function F of a prior as points of a line.
 
 use scorewise::Prior;
 
-/// x and y in axis coordinates or drawing units.
+/// A point (x, y), in axis coordinates or in drawing units.
 pub(crate) type PlotPoint = (f64, f64);
 
-/// Number of steps over the central 99.9 % of the probability: enough for a smooth line a few hundred pixels wide.
+/// Number of steps over the central 99.9 % of the probability, enough for a smooth line a few hundred pixels wide.
 const STEPS: usize = 160;
 
-/// Thresholds from 0 to 1 in increasing order, dense where the probability is and sparse elsewhere, so that a narrow prior gets as
-/// many points as a wide one.
+/// Thresholds from 0 to 1 in increasing order. They are dense where most of the probability lies and sparse elsewhere, so that a narrow prior
+/// gets as many points as a wide one.
 fn sample_thresholds(prior: &Prior) -> Vec<f64> {
     let (low, high) = prior.support();
     let (from, to) = (prior.quantile(0.0005), prior.quantile(0.9995));
@@ -28,12 +28,12 @@ fn tail_steps(width: f64) -> usize {
     (width * 100.0).ceil() as usize
 }
 
-/// Points of f, with its jumps at the ends of the support; values may be infinite.
+/// Points of the density f. At an end of the support where f jumps, both values are included; values may be infinite.
 fn density_points(prior: &Prior) -> Vec<PlotPoint> {
     let (low, high) = prior.support();
     let mut points = Vec::new();
     for x in sample_thresholds(prior) {
-        // At an end of the support f jumps to 0; both values are points of the line.
+        // At an end of the support f jumps to 0, so the line contains both values.
         if x == low && low > 0.0 {
             points.push((x, 0.0));
         }
@@ -45,7 +45,7 @@ fn density_points(prior: &Prior) -> Vec<PlotPoint> {
     points
 }
 
-/// The parts of f below `ceiling`, as lines that end where they cross it.
+/// The parts of the density f below `ceiling`, as lines that end where f crosses the ceiling.
 pub(crate) fn density_lines_below(prior: &Prior, ceiling: f64) -> Vec<Vec<PlotPoint>> {
     let mut lines = vec![Vec::new()];
     let mut previous: Option<PlotPoint> = None;
@@ -54,7 +54,7 @@ pub(crate) fn density_lines_below(prior: &Prior, ceiling: f64) -> Vec<Vec<PlotPo
             && (last.1 > ceiling) != (point.1 > ceiling)
         {
             let (inside, outside) = if point.1 > ceiling { (last, point) } else { (point, last) };
-            // Next to an infinite value the line is vertical.
+            // If the value outside is infinite, the line to it is vertical.
             let fraction = if outside.1.is_finite() { (ceiling - inside.1) / (outside.1 - inside.1) } else { 1.0 };
             let border = (inside.0 + fraction * (outside.0 - inside.0), ceiling);
             if point.1 > ceiling {
@@ -73,13 +73,13 @@ pub(crate) fn density_lines_below(prior: &Prior, ceiling: f64) -> Vec<Vec<PlotPo
     lines
 }
 
-/// The polygon under f, truncated at `ceiling`.
+/// The polygon under the density f, truncated at `ceiling`.
 pub(crate) fn area_under_density(prior: &Prior, ceiling: f64) -> Vec<PlotPoint> {
     let truncated = density_points(prior).into_iter().map(|(x, f)| (x, f.min(ceiling)));
     [(0.0, 0.0)].into_iter().chain(truncated).chain([(1.0, 0.0)]).collect()
 }
 
-/// The maximum of f for the y axis. Where f is infinite at 0 or 1, the maximum over [0.01, 0.99].
+/// The maximum of the density f, used as the range of the y axis. If f is infinite at 0 or 1, the maximum over [0.01, 0.99].
 pub(crate) fn peak_density(prior: &Prior) -> f64 {
     let points = density_points(prior);
     let greatest = points.iter().map(|(_, f)| *f).fold(0.0, f64::max);
@@ -91,7 +91,7 @@ pub(crate) fn peak_density(prior: &Prior) -> f64 {
     inner.chain([prior.pdf(0.01), prior.pdf(0.99), 1.0]).fold(0.0, f64::max)
 }
 
-/// Points of F.
+/// Points of the cumulative distribution function F.
 pub(crate) fn cdf_points(prior: &Prior) -> Vec<PlotPoint> {
     sample_thresholds(prior).into_iter().map(|x| (x, prior.cdf(x))).collect()
 }
@@ -118,7 +118,7 @@ mod tests {
         ] {
             let line = cdf_points(&prior(text));
             assert!(line[0].0 == 0.0 && line.last() == Some(&(1.0, 1.0)), "{text}");
-            // Rounding may make F decrease in its last digit.
+            // Rounding errors may make F decrease in its last digit.
             assert!(line.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1 + 1e-12), "{text}");
             let peak = peak_density(&prior(text));
             assert!(peak.is_finite() && peak > 0.0, "{text}");
@@ -143,7 +143,7 @@ mod tests {
         let lines = density_lines_below(&arcsine, 3.0);
         assert_eq!(lines.len(), 1);
         assert!(lines[0][0].1 == 3.0 && lines[0][lines[0].len() - 1].1 == 3.0);
-        // f = 3 at x(1 − x) = 1/9π².
+        // f = 3 where x(1 − x) = 1/(9π²).
         let x = 0.5 - (0.25 - 1.0 / (9.0 * std::f64::consts::PI.powi(2))).sqrt();
         assert!((lines[0][0].0 - x).abs() < 2e-3, "{:?}", lines[0][0]);
     }

@@ -17,18 +17,18 @@ use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 
-/// Net benefit by threshold probability, of a forecast and of the constant forecasts.
+/// Net benefit by threshold probability, for a forecast and for the constant forecasts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DecisionCurve {
     /// Title of the figure, such as `Decision curve`.
     pub title: String,
-    /// Threshold probability and net benefit; usually `forecast`, `always yes`, `always no`.
+    /// One line per forecast, usually `forecast`, `always yes` and `always no`: threshold probability (x) and net benefit (y).
     pub lines: Vec<NamedLine>,
-    /// The chosen threshold.
+    /// The threshold to mark with a vertical line.
     pub mark: Option<f64>,
 }
 
-/// Draws the net benefit. The y axis starts slightly below 0, so strongly negative benefits are clipped.
+/// Draws the net benefit. The y axis starts slightly below 0, and lines are clipped there.
 pub fn figure_decision(curve: DecisionCurve) -> Result<Picture> {
     if curve.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
@@ -36,15 +36,15 @@ pub fn figure_decision(curve: DecisionCurve) -> Result<Picture> {
     Picture::of(curve)
 }
 
-/// Extent of the y axis below 0, as a fraction of the highest net benefit.
+/// How far the y axis extends below 0, as a fraction of the highest net benefit.
 const FOOTROOM: f64 = 0.15;
-/// Extent of the y axis above the highest net benefit, as a fraction of it.
+/// How far the y axis extends above the highest net benefit, as a fraction of that benefit.
 const HEADROOM: f64 = 0.06;
 
 impl SinglePanel for DecisionCurve {
     fn axes(&self) -> Axes<'_> {
         let highest = self.lines.iter().flat_map(NamedLine::defined).map(|(_, y)| y).fold(0.0, f64::max);
-        // The axis needs a length even when no net benefit is positive.
+        // The y axis needs a positive length even when no net benefit is positive.
         let highest = if highest > 0.0 { highest } else { 0.1 };
         let y = Axis::new("net benefit", -FOOTROOM * highest, (1.0 + HEADROOM) * highest);
         Axes::new(&self.title, Axis::unit("threshold probability"), y).with_space_for_label()

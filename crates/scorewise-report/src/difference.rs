@@ -11,7 +11,7 @@ use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
-/// Differences of a score, first forecast minus second.
+/// Differences of a score, first forecast minus second forecast.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Differences {
     /// Title of the figure, such as `network minus climatology`.
@@ -20,13 +20,13 @@ pub struct Differences {
     pub score: String,
     /// One difference per bootstrap replicate.
     pub values: Vec<f64>,
-    /// The difference on the original rows.
+    /// Difference of the scores on the original rows, without resampling.
     pub difference: f64,
-    /// The central 95 % of the differences.
+    /// The 95 % interval of the difference: the central 95 % of `values`.
     pub interval: (f64, f64),
 }
 
-/// Draws a histogram of the differences, the difference with its 95 % interval above it, and a line at 0.
+/// Draws a histogram of the differences, a vertical line at 0, and above the bars the difference on the original rows with its 95 % interval.
 pub fn figure_difference(differences: Differences) -> Result<Picture> {
     if differences.values().is_empty() {
         return Err(Error::Empty);
@@ -39,20 +39,20 @@ const DIFFERENCE_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
 const ZERO_STROKE: Stroke = Stroke::solid(INK, 1.25).dashed(4.0, 3.0);
 /// Height of the highest bar as a fraction of the panel.
 const DATA_HEIGHT: f64 = 0.86;
-/// Height of the whisker as a fraction of the panel.
+/// Height at which the error bar is drawn, as a fraction of the panel.
 const WHISKER_HEIGHT: f64 = 0.93;
-/// Margin on both sides, as a fraction of the range.
+/// Margin on both sides of the x axis, as a fraction of its range.
 const MARGIN: f64 = 0.04;
-/// 0 is included in the x axis only if the differences still take this fraction of it.
+/// The x axis includes 0 only if the differences still cover at least this fraction of the axis.
 const LEAST_FRACTION: f64 = 0.1;
 
 impl Differences {
-    /// The finite differences.
+    /// The differences that are finite.
     fn values(&self) -> Vec<f64> {
         self.values.iter().copied().filter(|value| value.is_finite()).collect()
     }
 
-    /// From the lowest to the highest difference; widened when all are equal.
+    /// Lowest and highest difference, moved apart when they are equal.
     fn span(&self) -> (f64, f64) {
         let values = self.values();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -61,7 +61,7 @@ impl Differences {
         (axis.from, axis.to)
     }
 
-    /// Number of differences in each bar; the last bar includes its upper end.
+    /// Number of differences in each bar. The upper end of a bar belongs to the next bar, except in the last one.
     fn counts(&self) -> Vec<usize> {
         let ((low, high), mut counts) = (self.span(), vec![0; BAR_COUNT]);
         for value in self.values() {
@@ -74,7 +74,7 @@ impl Differences {
         self.counts().into_iter().max().unwrap_or(0) as f64
     }
 
-    /// The range of the x axis: all differences, the interval, and 0 unless it is far away.
+    /// The range of the x axis: all differences, the 95 % interval, and also 0 unless it is far away.
     fn range(&self) -> (f64, f64) {
         let ends = [self.difference, self.interval.0, self.interval.1].into_iter().filter(|end| end.is_finite());
         let (low, high) = ends.fold(self.span(), |(low, high): (f64, f64), end| (low.min(end), high.max(end)));

@@ -1,8 +1,8 @@
-//! The result of a command as data, with everything that its page and its figures need.
+//! The result of a command as data, together with everything that its page and figures need.
 //!
-//! A command fills the document; pages and pictures are made from it. Written as JSON, it is a file from which they can be made again
-//! (`--report results.json`, then `scorewise report results.json`). It holds the confusion matrix at every threshold rather than the
-//! scores, so that every score on a page is computed by the core from the same counts.
+//! A command creates the document; the HTML page and the pictures are made from it. Written as JSON (`--report results.json`), it is a file
+//! from which `scorewise report results.json` can make them again. It holds the confusion matrix at every threshold rather than the scores,
+//! so that every score on a page is computed from the same counts.
 
 use scorewise::{Confusion, Score};
 use serde::de::IgnoredAny;
@@ -12,17 +12,17 @@ use serde_json::Value;
 use crate::evaluation::{ComparisonSummary, Evaluation, ReproductionSummary, TheorySummary, TrainSummary, TuneSummary};
 use crate::number::format_number;
 
-/// The result of one command.
+/// The result of one command, with the data of its page and figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "StoredDocument")]
 pub struct Document {
     /// The version of scorewise that wrote the document.
     pub scorewise: String,
-    /// The command.
+    /// The command that produced the result.
     pub kind: ResultKind,
-    /// Command line, time, seed and data.
+    /// Command line, time, seed and data of the result.
     pub provenance: Provenance,
-    /// The output of the command with `--json`.
+    /// The result itself, which the command prints with `--json`.
     pub result: CommandResult,
     /// Notes for the user, such as warnings about the data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -39,7 +39,7 @@ pub struct Document {
     /// Comparison of two forecasts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<ForecastCurves>,
-    /// Reproduction of an experiment of the paper.
+    /// Reproduction of an experiment of Marchetti et al. (2022).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reproduction: Option<Reproduction>,
 }
@@ -48,45 +48,45 @@ pub struct Document {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResultKind {
-    /// `train`.
+    /// The command `train`.
     Train,
-    /// `score`.
+    /// The command `score`.
     Score,
-    /// `tune`.
+    /// The command `tune`.
     Tune,
-    /// `compare`.
+    /// The command `compare`.
     Compare,
-    /// `theory`.
+    /// The command `theory`.
     Theory,
-    /// `reproduce`.
+    /// The command `reproduce`.
     Reproduce,
 }
 
-/// What a command prints with `--json`.
+/// The result of a command, as printed with `--json`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum CommandResult {
-    /// Of `train`.
+    /// The result of `train`.
     Train(Box<TrainSummary>),
-    /// Of `score`.
+    /// The result of `score`.
     Score(Evaluation),
-    /// Of `tune`.
+    /// The result of `tune`.
     Tune(TuneSummary),
-    /// Of `compare`.
+    /// The result of `compare`.
     Compare(ComparisonSummary),
-    /// Of `theory`.
+    /// The result of `theory`.
     Theory(TheorySummary),
-    /// Of `reproduce`.
+    /// The result of `reproduce`.
     Reproduce(ReproductionSummary),
 }
 
 /// The origin of a result, with what is needed to reproduce it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The command line.
+    /// The command line that produced the result.
     #[serde(default)]
     pub command: String,
-    /// The time in UTC, such as `2026-11-15 21:10:05 UTC`.
+    /// The time in UTC at which the result was produced, such as `2026-11-15 21:10:05 UTC`.
     #[serde(default)]
     pub time: String,
     /// The seed of all random numbers.
@@ -100,24 +100,24 @@ pub struct Provenance {
 /// An input table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DataSource {
-    /// The name that the user gave, usually a path.
+    /// Name of the table as given by the user, usually a path.
     pub name: String,
-    /// Number of rows.
+    /// Number of rows of the table.
     pub rows: usize,
-    /// Hash of all values, as 16 hexadecimal digits.
+    /// Hash of all values of the table, as 16 hexadecimal digits.
     pub fingerprint: String,
 }
 
 /// Evaluation of a forecast over all thresholds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForecastEvaluation {
-    /// Which rows, such as `test rows`.
+    /// Which rows the forecast is evaluated on, such as `test rows`.
     pub part: String,
     /// Names of the negative and the positive class.
     pub classes: [String; 2],
     /// The score by which the forecast is evaluated.
     pub score: String,
-    /// The threshold in use.
+    /// The threshold in use, at which the page starts.
     pub threshold: f64,
     /// How the threshold was chosen, such as `best f1 on the validation rows`.
     pub chosen: String,
@@ -125,20 +125,20 @@ pub struct ForecastEvaluation {
     pub source: String,
     /// Number of rows.
     pub rows: usize,
-    /// Whether the rows have weights; the cells are then sums of weights.
+    /// Whether the rows have weights. If so, the cells of every confusion matrix are sums of weights.
     pub is_weighted: bool,
-    /// The interval of thresholds with the same score as the chosen one: from its start up to but not including its end.
+    /// Start and end of the interval of thresholds with the same score as the threshold in use; the end is excluded.
     pub interval: Option<(f64, f64)>,
-    /// The central 95 % of the best thresholds of bootstrap replicates.
+    /// The central 95 % of the best thresholds over all bootstrap replicates.
     pub spread: Option<(f64, f64)>,
-    /// The prior of the threshold in training.
+    /// The prior of the threshold that was used in training.
     pub prior: Option<String>,
     /// Conditions that a threshold must satisfy, such as `precision >= 0.3`.
     #[serde(default)]
     pub conditions: Vec<String>,
     /// Thresholds in increasing order with their confusion matrices, including the threshold in use and the best one of every score.
     pub points: Vec<ThresholdPoint>,
-    /// Predictions by class in bins of equal width.
+    /// Numbers of positive and negative rows in bins of the predicted probability, all of equal width.
     pub bins: Vec<PredictionBin>,
     /// The best threshold of each score.
     pub optima: Vec<Optimum>,
@@ -154,16 +154,16 @@ pub struct ForecastEvaluation {
     pub average_precision: Option<f64>,
 }
 
-/// A threshold and the confusion matrix there.
+/// A threshold and the confusion matrix at that threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdPoint {
     /// The threshold τ.
     pub threshold: f64,
     /// Lowest threshold with this confusion matrix.
     pub low: f64,
-    /// Upper end of the thresholds with this confusion matrix; excluded.
+    /// Upper end, excluded, of the interval of thresholds with this confusion matrix.
     pub high: f64,
-    /// tn, fp, fn, tp.
+    /// Cells of the confusion matrix: tn, fp, fn, tp.
     pub cells: [f64; 4],
 }
 
@@ -191,30 +191,30 @@ impl ThresholdPoint {
         (digits..=17).map(rounded).find(keeps_matrix).unwrap_or_else(|| self.threshold.to_string())
     }
 
-    /// The confusion matrix.
+    /// The confusion matrix at this threshold.
     #[must_use]
     pub fn confusion(&self) -> Confusion {
         confusion_from_cells(self.cells)
     }
 }
 
-/// The confusion matrix with the cells tn, fp, fn, tp.
+/// Creates a confusion matrix from its cells tn, fp, fn, tp.
 pub(crate) fn confusion_from_cells([tn, fp, fn_, tp]: [f64; 4]) -> Confusion {
     Confusion::new(tn, fp, fn_, tp)
 }
 
-/// Predictions from `low` up to but not including `high`.
+/// The rows whose prediction lies in one interval, from `low` up to but not including `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredictionBin {
-    /// Lower end; included.
+    /// Lower end of the bin; included.
     pub low: f64,
-    /// Upper end; excluded except at 1.
+    /// Upper end of the bin; excluded unless it is 1.
     pub high: f64,
-    /// Mean prediction; `None` for an empty bin.
+    /// Mean prediction of the rows in the bin; `None` for an empty bin.
     pub mean: Option<f64>,
-    /// Total weight of the positive rows.
+    /// Total weight of the positive rows in the bin.
     pub positives: f64,
-    /// Total weight of the negative rows.
+    /// Total weight of the negative rows in the bin.
     pub negatives: f64,
 }
 
@@ -225,29 +225,29 @@ pub struct Optimum {
     pub score: String,
     /// The best threshold τ*.
     pub threshold: f64,
-    /// The score at that threshold.
+    /// The score at the best threshold.
     pub value: f64,
-    /// The interval of thresholds with the same score as the chosen one: from its start up to but not including its end.
+    /// Start and end of the interval of thresholds with the same score as the best one; the end is excluded.
     pub interval: (f64, f64),
 }
 
-/// A 95 % interval of a score.
+/// The 95 % interval of a score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreInterval {
     /// Name of the score.
     pub score: String,
-    /// Lower end.
+    /// Lower end of the 95 % interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the 95 % interval.
     pub high: f64,
 }
 
 /// A reference forecast that needs no model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReferenceForecast {
-    /// Name, such as `always yes`.
+    /// Name of the reference forecast, such as `always yes`.
     pub name: String,
-    /// tn, fp, fn, tp.
+    /// Cells of the confusion matrix of the reference forecast: tn, fp, fn, tp.
     pub cells: [f64; 4],
 }
 
@@ -256,13 +256,13 @@ pub struct ReferenceForecast {
 pub struct TrainingHistory {
     /// The loss, such as `sol of f1`.
     pub loss: String,
-    /// The score that can be computed from the loss; `None` for other losses.
+    /// Name of the score that can be computed from the loss; `None` when the loss is not that of a score.
     pub score: Option<String>,
-    /// One training run per member of the ensemble.
+    /// The training run of every ensemble member.
     pub members: Vec<MemberHistory>,
 }
 
-/// The training run of one member.
+/// The training run of one ensemble member.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberHistory {
     /// Warm-up epochs with cross-entropy.
@@ -270,9 +270,9 @@ pub struct MemberHistory {
     pub warm_up: Vec<EpochRecord>,
     /// Epochs with the main loss.
     pub epochs: Vec<EpochRecord>,
-    /// Index, from 0, of the epoch whose weights were kept; `None` if they are those of the warm-up.
+    /// Index, from 0, of the epoch whose weights were kept; `None` if the weights at the end of the warm-up were kept.
     pub kept: Option<usize>,
-    /// Why the training ended.
+    /// Why the training run ended.
     pub end: String,
     /// Whether the network learnt anything.
     pub success: bool,
@@ -280,7 +280,7 @@ pub struct MemberHistory {
     pub restarts: usize,
 }
 
-/// Values of one epoch.
+/// Losses and coverage of one epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EpochRecord {
     /// Mean training loss over the steps of the epoch.
@@ -307,24 +307,24 @@ pub struct TheoryReport {
     pub score_of_expectation: f64,
     /// The expected score, `E[s]`.
     pub expected_score: f64,
-    /// `E[s] − s(E[CM])`.
+    /// Expected score minus the score of the expected confusion matrix, `E[s] − s(E[CM])`.
     pub jensen_gap: f64,
-    /// Standard deviation of the score.
+    /// Standard deviation of the score under the prior of the threshold.
     pub deviation: f64,
-    /// The optimal threshold of a calibrated forecast.
+    /// Best threshold that a calibrated forecast would have; `None` when there is no such threshold.
     pub calibrated_threshold: Option<f64>,
-    /// The paper's bounds, in corrected form, with the exact values.
+    /// Corrected bounds of Marchetti et al. (2022), each with the exact value.
     pub bounds: Vec<TheoryBound>,
-    /// Distribution function: values of the score in increasing order, each with the probability that the score does not exceed it.
+    /// Distribution function of the score: values in increasing order, each with the probability that the score does not exceed the value.
     pub law: Vec<(f64, f64)>,
 }
 
 /// A bound and the exact value that it bounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TheoryBound {
-    /// The bounded quantity.
+    /// Name of the bounded quantity.
     pub name: String,
-    /// The exact value.
+    /// The exact value of the bounded quantity; `None` when it is not finite.
     pub exact: Option<f64>,
     /// The bound; `None` when it is infinite.
     pub bound: Option<f64>,
@@ -333,83 +333,83 @@ pub struct TheoryBound {
 /// Comparison of two forecasts of the same rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForecastCurves {
-    /// The score by which they are compared.
+    /// Name of the score by which the forecasts are compared.
     pub score: String,
-    /// Names of the forecasts.
+    /// Names of the two forecasts.
     pub names: [String; 2],
-    /// Thresholds of the forecasts.
+    /// Thresholds of the two forecasts.
     pub thresholds: [Option<f64>; 2],
-    /// Areas under the ROC curves.
+    /// Areas under the ROC curves of the two forecasts.
     pub areas: [Option<f64>; 2],
-    /// Confusion matrices over the threshold.
+    /// Confusion matrices of the two forecasts over all thresholds.
     pub points: [Vec<ThresholdPoint>; 2],
-    /// The conclusion in one sentence.
+    /// The conclusion of the comparison in one sentence.
     pub verdict: String,
     /// The score of the first forecast minus that of the second.
     pub difference: Option<f64>,
-    /// 95 % interval of the difference.
+    /// 95 % interval of the difference between the scores.
     pub interval: Option<(f64, f64)>,
-    /// Differences of the bootstrap replicates, in increasing order.
+    /// Differences between the scores in the bootstrap replicates, in increasing order.
     pub differences: Vec<f64>,
 }
 
-/// Reproduction of an experiment of the paper.
+/// Reproduction of an experiment of Marchetti et al. (2022).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reproduction {
-    /// Tables of our results and the paper's.
+    /// Tables with our results and the published ones.
     pub tables: Vec<ResultTable>,
-    /// Remarks on the tables.
+    /// Remarks shown below the tables.
     pub remarks: Vec<String>,
-    /// The priors of Figure 1, one row each.
+    /// The priors drawn in Figure 1, one row of panels for each.
     pub priors: Vec<String>,
-    /// Figure 2, once for each score.
+    /// The data of Figure 2, one figure for each score.
     pub thresholds: Vec<ScoreThresholds>,
 }
 
-/// A table of formatted cells.
+/// A table whose cells are formatted strings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResultTable {
     /// Title of the table.
     pub title: String,
-    /// Column names.
+    /// Names of the columns.
     pub heading: Vec<String>,
-    /// Cells, row by row.
+    /// The rows of the table; each row holds one string per column.
     pub rows: Vec<Vec<String>>,
 }
 
-/// The data of Figure 2 for one score.
+/// The data of Figure 2 of Marchetti et al. (2022) for one score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreThresholds {
     /// Name of the score.
     pub score: String,
-    /// One panel per prior: the prior and the best thresholds of the training runs with it.
+    /// One panel per prior: the prior, and the best thresholds of the training runs with that prior.
     pub panels: Vec<(String, Vec<f64>)>,
 }
 
 impl ForecastEvaluation {
-    /// All scores in the order of the page: the score of the forecast, the common ones, then all others.
+    /// All scores in the order of the page: the score that evaluates the forecast, the common scores, then all others.
     #[must_use]
     pub fn scores(&self) -> Vec<Score> {
         scores_in_display_order(Score::parse(&self.score).ok())
     }
 
-    /// The threshold in use, rounded for display.
+    /// The threshold in use, rounded to a few decimals for display.
     #[must_use]
     pub fn said(&self) -> String {
         self.point().map_or_else(|| format_number(self.threshold), |point| point.said(3))
     }
 
-    /// The point of the threshold in use.
+    /// The threshold in use with its confusion matrix; `None` when it is not among the points.
     #[must_use]
     pub fn point(&self) -> Option<&ThresholdPoint> {
         self.points.iter().find(|point| point.threshold == self.threshold)
     }
 }
 
-/// Common scores, shown before all others.
+/// Names of common scores, which a page shows before all others.
 pub const COMMON_SCORES: [&str; 8] = ["f1", "precision", "recall", "tss", "csi", "hss", "mcc", "accuracy"];
 
-/// All scores without duplicates: `decides`, then the common ones, then all others.
+/// All scores without duplicates: `decides`, then the common scores, then all others.
 #[must_use]
 pub fn scores_in_display_order(decides: Option<Score>) -> Vec<Score> {
     let mut scores: Vec<Score> = Vec::new();
@@ -422,13 +422,13 @@ pub fn scores_in_display_order(decides: Option<Score>) -> Vec<Score> {
     scores
 }
 
-/// The text is not a result that can be read.
+/// Error for a text that is not a result of scorewise, or not one that this version can read.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidDocument(String);
 
 impl Document {
-    /// Reads JSON written by `--report results.json`, or printed with `--json`; the latter has no data for figures.
+    /// Reads the JSON of `--report results.json`, or that of `--json`, which contains no data for figures.
     pub fn read(text: &str) -> Result<Self, InvalidDocument> {
         let value: Value =
             serde_json::from_str(text).map_err(|fault| InvalidDocument(format!("is not valid JSON: {fault}")))?;
@@ -445,7 +445,7 @@ impl Document {
         Ok(Document::new(Provenance { seed, ..Provenance::default() }, result))
     }
 
-    /// A document with a result and no data for figures.
+    /// Creates a document with a result and no data for figures.
     #[must_use]
     pub fn new(provenance: Provenance, result: CommandResult) -> Self {
         Document {
@@ -470,7 +470,7 @@ impl Document {
 }
 
 impl CommandResult {
-    /// Which command the result comes from.
+    /// The command that produced the result.
     #[must_use]
     pub fn kind(&self) -> ResultKind {
         match self {
@@ -483,7 +483,7 @@ impl CommandResult {
         }
     }
 
-    /// The result of a command from its JSON.
+    /// Reads the result of a command from the JSON that `--json` prints.
     fn read(kind: ResultKind, value: Value) -> Result<Self, serde_json::Error> {
         use serde_json::from_value;
         Ok(match kind {
@@ -496,7 +496,7 @@ impl CommandResult {
         })
     }
 
-    /// The seed that the result itself carries.
+    /// The seed stored in the result itself; `None` for results that store no seed.
     fn seed(&self) -> Option<u64> {
         match self {
             CommandResult::Train(result) => Some(result.seed),
@@ -527,7 +527,7 @@ from_results! {
     ReproductionSummary => Reproduce,
 }
 
-/// A document as it is stored: the kind says how its result is to be read.
+/// The stored form of a [`Document`]. `kind` must be read first, because it determines the type of `result`.
 #[derive(Deserialize)]
 struct StoredDocument {
     scorewise: String,
@@ -570,7 +570,7 @@ impl TryFrom<StoredDocument> for Document {
     }
 }
 
-/// Which keys a JSON object has, by which the results of the commands are told apart.
+/// Which keys a JSON object has. The keys show which command the result comes from.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ResultKeys {
@@ -628,7 +628,7 @@ impl ResultKeys {
     }
 }
 
-/// True for any value, `null` included.
+/// Returns true for any value, including `null`; the default is false when the key is absent.
 fn deserialize_presence<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
     IgnoredAny::deserialize(from).map(|_| true)
 }

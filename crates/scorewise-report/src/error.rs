@@ -9,18 +9,18 @@ pub enum Error {
     /// The figure has no panels, or no finite value to draw.
     #[error("there is nothing to draw; give at least one panel with data")]
     Empty,
-    /// A row of the prior figure has no prior.
+    /// A row of the figure of priors has no prior.
     #[error("panel `{panel}` has no prior; give at least one")]
     NoPrior {
-        /// The panel's title.
+        /// Title of the panel.
         panel: String,
     },
-    /// A threshold outside [0, 1], or NaN.
+    /// A threshold lies outside [0, 1] or is NaN.
     #[error("panel `{panel}`, threshold {row}: {value} does not lie in [0, 1]")]
     Threshold {
-        /// The panel's title.
+        /// Title of the panel.
         panel: String,
-        /// Index of the threshold, from 0.
+        /// Index of the threshold in its panel, from 0.
         row: usize,
         /// The invalid value.
         value: f64,

@@ -1,4 +1,4 @@
-//! The figures of a result, the same for the HTML page, for `--plots` and for notebooks.
+//! All figures of a result. The HTML page, `--plots` and notebooks show the same ones.
 
 use scorewise::sweep::Condition;
 use scorewise::{Prior, Score};
@@ -24,33 +24,33 @@ use crate::scores::{ScoreCurves, figure_scores};
 use crate::thresholds::{ThresholdPanel, figure_thresholds};
 use crate::training::{EpochValues, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};
 
-/// A figure of a result, with its texts.
+/// A figure of a result, with its file name, title and caption.
 #[derive(Debug)]
 pub struct ReportFigure {
-    /// File name without extension.
+    /// File name of the figure, without extension.
     pub name: String,
     /// Title of the figure.
     pub title: String,
     /// Caption that explains how to read the figure.
     pub caption: String,
-    /// The mark that follows the threshold on an HTML page.
+    /// The mark of this figure that follows the threshold slider on an HTML page.
     pub moving: MovingMark,
-    /// The drawing.
+    /// The picture itself.
     pub picture: Picture,
 }
 
-/// The mark of a figure that follows the threshold on an HTML page.
+/// A mark that follows the threshold slider on an HTML page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovingMark {
-    /// No mark.
+    /// The figure has no moving mark.
     Still,
-    /// A vertical line at the threshold.
+    /// A vertical line at the current threshold.
     Line,
-    /// A dot whose x and y are the values of these two scores.
+    /// A dot at the current threshold; x and y are the values of the two scores with these names.
     Dot(&'static str, &'static str),
 }
 
-/// All figures of a result, in the order of the page.
+/// All figures of a result, in the order in which the page shows them.
 pub fn figures(document: &Document) -> Result<Vec<ReportFigure>> {
     let mut found = Vec::new();
     if let Some(forecast) = &document.forecast {
@@ -85,13 +85,13 @@ pub fn figures(document: &Document) -> Result<Vec<ReportFigure>> {
     Ok(found)
 }
 
-/// The name of a score, which may be a formula, as part of a file name: everything but letters and digits becomes a dash.
+/// Turns the name of a score, which may be a formula, into part of a file name: everything but letters and digits becomes a dash.
 #[must_use]
 pub fn score_file_name(score: &str) -> String {
     score.chars().map(|character| if character.is_alphanumeric() { character } else { '-' }).collect()
 }
 
-/// The figure of the scores over the threshold; `is_narrow` makes it half as wide.
+/// The figure of scores by threshold; `is_narrow` makes it half as wide.
 pub fn forecast_scores_figure(forecast: &ForecastEvaluation, is_narrow: bool) -> Result<ReportFigure> {
     let scores: Vec<Score> = plotted_scores(forecast);
     let curve =
@@ -117,7 +117,7 @@ pub fn forecast_scores_figure(forecast: &ForecastEvaluation, is_narrow: bool) ->
     })
 }
 
-/// The score of the forecast and a few common scores with the same range.
+/// The scores that are drawn: the one that evaluates the forecast, then f1, precision, recall, tss and csi.
 fn plotted_scores(forecast: &ForecastEvaluation) -> Vec<Score> {
     let all = forecast.scores();
     let is_common = |score: &&Score| ["f1", "precision", "recall", "tss", "csi"].contains(&score.name());
@@ -146,7 +146,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
         Some((found.low, found.high))
     };
     let mut found: Vec<ReportFigure> = none_if_empty(forecast_scores_figure(forecast, false))?.into_iter().collect();
-    // Figures of equal height follow each other, because the page shows them in pairs.
+    // The page shows figures in pairs, so figures of equal height come one after the other.
     found.extend(figure_unless_empty(
         "predictions",
         "Predictions by class",
@@ -220,7 +220,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
     Ok(found)
 }
 
-/// A figure with its texts; `None` when there is nothing to draw, for example without a positive row.
+/// A figure with its title and caption; `None` when there is nothing to draw, for example because no row is positive.
 fn figure_unless_empty(
     name: &str,
     title: &str,
@@ -266,7 +266,7 @@ fn score_by_threshold(points: &[ThresholdPoint], score: &Score) -> Vec<(f64, Opt
     points.iter().flat_map(step).collect()
 }
 
-/// Ranges of thresholds at which a condition is not met.
+/// The ranges of thresholds at which at least one condition is not met.
 pub(crate) fn infeasible_ranges(forecast: &ForecastEvaluation) -> Result<Vec<(f64, f64)>> {
     let mut ranges: Vec<(f64, f64)> = Vec::new();
     let mut is_open = false;
@@ -281,7 +281,7 @@ pub(crate) fn infeasible_ranges(forecast: &ForecastEvaluation) -> Result<Vec<(f6
     Ok(ranges)
 }
 
-/// For each point, whether all conditions are met.
+/// For each threshold of the forecast, whether all conditions are met.
 pub(crate) fn feasible(forecast: &ForecastEvaluation) -> Result<Vec<bool>> {
     let mut conditions = Vec::new();
     for text in &forecast.conditions {
@@ -291,13 +291,13 @@ pub(crate) fn feasible(forecast: &ForecastEvaluation) -> Result<Vec<bool>> {
     Ok(forecast.points.iter().map(holds).collect())
 }
 
-/// At most ten bins for the reliability diagram, each merged from neighbouring bins of the document.
+/// Bins of the reliability diagram, at most ten. Each is merged from adjacent bins of the document.
 fn reliability_bins(bins: &[PredictionBin], is_weighted: bool) -> Vec<ReliabilityBin> {
     let bin = |group: &[PredictionBin]| {
         let positives: f64 = group.iter().map(|bin| bin.positives).sum();
         let weight: f64 = positives + group.iter().map(|bin| bin.negatives).sum::<f64>();
         let sum: f64 = group.iter().filter_map(|bin| Some(bin.mean? * (bin.positives + bin.negatives))).sum();
-        // The Wilson interval needs row counts, which the bins of weighted rows do not hold.
+        // The Wilson interval is computed from counts. Weighted rows have no counts, so their bins get no interval.
         let frequency = positives / weight;
         let (low, high) = if is_weighted { (frequency, frequency) } else { wilson_interval(positives, weight) };
         (weight > 0.0).then(|| ReliabilityBin { mean: sum / weight, frequency, low, high, weight })
@@ -456,7 +456,7 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
     Ok(found)
 }
 
-/// Figure 1 of the paper, for these priors.
+/// Figure 1 of Marchetti et al. (2022), drawn for these priors.
 pub fn paper_figure_1(priors: &[String]) -> Result<Picture> {
     let mut rows = Vec::new();
     for text in priors {
@@ -466,7 +466,7 @@ pub fn paper_figure_1(priors: &[String]) -> Result<Picture> {
     figure_priors(&rows)
 }
 
-/// Figure 2 of the paper: the best thresholds of training runs.
+/// Figure 2 of Marchetti et al. (2022): the best thresholds of training runs, one panel for each prior.
 pub fn paper_figure_2(figure: &ScoreThresholds) -> Result<Picture> {
     let mut panels = Vec::new();
     for (text, thresholds) in &figure.panels {
@@ -476,7 +476,7 @@ pub fn paper_figure_2(figure: &ScoreThresholds) -> Result<Picture> {
     figure_thresholds(&panels)
 }
 
-/// A prior in the paper's notation: `cosine:0.5,0.1` is titled `Raised cosine: μ = 0.5, δ = 0.1`.
+/// Formats a prior in the notation of Marchetti et al. (2022): `cosine:0.5,0.1` becomes `Raised cosine: μ = 0.5, δ = 0.1`.
 fn prior_title(text: &str) -> String {
     match text.strip_prefix("cosine:").and_then(|numbers| numbers.split_once(',')) {
         Some((mu, delta)) => format!("Raised cosine: μ = {mu}, δ = {delta}"),

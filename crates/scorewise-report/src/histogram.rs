@@ -23,7 +23,7 @@ impl DensityHistogram {
         DensityHistogram { counts }
     }
 
-    /// Lower end, upper end and height of every bar that is not empty, from left to right.
+    /// Lower end, upper end and height of every non-empty bar, from left to right.
     pub fn bars(&self) -> impl Iterator<Item = (f64, f64, f64)> + '_ {
         let (bars, total) = (self.counts.len(), self.counts.iter().sum::<usize>());
         let height = move |count: usize| count as f64 * bars as f64 / total as f64;
@@ -31,19 +31,19 @@ impl DensityHistogram {
         counted.map(move |(index, count)| (lower_end(index, bars), lower_end(index + 1, bars), height(*count)))
     }
 
-    /// The height of the highest bar; 0 without values.
+    /// Height of the highest bar; 0 for a histogram without values.
     pub fn peak(&self) -> f64 {
         self.bars().map(|(_, _, height)| height).fold(0.0, f64::max)
     }
 }
 
-/// The lower end of a bar. The division rounds once, so that 3/10 equals the literal 0.3.
+/// The lower end of the bar with this index. The single division rounds only once, so 3/10 equals the literal 0.3.
 fn lower_end(index: usize, bars: usize) -> f64 {
     index as f64 / bars as f64
 }
 
-/// Index of the bar that contains a value. The product may round to the wrong side of an edge (0.29 · 100 is below 29), so the result
-/// is compared with the edges themselves.
+/// Index of the bar that contains a value. The product `value * bars` may round to the wrong side of an edge (0.29 · 100 is below 29), so the
+/// result is checked against the edges.
 fn bar_index(value: f64, bars: usize) -> usize {
     let candidate = ((value * bars as f64) as usize).min(bars - 1);
     if value < lower_end(candidate, bars) {
@@ -55,14 +55,14 @@ fn bar_index(value: f64, bars: usize) -> usize {
     }
 }
 
-/// Number of bars for these values: Scott's bar width 3.49 s n^(−1/3), made one of 0.1, 0.05 or 0.025 so that edges coincide with
-/// ticks and panels can be compared. Values that are all equal get the middle width.
+/// Number of bars for these values. Scott's bar width 3.49 s n^(−1/3) is replaced by one of 0.1, 0.05 and 0.025, so that edges coincide with ticks
+/// and panels can be compared. If all values are equal, the width is 0.05.
 ///
 /// Scott, D. W. (1979). On optimal and data-based histograms. Biometrika 66, 605–610. doi:10.1093/biomet/66.3.605
 pub(crate) fn bar_count_for(values: &[f64]) -> usize {
     let deviation = MeanAndDeviation::of(values).and_then(|spread| spread.deviation).unwrap_or(0.0);
     let width = 3.49 * deviation / (values.len().max(1) as f64).cbrt();
-    // Rounding may give equal values a tiny standard deviation.
+    // Rounding errors may give equal values a tiny standard deviation.
     if width < 1e-12 {
         20
     } else if width >= 0.1 {
@@ -121,7 +121,7 @@ mod tests {
         let plus_minus = |deviation: f64| -> Vec<f64> {
             (0..100).map(|row| 0.5 + deviation * if row % 2 == 0 { 1.0 } else { -1.0 }).collect()
         };
-        // Scott's width for 100 values is 0.752 s.
+        // Scott's width for 100 values with standard deviation s is 0.752 s.
         assert_eq!(bar_count_for(&plus_minus(0.36)), 10);
         assert_eq!(bar_count_for(&plus_minus(0.1)), 20);
         assert_eq!(bar_count_for(&plus_minus(0.05)), 40);

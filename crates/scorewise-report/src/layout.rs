@@ -1,5 +1,5 @@
-//! Arranges panels in rows. When the panels do not fill all rows, the first row is the short one and is centred, as in the paper: the
-//! uniform prior alone on top, the raised cosines in a square below.
+//! Arranges panels in rows. When the panels do not fill all rows, the first row is shorter and centred, as in Figure 2 of Marchetti et al.
+//! (2022): the uniform prior alone in the first row, the raised cosines in a square below.
 
 use crate::picture::Rect;
 
@@ -13,12 +13,12 @@ pub(crate) fn column_count(panels: usize) -> usize {
     }
 }
 
-/// Number of rows.
+/// Number of rows of panels.
 pub(crate) fn row_count(panels: usize) -> usize {
     panels.div_ceil(column_count(panels))
 }
 
-/// Row of every panel, and its column counted in half columns, since a short row is centred.
+/// Row and column of every panel. The column is counted in half columns, because a short row is centred.
 pub(crate) fn grid_positions(panels: usize) -> impl Iterator<Item = (usize, usize)> {
     let columns = column_count(panels);
     let missing = row_count(panels) * columns - panels;
@@ -29,7 +29,7 @@ pub(crate) fn grid_positions(panels: usize) -> impl Iterator<Item = (usize, usiz
     })
 }
 
-/// The rectangle of every panel, for panels of this width and height.
+/// The rectangle of every panel, if all panels have this width and height.
 pub(crate) fn panel_rects(panels: usize, (width, height): (f64, f64)) -> impl Iterator<Item = Rect> {
     grid_positions(panels).map(move |(row, half_column)| Rect {
         left: 0.5 * half_column as f64 * width,
@@ -44,14 +44,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ten_panels_are_one_above_three_rows_of_three() {
+    fn ten_panels_are_arranged_as_one_above_three_rows_of_three() {
         let positions: Vec<_> = grid_positions(10).collect();
         assert_eq!(positions[..4], [(0, 2), (1, 0), (1, 2), (1, 4)]);
         assert_eq!(positions[9], (3, 4));
     }
 
     #[test]
-    fn five_panels_are_two_centred_above_three() {
+    fn five_panels_are_arranged_as_two_centred_above_three() {
         assert_eq!(grid_positions(5).collect::<Vec<_>>(), [(0, 1), (0, 3), (1, 0), (1, 2), (1, 4)]);
     }
 

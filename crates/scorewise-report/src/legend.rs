@@ -1,4 +1,4 @@
-//! Legends below the plotting area: a symbol and a name for each key, centred, in as many rows as needed.
+//! Legends below the plotting area. Each key has a symbol and a name; keys are centred, in as many rows as needed.
 
 use plotters::element::{Circle, Rectangle};
 use plotters::prelude::DrawingBackend;
@@ -19,7 +19,7 @@ pub(crate) enum Mark {
     Line(Stroke),
     /// A filled bar with an outline of the same colour.
     Bar(RGBColor),
-    /// A filled area without an outline, with its opacity.
+    /// A filled area without an outline: colour and opacity.
     Band(RGBColor, f64),
     /// A hatched area.
     Hatch,
@@ -27,13 +27,13 @@ pub(crate) enum Mark {
     Dot(RGBColor),
     /// A line with a dot on it.
     LineAndDot(Stroke),
-    /// An error bar: a mean with its deviation to both sides.
+    /// An error bar.
     Whisker(Stroke),
 }
 
-/// The opacity of histogram bars.
+/// Opacity of histogram bars.
 pub(crate) const BAR_OPACITY: f64 = 0.35;
-/// The radius of a dot in pixels.
+/// Radius of a dot, in pixels.
 pub(crate) const DOT_RADIUS: f64 = 4.5;
 
 const SYMBOL_WIDTH: f64 = 28.0;
@@ -41,7 +41,7 @@ const SYMBOL_GAP: f64 = 7.0;
 const KEY_GAP: f64 = 22.0;
 const ROW_HEIGHT: f64 = 20.0;
 
-/// The keys of a figure and the available width in pixels.
+/// The keys of a legend, and the width available for the legend in pixels.
 pub(crate) struct Legend {
     pub keys: Vec<(Mark, String)>,
     pub width: f64,
@@ -53,8 +53,8 @@ impl Legend {
         self.keys.len().div_ceil(self.keys_per_row()) as f64 * ROW_HEIGHT
     }
 
-    /// The largest number of keys per row that fits, reduced so that all rows have about the same length. Always measured at one
-    /// scale, so that SVG and PNG have the same rows.
+    /// The largest number of keys per row that fits the width, reduced so that all rows have about the same number of keys. Text is always
+    /// measured at the same scale, so that SVG and PNG have the same rows.
     fn keys_per_row(&self) -> usize {
         let scale = PixelScale(10);
         let widths: Vec<i32> = self.keys(scale).map(|(_, _, width)| width).collect();
@@ -63,7 +63,7 @@ impl Legend {
         (1..=widths.len()).rev().map(balanced).find(fits).unwrap_or(1)
     }
 
-    /// The symbol, the name (truncated if necessary) and the width of each key.
+    /// Symbol, name (truncated if necessary) and width of each key.
     fn keys(&self, scale: PixelScale) -> impl Iterator<Item = (Mark, String, i32)> + '_ {
         let style = text_style(scale, LABEL_SIZE, HPos::Left, VPos::Center);
         let symbol = scale.units(SYMBOL_WIDTH + SYMBOL_GAP);
@@ -95,13 +95,13 @@ impl Legend {
     }
 }
 
-/// The width of every column with this number of keys per row.
+/// The width of every column of a legend with `keys_per_row` columns.
 fn column_widths(widths: &[i32], keys_per_row: usize) -> Vec<i32> {
     let widest = |column: usize| widths.iter().skip(column).step_by(keys_per_row).copied().max().unwrap_or(0);
     (0..keys_per_row.min(widths.len())).map(widest).collect()
 }
 
-/// The width of all columns with the gaps between them.
+/// The total width of all columns, including the gaps between them.
 fn total_width(columns: &[i32], scale: PixelScale) -> i32 {
     columns.iter().sum::<i32>() + scale.units(KEY_GAP) * (columns.len() as i32 - 1).max(0)
 }
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn rows_have_about_equal_length() {
         assert_eq!(keys_per_row_and_height(6, 2000.0), (6, ROW_HEIGHT));
-        // A key takes about 100 pixels, so five would fit in a row; three and three look better than five and one.
+        // A key is about 100 pixels wide, so five would fit in a row; but two rows of three look better than a row of five and a row of one.
         assert_eq!(keys_per_row_and_height(6, 510.0), (3, 2.0 * ROW_HEIGHT));
         assert_eq!(keys_per_row_and_height(10, 510.0), (5, 2.0 * ROW_HEIGHT));
     }

@@ -27,24 +27,24 @@
 //! | `document` | a result as data, from which the page and its figures are made |
 //! | `histogram` | normalised histogram of values in [0, 1] |
 //! | `curve`, `clip`, `simplify` | density and distribution function of a prior as points; line clipping and simplification |
-//! | `palette`, `text`, `stroke` | colour-blind safe colours, the embedded font, line styles |
+//! | `palette`, `text`, `stroke` | colours for colour-blind readers, the embedded font, line styles |
 //! | `ticks`, `axes`, `panel` | tick positions, axes with labels, the plotting area between the axes |
 //! | `legend`, `layout`, `single_panel`, `panel_grid` | legends, arrangement of panels in rows, figures with one panel or several |
-//! | `lines` | named lines |
+//! | `lines` | lines with a name in the legend |
 //! | `bitmap`, `picture` | rendering as SVG and PNG |
 //! | `priors`, `thresholds`, `scores`, `classes`, `roc`, `precision_recall`, `performance`, `reliability`, `decision`, `training`, `score_distribution`, `difference` | the figures, one per file |
-//! | `figures` | the list of figures of a result |
+//! | `figures` | all figures of a result |
 //! | `page` | a result as one HTML file |
 //! | `control_characters` | escapes control characters in names that users chose |
 //!
 //! # Fonts
 //!
-//! A machine may have no fonts installed, so the PNG's font is embedded from a crate: DejaVu Sans, which has the Greek letters and
-//! mathematical symbols of the figures. plotters renders it with `ab_glyph`; converting the SVG with resvg would add an SVG parser, a
-//! text shaper and a second rasteriser to the build for the same result. The SVG asks for generic `sans-serif`; its layout uses
-//! DejaVu's text widths, which are wider than those of most fonts.
+//! The machine may have no fonts installed, so the font of the PNG is embedded: DejaVu Sans, which has the Greek letters and mathematical
+//! symbols of the figures. plotters renders it with `ab_glyph`. Converting the SVG with resvg would give the same picture, but would add an
+//! SVG parser, a text shaper and a second rasteriser to the build. The SVG asks for the generic font `sans-serif`. Its layout uses the text
+//! widths of DejaVu Sans, which are larger than those of most fonts, so text fits in other fonts too.
 //!
-//! The font's licence (Bitstream Vera, free to use, embed and sell as part of software) is part of the embedded file.
+//! The licence of the font (Bitstream Vera: free to use, embed and sell as part of software) is contained in the embedded font file.
 
 mod number;
 pub mod document;

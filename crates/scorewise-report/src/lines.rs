@@ -1,4 +1,4 @@
-//! Named lines, which most figures consist of.
+//! Lines with a name in the legend, which most figures consist of.
 
 use plotters::prelude::DrawingBackend;
 
@@ -11,14 +11,14 @@ use crate::stroke::Stroke;
 /// A line and its name in the legend.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamedLine {
-    /// Name in the legend, such as `tss`.
+    /// Name of the line in the legend, such as `tss`.
     pub name: String,
-    /// x and y in drawing order. The line is interrupted where y is `None`.
+    /// Points (x, y) in drawing order. The line is interrupted where y is `None`.
     pub points: Vec<(f64, Option<f64>)>,
 }
 
 impl NamedLine {
-    /// The uninterrupted segments; coordinates that are not finite interrupt the line as well.
+    /// The uninterrupted segments of the line. The line is interrupted where y is `None` and where a coordinate is not finite.
     pub(crate) fn segments(&self) -> Vec<Vec<PlotPoint>> {
         let defined = |(x, y): &(f64, Option<f64>)| y.filter(|y| x.is_finite() && y.is_finite()).map(|y| (*x, y));
         let mut segments = vec![Vec::new()];
@@ -39,12 +39,12 @@ impl NamedLine {
     }
 }
 
-/// Draws the lines in the colours of [`Stroke::for_line`], the first on top.
+/// Draws the lines in the styles of [`Stroke::for_line`]; the first line is drawn last, on top of the others.
 pub(crate) fn draw_lines<DB: DrawingBackend>(lines: &[NamedLine], panel: &Panel<'_, DB>) -> Result<()> {
     for (index, line) in lines.iter().enumerate().rev() {
         for segment in line.segments() {
             match segment[..] {
-                // A single defined value between undefined ones has no length, so it is drawn as a dot.
+                // A single defined point between undefined ones is no line, so it is drawn as a dot.
                 [single] => panel.dot(Stroke::for_line(index).colour, 1.5, single)?,
                 _ => panel.line(Stroke::for_line(index), &segment)?,
             }
@@ -53,7 +53,7 @@ pub(crate) fn draw_lines<DB: DrawingBackend>(lines: &[NamedLine], panel: &Panel<
     Ok(())
 }
 
-/// The legend keys of the lines.
+/// The legend keys of these lines.
 pub(crate) fn line_keys(lines: &[NamedLine]) -> Vec<(Mark, String)> {
     let key = |(index, line): (usize, &NamedLine)| (Mark::Line(Stroke::for_line(index)), line.name.clone());
     lines.iter().enumerate().map(key).collect()

@@ -46,13 +46,14 @@ pub fn format_threshold_range(low: f64, high: f64) -> String {
     format!("{from} {} {to}", if high == 1.0 { "to" } else { "up to but not including" })
 }
 
-/// Formats a number as [`short`] does, and `None` as `undefined`.
+/// Formats a number as [`format_number`] does, and `None` as `undefined`.
 #[must_use]
 pub fn format_optional(value: Option<f64>) -> String {
     value.map_or("undefined".into(), format_number)
 }
 
-/// Formats a number for running text: at most three decimals and no trailing zeros. Absolute values below 0.005 are formatted by [`short`].
+/// Formats a number for running text: at most three decimals and no trailing zeros. Absolute values below 0.005 are formatted by
+/// [`format_number`].
 ///
 /// ```
 /// use scorewise_report::format_rounded;
@@ -68,7 +69,8 @@ pub fn format_rounded(value: f64) -> String {
     if text == "-0" { "0".into() } else { text.into() }
 }
 
-/// Formats a count with thin spaces between groups of three digits. Fractional weights are formatted by [`short`].
+/// Formats a count with thin spaces between groups of three digits. Numbers that are not integers, such as sums of weights, are formatted by
+/// [`format_number`].
 ///
 /// ```
 /// use scorewise_report::format_count;

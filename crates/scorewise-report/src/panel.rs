@@ -24,9 +24,9 @@ pub(crate) struct Panel<'a, DB: DrawingBackend> {
     pub scale: PixelScale,
 }
 
-/// Tolerance of line simplification in pixels, too small to be seen.
+/// Tolerance of line simplification, in pixels; too small to be visible.
 const TOLERANCE: f64 = 0.05;
-/// Half the length of the caps of a whisker, in pixels.
+/// Half the length of the end caps of an error bar, in pixels.
 pub(crate) const CAP_HALF_LENGTH: f64 = 4.0;
 /// Horizontal distance between two hatching lines, in pixels.
 const HATCH_SPACING: f64 = 7.0;
@@ -35,11 +35,11 @@ pub(crate) const HATCH_STROKE: Stroke = Stroke::solid(FRAME, 0.75).with_opacity(
 
 /// Style of the line at the chosen threshold.
 pub(crate) const CHOSEN_STROKE: Stroke = Stroke::solid(INK, 1.5);
-/// Style of reference lines: no skill, or perfect reliability.
+/// Style of reference lines, such as those of no skill or of perfect reliability.
 pub(crate) const REFERENCE_STROKE: Stroke = Stroke::solid(FRAME, 1.25).dashed(5.0, 4.0);
 
 impl<'a, DB: DrawingBackend> Panel<'a, DB> {
-    /// A plotting area with these axes at this position in the figure.
+    /// Creates a plotting area at this position in the figure, with these x and y axes.
     pub fn new(area: Area<DB>, frame: Frame, axes: (Axis<'a>, Axis<'a>), scale: PixelScale) -> Self {
         Panel { area, frame, axes, scale }
     }
@@ -58,13 +58,13 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         ((x.to - x.from) / self.frame.width, (y.to - y.from) / self.frame.height)
     }
 
-    /// The upper left and lower right corner in drawing units.
+    /// The upper left and the lower right corner of the plotting area, in drawing units.
     fn corners(&self) -> (PlotPoint, PlotPoint) {
         let (x, y) = &self.axes;
         (self.to_units((x.from, y.to)), self.to_units((x.to, y.from)))
     }
 
-    /// Draws a line, simplified and clipped.
+    /// Draws a line in axis coordinates, simplified and clipped.
     pub fn line(&self, stroke: Stroke, line: &[PlotPoint]) -> Result<()> {
         let in_units: Vec<PlotPoint> = line.iter().map(|point| self.to_units(*point)).collect();
         self.line_in_units(stroke, &in_units)
@@ -78,7 +78,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a filled polygon; corners outside are moved to the border.
+    /// Draws a filled polygon in axis coordinates; corners outside the plotting area are moved to its border.
     pub fn fill(&self, colour: RGBColor, opacity: f64, corners: &[PlotPoint]) -> Result<()> {
         let (upper_left, lower_right) = self.corners();
         let inside = |(x, y): PlotPoint| (x.clamp(upper_left.0, lower_right.0), y.clamp(upper_left.1, lower_right.1));
@@ -91,7 +91,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a filled rectangle between two corners.
+    /// Draws a filled rectangle between two corners in axis coordinates.
     pub fn filled_rectangle(&self, colour: RGBColor, opacity: f64, (low, high): (PlotPoint, PlotPoint)) -> Result<()> {
         let (upper_left, lower_right) = self.corners();
         let inside = |(x, y): PlotPoint| (x.clamp(upper_left.0, lower_right.0), y.clamp(upper_left.1, lower_right.1));
@@ -101,13 +101,13 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a filled band over the whole height.
+    /// Draws a filled vertical band over the whole height of the plotting area.
     pub fn vertical_band(&self, colour: RGBColor, opacity: f64, (from, to): (f64, f64)) -> Result<()> {
         let y = &self.axes.1;
         self.filled_rectangle(colour, opacity, ((from, y.from), (to, y.to)))
     }
 
-    /// Draws diagonal hatching over the whole height.
+    /// Draws diagonal hatching between two x values, over the whole height of the plotting area.
     pub fn hatch(&self, (from, to): (f64, f64)) -> Result<()> {
         let ((left, top), (right, bottom)) = self.corners();
         let border = |x: f64| self.to_units((x, self.axes.1.from)).0.clamp(left, right);
@@ -124,17 +124,17 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a vertical line over the whole height.
+    /// Draws a vertical line over the whole height of the plotting area.
     pub fn vertical_line(&self, stroke: Stroke, x: f64) -> Result<()> {
         self.line(stroke, &[(x, self.axes.1.from), (x, self.axes.1.to)])
     }
 
-    /// Draws a horizontal line over the whole width.
+    /// Draws a horizontal line over the whole width of the plotting area.
     pub fn horizontal_line(&self, stroke: Stroke, y: f64) -> Result<()> {
         self.line(stroke, &[(self.axes.0.from, y), (self.axes.0.to, y)])
     }
 
-    /// Draws a horizontal error bar; an end outside the axes has no cap.
+    /// Draws a horizontal error bar. An end outside the plotting area has no cap.
     pub fn horizontal_whisker(&self, stroke: Stroke, y: f64, (low, high): (f64, f64)) -> Result<()> {
         self.line(stroke, &[(low, y), (high, y)])?;
         for end in [low, high] {
@@ -145,7 +145,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a vertical error bar; an end outside the axes has no cap.
+    /// Draws a vertical error bar. An end outside the plotting area has no cap.
     pub fn vertical_whisker(&self, stroke: Stroke, x: f64, (low, high): (f64, f64)) -> Result<()> {
         self.line(stroke, &[(x, low), (x, high)])?;
         for end in [low, high] {
@@ -156,10 +156,10 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a dot of this radius in pixels with a white rim; nothing when the point lies outside.
+    /// Draws a dot with a white rim; the radius is in pixels. A point outside the plotting area is not drawn.
     pub fn dot(&self, colour: RGBColor, radius: f64, point: PlotPoint) -> Result<()> {
         let (in_units, ((left, top), (right, bottom))) = (self.to_units(point), self.corners());
-        // Half a unit of slack, because the border itself is rounded.
+        // Half a unit of slack, because the position of the border itself is rounded to whole units.
         let inside = |value: f64, low: f64, high: f64| (low - 0.5..=high + 0.5).contains(&value);
         if inside(in_units.0, left, right) && inside(in_units.1, top, bottom) {
             for (colour, radius) in [(PAPER, radius + 1.25), (colour, radius)] {
@@ -169,7 +169,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws the chosen threshold as a vertical line with its value above.
+    /// Draws a vertical line at the chosen threshold, with the threshold as a number above it.
     pub fn chosen_threshold(&self, threshold: Option<f64>) -> Result<()> {
         let Some(threshold) = threshold.filter(|threshold| threshold.is_finite()) else { return Ok(()) };
         self.vertical_line(CHOSEN_STROKE, threshold)?;
@@ -177,12 +177,12 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         self.label_above(number.trim_end_matches('0').trim_end_matches('.'), threshold)
     }
 
-    /// Draws the chosen threshold as a dot, for panels whose x axis is not the threshold.
+    /// Draws a dot for the chosen threshold, in panels whose x axis is not the threshold.
     pub fn chosen_point(&self, point: Option<PlotPoint>) -> Result<()> {
         point.map_or(Ok(()), |point| self.dot(INK, DOT_RADIUS, point))
     }
 
-    /// Draws a label above the plotting area at this x, shifted where it would stick out sideways; needs
+    /// Draws a label above the plotting area at this x. A label that would extend beyond the panel is shifted sideways. Needs
     /// [`crate::axes::Axes::with_space_for_label`].
     pub fn label_above(&self, label: &str, x: f64) -> Result<()> {
         let style = text_style(self.scale, LABEL_SIZE, HPos::Center, VPos::Center);
@@ -198,7 +198,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         Ok(())
     }
 
-    /// Draws a label centred at a point, shifted by pixels to the right and down.
+    /// Draws a label centred at a point, then shifted to the right and down by this number of pixels.
     pub fn label_near(&self, label: &str, em: f64, point: PlotPoint, (right, down): (f64, f64)) -> Result<()> {
         let style = text_style(self.scale, em, HPos::Center, VPos::Center);
         let (x, y) = self.to_units(point);
@@ -220,7 +220,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
         self.label_near(label, em, point, (0.0, 0.0))
     }
 
-    /// Draws a label in the upper left corner on a white background that hides the grid behind it.
+    /// Draws a label in the upper left corner of the plotting area, on a white background that hides the grid behind it.
     pub fn corner_label(&self, label: &str) -> Result<()> {
         let style = text_style(self.scale, LABEL_SIZE, HPos::Left, VPos::Center);
         let units = |pixels: f64| self.scale.units(pixels);
@@ -233,7 +233,7 @@ impl<'a, DB: DrawingBackend> Panel<'a, DB> {
     }
 }
 
-/// Rounds to whole drawing units.
+/// Rounds a point to whole drawing units.
 fn rounded((x, y): PlotPoint) -> (i32, i32) {
     (x.round() as i32, y.round() as i32)
 }

@@ -9,19 +9,19 @@ use crate::legend::{Legend, Mark};
 use crate::picture::{Area, Frame, PixelScale, Plot, Rect};
 use crate::single_panel::{draw_legend, legend, legend_height};
 
-/// A panel of the grid.
+/// A panel of a [`PanelGrid`].
 pub(crate) trait GridPanel: Send + Sync {
-    /// Title and axes.
+    /// The title and the axes of the panel.
     fn axes(&self) -> Axes<'_>;
-    /// Draws axes and data into this rectangle.
+    /// Draws the axes and the data of the panel into this rectangle.
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, rect: Rect, scale: PixelScale) -> Result<()>;
 }
 
-/// Panels with a common legend.
+/// Panels of the same size with one legend for all of them.
 pub(crate) struct PanelGrid<P> {
     pub panels: Vec<P>,
     pub keys: Vec<(Mark, String)>,
-    /// Width and height of each panel, in pixels.
+    /// Width and height of every panel, in pixels.
     pub size: (f64, f64),
 }
 

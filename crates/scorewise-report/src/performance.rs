@@ -23,12 +23,12 @@ use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 use crate::text::SMALL_LABEL_SIZE;
 
-/// Forecasts as lines over all thresholds, and the chosen threshold as a point.
+/// Lines of forecasts over all thresholds, and the chosen threshold as a point.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Performance {
     /// Title of the figure, such as `Performance diagram`.
     pub title: String,
-    /// Success ratio (precision) and probability of detection (recall).
+    /// One line per forecast: success ratio (precision) as x and probability of detection (recall) as y.
     pub lines: Vec<NamedLine>,
     /// Success ratio and probability of detection at the chosen threshold.
     pub mark: Option<(f64, f64)>,
@@ -36,7 +36,7 @@ pub struct Performance {
     pub whiskers: Option<((f64, f64), (f64, f64))>,
 }
 
-/// Draws the forecasts over lines of equal critical success index and equal frequency bias.
+/// Draws the forecasts, with lines of equal critical success index (CSI) and of equal frequency bias in the background.
 pub fn figure_performance(performance: Performance) -> Result<Picture> {
     if performance.mark.is_none() && performance.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
@@ -48,22 +48,22 @@ const CSI_STROKE: Stroke = Stroke::solid(FRAME, 0.8);
 const BIAS_STROKE: Stroke = Stroke::solid(FRAME, 0.8).dashed(4.0, 3.5);
 const WHISKER_STROKE: Stroke = Stroke::solid(INK, 1.25);
 const LABELLED_BIASES: [f64; 10] = [0.3, 0.5, 0.8, 1.0, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0];
-/// The success ratio at which a line of equal CSI is labelled.
+/// The success ratio at which lines of equal CSI are labelled.
 const CSI_LABEL_AT: f64 = 0.955;
-/// Start of the rays as a fraction of their length, because at the origin they would merge into a blot.
+/// Where the rays of equal bias start, as a fraction of their length. At the origin itself they would merge into a blot.
 const RAY_START: f64 = 0.03;
-/// Space to the right of the plotting area for the labels of the bias.
+/// Space for the labels of the bias, to the right of the plotting area, in pixels.
 const BIAS_LABEL_SPACE: f64 = 14.0;
 
-/// The probability of detection on the line of this CSI.
+/// The probability of detection at which a forecast with this success ratio has this CSI.
 fn detection_probability(csi: f64, success: f64) -> f64 {
     1.0 / (1.0 / csi + 1.0 - 1.0 / success)
 }
 
-/// The line of equal CSI, from the upper border, where SR = CSI, to the right border, where POD = CSI.
+/// The line of equal CSI, from the upper border of the diagram (SR = CSI) to the right border (POD = CSI).
 fn csi_isoline(csi: f64) -> Vec<PlotPoint> {
     let from_csi_to_1 = |step: i32| csi + (1.0 - csi) * (f64::from(step) / 200.0);
-    // Equal steps of SR would leave the steep upper half ragged, so that half has equal steps of POD.
+    // With equal steps of SR, the steep upper half would look ragged, so the upper half has equal steps of POD.
     let upper = (0..200)
         .map(|step| (detection_probability(csi, 1.0 - from_csi_to_1(step) + csi), 1.0 - from_csi_to_1(step) + csi));
     let lower = (0..=200).map(|step| (from_csi_to_1(step), detection_probability(csi, from_csi_to_1(step))));
@@ -73,7 +73,7 @@ fn csi_isoline(csi: f64) -> Vec<PlotPoint> {
 
 fn draw_isolines<DB: DrawingBackend>(panel: &Panel<'_, DB>) -> Result<()> {
     for bias in LABELLED_BIASES {
-        // The ray ends at the upper border, or at the right border for a bias below 1.
+        // The ray of equal bias ends at the upper border, or at the right border if the bias is below 1.
         let end = if bias < 1.0 { (1.0, bias) } else { (1.0 / bias, 1.0) };
         let start = (RAY_START * end.0, RAY_START * end.1);
         panel.line(BIAS_STROKE, &[start, end])?;

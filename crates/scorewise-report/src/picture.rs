@@ -1,8 +1,8 @@
 //! Renders a figure as SVG or PNG with the same drawing code.
 //!
-//! plotters has integer coordinates. At one unit per pixel curves would look ragged, so figures are drawn larger: the SVG at 10 units
-//! per pixel, scaled back by its header, and the PNG at 4 units per pixel, of which blocks of 2 × 2 are averaged for antialiasing. The
-//! PNG therefore has 2 dots per pixel, sharp in print and on high-resolution screens, and declares that density in its header.
+//! plotters has integer coordinates, and at one unit per pixel curves would look ragged. So figures are drawn larger. The SVG is drawn at 10 units
+//! per pixel and scaled back by its header. The PNG is drawn at 4 units per pixel, and every block of 2 × 2 units is averaged for antialiasing.
+//! The PNG therefore has 2 dots per pixel, sharp in print and on high-resolution screens, and declares that density in its header.
 
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, IntoDrawingArea};
@@ -14,7 +14,7 @@ use crate::escape_control_characters;
 use crate::palette::PAPER;
 use crate::text::register_embedded_font;
 
-/// A figure with validated data. It is rendered on demand, since a page needs no PNG and the PNG takes the most time.
+/// A figure with validated data. It is rendered only when asked for, because PNG rendering is slow and a page needs no PNG.
 pub struct Picture {
     figure: Box<dyn ErasedPlot>,
 }
@@ -22,7 +22,7 @@ pub struct Picture {
 impl Picture {
     /// Wraps a figure whose data have been validated.
     pub(crate) fn of(figure: impl Plot + 'static) -> Result<Self> {
-        // The size of a legend, and so of the picture, depends on the font.
+        // The size of the legend, and with it the size of the picture, depends on the font.
         register_embedded_font()?;
         Ok(Picture { figure: Box::new(figure) })
     }
@@ -32,7 +32,7 @@ impl Picture {
         self.figure.svg()
     }
 
-    /// The PNG file, with two dots per pixel of the SVG.
+    /// The bytes of the PNG file, which has two dots per pixel of the SVG.
     pub fn png(&self) -> Result<Vec<u8>> {
         self.figure.png()
     }
@@ -42,7 +42,7 @@ impl Picture {
         self.figure.size()
     }
 
-    /// The plotting area of each panel, so that a page can draw moving marks over it.
+    /// The plotting area of each panel, over which a page can draw moving marks.
     pub fn frames(&self) -> Vec<Frame> {
         self.figure.frames()
     }
@@ -59,17 +59,17 @@ impl std::fmt::Debug for Picture {
 /// One pixel is 10 units of the SVG's `viewBox`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
-    /// Distance from the left edge of the picture to the y axis.
+    /// Distance from the left edge of the picture to the y axis, in pixels.
     pub left: f64,
-    /// Distance from the top of the picture to the upper end of the y axis.
+    /// Distance from the top of the picture to the upper end of the y axis, in pixels.
     pub top: f64,
-    /// Length of the x axis.
+    /// Length of the x axis, in pixels.
     pub width: f64,
-    /// Length of the y axis.
+    /// Length of the y axis, in pixels.
     pub height: f64,
     /// Values at the left and right end of the x axis.
     pub x: (f64, f64),
-    /// Values at the lower and upper end of the y axis. The label of the axis says when it is not linear.
+    /// Values at the lower and upper end of the y axis. If the axis is not linear, its label says so.
     pub y: (f64, f64),
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Rect {
 }
 
 impl Rect {
-    /// The drawing area of this rectangle.
+    /// The part of a drawing area that this rectangle covers.
     pub fn on<DB: DrawingBackend>(self, area: &Area<DB>, scale: PixelScale) -> Area<DB> {
         let units = |pixels: f64| scale.units(pixels).max(0);
         area.clone().shrink((units(self.left), units(self.top)), (units(self.width), units(self.height)))
@@ -95,7 +95,7 @@ impl Rect {
 pub(crate) struct PixelScale(pub u32);
 
 impl PixelScale {
-    /// Drawing units per pixel, as `f64`.
+    /// Number of drawing units per pixel, as `f64`.
     pub fn factor(self) -> f64 {
         f64::from(self.0)
     }
@@ -105,29 +105,29 @@ impl PixelScale {
         (pixels * self.factor()).round() as i32
     }
 
-    /// Converts a line width to drawing units, at least one.
+    /// Converts a line width in pixels to drawing units; the result is at least 1.
     pub fn stroke(self, pixels: f64) -> u32 {
         self.units(pixels).max(1).unsigned_abs()
     }
 }
 
-/// A drawing area without a coordinate system of its own.
+/// A plotters drawing area in drawing units, without a coordinate system of its own.
 pub(crate) type Area<DB> = DrawingArea<DB, Shift>;
 
 /// A figure that can be drawn on any plotters backend.
 pub(crate) trait Plot: Send + Sync {
-    /// Width and height in pixels.
+    /// Width and height of the figure, in pixels.
     fn size(&self) -> (u32, u32);
-    /// The plotting area of each panel.
+    /// The plotting area of each panel of the figure.
     fn frames(&self) -> Vec<Frame>;
-    /// Draws on a white area of this size.
+    /// Draws the figure on a white area of the figure's size.
     fn draw<DB: DrawingBackend>(&self, area: &Area<DB>, scale: PixelScale) -> Result<()>;
 }
 
 const SVG_SCALE: PixelScale = PixelScale(10);
 const PNG_SCALE: PixelScale = PixelScale(4);
 const DOTS_PER_PIXEL: u32 = 2;
-/// At 96 pixels per inch.
+/// Density of the PNG in dots per metre, if there are 96 pixels per inch.
 const DOTS_PER_METRE: u32 = (96.0 * DOTS_PER_PIXEL as f64 / 0.0254) as u32;
 
 /// The object-safe form of [`Plot`], whose `draw` is generic over the backend.
@@ -170,9 +170,9 @@ fn svg(figure: &impl Plot) -> Result<String> {
     if !text.starts_with(&drawn_size) {
         return Err(Error::Drawing("the SVG does not start with its size".into()));
     }
-    // Names may contain control characters, which are not allowed in XML.
+    // Names given by users may contain control characters, which are not allowed in XML.
     let text = escape_control_characters(&text);
-    // Round joins, because mitre joins would make spikes where a line turns back sharply.
+    // Lines have round joins, because mitre joins would produce spikes where a line turns back sharply.
     Ok(text.replacen(&drawn_size, &format!("<svg width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\""), 1))
 }
 
@@ -192,7 +192,7 @@ fn png(figure: &impl Plot) -> Result<Vec<u8>> {
         yppu: DOTS_PER_METRE,
         unit: png::Unit::Meter,
     }));
-    // This mark lets later commands recognise the file as their own output, which they may overwrite.
+    // This mark lets later commands recognise the file as an output of scorewise, which they may overwrite.
     encoder.add_text_chunk("Software".into(), "scorewise".into())?;
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&dots)?;
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn downsampling_averages_each_block() {
-        // Two blocks of 2 × 2 dots side by side: red is 0, 100, 50, 51 in the first and 255 in the second; green is 0, blue 255.
+        // Two blocks of 2 × 2 dots side by side. Red is 0, 100, 50, 51 in the first block and 255 in the second; green is 0 and blue 255 everywhere.
         let dot = |red: u8| [red, 0, 255];
         let fine: Vec<u8> = [0, 100, 255, 255, 50, 51, 255, 255].into_iter().flat_map(dot).collect();
         assert_eq!(mean_of_blocks(&fine, 4, 2), [50, 0, 255, 255, 0, 255]);

@@ -19,7 +19,7 @@ use crate::single_panel::{SQUARE_PANEL, SinglePanel};
 pub struct PrecisionRecall {
     /// Title of the figure, such as `Precision and recall`.
     pub title: String,
-    /// Recall tp/(tp + fn) and precision tp/(tp + fp), which is undefined when no row is predicted positive.
+    /// One line per forecast: recall tp/(tp + fn) as x, precision tp/(tp + fp) as y. Precision is undefined when no row is predicted positive.
     pub lines: Vec<NamedLine>,
     /// The fraction of positive rows, which is the precision of a forecast without skill.
     pub base_rate: Option<f64>,
@@ -27,7 +27,7 @@ pub struct PrecisionRecall {
     pub mark: Option<(f64, f64)>,
 }
 
-/// Draws the curves and a horizontal line at the base rate.
+/// Draws the precision-recall curves and a horizontal line at the base rate.
 pub fn figure_precision_recall(curves: PrecisionRecall) -> Result<Picture> {
     if curves.mark.is_none() && curves.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);

@@ -13,22 +13,22 @@ use crate::stroke::Stroke;
 /// A prior and its name in the legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedPrior {
-    /// Name in the legend, such as `μ = 0.5, δ = 0.2`.
+    /// Name of the prior in the legend, such as `μ = 0.5, δ = 0.2`.
     pub name: String,
     /// The prior.
     pub prior: Prior,
 }
 
-/// One row of the figure: priors drawn in the same panels.
+/// One row of the figure: priors that are drawn into the same two panels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriorRow {
     /// Title of the row, such as `Raised cosine`.
     pub title: String,
-    /// At least one; a legend is drawn for two or more.
+    /// The priors of the row, at least one. A legend is drawn when there are two or more.
     pub priors: Vec<NamedPrior>,
 }
 
-/// Draws f on the left and F on the right, one row of panels for each of `rows`.
+/// Draws one row of panels for each of `rows`: the densities on the left, the distribution functions on the right.
 pub fn figure_priors(rows: &[PriorRow]) -> Result<Picture> {
     if rows.is_empty() {
         return Err(Error::Empty);
@@ -46,7 +46,7 @@ struct PriorFigure {
 const WIDTH: f64 = 840.0;
 const PANEL_HEIGHT: f64 = 260.0;
 const MARGIN: f64 = 8.0;
-/// Extent of the y axis above the highest value, as a fraction of it.
+/// How far the y axis extends above the highest value, as a fraction of that value.
 const HEADROOM: f64 = 0.08;
 
 impl Plot for PriorFigure {
@@ -76,7 +76,7 @@ impl Plot for PriorFigure {
 }
 
 impl PriorFigure {
-    /// The rectangles of the two panels of each row.
+    /// The rectangles of the left and the right panel of each row.
     fn row_rects(&self) -> Vec<[Rect; 2]> {
         let (width, mut top) = (0.5 * WIDTH, MARGIN);
         let mut row_rects = Vec::new();

@@ -1,4 +1,4 @@
-//! Reliability diagram: observed frequency against forecast probability, with the weight of each bin below.
+//! Reliability diagram: observed frequency against forecast probability, with the number of rows in each bin below.
 //!
 //! Bröcker, J., Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather and Forecasting 22, 651–661.
 //! doi:10.1175/WAF993.1
@@ -14,18 +14,18 @@ use crate::picture::{Area, Frame, Picture, PixelScale, Plot, Rect};
 use crate::single_panel::{SQUARE_PANEL, draw_legend, legend, legend_height};
 use crate::stroke::Stroke;
 
-/// Rows with similar forecast probabilities.
+/// A bin of rows with similar forecast probabilities.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReliabilityBin {
-    /// Mean forecast probability.
+    /// Mean forecast probability of the rows in the bin.
     pub mean: f64,
-    /// Fraction of positive rows.
+    /// Fraction of positive rows in the bin.
     pub frequency: f64,
-    /// Lower end of the 95 % interval of the frequency.
+    /// Lower end of the 95 % interval of the fraction of positive rows.
     pub low: f64,
-    /// Upper end of the 95 % interval of the frequency.
+    /// Upper end of the 95 % interval of the fraction of positive rows.
     pub high: f64,
-    /// Number of rows, or their total weight.
+    /// Number of rows in the bin, or their total weight.
     pub weight: f64,
 }
 
@@ -40,7 +40,7 @@ pub struct Reliability {
     pub base_rate: f64,
 }
 
-/// Draws observed frequencies with their intervals, the diagonal of a perfectly reliable forecast, and the weights below.
+/// Draws the observed frequencies with their intervals, the diagonal of a perfectly reliable forecast, and below them the weights of the bins.
 pub fn figure_reliability(reliability: Reliability) -> Result<Picture> {
     if reliability.bins().is_empty() {
         return Err(Error::Empty);
@@ -53,7 +53,7 @@ const INTERVAL_STROKE: Stroke = Stroke::solid(BLUE, 1.25);
 const BASE_RATE_STROKE: Stroke = Stroke::solid(FRAME, 0.9).dashed(2.0, 3.0);
 const UPPER_PANEL: Rect = Rect { left: 0.0, top: 0.0, width: SQUARE_PANEL.0, height: SQUARE_PANEL.1 };
 const LOWER_PANEL: Rect = Rect { left: 0.0, top: SQUARE_PANEL.1 + 2.0, width: SQUARE_PANEL.0, height: 110.0 };
-/// Half the width of a bar, in units of the x axis.
+/// Half the width of a bar, in the units of the x axis.
 const HALF_BAR: f64 = 0.012;
 
 impl Reliability {
@@ -73,7 +73,7 @@ impl Reliability {
         let weights: Vec<f64> = self.bins().iter().map(|bin| bin.weight).filter(|weight| weight.is_finite()).collect();
         let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let most = weights.iter().copied().fold(0.0, f64::max);
-        // The axis starts at half of the smallest weight, so that its bar is visible.
+        // The axis starts at half of the smallest weight, so that the bar of the smallest weight is visible, too.
         Axes::continued(0.0, 1.0, Axis::new("weight (log)", 0.5 * least, 1.5 * most).log_scale())
     }
 

@@ -19,15 +19,15 @@ use crate::single_panel::{SQUARE_PANEL, SinglePanel};
 pub struct Roc {
     /// Title of the figure, such as `Receiver operating characteristic`.
     pub title: String,
-    /// False-alarm rate fp/(fp + tn) and recall tp/(tp + fn).
+    /// One line per forecast: false-alarm rate fp/(fp + tn) as x and recall tp/(tp + fn) as y.
     pub lines: Vec<NamedLine>,
-    /// The area under each line, in the same order; `None` to omit it from the legend.
+    /// Area under the curve of each forecast, in the order of `lines`; `None` to omit the area from the legend.
     pub areas: Vec<Option<f64>>,
     /// False-alarm rate and recall at the chosen threshold.
     pub mark: Option<(f64, f64)>,
 }
 
-/// Draws the curves and the diagonal of a forecast without skill.
+/// Draws the ROC curves and the diagonal of a forecast without skill.
 pub fn figure_roc(roc: Roc) -> Result<Picture> {
     if roc.mark.is_none() && roc.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);

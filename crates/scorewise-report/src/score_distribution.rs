@@ -1,4 +1,4 @@
-//! The distribution of a score under a random threshold, with its mean and the value that the loss maximises.
+//! The distribution of a score under a random threshold, with the mean of the score and the value that training maximises.
 //!
 //! ```text
 //! F(x) = P(s(CM(τ)) ≤ x)        E[s(CM(τ))]: the mean score        s(E[CM(τ)]): what the loss maximises
@@ -16,7 +16,7 @@ use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 use crate::stroke::Stroke;
 
-/// The distribution of a score under the prior of its threshold.
+/// The distribution of a score when the threshold is drawn from its prior.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoreDistributionFigure {
     /// Title of the figure, such as `The score under a random threshold`.
@@ -31,7 +31,7 @@ pub struct ScoreDistributionFigure {
     pub score_of_expectation: f64,
 }
 
-/// Draws the distribution function as a step function, and both values as vertical lines.
+/// Draws the distribution function as a step function; the expected score and the score of the expectation are vertical lines.
 pub fn figure_score_distribution(distribution: ScoreDistributionFigure) -> Result<Picture> {
     if distribution.steps().is_empty() {
         return Err(Error::Empty);
@@ -42,11 +42,11 @@ pub fn figure_score_distribution(distribution: ScoreDistributionFigure) -> Resul
 const DISTRIBUTION_STROKE: Stroke = Stroke::solid(BLUE, 2.0);
 const EXPECTED_SCORE_STROKE: Stroke = Stroke::solid(VERMILLION, 1.75).dashed(7.0, 4.0);
 const SCORE_OF_EXPECTATION_STROKE: Stroke = Stroke::solid(GREEN, 1.75).dashed(2.0, 2.5);
-/// Margin on both sides, as a fraction of the range of the score.
+/// Margin on both sides of the x axis, as a fraction of the range of the score.
 const MARGIN: f64 = 0.05;
 
 impl ScoreDistributionFigure {
-    /// The finite steps in increasing order.
+    /// The points of the distribution function with finite coordinates, in increasing order.
     fn steps(&self) -> Vec<PlotPoint> {
         let mut steps: Vec<PlotPoint> =
             self.steps.iter().copied().filter(|(x, p)| x.is_finite() && p.is_finite()).collect();
@@ -63,7 +63,7 @@ impl ScoreDistributionFigure {
         (low - margin, high + margin)
     }
 
-    /// The step function from the left to the right end of the axis.
+    /// The distribution function as a line, from the left to the right end of the x axis.
     fn step_line(&self) -> Vec<PlotPoint> {
         let axis = self.axes().x;
         let mut line = vec![(axis.from, 0.0)];

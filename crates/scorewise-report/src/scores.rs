@@ -1,4 +1,4 @@
-//! Scores by threshold, with the best threshold, its uncertainty and the prior used in training.
+//! Scores by threshold, with the chosen threshold, its uncertainty and the prior used in training.
 
 use plotters::prelude::DrawingBackend;
 use scorewise::Prior;
@@ -13,28 +13,28 @@ use crate::panel::{CHOSEN_STROKE, Panel};
 use crate::picture::Picture;
 use crate::single_panel::SinglePanel;
 
-/// Scores over the threshold, and the chosen threshold with its uncertainty.
+/// Scores by threshold, and the chosen threshold with its uncertainty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoreCurves {
     /// Title of the figure, such as `Scores by threshold`.
     pub title: String,
-    /// Threshold and score; consecutive points are connected by straight lines.
+    /// One line per score: threshold as x and score as y. Consecutive points are connected by straight lines.
     pub lines: Vec<NamedLine>,
-    /// The prior of the threshold in training.
+    /// The prior of the threshold that was used in training.
     pub prior: Option<Prior>,
-    /// The chosen threshold.
+    /// The chosen threshold, marked with a vertical line.
     pub mark: Option<f64>,
-    /// Thresholds with the same score as the chosen one.
+    /// The interval of thresholds with the same score as the chosen one.
     pub interval: Option<(f64, f64)>,
     /// The central 95 % of the best thresholds of bootstrap replicates.
     pub spread: Option<(f64, f64)>,
-    /// Ranges of thresholds at which a condition is not met.
+    /// The ranges of thresholds at which at least one condition is not met.
     pub infeasible: Vec<(f64, f64)>,
     /// Draws the figure half as wide, so that its text stays legible on a phone or in one column of a paper.
     pub is_narrow: bool,
 }
 
-/// Draws scores over the threshold. The y axis covers at least [0, 1] and starts at −1 or above; values outside are clipped.
+/// Draws scores by threshold. The y axis covers at least [0, 1] and starts at −1 or above; values outside the axis are clipped.
 pub fn figure_scores(curves: ScoreCurves) -> Result<Picture> {
     if curves.lines.iter().all(|line| line.segments().is_empty()) {
         return Err(Error::Empty);
@@ -42,13 +42,13 @@ pub fn figure_scores(curves: ScoreCurves) -> Result<Picture> {
     Picture::of(curves)
 }
 
-/// Height of the prior's maximum as a fraction of the panel.
+/// Height of the prior's maximum, as a fraction of the panel.
 const PRIOR_HEIGHT: f64 = 0.25;
 const PRIOR_OPACITY: f64 = 0.35;
 const SPREAD_OPACITY: f64 = 0.2;
 const INTERVAL_OPACITY: f64 = 0.35;
-/// Some scores grow without bound towards the ends. If the maximum exceeds the 95th percentile by this factor, the axis ends at the
-/// 95th percentile.
+/// Some scores grow without bound as the threshold approaches 0 or 1. If the maximum exceeds the 95th percentile of the values by this factor,
+/// the y axis ends at the 95th percentile.
 const OUTLIER_FACTOR: f64 = 4.0;
 
 impl ScoreCurves {

@@ -1,19 +1,19 @@
-//! Removes points that a line does not need.
+//! Simplifies lines by removing points that are not needed.
 //!
-//! plotters rounds every point to integer units, which makes lines of many close points look ragged; long segments hide this. Fewer
-//! points also make a smaller SVG.
+//! plotters rounds every point to integer units, which makes lines with many close points look ragged; with fewer points and longer segments
+//! the rounding is not visible. The SVG also becomes smaller.
 //!
 //! Douglas, D. H., Peucker, T. K. (1973). Algorithms for the reduction of the number of points required to represent a
 //! digitized line or its caricature. Cartographica 10, 112–122. doi:10.3138/FM57-6770-U75U-7727
 
 use crate::curve::PlotPoint;
 
-/// The line without the points that lie within `tolerance` of the remaining ones.
+/// Removes every point that lies within `tolerance` of the simplified line.
 pub(crate) fn simplified(line: &[PlotPoint], tolerance: f64) -> Vec<PlotPoint> {
     let Some(last) = line.len().checked_sub(1) else { return Vec::new() };
     let mut kept = vec![false; line.len()];
     (kept[0], kept[last]) = (true, true);
-    // An explicit stack, because recursion could be as deep as the line has points.
+    // The stack is explicit, because a recursion could become as deep as the number of points.
     let mut segments = vec![(0, last)];
     while let Some((from, to)) = segments.pop() {
         let farthest = (from + 1..to)

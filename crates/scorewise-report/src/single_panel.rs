@@ -15,30 +15,30 @@ pub(crate) trait SinglePanel: Send + Sync {
         (460.0, 380.0)
     }
 
-    /// Title and axes.
+    /// The title and the axes of the panel.
     fn axes(&self) -> Axes<'_>;
-    /// The keys of the legend.
+    /// The symbols and names of the legend.
     fn keys(&self) -> Vec<(Mark, String)>;
-    /// Draws the data into the plotting area.
+    /// Draws the data of the figure into the plotting area.
     fn draw_data<DB: DrawingBackend>(&self, panel: &Panel<'_, DB>) -> Result<()>;
 }
 
-/// Size of a panel whose plotting area is square.
+/// Width and height of a panel whose plotting area is square, in pixels.
 pub(crate) const SQUARE_PANEL: (f64, f64) = (424.0, 428.0);
 
 const MARGIN: f64 = 8.0;
 
-/// The legend of a figure of this width.
+/// The legend of a figure with this width.
 pub(crate) fn legend(keys: Vec<(Mark, String)>, width: f64) -> Legend {
     Legend { keys, width: width - 2.0 * MARGIN }
 }
 
-/// The height that a legend takes, including its margins.
+/// The height of a legend including its margins, in pixels.
 pub(crate) fn legend_height(legend: &Legend) -> f64 {
     if legend.keys.is_empty() { MARGIN } else { legend.height() + 2.0 * MARGIN }
 }
 
-/// Draws a legend with its upper margin at `top`.
+/// Draws a legend; its upper margin starts at `top`.
 pub(crate) fn draw_legend<DB: DrawingBackend>(
     legend: &Legend,
     area: &Area<DB>,

@@ -12,31 +12,31 @@ use crate::picture::{Area, PixelScale};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stroke {
     pub colour: RGBColor,
-    /// In pixels.
+    /// Width of the line, in pixels.
     pub width: f64,
-    /// Lengths of dash and gap in pixels; `None` for a solid line.
+    /// Lengths of a dash and of a gap, in pixels; `None` for a solid line.
     pub dash: Option<(f64, f64)>,
-    /// Opacity from 0 to 1; below 1 only for straight lines, since overlapping joins would show.
+    /// Opacity from 0 to 1. Use values below 1 for straight lines only, because the overlaps at joins would be visible.
     pub opacity: f64,
 }
 
 impl Stroke {
-    /// An opaque solid line; the width is in pixels.
+    /// A solid, opaque line with this width in pixels.
     pub const fn solid(colour: RGBColor, width: f64) -> Self {
         Stroke { colour, width, dash: None, opacity: 1.0 }
     }
 
-    /// The same line, dashed.
+    /// Returns the style with dashes; the lengths of dash and gap are in pixels.
     pub const fn dashed(self, dash: f64, gap: f64) -> Self {
         Stroke { dash: Some((dash, gap)), ..self }
     }
 
-    /// The same line with this opacity.
+    /// Returns the style with this opacity.
     pub const fn with_opacity(self, opacity: f64) -> Self {
         Stroke { opacity, ..self }
     }
 
-    /// The style of the line with this index, from 0: seven colours solid, then dashed, then dotted.
+    /// The style of the line with this index, from 0. The first seven lines are solid, the next seven dashed, all others dotted.
     pub fn for_line(index: usize) -> Self {
         let solid = Stroke::solid(LINES[index % LINES.len()], 2.0);
         match index / LINES.len() {

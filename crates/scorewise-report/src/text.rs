@@ -11,16 +11,16 @@ use crate::picture::PixelScale;
 
 /// Text size of tick numbers, axis labels and legends, in pixels.
 pub(crate) const LABEL_SIZE: f64 = 12.0;
-/// Text size of numbers inside the plotting area.
+/// Text size of numbers inside the plotting area, in pixels.
 pub(crate) const SMALL_LABEL_SIZE: f64 = 10.5;
-/// Text size of titles.
+/// Text size of titles, in pixels.
 pub(crate) const TITLE_SIZE: f64 = 13.5;
 
-/// plotters measures text by line height: 1.24 line heights are 1 em in the SVG, and a little more in the PNG.
+/// Line heights per em. plotters measures text size by line height; 1.24 line heights are 1 em in the SVG and slightly more in the PNG.
 const LINE_HEIGHT_PER_EM: f64 = 1.24;
 
-/// Registers the embedded font with plotters, once per process. It is registered as `sans-serif` because that name is also written
-/// into the SVG, where every viewer understands it.
+/// Registers the embedded font with plotters, once per process. The name is `sans-serif`, because the name is also written into the SVG, where
+/// every viewer understands it.
 pub(crate) fn register_embedded_font() -> Result<()> {
     static ONCE: Once = Once::new();
     let mut registered = Ok(());
@@ -31,7 +31,7 @@ pub(crate) fn register_embedded_font() -> Result<()> {
     registered
 }
 
-/// A text style with this em size in pixels and this anchor.
+/// A text style with this em size in pixels and this anchor position.
 pub(crate) fn text_style(scale: PixelScale, em: f64, horizontal: HPos, vertical: VPos) -> TextStyle<'static> {
     let font = FontDesc::new(FontFamily::SansSerif, em * LINE_HEIGHT_PER_EM * scale.factor(), FontStyle::Normal);
     TextStyle::from(font).color(&INK).pos(Pos::new(horizontal, vertical))
@@ -39,7 +39,7 @@ pub(crate) fn text_style(scale: PixelScale, em: f64, horizontal: HPos, vertical:
 
 /// The width of a text in drawing units.
 pub(crate) fn text_width(style: &TextStyle<'_>, text: &str) -> i32 {
-    // A font that cannot be measured cannot be drawn either, and drawing reports the error.
+    // Returns 0 for a font that cannot be measured: drawing the text will then report the error.
     style.font.layout_box(text).map_or(0, |((left, _), (right, _))| right - left)
 }
 

@@ -1,4 +1,4 @@
-//! Figure 2 of the paper: histograms of the best thresholds of many training runs, with the prior used in training.
+//! Figure 2 of Marchetti et al. (2022): histograms of the best thresholds of many training runs, with the prior used in training.
 
 use plotters::prelude::DrawingBackend;
 use scorewise::{MeanAndDeviation, Prior};
@@ -14,20 +14,20 @@ use crate::panel_grid::{GridPanel, PanelGrid};
 use crate::picture::{Area, Picture, PixelScale, Rect};
 use crate::stroke::Stroke;
 
-/// One panel: a prior, and the best threshold of every successful training run with it.
+/// One panel of the figure: a prior, and the best threshold of every successful training run with that prior.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdPanel {
     /// Title of the panel, such as `Raised cosine: μ = 0.5, δ = 0.1`.
     pub title: String,
-    /// The prior of the threshold in training.
+    /// The prior of the threshold that was used in training.
     pub prior: Prior,
     /// The best thresholds τ*, in [0, 1]; empty when no training run succeeded.
     pub thresholds: Vec<f64>,
 }
 
-/// Draws the density of each prior (dashed) over the normalised histogram of its thresholds, with their mean and standard deviation.
+/// Draws the density of each prior (dashed) over the histogram of its thresholds (area 1), with the mean and standard deviation of the thresholds.
 ///
-/// Panels are arranged in rows of at most three (four from 13 panels on); an incomplete row comes first.
+/// Panels are arranged in rows of at most three, or of four if there are 13 panels or more. If a row is incomplete, it is the first one.
 pub fn figure_thresholds(panels: &[ThresholdPanel]) -> Result<Picture> {
     if panels.is_empty() {
         return Err(Error::Empty);
@@ -50,9 +50,9 @@ pub fn figure_thresholds(panels: &[ThresholdPanel]) -> Result<Picture> {
 const PANEL_SIZE: (f64, f64) = (320.0, 250.0);
 const PRIOR_STROKE: Stroke = Stroke::solid(BLUE, 2.0).dashed(6.0, 3.5);
 const MEAN_STROKE: Stroke = Stroke::solid(VERMILLION, 2.0);
-/// Height of the highest bar or density as a fraction of the panel; the rest is for the whisker and the numbers.
+/// Height of the highest bar or density, as a fraction of the panel; the space above is for the error bar and the numbers.
 const DATA_HEIGHT: f64 = 0.76;
-/// Height of the whisker as a fraction of the panel.
+/// Height at which the error bar is drawn, as a fraction of the panel.
 const WHISKER_HEIGHT: f64 = 0.82;
 
 impl ThresholdPanel {

@@ -1,10 +1,10 @@
-//! Tick positions and labels of an axis: round numbers, as many as fit.
+//! Positions and labels of the ticks of an axis: round numbers, as many as fit.
 
 use crate::axes::{Axis, AxisKind};
 
 /// Positions and labels of the ticks, in increasing order.
 ///
-/// `length` is the length of the axis in pixels, `spacing` the least distance between two ticks.
+/// `length` is the length of the axis in pixels, `spacing` the minimum distance between two ticks in pixels.
 pub(crate) fn ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, String)> {
     match axis.kind {
         AxisKind::Linear | AxisKind::Integer => evenly_spaced(axis, length / spacing),
@@ -12,7 +12,7 @@ pub(crate) fn ticks(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, Str
     }
 }
 
-/// Maximum number of steps on a long axis, so that [0, 1] is divided into tenths.
+/// Maximum number of steps between ticks, however long the axis is: [0, 1] is divided into tenths at most.
 const MAX_STEPS: f64 = 10.0;
 
 fn evenly_spaced(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
@@ -20,11 +20,11 @@ fn evenly_spaced(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
     if axis.kind == AxisKind::Integer {
         step = step.max(1.0);
     }
-    // In floating point 0.1 + 0.2 > 0.3, so without slack an axis that ends at 0.3 would lose its last tick.
+    // In floating point 0.1 + 0.2 > 0.3. Without this slack, an axis that ends at 0.3 would lose its last tick.
     let slack = 1e-9;
     let (first, last) = ((axis.from / step - slack).ceil(), (axis.to / step + slack).floor());
     let mut positions: Vec<f64> = (0..=(last - first) as usize).map(|index| (first + index as f64) * step).collect();
-    // Epochs start at 1, which should be labelled even when 1 is no multiple of the step.
+    // Epochs start at 1, which should have a label even when 1 is not a multiple of the step.
     if axis.kind == AxisKind::Integer && positions.first().is_some_and(|position| position - axis.from > 0.45 * step) {
         positions.insert(0, axis.from);
     }
@@ -32,14 +32,14 @@ fn evenly_spaced(axis: &Axis<'_>, max_steps: f64) -> Vec<(f64, String)> {
     positions.into_iter().map(|position| (position, tick_label(position, step, greatest))).collect()
 }
 
-/// The smallest of 1, 2 or 5 times a power of ten that is not below `step`.
+/// The smallest number that is 1, 2 or 5 times a power of ten and not below `step`.
 fn round_above(step: f64) -> f64 {
     let power = 10f64.powf(step.log10().floor());
     let least = [1.0, 2.0, 5.0, 10.0].into_iter().find(|factor| factor * power >= step * (1.0 - 1e-9));
     least.unwrap_or(10.0) * power
 }
 
-/// Ticks at 1, 2 and 5 times powers of ten, or at powers of ten alone on a long logarithmic axis, at least `spacing` pixels apart.
+/// Ticks at 1, 2 and 5 times a power of ten, at least `spacing` pixels apart. A long logarithmic axis has ticks at powers of ten only.
 fn unevenly_spaced(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, String)> {
     let (low, high) = (axis.from.max(axis.to * 1e-6).log10().floor() as i32, axis.to.log10().ceil() as i32);
     let factors: &[f64] =
@@ -54,21 +54,21 @@ fn unevenly_spaced(axis: &Axis<'_>, length: f64, spacing: f64) -> Vec<(f64, Stri
             positions.push(position);
         }
     }
-    // The number of decimals is chosen for each tick separately; from 10 000 on, scientific notation is used.
+    // The number of decimals is chosen for each tick separately. Numbers from 10 000 on are written in scientific notation.
     let label = |position: f64| {
         tick_label(position, leading_power_of_ten(position), if position >= 1e4 { f64::INFINITY } else { position })
     };
     positions.into_iter().map(|position| (position, label(position))).collect()
 }
 
-/// The power of ten of the first digit; 1 for zero.
+/// The power of ten of the first digit of `position`: 10 for 57 and 0.01 for 0.03; 1 for 0.
 fn leading_power_of_ten(position: f64) -> f64 {
     if position > 0.0 { 10f64.powf((position.log10() + 1e-9).floor()) } else { 1.0 }
 }
 
-/// Formats a tick of an axis with this step; `greatest` is the largest absolute value on the axis.
+/// Formats the label of a tick. `step` is the distance between ticks, `greatest` the largest absolute value on the axis.
 fn tick_label(value: f64, step: f64, greatest: f64) -> String {
-    // Rounding: 0.7 − 0.5 − 0.2 is not exactly 0.
+    // Values near 0 are rounding errors: 0.7 − 0.5 − 0.2 is not exactly 0.
     let value = if value.abs() < 1e-9 * step { 0.0 } else { value };
     let formatted = if greatest >= 1e5 || step < 1e-4 {
         let digits = if value == 0.0 { 0.0 } else { ((value.abs().log10() + 1e-9).floor() - step.log10()).ceil() };
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn ticks_of_a_nonlinear_axis_keep_the_required_spacing() {
         let root = Axis::new("", 0.0, 32.0).square_root_scale();
-        // √(0.2/32) = 0.079 of the axis, √(0.1/32) only 0.056, which is less than the spacing 20/300 = 0.067.
+        // Fractions of the axis: 0.2 is at √(0.2/32) = 0.079, but 0.1 at √(0.1/32) = 0.056, which is less than the spacing 20/300 = 0.067.
         assert_eq!(labels(&root, 300.0, 20.0), ["0", "0.2", "1", "2", "5", "10", "20"]);
         assert_eq!(labels(&Axis::new("", 0.8, 3000.0).log_scale(), 100.0, 16.0), ["1", "10", "100", "1000"]);
         assert_eq!(

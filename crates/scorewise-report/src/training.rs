@@ -1,6 +1,7 @@
-//! Training curves: losses, score, and the fraction of predictions inside the prior's support, by epoch.
+//! Training curves: losses, score, and the fraction of predictions inside the support of the prior, by epoch.
 //!
-//! An ensemble is drawn as a band from its lowest to its highest member and a line through the median of the members still training.
+//! An ensemble is drawn as a band from the lowest to the highest value of its members, and a line through the median of the members that are
+//! still training.
 
 use plotters::prelude::DrawingBackend;
 
@@ -13,49 +14,49 @@ use crate::panel_grid::{GridPanel, PanelGrid};
 use crate::picture::{Area, Picture, PixelScale, Rect};
 use crate::stroke::Stroke;
 
-/// Values measured after one epoch.
+/// Losses and coverage of one epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EpochValues {
-    /// Loss on the training rows.
+    /// Loss on the training rows in this epoch.
     pub training: f64,
-    /// Loss on the validation rows.
+    /// Loss on the validation rows after the epoch.
     pub validation: f64,
-    /// Fraction of predictions inside the prior's support; the gradient of the loss is 0 for all others.
+    /// Fraction of predictions inside the support of the prior. The gradient of the loss is 0 for all other predictions.
     pub coverage: f64,
 }
 
-/// One member of an ensemble.
+/// The training history of one ensemble member.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MemberCurves {
     /// Warm-up epochs with cross-entropy; may be empty.
     pub warm_up: Vec<EpochValues>,
     /// Epochs with the main loss.
     pub main: Vec<EpochValues>,
-    /// Index, from 0, of the main epoch whose weights were kept.
+    /// Index, from 0, of the epoch in `main` whose weights were kept.
     pub kept: Option<usize>,
 }
 
-/// A score on the validation rows.
+/// A score on the validation rows, epoch by epoch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoreByEpoch {
     /// Title of the panel, such as `tss`.
     pub name: String,
-    /// For each member, one value per main epoch.
+    /// One vector per ensemble member, with one value per epoch of the main loss.
     pub values: Vec<Vec<f64>>,
 }
 
 /// Training curves of all members of an ensemble.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainingCurves {
-    /// At least one member must have an epoch.
+    /// The members of the ensemble; at least one of them must have an epoch.
     pub members: Vec<MemberCurves>,
     /// Title of the panel of the main loss.
     pub loss: String,
-    /// The score by epoch; `None` when it was not measured.
+    /// The score by epoch; `None` when the score was not measured.
     pub score: Option<ScoreByEpoch>,
 }
 
-/// Draws the loss of the warm-up, the main loss, the score and the coverage in one panel each; panels without data are left out.
+/// Draws the warm-up loss, the main loss, the score and the coverage, each in its own panel. Panels without data are left out.
 pub fn figure_training(training: &TrainingCurves) -> Result<Picture> {
     let panels = training.panels();
     if panels.is_empty() {
@@ -65,21 +66,21 @@ pub fn figure_training(training: &TrainingCurves) -> Result<Picture> {
     Picture::of(PanelGrid { panels, keys, size: PANEL_SIZE })
 }
 
-/// One quantity of all members by epoch.
+/// One quantity (such as the training loss) of all ensemble members, by epoch.
 struct EpochSeries {
     stroke: Stroke,
-    /// The values of each member.
+    /// One vector per ensemble member, with one value per epoch.
     members: Vec<Vec<f64>>,
 }
 
-/// A panel with the epoch as x axis.
+/// A panel whose x axis is the epoch.
 struct EpochPanel {
     title: String,
     label: &'static str,
     /// Range of the y axis; `None` to use the range of the values.
     range: Option<(f64, f64)>,
     series: Vec<EpochSeries>,
-    /// The epochs, from 0, whose weights were kept, and the values there.
+    /// For each member, the epoch (from 0) whose weights were kept, and the value of the quantity in that epoch.
     kept: Vec<(usize, f64)>,
 }
 
@@ -90,7 +91,7 @@ const SCORE_STROKE: Stroke = Stroke::solid(GREEN, 1.75);
 const COVERAGE_STROKE: Stroke = Stroke::solid(PURPLE, 1.75);
 const BAND_OPACITY: f64 = 0.2;
 const KEPT_RADIUS: f64 = 3.0;
-/// Margin below and above the values, as a fraction of their range.
+/// Margin below and above the values on the y axis, as a fraction of the range of the values.
 const MARGIN: f64 = 0.06;
 
 impl TrainingCurves {
@@ -131,7 +132,7 @@ impl TrainingCurves {
         panels
     }
 
-    /// One quantity of every member, by epoch.
+    /// The values of one quantity for every ensemble member, by epoch.
     fn of_each_member<'a>(
         &'a self,
         epochs: impl Fn(&'a MemberCurves) -> &'a Vec<EpochValues>,
@@ -140,7 +141,7 @@ impl TrainingCurves {
         self.members.iter().map(|member| epochs(member).iter().map(quantity).collect()).collect()
     }
 
-    /// The panel of training and validation loss.
+    /// The panel with the training and the validation loss.
     fn losses(
         &self,
         title: &str,
@@ -154,12 +155,12 @@ impl TrainingCurves {
         EpochPanel { title: title.into(), label: "loss", range: None, series, kept }
     }
 
-    /// The kept epoch of each member that has one, with a value computed from the member.
+    /// For each member with a kept epoch: that epoch, and a value computed from the member.
     fn kept_by_member(&self, value: impl Fn(&MemberCurves, usize) -> Option<f64>) -> Vec<(usize, f64)> {
         self.kept_by_index(|index, epoch| value(&self.members[index], epoch))
     }
 
-    /// The kept epoch of each member that has one, with a value computed from the index of the member.
+    /// For each member with a kept epoch: that epoch, and a value computed from the member's index.
     fn kept_by_index(&self, value: impl Fn(usize, usize) -> Option<f64>) -> Vec<(usize, f64)> {
         let dot = |(index, member): (usize, &MemberCurves)| {
             let epoch = member.kept?;
@@ -169,7 +170,7 @@ impl TrainingCurves {
     }
 }
 
-/// Minimum, median and maximum over the members after an epoch; epochs count from 1.
+/// Minimum, median and maximum of a quantity over the ensemble members after one epoch; epochs are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct EpochSummary {
     epoch: f64,
@@ -230,7 +231,7 @@ impl GridPanel for EpochPanel {
 }
 
 impl TrainingCurves {
-    /// The keys of the legend.
+    /// The symbols and names of the legend.
     fn keys(&self, panels: &[EpochPanel]) -> Vec<(Mark, String)> {
         let is_drawn =
             |stroke: Stroke| panels.iter().flat_map(|panel| &panel.series).any(|series| series.stroke == stroke);

@@ -1,6 +1,6 @@
-//! Figures over all thresholds, read back from the picture, for four rows whose curves can be computed by hand.
+//! Draws the figures over all thresholds for four rows, whose curves can be computed by hand, and reads the curves back from the picture.
 //!
-//! Predictions 0.2 (negative), 0.6 (positive), 0.7 (negative), 0.9 (positive); a row is predicted positive above the threshold.
+//! The predictions are 0.2 (negative), 0.6 (positive), 0.7 (negative) and 0.9 (positive); a row is predicted positive above the threshold.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 mod picture_reader;
@@ -17,13 +17,13 @@ fn line(name: &str, points: &[PlotPoint]) -> NamedLine {
     NamedLine { name: name.into(), points: points.iter().map(|(x, y)| (*x, Some(*y))).collect() }
 }
 
-/// Recall minus false-alarm rate: 1 − 1, 1 − ½, ½ − ½, ½ − 0, 0 − 0.
+/// TSS, that is recall minus false-alarm rate, at increasing thresholds: 1 − 1, 1 − ½, ½ − ½, ½ − 0, 0 − 0.
 fn tss() -> Vec<PlotPoint> {
     let levels = [(0.0, 0.2, 0.0), (0.2, 0.6, 0.5), (0.6, 0.7, 0.0), (0.7, 0.9, 0.5), (0.9, 1.0, 0.0)];
     levels.into_iter().flat_map(|(from, to, value)| [(from, value), (to, value)]).collect()
 }
 
-/// Precision: ½, ⅔, a gap between 0.6 and 0.7, 1, and undefined above 0.9, where no row is predicted positive.
+/// Precision at increasing thresholds: ½, ⅔, a gap between 0.6 and 0.7, 1, and undefined above 0.9, where no row is predicted positive.
 fn precision() -> NamedLine {
     let mut line = line("precision", &[(0.0, 0.5), (0.2, 0.5), (0.2, 2.0 / 3.0), (0.6, 2.0 / 3.0)]);
     line.points.push((0.65, None));
@@ -31,7 +31,7 @@ fn precision() -> NamedLine {
     line
 }
 
-/// The axes are 686 pixels wide and 294 high, and positions are rounded to tenths of a pixel.
+/// Tolerance in axis coordinates: the axes are 686 pixels wide and 294 high, and positions are rounded to tenths of a pixel.
 const TOLERANCE: f64 = 1e-3;
 
 #[test]
@@ -71,7 +71,7 @@ fn bands_prior_and_chosen_threshold_are_drawn_at_their_values() {
     let ((from, to), (low, high)) = (edges(drawing.bars(0, FRAME)), edges(drawing.bars(0, INK)));
     assert_points_close(&[(from, to), (low, high)], &[(0.25, 0.55), (0.5, 0.53)], TOLERANCE);
 
-    // The scaled prior takes a quarter of the height over its support and is 0 outside.
+    // The prior is scaled to a quarter of the height over its support and is 0 outside.
     let areas = drawing.areas(0, SKY);
     assert_eq!(areas.len(), 1);
     assert_points_close(&areas[0], &[(0.0, 0.0), (0.2, 0.0), (0.2, 0.25), (0.6, 0.25), (0.6, 0.0), (1.0, 0.0)], 2e-3);
@@ -114,7 +114,7 @@ fn narrow_and_wide_figures_show_the_same_data() {
 
 #[test]
 fn the_score_axis_follows_the_values_and_starts_at_minus_1_or_above() {
-    // Halfway from (0.5, 0.5) to (0.9, −2.5) the line reaches −1, at 0.7.
+    // The line from (0.5, 0.5) to (0.9, −2.5) reaches −1 halfway, at 0.7.
     let points = [(0.0, 2.0), (0.5, 0.5), (0.9, -2.5), (1.0, -2.5)];
     let curves = ScoreCurves { lines: vec![line("skill", &points)], ..ScoreCurves::default() };
     let drawing = ReadPicture::of(&figure_scores(curves).unwrap());
@@ -122,7 +122,7 @@ fn the_score_axis_follows_the_values_and_starts_at_minus_1_or_above() {
     let lines = drawing.lines(0, BLUE);
     assert_points_close(&lines[0], &[(0.0, 2.0), (0.5, 0.5), (0.7, -1.0)], 3e-3);
     assert!(drawing.has_text("−1.0") || drawing.has_text("−1"));
-    // A single outlier of 1000 among a hundred points does not determine the axis.
+    // One outlier of 1000 among a hundred points does not determine the range of the axis.
     let mut points: Vec<PlotPoint> = (0..100).map(|step| (f64::from(step) / 100.0, 0.8)).collect();
     points.push((1.0, 1000.0));
     let curves = ScoreCurves { lines: vec![line("odds", &points)], ..ScoreCurves::default() };
@@ -149,7 +149,7 @@ fn roc_curve_of_four_rows_matches_hand_calculation() {
 
 #[test]
 fn precision_recall_curve_of_four_rows_matches_hand_calculation() {
-    // Precision is undefined without predicted positives; then 1/1, 1/2, 2/3, 2/4.
+    // Precision is undefined while no row is predicted positive; with one to four predicted positives it is 1/1, 1/2, 2/3, 2/4.
     let points = vec![(0.0, None), (0.5, Some(1.0)), (0.5, Some(0.5)), (1.0, Some(2.0 / 3.0)), (1.0, Some(0.5))];
     let curves = PrecisionRecall {
         title: "Precision and recall".into(),
@@ -167,7 +167,7 @@ fn precision_recall_curve_of_four_rows_matches_hand_calculation() {
 
 #[test]
 fn net_benefit_is_clipped_slightly_below_0() {
-    // Net benefit tp/n − fp/n · p/(1 − p) with n = 4; for "always yes" it is ½ − ½ p/(1 − p).
+    // Net benefit is tp/n − fp/n · p/(1 − p) with n = 4; for "always yes" it is ½ − ½ p/(1 − p).
     let odds = |p: f64| p / (1.0 - p);
     let always: Vec<PlotPoint> =
         (0..100).map(|step| f64::from(step) / 100.0).map(|p| (p, 0.5 - 0.5 * odds(p))).collect();
@@ -183,7 +183,7 @@ fn net_benefit_is_clipped_slightly_below_0() {
     assert_points_close(&drawing.lines(0, GREEN)[0], &[(0.0, 0.0), (1.0, 0.0)], TOLERANCE);
     let yes = &drawing.lines(0, VERMILLION)[0];
     assert_points_close(&yes[..1], &[(0.0, 0.5)], TOLERANCE);
-    // ½ − ½ w = −0.075 at odds w = 1.15, that is p = 1.15/2.15.
+    // The lower end of the axis, ½ − ½ w = −0.075, is reached at odds w = 1.15, that is p = 1.15/2.15.
     assert_points_close(&yes[yes.len() - 1..], &[(1.15 / 2.15, -0.075)], TOLERANCE);
     assert_points_close(&drawing.lines(0, INK)[0], &[(0.5, low), (0.5, high)], TOLERANCE);
     assert!(drawing.label_positions(0, "0.5").iter().any(|position| position.1 > high));

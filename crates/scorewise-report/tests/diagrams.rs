@@ -1,4 +1,4 @@
-//! The performance diagram, the reliability diagram and the distribution of predictions by class, read back from the picture.
+//! Draws the performance diagram, the reliability diagram and the distribution of predictions by class, and reads the data back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 mod picture_reader;
@@ -32,12 +32,12 @@ fn csi_isolines_have_constant_csi() {
         }
         assert_points_close(&[curve[0], curve[curve.len() - 1]], &[(csi, 1.0), (1.0, csi)], TOLERANCE);
     }
-    // At SR = POD = 2/3, CSI = 1/(3/2 + 3/2 − 1) = 1/2.
+    // CSI = 1/(3/2 + 3/2 − 1) = 1/2 at SR = POD = 2/3.
     let half = &curves[4];
     let after = half.iter().position(|(success, _)| *success > 2.0 / 3.0).unwrap();
     let ((x, y), (next_x, next_y)) = (half[after - 1], half[after]);
     assert_close(y + (next_y - y) * (2.0 / 3.0 - x) / (next_x - x), 2.0 / 3.0, 2e-3);
-    // The label of the isoline lies on it.
+    // The label of an isoline lies on the isoline.
     let on_it = drawing.label_positions(0, "0.5").into_iter().find(|(x, _)| (0.9..1.0).contains(x)).unwrap();
     assert_close(1.0 / (1.0 / on_it.0 + 1.0 / on_it.1 - 1.0), 0.5, 2e-3);
 }
@@ -60,7 +60,7 @@ fn bias_rays_end_at_the_border_with_a_label() {
         let number = drawing.label_positions(0, &bias.to_string());
         assert!(number.iter().any(|(x, y)| (x - end.0).hypot(y - end.1) < 0.05), "{bias}: {number:?}");
     }
-    // SR = ¼ and POD = ½ give a bias of 2.
+    // At SR = ¼ and POD = ½ the bias is 2.
     assert!(dashes.iter().flatten().any(|(x, y)| (x - 0.25).hypot(y - 0.5) < 0.02));
 }
 
@@ -147,7 +147,7 @@ fn classes(bins: Vec<ClassBin>, prior: &str) -> ClassHistograms {
 fn the_histogram_of_each_class_has_area_1() {
     let bins = vec![bin(0.0, 0.25, 3.0, 0.0), bin(0.25, 0.5, 1.0, 1.0), bin(0.5, 1.0, 0.0, 3.0)];
     let drawing = ReadPicture::of(&figure_classes(classes(bins, "cosine:0.5,0.2")).unwrap());
-    // weight / (weight of the class · width)
+    // height of a bin = weight in the bin / (weight of the class · width of the bin)
     let (three, one) = (3.0 / (4.0 * 0.25), 1.0 / (4.0 * 0.25));
     let negatives = [(0.0, 0.0), (0.0, three), (0.25, three), (0.25, one), (0.5, one), (0.5, 0.0)];
     let wide = 3.0 / (4.0 * 0.5);

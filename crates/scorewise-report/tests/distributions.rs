@@ -1,4 +1,4 @@
-//! The distribution of a score and the differences of two forecasts, read back from the picture.
+//! Draws the distribution of a score and the differences between two forecasts, and reads the data back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 mod picture_reader;
@@ -18,7 +18,7 @@ fn the_score_distribution_is_a_step_function() {
         score_of_expectation: 0.5,
     };
     let drawing = ReadPicture::of(&figure_score_distribution(distribution).unwrap());
-    // The axis extends by a twentieth of the range 0.4 on both sides.
+    // The x axis extends by a twentieth of the range 0.4 on both sides.
     let steps = [(0.18, 0.0), (0.2, 0.0), (0.2, 0.25), (0.5, 0.25), (0.5, 0.75), (0.6, 0.75), (0.6, 1.0), (0.62, 1.0)];
     assert_points_close(&drawing.lines(0, BLUE)[0], &steps, TOLERANCE);
     for (colour, x) in [(VERMILLION, 0.45), (GREEN, 0.5)] {
@@ -59,7 +59,7 @@ fn the_x_axis_includes_0_unless_it_is_far_from_the_differences() {
     let near = figure_difference(differences(&[0.2, 0.3], 0.25, (0.2, 0.3))).unwrap();
     assert!(near.frames()[0].x.0 < 0.0);
     assert!(!ReadPicture::of(&near).lines(0, INK).is_empty());
-    // With 0 included, the differences between 10 and 10.1 would take a hundredth of the width.
+    // If the axis included 0, the differences between 10 and 10.1 would take only a hundredth of the width.
     let far = figure_difference(differences(&[10.0, 10.1], 10.05, (10.0, 10.1))).unwrap();
     assert!(far.frames()[0].x.0 > 9.9);
     assert!(ReadPicture::of(&far).lines(0, INK).is_empty());

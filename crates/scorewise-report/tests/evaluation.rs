@@ -1,4 +1,4 @@
-//! Results of the evaluation library on rows that can be counted by hand, and their JSON.
+//! Evaluates rows that can be counted by hand, and writes and reads the results as JSON.
 //!
 //! ```text
 //! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
@@ -43,7 +43,7 @@ fn tuning() -> Tuning {
     Tuning::new(&rows(), &f1(), &[], &BOOTSTRAP).unwrap().unwrap()
 }
 
-/// The result is the same after it was written and read, both in a document and alone.
+/// Checks that a result is the same after it was written and read, both inside a document and alone.
 fn survives(result: impl Into<CommandResult>, kind: ResultKind) {
     let document = Document::new(Provenance::default(), result.into());
     assert_eq!(document.kind, kind);
@@ -61,7 +61,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
     assert_eq!(summary.scores[1].estimate.value, Some(3.0 / 4.0));
     let intervals = summary.intervals();
     assert!(intervals.iter().all(|interval| interval.low < interval.high && interval.high <= 1.0));
-    // Above the highest prediction there is no alarm, and precision is undefined.
+    // Above the highest prediction no row is predicted positive, so precision is undefined.
     let none = ScoreSummary::new(&rows(), 0.95, &[Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
     assert_eq!(none.scores[0].estimate, Estimate::default());
     assert!(none.intervals().is_empty());
@@ -69,7 +69,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
 }
 
 #[test]
-fn the_best_threshold_is_exact_and_has_a_bootstrap() {
+fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
     let tuning = tuning();
     assert_eq!(tuning.best.interval, (0.3, 0.4));
     let model = ModelThreshold { threshold: 0.5, value: Some(2.0 / 3.0) };
@@ -84,7 +84,7 @@ fn the_best_threshold_is_exact_and_has_a_bootstrap() {
 }
 
 #[test]
-fn conditions_that_cannot_be_met_are_named() {
+fn the_message_names_the_condition_that_cannot_be_met() {
     let sweep = sweep(&rows()).unwrap();
     let far = condition("precision >= 1.1");
     assert!(Tuning::new(&rows(), &f1(), &far, &BOOTSTRAP).unwrap().is_err());
@@ -97,7 +97,7 @@ fn conditions_that_cannot_be_met_are_named() {
 }
 
 #[test]
-fn a_score_without_positives_is_undefined_everywhere() {
+fn tss_is_undefined_at_every_threshold_when_no_row_is_positive() {
     let rows = Rows::new(Probabilities(&PREDICTIONS), &[false; 6]).unwrap();
     let (sweep, tss) = (sweep(&rows).unwrap(), Score::parse("tss").unwrap());
     assert_eq!(unmet_conditions(&sweep, &tss, &[]), None);
@@ -123,14 +123,14 @@ fn each_class_has_a_threshold_against_all_others() {
 }
 
 #[test]
-fn decisions_between_classes_are_counted() {
+fn decisions_between_three_classes_are_counted_in_a_confusion_matrix() {
     let classes = ["calm", "storm", "flood"].map(String::from);
     let scores = usual_class_scores(multi_score("macro(f1)").unwrap()).unwrap();
     let summary = ClassSummary::new(&classes, &[0, 0, 1, 2], &[0, 1, 1, 2], None, &scores).unwrap();
     assert_eq!(summary.confusion, [[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
     let names: Vec<&str> = summary.scores.iter().map(|score| score.name.as_str()).collect();
     assert_eq!(names, ["macro(f1)", "accuracy", "macro(recall)", "mcc", "hss", "peirce"]);
-    // F1 of each class: 2/3, 2/3, 1.
+    // The F1 scores of the three classes are 2/3, 2/3 and 1.
     let macro_f1 = summary.scores[0].estimate.value.unwrap();
     assert!((macro_f1 - 7.0 / 9.0).abs() < 1e-15, "{macro_f1}");
     survives(Evaluation::Classes(summary), ResultKind::Score);
@@ -155,18 +155,18 @@ fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
 }
 
 #[test]
-fn the_theory_is_written_and_read() {
+fn theory_results_can_be_written_and_read_back() {
     let summary = TheorySummary::new(&f1(), &Prior::uniform(), &rows()).unwrap();
     assert!((summary.jensen_gap - (summary.expected_score - summary.score_of_expectation)).abs() < 1e-15);
     survives(summary, ResultKind::Theory);
 }
 
 #[test]
-fn every_registered_score_is_described() {
+fn more_than_50_scores_are_registered() {
     assert!(registered_scores().count() > 50);
 }
 
-/// A hundred and twenty rows whose class is told by the first of two columns, with some noise.
+/// 120 rows whose class is determined, up to some noise, by the first of two columns.
 fn table(classes: u32) -> Table {
     let noise = |row: u32| f64::from((row * 37) % 23) / 23.0;
     let x: Vec<f64> = (0..120).map(|row| f64::from(row % classes) + noise(row)).collect();
@@ -232,7 +232,7 @@ fn a_model_is_evaluated_on_its_own_rows_and_shown_on_the_test_rows() {
 }
 
 #[test]
-fn a_model_of_three_classes_has_a_matrix_and_no_sweep() {
+fn a_model_of_three_classes_has_a_confusion_matrix_and_no_sweep() {
     let (table, plan) = (table(3), small_plan("macro(f1)"));
     let trained = trained(&table, &plan);
     let bootstrap = evaluation_bootstrap(&plan, 50);

@@ -1,4 +1,4 @@
-//! Figures and page of a result with six rows that can be counted by hand.
+//! Figures and page of a result with six rows, which can be counted by hand.
 //!
 //! ```text
 //! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 const TOLERANCE: f64 = 1e-3;
 
 fn forecast() -> ForecastEvaluation {
-    // Thresholds between the predictions, with tn, fp, fn, tp counted by hand.
+    // Thresholds between the predictions, with the cells tn, fp, fn, tp of the confusion matrix counted by hand.
     let steps = [
         (0.0, 0.1, [0.0, 3.0, 0.0, 3.0]),
         (0.1, 0.3, [1.0, 2.0, 0.0, 3.0]),
@@ -111,7 +111,7 @@ fn document() -> Document {
     }
 }
 
-/// A figure of the document, read back from its picture.
+/// Draws the figure with this name and reads it back from its picture.
 fn read_figure(name: &str) -> ReadPicture {
     let found = figures(&document()).unwrap().into_iter().find(|figure| figure.name == name);
     ReadPicture::of(&found.unwrap().picture)
@@ -122,11 +122,11 @@ fn roc_precision_recall_and_performance_match_hand_counts() {
     let thirds = |x: f64| x / 3.0;
     let roc = [(3.0, 3.0), (2.0, 3.0), (1.0, 3.0), (1.0, 2.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)];
     let drawing = read_figure("roc");
-    // Points on a straight part of the line may be left out.
+    // Points in the middle of a straight part of the line may be missing, because lines are simplified.
     let corners = [roc[0], roc[2], roc[4], roc[5], roc[6]].map(|(x, y)| (thirds(x), thirds(y)));
     assert_points_close(&drawing.lines(0, BLUE)[0], &corners, TOLERANCE);
     assert!(drawing.has_text("forecast (area 0.778)"));
-    // At 0.35: recall 3/3, precision 3/4, false-alarm rate 1/3.
+    // At threshold 0.35, recall is 3/3, precision 3/4 and the false-alarm rate 1/3.
     assert_points_close(&drawing.dots(0, INK), &[(1.0 / 3.0, 1.0)], TOLERANCE);
     let precision = [3.0 / 6.0, 3.0 / 5.0, 3.0 / 4.0, 2.0 / 3.0, 1.0 / 2.0, 1.0];
     let recall = [1.0, 1.0, 1.0, 2.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0];
@@ -142,12 +142,12 @@ fn roc_precision_recall_and_performance_match_hand_counts() {
 #[test]
 fn scores_are_step_functions_and_infeasible_thresholds_are_hatched() {
     let drawing = read_figure("scores");
-    // f1 = 2tp/(2tp + fp + fn): 6/9, 6/8, 6/7, 4/6, 2/5, 2/4, 0/3.
+    // f1 = 2tp/(2tp + fp + fn) at increasing thresholds: 6/9, 6/8, 6/7, 4/6, 2/5, 2/4, 0/3.
     let f1 = [6.0 / 9.0, 6.0 / 8.0, 6.0 / 7.0, 4.0 / 6.0, 2.0 / 5.0, 2.0 / 4.0, 0.0];
     let edges = [0.0, 0.1, 0.3, 0.4, 0.6, 0.8, 0.9, 1.0];
     let steps: Vec<(f64, f64)> = (0..7).flat_map(|k| [(edges[k], f1[k]), (edges[k + 1], f1[k])]).collect();
     assert_points_close(&drawing.lines(0, BLUE)[0], &steps, 2e-3);
-    // Precision is at least 0.7 from 0.3 to 0.4 and from 0.8 to 0.9; it is undefined above.
+    // Precision is at least 0.7 from 0.3 to 0.4 and from 0.8 to 0.9; above 0.9 it is undefined.
     let diagonal_lines =
         drawing.lines(0, FRAME).into_iter().filter(|line| line[0].0 != line[1].0 && line[0].1 != line[1].1);
     let hatched: Vec<f64> = diagonal_lines.flatten().map(|(x, _)| x).collect();
@@ -159,14 +159,14 @@ fn scores_are_step_functions_and_infeasible_thresholds_are_hatched() {
 #[test]
 fn net_benefit_and_reliability_match_hand_counts() {
     let drawing = read_figure("decision");
-    // Net benefit tp/6 − fp/6 · p/(1 − p) at the thresholds of the points; "always yes" has three hits and three false alarms.
+    // Net benefit is tp/6 − fp/6 · p/(1 − p) at each threshold; "always yes" has three hits and three false alarms.
     let benefit = |tp: f64, fp: f64, p: f64| tp / 6.0 - fp / 6.0 * p / (1.0 - p);
     let line = &drawing.lines(0, BLUE)[0];
     assert!(line.iter().any(|(x, y)| (x - 0.35).abs() < 2e-3 && (y - benefit(3.0, 1.0, 0.35)).abs() < 2e-3));
     assert_points_close(&drawing.lines(0, VERMILLION)[0][..1], &[(0.05, benefit(3.0, 3.0, 0.05))], 2e-3);
     assert_points_close(&drawing.lines(0, GREEN)[0], &[(0.05, 0.0), (0.95, 0.0)], 2e-3);
 
-    // One row per bin, so the observed frequency is 0 or 1.
+    // There is one row per bin, so the observed frequency is 0 or 1.
     let found = figures(&document()).unwrap().into_iter().find(|figure| figure.name == "reliability").unwrap();
     let dots = ReadPicture::with_nonlinear_y(&found.picture, 1, f64::log10, |power| 10f64.powf(power)).dots(0, BLUE);
     let expected = [(0.1, 0.0), (0.3, 0.0), (0.4, 1.0), (0.6, 1.0), (0.8, 0.0), (0.9, 1.0)];
@@ -176,7 +176,7 @@ fn net_benefit_and_reliability_match_hand_counts() {
 #[test]
 fn training_curves_and_score_distribution_show_the_values_of_the_document() {
     let drawing = read_figure("training");
-    // The median of the two members: 0.5 and 0.7 in the first epoch, 0.3 in the second.
+    // The line is the median of the two members: 0.5 and 0.7 in the first epoch, 0.3 in the second.
     assert_points_close(&drawing.lines(0, BLUE)[0], &[(1.0, 0.6), (2.0, 0.3)], 4e-3);
     assert_points_close(&drawing.lines(0, VERMILLION)[0], &[(1.0, 0.7), (2.0, 0.4)], 4e-3);
     let distribution = read_figure("law");
@@ -227,7 +227,7 @@ fn a_comparison_draws_both_forecasts() {
     assert!(page.contains("<h1>By f1 (higher is better) the rows do not tell which is better</h1>"));
 }
 
-/// The lookup table embedded in a page.
+/// The lookup table that is embedded in a page, parsed as JSON.
 fn table(page: &str) -> Value {
     let start = page.find("id=\"table\">").unwrap() + "id=\"table\">".len();
     serde_json::from_str(&page[start..start + page[start..].find("</script>").unwrap()]).unwrap()
@@ -291,7 +291,7 @@ fn a_document_can_be_written_and_read_back() {
 }
 
 #[test]
-fn a_multiclass_page_has_a_matrix_and_no_threshold() {
+fn a_multiclass_page_has_a_confusion_matrix_and_no_threshold() {
     let part = |value: f64, matrix: Value| {
         json!({ "rows": 9, "classes": ["low", "mid", "<high>"], "confusion": matrix,
                 "scores": { "macro(f1)": { "value": value }, "mcc": { "value": null } } })

@@ -1,4 +1,4 @@
-//! Properties that all pictures share.
+//! Tests of properties that all pictures share.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 mod picture_reader;
@@ -12,11 +12,11 @@ use scorewise_report::{
     figure_score_distribution, figure_scores, figure_thresholds, figure_training, palette,
 };
 
-/// Every figure, with these points in its lines and this number wherever it takes one.
+/// One picture of every type of figure; `points` are used for all lines and `number` for all single numbers.
 fn every_figure(points: &[(f64, Option<f64>)], number: f64) -> Vec<(&'static str, Picture)> {
     let prior: scorewise::Prior = "cosine:0.5,0.2".parse().unwrap();
     let title = || "A title <&>".to_string();
-    // More lines than there are colours.
+    // There are more lines than colours.
     let lines: Vec<NamedLine> =
         (0..9).map(|number| NamedLine { name: format!("line {number}"), points: points.into() }).collect();
     let named = NamedPrior { name: "a prior".into(), prior: prior.clone() };

@@ -1,4 +1,4 @@
-//! The figure of the priors, read back from the picture.
+//! Draws the figure of the priors and reads the lines back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 mod picture_reader;
@@ -37,7 +37,7 @@ fn density_is_on_the_left_and_distribution_function_on_the_right() {
             for position in &points {
                 let (x, y) = reader.read(*position);
                 if is_density {
-                    // The steepest density of the three has a derivative of 39, and x is off by up to 0.0002.
+                    // The steepest of the three densities has a derivative of at most 39, and x is off by up to 0.0002.
                     assert!((y - prior.pdf(x)).abs() < 0.05, "{text}: f({x}) = {y}");
                 } else {
                     assert!((y - prior.cdf(x)).abs() < 0.005, "{text}: F({x}) = {y}");
@@ -75,7 +75,7 @@ fn several_priors_get_a_legend_below_their_axes_and_one_gets_none() {
     };
     assert_eq!(names(&["uniform"]), 0);
     assert_eq!(names(&["uniform", "cosine:0.5,0.2"]), 2);
-    // More priors than colours, and more than fit into one row of the legend.
+    // There are more priors than colours, and more than fit into one row of the legend.
     assert_eq!(names(&["uniform"; 16]), 16);
 }
 

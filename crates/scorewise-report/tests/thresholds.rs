@@ -1,4 +1,4 @@
-//! The figure of the best thresholds, read back from the picture.
+//! Draws the figure of the best thresholds and reads the data back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 mod picture_reader;
@@ -14,19 +14,19 @@ fn panel(title: &str, prior: &str, thresholds: &[f64]) -> ThresholdPanel {
     ThresholdPanel { title: title.into(), prior: prior.parse().unwrap(), thresholds: thresholds.into() }
 }
 
-/// A figure with one panel.
+/// Draws a figure with one panel.
 fn single_panel(prior: &str, thresholds: &[f64]) -> Picture {
     figure_thresholds(&[panel("A title", prior, thresholds)]).unwrap()
 }
 
-/// Positions are rounded to tenths of a pixel and the panel is 250 pixels wide, so x is off by less than 1/1000.
+/// Tolerance of x: positions are rounded to tenths of a pixel and the panel is 250 pixels wide, so x is off by less than 1/1000.
 const TOLERANCE: f64 = 1e-3;
 
 fn assert_close(got: f64, expected: f64, tolerance: f64) {
     assert!((got - expected).abs() <= tolerance, "{got} instead of {expected}");
 }
 
-/// Lower end, upper end and height of the bars, from left to right, without the symbol of the legend below the axis.
+/// Lower end, upper end and height of the bars, from left to right. The symbol in the legend, which lies below the axis, is left out.
 fn bars(tags: &[Tag], reader: &AxisReader) -> Vec<(f64, f64, f64)> {
     let mut bars: Vec<_> = tags
         .iter()
@@ -45,7 +45,7 @@ fn bars(tags: &[Tag], reader: &AxisReader) -> Vec<(f64, f64, f64)> {
     bars
 }
 
-/// Lines of two points in the colour of the data above the x axis.
+/// Lines with two points that have the colour of the data and lie above the x axis.
 fn two_point_lines(tags: &[Tag], reader: &AxisReader) -> Vec<[(f64, f64); 2]> {
     tags.iter()
         .filter(|tag| tag.name == "polyline" && tag.has("stroke", VERMILLION))
@@ -63,7 +63,7 @@ fn vertical_lines(two_point_lines: &[[(f64, f64); 2]]) -> Vec<f64> {
 
 #[test]
 fn bar_heights_match_a_hand_calculation() {
-    // The standard deviation is above 0.4, so the bars are 0.1 wide: 0 and 0.05 in the first, 0.1 in the second, 0.95 and 1 in the last.
+    // The standard deviation is above 0.4, so the bars are 0.1 wide: 0 and 0.05 are in the first bar, 0.1 in the second, 0.95 and 1 in the last.
     let picture = single_panel("uniform", &[0.0, 0.05, 0.1, 0.95, 1.0]);
     let tags = tags(&picture.svg().unwrap());
     let reader = AxisReader::of(&tags, 0.0, 1e9);
@@ -119,7 +119,7 @@ fn the_dashed_line_is_the_priors_density() {
     assert!(dashes.len() > 20, "{} dashes", dashes.len());
     let mut highest = 0.0f64;
     for (x, y) in dashes.into_iter().flatten() {
-        // The derivative of the density is at most π/2δ² = 39, and x is off by up to 0.0005.
+        // The density is off by at most 0.02: its derivative is at most π/(2δ²) = 39, and x is off by up to 0.0005.
         assert_close(y, prior.pdf(x), 0.1);
         highest = highest.max(y);
     }
@@ -234,7 +234,7 @@ fn png_has_text_without_any_font_installed() {
     let (short, long) = (title_pixels(&with_title("μ")), title_pixels(&with_title("μ μ μ μ μ")));
     assert!(short > 20, "{short}");
     assert!(long.abs_diff(5 * short) <= short, "{short} {long}");
-    // Characters that the font lacks are all drawn as the same box.
+    // All characters that the font lacks are drawn as the same box.
     let missing_glyph = with_title("\u{10FFFF}");
     assert!(title_pixels(&missing_glyph) > 20);
     for symbol in ["μ", "τ", "δ", "±", "−", "×", "≥"] {

@@ -1,4 +1,4 @@
-//! Training curves, read back from the picture.
+//! Draws training curves and reads the data back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 mod picture_reader;
@@ -6,7 +6,7 @@ mod picture_reader;
 use picture_reader::{BLUE, GREEN, INK, PURPLE, ReadPicture, VERMILLION, assert_points_close};
 use scorewise_report::{EpochValues, Error, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};
 
-/// Epochs from training loss and coverage; the validation loss is 1 above the training loss.
+/// Creates epochs from pairs of training loss and coverage; the validation loss is the training loss plus 1.
 fn epochs(values: &[(f64, f64)]) -> Vec<EpochValues> {
     let epoch = |(training, coverage): &(f64, f64)| EpochValues {
         training: *training,
@@ -16,7 +16,7 @@ fn epochs(values: &[(f64, f64)]) -> Vec<EpochValues> {
     values.iter().map(epoch).collect()
 }
 
-/// Three members that train for three, two and one epochs.
+/// Three ensemble members that are trained for three, two and one epochs.
 fn three_members() -> TrainingCurves {
     let member = |values: &[(f64, f64)], kept| MemberCurves { warm_up: vec![], main: epochs(values), kept };
     TrainingCurves {
@@ -35,7 +35,7 @@ fn an_ensemble_is_drawn_as_a_band_and_a_median_line() {
     let drawing = ReadPicture::of(&figure_training(&three_members()).unwrap());
     assert_eq!(drawing.frames.len(), 3, "loss, score and coverage, no warm-up");
     assert!(drawing.frames.iter().all(|frame| frame.x == (1.0, 3.0)));
-    // Training losses by epoch: 5, 1, 3; then 4, 2; then 2.
+    // Training losses of the members that are still training: 5, 1, 3 in the first epoch, 4, 2 in the second, 2 in the third.
     assert_points_close(&drawing.lines(0, BLUE)[0], &[(1.0, 3.0), (2.0, 3.0), (3.0, 2.0)], 0.01);
     assert_points_close(&drawing.lines(0, VERMILLION)[0], &[(1.0, 4.0), (2.0, 4.0), (3.0, 3.0)], 0.01);
     assert_points_close(
@@ -51,7 +51,7 @@ fn an_ensemble_is_drawn_as_a_band_and_a_median_line() {
 #[test]
 fn kept_epochs_are_dots_at_the_values_of_their_members() {
     let drawing = ReadPicture::of(&figure_training(&three_members()).unwrap());
-    // Indices 2 and 1 are epochs 3 and 2; the validation losses there are 2 + 1 and 2 + 1.
+    // Indices 2 and 1 are epochs 3 and 2. The training loss there is 2, so the validation loss is 3.
     assert_points_close(&drawing.dots(0, INK), &[(3.0, 3.0), (2.0, 3.0)], 0.01);
     assert_points_close(&drawing.dots(1, INK), &[(3.0, 0.5), (2.0, 0.7)], 0.01);
     assert!(

@@ -1,11 +1,11 @@
-//! Random batches and their burn loss, shared by all tests.
+//! Random batches, and their losses computed by burn; shared by all tests.
 
-#![allow(dead_code, clippy::unwrap_used)] // each test file uses some of it; a failed unwrap fails the test
+#![allow(dead_code, clippy::unwrap_used)] // each test file uses only a part of this module; a failed unwrap fails the test
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use scorewise_burn::ScoreLoss;
 
-/// The SplitMix64 generator.
+/// The SplitMix64 random number generator.
 pub struct Random(pub u64);
 
 impl Random {
@@ -15,14 +15,14 @@ impl Random {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
-    /// A number in (0, 1).
+    /// A random number in (0, 1).
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.unit()
     }
-    /// Numbers that f32 represents exactly, so that f32 and f64 computations get the same input.
+    /// Random numbers that f32 represents exactly, so that f32 and f64 computations get the same input.
     pub fn f32_values(&mut self, count: usize, low: f64, high: f64) -> Vec<f64> {
         (0..count).map(|_| f64::from(self.between(low, high) as f32)).collect()
     }
@@ -32,7 +32,7 @@ pub fn to_f32(values: &[f64]) -> Vec<f32> {
     values.iter().map(|value| *value as f32).collect()
 }
 
-/// Input of a loss. The logits are in row-major order, `[rows, classes]`.
+/// Input of a loss. The logits `[rows, classes]` are in row-major order.
 pub struct Batch<'a> {
     pub logits: &'a [f64],
     pub classes: usize,
@@ -62,8 +62,8 @@ impl Batch<'_> {
     }
 }
 
-/// The difference between two results: that of the values, relative to the expected value if it exceeds 1, or that of the gradients, relative to
-/// the largest expected component; the larger of the two.
+/// The larger of two differences between results: the difference of the values, relative to the expected value if that exceeds 1, and the largest
+/// difference of a gradient component, relative to the largest expected component.
 pub fn distance(got: &(f64, Vec<f64>), expected: &(f64, Vec<f64>)) -> f64 {
     let value = (got.0 - expected.0).abs() / expected.0.abs().max(1.0);
     let largest = expected.1.iter().fold(0f64, |largest, component| largest.max(component.abs()));

@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use super::summary::{Estimate, NamedEstimate};
 
-/// Scores that are shown beside the one that a model was trained for.
+/// Scores shown in addition to the score that a model was trained for.
 const COMMON_SCORES: [&str; 6] = ["accuracy", "macro(f1)", "macro(recall)", "mcc", "hss", "peirce"];
 
 /// The scores of decisions between more than two classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassSummary {
-    /// How many rows there are; the cells of the matrix add up to their weights.
+    /// Number of rows. Without weights, the cells of the confusion matrix add up to it; with weights, to the total weight.
     pub rows: usize,
     /// The names of the classes.
     pub classes: Vec<String>,
     /// The confusion matrix: one row for each true class, one column for each decision.
     pub confusion: Vec<Vec<f64>>,
-    /// The scores; they have no intervals.
+    /// Values of the scores, without intervals.
     #[serde(with = "super::json::named_estimates")]
     pub scores: Vec<NamedEstimate>,
 }
 
 impl ClassSummary {
-    /// The scores of these decisions.
+    /// Counts the confusion matrix of `labels` and `decisions` and computes `scores` from it.
     pub fn new(
         classes: &[String],
         labels: &[u32],
@@ -46,7 +46,7 @@ impl ClassSummary {
     }
 }
 
-/// This score and after it the usual ones.
+/// Returns `first` followed by the common multiclass scores, without duplicates.
 pub fn usual_class_scores(first: MultiScore) -> Result<Vec<MultiScore>> {
     let mut scores = vec![first];
     for name in COMMON_SCORES {

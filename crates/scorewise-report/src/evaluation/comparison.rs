@@ -1,4 +1,4 @@
-//! Two forecasts of the same rows: which one is better by a score, and how certain that is.
+//! Compares two forecasts of the same rows: which one has the better score, and how certain that is.
 
 use scorewise::sweep::{Bootstrap, PairedScores, Sweep, confusion, sweep};
 use scorewise::{Direction, Probabilities, Real, Result, Rows, Score};
@@ -9,40 +9,40 @@ use super::summary::Estimate;
 use super::tuning::{EXACT_ROWS, RUNS};
 use crate::document::{self, ThresholdPoint};
 
-/// Where two forecasts are compared.
+/// The thresholds at which two forecasts are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ComparedThresholds {
-    /// Each at this threshold.
+    /// Fixed thresholds, one for the first and one for the second forecast.
     Given([f64; 2]),
-    /// Each at its best threshold, which is found again in every bootstrap replicate.
+    /// The best threshold of each forecast, which is searched again in every bootstrap replicate.
     Best,
 }
 
 /// Two forecasts of the same rows.
 #[derive(Clone, Debug)]
 pub struct ForecastPair<'a, R> {
-    /// What the forecasts are called.
+    /// Names of the two forecasts.
     pub names: [String; 2],
-    /// The probabilities of each forecast.
+    /// Predicted probabilities of the first and of the second forecast, one per row.
     pub forecasts: [&'a [R]; 2],
-    /// The labels of the rows.
+    /// Labels of the rows.
     pub labels: &'a [bool],
-    /// The weights of the rows.
+    /// Weights of the rows; `None` when all rows count equally.
     pub weights: Option<&'a [R]>,
 }
 
-/// Two forecasts and the bootstrap of their difference.
+/// A comparison of two forecasts, with the bootstrap of the difference of their scores.
 #[derive(Clone, Debug)]
 pub struct ForecastComparison {
-    /// The score that compares them.
+    /// The score by which the forecasts are compared.
     pub score: Score,
-    /// What the forecasts are called.
+    /// Names of the two forecasts.
     pub names: [String; 2],
-    /// The threshold of each; `None` when the score is undefined at every threshold.
+    /// Thresholds of the two forecasts; `None` when the score of a forecast is undefined at every threshold.
     pub thresholds: [Option<f64>; 2],
-    /// The score of each of the two forecasts at its own threshold.
+    /// Scores of the two forecasts, each at its own threshold.
     pub values: [Option<f64>; 2],
-    /// The scores and their difference in each replicate.
+    /// The scores of both forecasts and their difference in every bootstrap replicate.
     pub paired: PairedScores,
     rows: usize,
     positives: usize,
@@ -51,55 +51,55 @@ pub struct ForecastComparison {
     curves: Option<[ComparedCurve; 2]>,
 }
 
-/// A forecast over all thresholds.
+/// The confusion matrices of a forecast over all thresholds, and the area under its ROC curve.
 #[derive(Clone, Debug)]
 struct ComparedCurve {
     points: Vec<ThresholdPoint>,
     roc_area: Option<f64>,
 }
 
-/// The result of a comparison, as JSON.
+/// The result of a comparison of two forecasts, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonSummary {
-    /// The name of the score.
+    /// Name of the score.
     pub score: String,
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: usize,
     /// Number of positive rows.
     pub positives: usize,
-    /// The first forecast.
+    /// Threshold and score of the first forecast.
     pub first: ComparedForecast,
-    /// The second forecast.
+    /// Threshold and score of the second forecast.
     pub second: ComparedForecast,
-    /// The score of the first less that of the second.
+    /// Score of the first forecast minus score of the second, with its 95 % interval.
     pub difference: Estimate,
-    /// The name of the forecast that is better beyond reasonable doubt.
+    /// Name of the better forecast; `None` when the rows do not decide it (see [`ForecastComparison::better`]).
     pub better: Option<String>,
-    /// The number of bootstrap replicates.
+    /// Number of bootstrap replicates.
     pub replicates: usize,
-    /// The seed of the bootstrap.
+    /// Seed of the bootstrap.
     pub seed: u64,
 }
 
-/// One of two forecasts, as JSON.
+/// One of two compared forecasts, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedForecast {
-    /// What it is called.
+    /// Name of the forecast.
     pub name: String,
-    /// Its threshold.
+    /// Threshold of the forecast; `None` when the score is undefined at every threshold.
     pub threshold: Option<f64>,
-    /// Its score there.
+    /// Score of the forecast at its threshold; `None` when it is undefined.
     pub value: Option<f64>,
-    /// The lower end of the 95 % interval of the score.
+    /// Lower end of the 95 % interval of the score.
     pub low: Option<f64>,
-    /// The upper end.
+    /// Upper end of the 95 % interval of the score.
     pub high: Option<f64>,
-    /// The share of the replicates in which it is the better one.
+    /// Fraction of bootstrap replicates in which this forecast has the better score.
     pub better: f64,
 }
 
 impl ForecastComparison {
-    /// Compares two forecasts. `with_curves` also keeps them over all thresholds, for a page.
+    /// Compares two forecasts. `with_curves` also keeps the confusion matrices over all thresholds, which a page draws.
     pub fn new<R: Real>(
         pair: ForecastPair<'_, R>,
         score: &Score,
@@ -153,13 +153,14 @@ impl ForecastComparison {
         })
     }
 
-    /// The score of the first forecast less that of the second.
+    /// Score of the first forecast minus score of the second; `None` when either score is undefined.
     #[must_use]
     pub fn difference(&self) -> Option<f64> {
         Some(self.values[0]? - self.values[1]?)
     }
 
-    /// Which forecast is better beyond reasonable doubt: the whole interval of the difference lies on one side.
+    /// Index of the better forecast, 0 or 1; `None` when the rows do not decide it. The 95 % interval of the difference must exclude 0, or, for
+    /// a score with an ideal value, the same forecast must be nearer to it in more than 97.5 % of the replicates.
     #[must_use]
     pub fn better(&self) -> Option<usize> {
         let (low, high) = self.paired.difference.interval(0.95)?;
@@ -168,7 +169,8 @@ impl ForecastComparison {
             Direction::Higher if high < 0.0 => Some(1),
             Direction::Lower if high < 0.0 => Some(0),
             Direction::Lower if low > 0.0 => Some(1),
-            // With an ideal value between, the sign of the difference says nothing; the replicates count which forecast is nearer.
+            // With an ideal value inside the range, the sign of the difference does not say which score is nearer to it.
+            // The better forecast must then be nearer in more than 97.5 % of the replicates.
             Direction::Toward(_) => {
                 let most = 0.975 * self.paired.difference.values().len() as f64;
                 [self.paired.first_better, self.paired.second_better].iter().position(|better| *better as f64 > most)
@@ -177,19 +179,19 @@ impl ForecastComparison {
         }
     }
 
-    /// The share of the replicates in which the first and the second forecast are the better one.
+    /// Fractions of bootstrap replicates in which the first and in which the second forecast has the better score.
     #[must_use]
     pub fn shares(&self) -> [f64; 2] {
         [self.paired.first_better, self.paired.second_better].map(|better| better as f64 / self.replicates as f64)
     }
 
-    /// The number of bootstrap replicates.
+    /// Number of bootstrap replicates.
     #[must_use]
     pub fn replicates(&self) -> usize {
         self.replicates
     }
 
-    /// The result as a sentence.
+    /// The conclusion of the comparison as one sentence.
     #[must_use]
     pub fn verdict(&self) -> String {
         let name = self.score.name();
@@ -209,7 +211,7 @@ impl ForecastComparison {
         }
     }
 
-    /// The result as JSON.
+    /// The comparison as JSON.
     #[must_use]
     pub fn summary(&self) -> ComparisonSummary {
         let PairedScores { first, second, difference, .. } = &self.paired;
@@ -231,7 +233,7 @@ impl ForecastComparison {
         }
     }
 
-    /// The data of the page; without curves when they were not kept.
+    /// The comparison as data of a page; the curves are empty unless `with_curves` was set in [`ForecastComparison::new`].
     #[must_use]
     pub fn page(&self) -> document::ForecastCurves {
         let mut differences = self.paired.difference.values().to_vec();

@@ -1,4 +1,4 @@
-//! The models of a cross-validation, each on its own test rows.
+//! Evaluates each model of a cross-validation on its own test rows.
 
 use scorewise::MeanAndDeviation;
 use scorewise::sweep::Bootstrap;
@@ -12,32 +12,32 @@ use super::model::{Evaluation, evaluate};
 /// The result of a cross-validation, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoldsSummary {
-    /// One entry for each fold of each repeat.
+    /// One entry for every fold of every repeat.
     pub each: Vec<FoldSummary>,
-    /// The mean of the score over the folds.
+    /// Mean of the test score over all folds.
     pub mean: Option<f64>,
-    /// Its standard deviation; `None` for a single fold.
+    /// Standard deviation of the test score over all folds; `None` for a single fold.
     pub deviation: Option<f64>,
 }
 
-/// One fold, as JSON.
+/// The result of one fold of a cross-validation, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoldSummary {
-    /// The repeat, from 1.
+    /// Number of the repeat, counted from 1.
     pub repeat: usize,
-    /// The fold of the repeat, from 1.
+    /// Number of the fold within its repeat, counted from 1.
     pub fold: usize,
-    /// The epochs of the member that was trained longest.
+    /// Number of epochs of the ensemble member that was trained longest.
     pub epochs: Option<usize>,
-    /// Whether every member learnt something.
+    /// Whether every ensemble member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
-    /// The threshold; `None` with more than two classes.
+    /// Decision threshold of the fold's model; `None` with more than two classes.
     pub threshold: Option<f64>,
-    /// The scores on the test rows of the fold.
+    /// Scores on the test rows of the fold.
     pub test: Evaluation,
 }
 
-/// The scores of each fold on its test rows.
+/// Evaluates the model of each fold on the test rows of that fold.
 pub fn evaluate_folds(folds: &[FoldResult], plan: &Plan, bootstrap: &Bootstrap) -> Result<FoldsSummary> {
     let mut each = Vec::with_capacity(folds.len());
     for fold in folds {
@@ -60,14 +60,14 @@ pub fn evaluate_folds(folds: &[FoldResult], plan: &Plan, bootstrap: &Bootstrap) 
 }
 
 impl FoldSummary {
-    /// The score that the model was trained for, on the test rows.
+    /// The score that the model was trained for, on the test rows; `None` when it is undefined.
     #[must_use]
     pub fn value(&self) -> Option<f64> {
         self.test.scores().first()?.estimate.value
     }
 }
 
-/// A fold does not carry the names of its classes, only how many there are.
+/// Returns class numbers as names, because a [`FoldResult`] stores the number of classes but not their names.
 fn numbered_classes(fold: &FoldResult) -> Vec<String> {
     let rows = fold.test.labels.len().max(1);
     let outputs = (fold.test.probabilities.len() / rows).max(2);

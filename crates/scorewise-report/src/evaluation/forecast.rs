@@ -1,4 +1,4 @@
-//! A forecast over all thresholds as the data of a page: the exact sweep, thinned without losing an optimum.
+//! Converts a threshold sweep to the data of a page: the exact curve, reduced to fewer points that still include every optimum.
 
 use std::sync::LazyLock;
 
@@ -8,37 +8,37 @@ use scorewise::{Confusion, Prior, Probabilities, Real, Result, Rows, Score};
 use super::summary::ScoreSummary;
 use crate::document::{self, ForecastEvaluation, Optimum, ReferenceForecast, ScoreInterval, ThresholdPoint};
 
-/// About how many points a curve has: more than a screen can show, few enough for a page.
+/// Approximate number of points of a curve: more than a screen can show, but few enough to embed in a page.
 const POINTS: usize = 1000;
-/// Bins of the predictions; each bin of a reliability diagram joins five of them.
+/// Number of bins of the predicted probabilities; the reliability diagram merges every five of these bins into one.
 const BINS: usize = 50;
 
-/// What a page needs to know about a forecast besides its sweep.
+/// What a page needs to know about a forecast in addition to its sweep.
 #[derive(Clone, Debug)]
 pub struct ForecastOptions<'a> {
-    /// Which rows: `test rows`.
+    /// Which rows the forecast is evaluated on, such as `test rows`.
     pub rows: &'a str,
-    /// The names of the classes: negative, positive.
+    /// Names of the negative and the positive class.
     pub classes: [String; 2],
-    /// The score that evaluates the forecast.
+    /// The score by which the forecast is evaluated.
     pub score: &'a Score,
     /// The threshold in use.
     pub threshold: f64,
-    /// How the threshold was chosen.
+    /// How the threshold was chosen, such as `best f1 on these rows`.
     pub chosen: String,
-    /// On which rows it was chosen: `these rows`.
+    /// The rows on which the threshold was chosen, such as `these rows`.
     pub source: &'a str,
-    /// Equally good thresholds.
+    /// The interval of thresholds with the same score as the threshold in use.
     pub interval: Option<(f64, f64)>,
-    /// The 95 % interval of the best threshold over bootstrap replicates.
+    /// 95 % interval of the best threshold over the bootstrap replicates.
     pub spread: Option<(f64, f64)>,
     /// The prior of the threshold.
     pub prior: Option<&'a Prior>,
     /// Conditions that a threshold must satisfy.
     pub conditions: &'a [Condition],
-    /// 95 % intervals of scores at the threshold.
+    /// 95 % intervals of the scores at the threshold in use.
     pub intervals: Vec<ScoreInterval>,
-    /// The confusion matrix of the persistence forecast, where the target has a lead.
+    /// Confusion matrix of the persistence forecast (an event is predicted when one happens now); `None` when the target has no lead time.
     pub persistence: Option<Confusion>,
 }
 
@@ -63,7 +63,7 @@ impl Default for ForecastOptions<'_> {
 }
 
 impl ForecastOptions<'_> {
-    /// Sets the threshold to the best one of these rows.
+    /// Uses the best threshold of the rows, with its bootstrap distribution, as the threshold in use.
     pub fn set_best(&mut self, best: &Best, distribution: &BestDistribution) {
         self.threshold = best.threshold;
         self.interval = Some(best.interval);
@@ -74,7 +74,8 @@ impl ForecastOptions<'_> {
         };
     }
 
-    /// Sets the intervals of the scores at the threshold, which is the same in every replicate. With the best threshold of each replicate they would be the intervals of the maximum instead.
+    /// Sets the 95 % intervals of the scores. The threshold is the same in every replicate: with the best threshold of each replicate, the
+    /// intervals would be those of the maximum score instead.
     pub fn set_intervals<R: Real>(
         &mut self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -86,13 +87,13 @@ impl ForecastOptions<'_> {
     }
 }
 
-/// The names of two classes that have none.
+/// Default names of the negative and the positive class.
 #[must_use]
 pub fn unnamed_classes() -> [String; 2] {
     ["no event".into(), "event".into()]
 }
 
-/// The data of a page from a sweep.
+/// Converts a sweep to the data of a page.
 #[must_use]
 pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluation {
     let areas = sweep.areas();
@@ -122,7 +123,7 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
     }
 }
 
-/// Points of the curve in ascending order, each at a threshold with few digits; the thresholds in `marks` are among them unchanged.
+/// Points of the curve in increasing order of threshold. Thresholds have few digits, except those in `marks`, which are included unchanged.
 #[must_use]
 pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<ThresholdPoint> {
     let mut marks = marks.to_vec();
@@ -146,7 +147,7 @@ pub fn curve_points(sweep: &Sweep, marks: &[f64]) -> Vec<ThresholdPoint> {
     points
 }
 
-/// The best threshold of each score that has one.
+/// The best threshold of each score; a score is left out when no threshold is best.
 fn optima(sweep: &Sweep, scores: &[Score], conditions: &[Condition]) -> Vec<Optimum> {
     let bests = match conditions {
         [] => sweep.all_best(scores),
@@ -171,7 +172,7 @@ fn bins(sweep: &Sweep) -> Vec<document::PredictionBin> {
     sweep.bins(BINS).into_iter().map(bin).collect()
 }
 
-/// Forecasts that need no model.
+/// Reference forecasts that need no model: always yes, always no and, where it exists, persistence.
 fn reference_forecasts(sweep: &Sweep, persistence: Option<Confusion>) -> Vec<ReferenceForecast> {
     let counts = sweep.counts();
     let reference = |name: &str, cells: [f64; 4]| ReferenceForecast { name: name.into(), cells };

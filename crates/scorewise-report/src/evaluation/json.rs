@@ -1,6 +1,6 @@
-//! Serialisation of confusion matrices and of lists of scores, for `#[serde(with = …)]`.
+//! Serialisation of confusion matrices and lists of scores, for use with `#[serde(with = …)]`.
 
-/// A confusion matrix as `{"tn", "fp", "fn", "tp"}`; whole counts are written without a decimal point.
+/// Writes a confusion matrix as `{"tn", "fp", "fn", "tp"}`; integer counts are written without a decimal point.
 pub(super) mod confusion {
     use scorewise::Confusion;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -38,7 +38,7 @@ pub(super) mod confusion {
     }
 
     fn count<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error> {
-        // Below 9e15 every whole f64 is exact as an integer.
+        // Every integer below 9e15 is represented exactly as f64 and can be converted to u64.
         if count.fract() == 0.0 && (0.0..9e15).contains(count) {
             to.serialize_u64(*count as u64)
         } else {
@@ -47,7 +47,7 @@ pub(super) mod confusion {
     }
 }
 
-/// The same for a matrix that may be absent, which is `null`.
+/// Writes an optional confusion matrix as `{"tn", "fp", "fn", "tp"}`, or as `null` for `None`.
 pub(super) mod optional_confusion {
     use scorewise::Confusion;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -68,7 +68,7 @@ pub(super) mod optional_confusion {
     }
 }
 
-/// Scores as an object: `{"tss": {"value", "low", "high"}, …}`, in their order. A score that is listed twice is written once.
+/// Writes scores as an object, `{"tss": {"value", "low", "high"}, …}`, in the order of the list. A score that is listed twice is written once.
 pub(crate) mod named_estimates {
     use std::fmt;
 
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_that_is_listed_twice_is_one_key() {
+    fn a_score_that_is_listed_twice_is_written_as_one_key() {
         let f1 = NamedEstimate { name: "f1".into(), estimate: Estimate::new(Some(1.0), None) };
         let sample = JsonSample { confusion: Confusion::default(), none: None, scores: vec![f1.clone(), f1] };
         assert_eq!(serde_json::to_string(&sample).unwrap().matches("f1").count(), 1);

@@ -1,8 +1,8 @@
-//! Evaluation: a forecast or a trained model on labelled rows, as numbers with intervals.
+//! Evaluates a forecast or a trained model on labelled rows: scores with their 95 % intervals.
 //!
-//! The command, the Python package and the pages show the results that are computed here, so a number is the same wherever it appears.
-//! Each result is a struct; what `--json` prints is its serialisation, with stable keys, and a [`Document`](crate::document::Document)
-//! holds it together with the data of its figures.
+//! The command line, the Python package and the HTML pages all show the results computed here, so a number is the same wherever it appears.
+//! Every result is a struct. `--json` prints its serialisation, whose keys are stable; a [`Document`](crate::document::Document)
+//! combines a result with the data of its figures.
 //!
 //! ```
 //! use scorewise::sweep::{Bootstrap, Resampling};
@@ -20,17 +20,17 @@
 //! |---|---|
 //! | `summary` | every score at a threshold, with bootstrap intervals |
 //! | `classes` | scores of decisions between more than two classes |
-//! | `tuning` | the best threshold of a score, its bootstrap, and why there is none |
-//! | `comparison` | two forecasts of the same rows |
-//! | `theory` | a score under a random threshold |
-//! | `model` | a trained model on its training, validation and test rows |
-//! | `folds` | the models of a cross-validation on their test rows |
-//! | `reproduction` | the experiments of the paper |
-//! | `forecast` | a sweep as the data of a page |
-//! | `report` | the data of a whole page |
+//! | `tuning` | the best threshold of a score with its bootstrap, or the reason why no threshold is best |
+//! | `comparison` | comparison of two forecasts of the same rows |
+//! | `theory` | the distribution of a score when the threshold is random |
+//! | `model` | the scores of a trained model on its training, validation and test rows |
+//! | `folds` | the scores of each model of a cross-validation on its test rows |
+//! | `reproduction` | the experiments of Marchetti et al. (2022), beside the published results |
+//! | `forecast` | a threshold sweep, converted to the data of a page |
+//! | `report` | the data of a whole page about one forecast |
 //! | `provenance` | fingerprints of the rows that were evaluated |
 //! | `registry` | the registered scores and the families of priors |
-//! | `json` | how confusion matrices and scores are written as JSON |
+//! | `json` | serialisation of confusion matrices and scores as JSON |
 
 mod json;
 mod summary;

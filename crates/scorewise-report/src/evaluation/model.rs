@@ -1,4 +1,4 @@
-//! A trained model on its training, validation and test rows.
+//! Evaluates a trained model on its training, validation and test rows.
 
 use scorewise::sweep::{Bootstrap, Resampling, Sweep, confusion, sweep};
 use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, report};
@@ -18,124 +18,124 @@ use super::theory::theory_page;
 use super::tuning::best_threshold_bootstrap;
 use crate::document::{self, Document, Provenance, scores_in_display_order};
 
-/// Rows that are drawn together in the bootstrap of a time series.
+/// Length of a block in the block bootstrap of a time series, in rows.
 const BLOCK: usize = 48;
 
-/// The scores of some rows, of two classes or of more.
+/// Scores on a set of rows, for two or for more classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Evaluation {
-    /// Two classes.
+    /// Scores of a binary forecast.
     Binary(ScoreSummary),
-    /// More than two classes.
+    /// Scores of a forecast of more than two classes.
     Classes(ClassSummary),
 }
 
-/// The scores of a model on each set of rows.
+/// Scores of a model on its training, validation and test rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelEvaluation {
-    /// On the rows that it was trained on.
+    /// Scores on the training rows.
     pub train: Evaluation,
-    /// On the rows that stopped the training and chose the threshold.
+    /// Scores on the validation rows, which decided when training stopped and which threshold was chosen.
     pub validation: Evaluation,
-    /// On rows that were used for nothing else.
+    /// Scores on the test rows, which were used for nothing else; `None` without test rows.
     pub test: Option<Evaluation>,
 }
 
-/// The result of a training, as JSON. Only what a page needs is required when it is read, so that a result of another version can still
-/// be shown.
+/// The result of `train`, as JSON. When it is read, only the keys that a page needs are required, so that a result written by another
+/// version can still be shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrainSummary {
-    /// The path of the model file.
+    /// Path of the model file.
     pub model: String,
-    /// The seed of all randomness.
+    /// Seed of all random numbers.
     #[serde(default)]
     pub seed: u64,
-    /// The epochs of the member that was trained longest.
+    /// Number of epochs of the ensemble member that was trained longest.
     #[serde(default)]
     pub epochs: Option<usize>,
-    /// Whether every member learnt something.
+    /// Whether every ensemble member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     #[serde(default)]
     pub success: bool,
-    /// How long the training took.
+    /// Duration of the training in seconds.
     #[serde(default)]
     pub seconds: f64,
-    /// What is predicted.
+    /// The prediction target, as text.
     #[serde(default)]
     pub target: String,
-    /// The names of the classes.
+    /// Names of the classes.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// The name of the score.
+    /// Name of the score that the model was trained for.
     #[serde(default)]
     pub score: String,
     /// The prior of the threshold.
     #[serde(default)]
     pub prior: Option<String>,
-    /// The name of the loss.
+    /// Name of the loss.
     #[serde(default)]
     pub loss: String,
-    /// The threshold; `None` with more than two classes.
+    /// Decision threshold; `None` with more than two classes.
     #[serde(default)]
     pub threshold: Option<f64>,
-    /// How probabilities become a decision.
+    /// The rule that turns probabilities into a decision.
     pub decision: Decision,
-    /// The scores on the training rows.
+    /// Scores on the training rows.
     #[serde(default)]
     pub train: Option<Evaluation>,
-    /// The scores on the validation rows.
+    /// Scores on the validation rows.
     #[serde(default)]
     pub validation: Option<Evaluation>,
-    /// The scores on the test rows.
+    /// Scores on the test rows; `None` without test rows.
     #[serde(default)]
     pub test: Option<Evaluation>,
-    /// How each member was trained.
+    /// Epochs, restarts and validation loss of each ensemble member.
     #[serde(default)]
     pub members: Vec<MemberSummary>,
-    /// The inputs of the model.
+    /// Names of the input features of the model.
     #[serde(default)]
     pub features: Vec<String>,
-    /// The fingerprint of the table.
+    /// Fingerprint of the table that the model was trained on.
     #[serde(default)]
     pub fingerprint: String,
-    /// What a user should know about the data.
+    /// Notes on the data for the user.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// The cross-validation, where one was asked for.
+    /// Result of the cross-validation, if one was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folds: Option<FoldsSummary>,
 }
 
-/// The training of one member, as JSON.
+/// Summary of the training run of one ensemble member, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberSummary {
-    /// All epochs, those of the warm start included.
+    /// Number of epochs, including those of the warm start.
     pub epochs: usize,
-    /// The epoch whose weights were kept, from 1.
+    /// Number of the epoch whose weights were kept, counted from 1.
     pub kept: Option<usize>,
-    /// Whether it learnt something.
+    /// Whether the member learnt something: its validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
-    /// How often it was started again.
+    /// Number of failed attempts, with other initial weights, before this one.
     pub restarts: usize,
-    /// The validation loss of the epoch that was kept.
+    /// Validation loss of the epoch whose weights were kept.
     pub validation_loss: Option<f64>,
-    /// The share of validation predictions inside the support of the prior, in that epoch.
+    /// Fraction of validation predictions inside the support of the prior, in the epoch whose weights were kept.
     pub coverage: Option<f64>,
 }
 
-/// What a front end knows about a training besides the model.
+/// What the caller (the command line or the Python package) knows about a training run and the model does not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainingRun {
-    /// The path of the model file.
+    /// Path of the model file.
     pub model: String,
-    /// How long the training took.
+    /// Duration of the training in seconds.
     pub seconds: f64,
-    /// Notes, worded for the users of the front end.
+    /// Notes on the data, in the words of the command line or of the Python package.
     pub notes: Vec<String>,
 }
 
 impl Evaluation {
-    /// How many rows there are.
+    /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         match self {
@@ -144,7 +144,7 @@ impl Evaluation {
         }
     }
 
-    /// The scores; the first is the one that the model was trained for.
+    /// All scores; the score that the model was trained for comes first.
     #[must_use]
     pub fn scores(&self) -> &[NamedEstimate] {
         match self {
@@ -153,7 +153,7 @@ impl Evaluation {
         }
     }
 
-    /// The value of a score; `None` when it is undefined or not among the scores.
+    /// The value of the score with this name; `None` when it is undefined or not among the scores.
     #[must_use]
     pub fn value(&self, score: &str) -> Option<f64> {
         self.scores().iter().find(|named| named.name == score)?.estimate.value
@@ -161,7 +161,7 @@ impl Evaluation {
 }
 
 impl TrainSummary {
-    /// The result of a training.
+    /// Summarises a training run and the evaluation of its model.
     #[must_use]
     pub fn new(trained: &Trained, evaluation: &ModelEvaluation, folds: Option<FoldsSummary>, run: TrainingRun) -> Self {
         let (model, fits) = (&trained.model, &trained.fits);
@@ -192,7 +192,7 @@ impl TrainSummary {
 }
 
 impl MemberSummary {
-    /// The training of one member.
+    /// Summarises the training run of one ensemble member.
     #[must_use]
     pub fn new(fit: &Fit) -> Self {
         let kept = fit.kept.and_then(|epoch| fit.history.get(epoch));
@@ -211,8 +211,8 @@ fn epochs(fit: &Fit) -> usize {
     fit.epochs()
 }
 
-/// The bootstrap of a model's scores. Neighbours in time resemble each other: their rows are drawn in blocks, since the intervals would be
-/// too narrow otherwise.
+/// The bootstrap for the scores of a model. Consecutive rows of a time series are correlated, which would make the intervals too narrow, so a
+/// time series is resampled in blocks.
 #[must_use]
 pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap {
     let is_series = plan.lead > 0 || plan.choice.lags > 0;
@@ -220,7 +220,7 @@ pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap {
     Bootstrap { resampling, replicates, seed: plan.seed }
 }
 
-/// The scores of a model on its training, validation and test rows.
+/// Computes the scores of a model on its training, validation and test rows.
 pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap) -> Result<ModelEvaluation> {
     let model = &trained.model;
     let evaluation =
@@ -232,7 +232,7 @@ pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap) -> 
     })
 }
 
-/// The scores of some rows when they are decided by this rule.
+/// Computes the scores of labelled predictions under a decision rule.
 pub(super) fn evaluate(
     answers: &LabelledPredictions,
     decision: &Decision,
@@ -251,8 +251,7 @@ pub(super) fn evaluate(
     Ok(Evaluation::Classes(summary))
 }
 
-/// The sweep of the rows that evaluate the model: the test rows, or the validation rows when there are none. `None` with more than two
-/// classes.
+/// Sweeps the test rows of a model, or its validation rows when there are no test rows. `None` with more than two classes.
 pub fn evaluation_sweep(trained: &Trained) -> Result<Option<Sweep>> {
     let answers = trained.test.as_ref().unwrap_or(&trained.validation);
     match trained.model.decision {
@@ -261,7 +260,7 @@ pub fn evaluation_sweep(trained: &Trained) -> Result<Option<Sweep>> {
     }
 }
 
-/// The data of the page of a training. `swept` is the [`evaluation_sweep`] of the same model.
+/// The page of a training run. `swept` must be the [`evaluation_sweep`] of the same model.
 pub fn model_document(
     trained: &Trained,
     plan: &Plan,
@@ -285,10 +284,10 @@ pub fn model_document(
         _ => (&trained.validation, &evaluation.validation, "validation rows, by which its training was stopped"),
     };
     let Evaluation::Binary(evaluation) = evaluation else { return Ok(document) };
-    // A threshold that was not chosen on rows has no sampling interval.
+    // Only a threshold that was chosen from data has a sampling interval.
     let spread = match chosen {
         ThresholdSource::ValidationSweep => with_rows(&trained.validation, |rows| {
-            // The validation rows are swept already when there are no test rows.
+            // `swept` belongs to the validation rows only when there are no test rows.
             let swept = trained.test.is_none().then_some(swept);
             Ok(best_threshold_bootstrap(rows, swept, &score, &[], bootstrap)?.threshold.interval(0.95))
         })?,
@@ -319,7 +318,7 @@ pub fn model_document(
     Ok(document)
 }
 
-/// Calls `work` with the rows of two classes.
+/// Calls `work` with binary predictions, their labels and their weights.
 fn with_rows<T>(
     answers: &LabelledPredictions,
     work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>) -> scorewise::Result<T>,
@@ -332,7 +331,7 @@ fn with_rows<T>(
     }
 }
 
-/// The confusion matrix of the persistence forecast; `None` when the target has no lead.
+/// Confusion matrix of the persistence forecast; `None` when the target has no lead time.
 fn persistence(answers: &LabelledPredictions) -> Result<Option<Confusion>> {
     let Some(forecast) = &answers.persistence else { return Ok(None) };
     let probabilities: Vec<f64> = forecast.iter().map(|yes| f64::from(u8::from(*yes))).collect();
@@ -345,11 +344,11 @@ fn persistence(answers: &LabelledPredictions) -> Result<Option<Confusion>> {
     with_rows(&answers, |rows| confusion(rows, 0.5)).map(Some)
 }
 
-/// How each member was trained, epoch by epoch; `score` is the score of two classes.
+/// The training history of every ensemble member, epoch by epoch; `score` is `None` with more than two classes.
 #[must_use]
 pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> document::TrainingHistory {
     let score = score.filter(|_| plan.has_prior());
-    // The loss of a score is 1 − s, or s itself where lower is better, so the score can be read from it.
+    // The loss is 1 − s, or s itself when lower scores are better, so the score s can be computed from the loss.
     let score_of = |loss: f64| match score?.direction() {
         Direction::Higher => Some(1.0 - loss),
         Direction::Lower => Some(loss),
@@ -358,11 +357,11 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
     let epoch = |epoch: &fit::Epoch, score_of: &dyn Fn(f64) -> Option<f64>| document::EpochRecord {
         training: epoch.training,
         validation: epoch.validation,
-        // Without a prior of one threshold there is no support.
+        // Coverage is the fraction of predictions inside the support of the prior, so it needs a prior of a single threshold.
         coverage: score.is_some().then_some(epoch.coverage),
         score: score_of(epoch.validation),
     };
-    // A training that diverged ends with losses that are not finite.
+    // The last losses of a training run that diverged are not finite and cannot be drawn.
     let is_finite = |epoch: &&fit::Epoch| epoch.training.is_finite() && epoch.validation.is_finite();
     let member = |fit: &Fit| document::MemberHistory {
         warm_up: fit.warm_up.iter().take_while(is_finite).map(|each| epoch(each, &|_| None)).collect(),

@@ -1,20 +1,20 @@
-//! Fingerprints of the rows that were evaluated, so that a reader can tell whether two results come from the same data.
+//! Fingerprints of the evaluated rows, which show whether two results come from the same data.
 
 use scorewise_train::Model;
 use scorewise_train::model::Fingerprint;
 
 use crate::document::DataSource;
 
-/// A column of numbers in either precision.
+/// A column of numbers in single or double precision.
 #[derive(Clone, Copy, Debug)]
 pub enum FloatColumn<'a> {
-    /// Single precision.
+    /// A column in single precision.
     F32(&'a [f32]),
-    /// Double precision.
+    /// A column in double precision.
     F64(&'a [f64]),
 }
 
-/// Predictions of two classes: labels, and the columns of forecasts and weights.
+/// Returns name, row count and fingerprint of binary predictions; `columns` are the forecasts and the weights.
 #[must_use]
 pub fn predictions_data<'a>(
     name: &str,
@@ -23,7 +23,7 @@ pub fn predictions_data<'a>(
 ) -> DataSource {
     let mut hash = Fingerprint::new().bits(labels.len(), labels.iter().map(|label| u64::from(*label)));
     for column in columns {
-        // Equal numbers have equal fingerprints in either precision; adding 0 turns −0 into 0.
+        // f32 values are widened to f64, so that equal numbers have equal fingerprints in both precisions. Adding 0 turns −0 into 0.
         hash = match column {
             FloatColumn::F32(values) => {
                 hash.bits(values.len(), values.iter().map(|value| (f64::from(*value) + 0.0).to_bits()))
@@ -34,7 +34,7 @@ pub fn predictions_data<'a>(
     DataSource { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
 }
 
-/// Predictions of more than two classes; `columns` are the probabilities of each class, then the weights.
+/// Returns name, row count and fingerprint of multiclass predictions; `columns` are the probabilities of each class, then the weights.
 #[must_use]
 pub fn class_predictions_data<'a>(
     name: &str,
@@ -48,7 +48,7 @@ pub fn class_predictions_data<'a>(
     DataSource { name: name.into(), rows: labels.len(), fingerprint: hash.hex() }
 }
 
-/// The table that a model was trained on.
+/// Returns name, row count and fingerprint of the table that a model was trained on.
 #[must_use]
 pub fn model_data(name: &str, rows: usize, model: &Model) -> DataSource {
     DataSource { name: name.into(), rows, fingerprint: model.fingerprint.clone() }

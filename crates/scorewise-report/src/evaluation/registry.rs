@@ -1,4 +1,4 @@
-//! The registered scores and the families of priors, as JSON.
+//! Descriptions of the registered scores and of the families of priors, as JSON.
 
 use scorewise::multiclass::{Average, MultiConfusion, MultiScore};
 use scorewise::prior::{FAMILIES, Family};
@@ -6,43 +6,43 @@ use scorewise::score::{Parameter, REGISTRY, RegistryEntry, no_skill};
 use scorewise::{Confusion, Direction, Prior, Score, Shape};
 use serde::Serialize;
 
-/// The levels of the quantiles of a prior.
+/// Levels at which the quantiles of a prior are reported.
 const LEVELS: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
-/// A score, as JSON.
+/// Name, formula and properties of a score, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScoreDescription {
-    /// Its name in the registry, or its formula.
+    /// Name of the score in the registry; the formula itself for a score given as a formula.
     pub name: String,
-    /// The name with its parameters.
+    /// Name of the score with its parameters.
     pub signature: String,
-    /// The formula over tp, fp, fn, tn, p, n and total.
+    /// Formula of the score over tp, fp, fn, tn, p, n and total.
     pub formula: String,
-    /// The formula in LaTeX.
+    /// Formula of the score in LaTeX.
     pub latex: String,
-    /// The formula in Python.
+    /// Formula of the score in Python.
     pub python: String,
-    /// Other names.
+    /// Other names under which the score is registered.
     pub aliases: &'static [&'static str],
-    /// Numbers that the score needs besides the matrix.
+    /// Parameters that the score takes in addition to the confusion matrix.
     pub parameters: Vec<ParameterDescription>,
-    /// Which values are better.
+    /// Whether higher values, lower values or values near an ideal are better.
     pub direction: ScoreDirection,
-    /// The value of a perfect forecast.
+    /// Score of a perfect forecast.
     pub perfect: Option<f64>,
-    /// The smallest and the largest value; `None` for an infinite end.
+    /// Smallest and largest possible score; an end is `None` when it is infinite.
     pub range: Option<[Option<f64>; 2]>,
-    /// The value of a forecast without skill; `None` when it varies.
+    /// Score of a forecast without skill; `None` when it is not the same for all such forecasts.
     pub no_skill: Option<f64>,
-    /// The shape of the formula.
+    /// Mathematical form of the formula: `linear`, `linear-fractional` or `nonlinear`.
     pub shape: &'static str,
     /// Conditions under which the score is undefined.
     pub undefined_when: Vec<String>,
-    /// A remark.
+    /// A remark on the score; may be empty.
     pub note: &'static str,
-    /// The publication that introduced it.
+    /// The publication that introduced the score.
     pub reference: &'static str,
-    /// The value on a matrix, where one was given.
+    /// Score of the given confusion matrix; the outer `None` means that no matrix was given, the inner one that the score is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Option<f64>>,
 }
@@ -50,9 +50,9 @@ pub struct ScoreDescription {
 /// A parameter of a score, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ParameterDescription {
-    /// Its name.
+    /// Name of the parameter.
     pub name: &'static str,
-    /// Its value when none is given.
+    /// Default value of the parameter; `None` when the parameter is required.
     pub default: Option<f64>,
 }
 
@@ -60,24 +60,24 @@ pub struct ParameterDescription {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScoreDirection {
-    /// Higher values.
+    /// Higher values are better.
     Higher,
-    /// Lower values.
+    /// Lower values are better.
     Lower,
-    /// Values near this one.
+    /// Values near this ideal value are better.
     Toward(f64),
 }
 
-/// A score of more than two classes, as JSON.
+/// Name and averaging of a multiclass score, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MultiScoreDescription {
-    /// Its name.
+    /// Name of the multiclass score.
     pub name: String,
-    /// How a score of two classes is averaged; `None` for a score of the whole matrix.
+    /// How the scores of the classes are averaged; `None` for a score of the whole confusion matrix.
     pub average: Option<&'static str>,
-    /// The score that is averaged.
+    /// The binary score that is averaged over the classes; `None` for a score of the whole confusion matrix.
     pub of: Option<ScoreDescription>,
-    /// The value on a matrix, where one was given.
+    /// Score of the given confusion matrix; the outer `None` means that no matrix was given, the inner one that the score is undefined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Option<f64>>,
 }
@@ -85,44 +85,44 @@ pub struct MultiScoreDescription {
 /// A family of priors, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PriorFamilyDescription {
-    /// Its name.
+    /// Name of the family.
     pub name: &'static str,
-    /// How a prior of the family is written.
+    /// Syntax of a prior of this family.
     pub form: &'static str,
-    /// A prior of the family.
+    /// An example of a prior of this family.
     pub example: &'static str,
-    /// The distribution function.
+    /// Cumulative distribution function of the family.
     pub cdf: &'static str,
-    /// When to use it.
+    /// When to use a prior of this family.
     pub note: &'static str,
 }
 
-/// A prior, as JSON.
+/// Support, moments and quantiles of a prior, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PriorDescription {
-    /// How it is written.
+    /// The prior in the syntax that users write.
     pub prior: String,
-    /// Where its density is positive.
+    /// The interval on which the density of the prior is positive.
     pub support: (f64, f64),
-    /// Its mean.
+    /// Mean of the prior.
     pub mean: f64,
-    /// Its standard deviation.
+    /// Standard deviation of the prior.
     pub deviation: f64,
-    /// Some quantiles.
+    /// Quantiles of the prior at fixed levels.
     pub quantiles: Vec<PriorQuantile>,
 }
 
 /// A quantile of a prior, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PriorQuantile {
-    /// The level.
+    /// Level of the quantile, between 0 and 1.
     pub level: f64,
-    /// The quantile.
+    /// The threshold that is the quantile at this level.
     pub threshold: f64,
 }
 
 impl ScoreDescription {
-    /// A score, evaluated on a matrix where one is given.
+    /// Describes a score; its value is computed when `matrix` is given.
     #[must_use]
     pub fn new(score: &Score, matrix: Option<&Confusion>) -> Self {
         let row = score.row();
@@ -155,7 +155,7 @@ impl ScoreDescription {
 }
 
 impl MultiScoreDescription {
-    /// A score of more than two classes, evaluated on a matrix of two classes where one is given.
+    /// Describes a multiclass score; its value is computed when `matrix`, a binary confusion matrix, is given.
     #[must_use]
     pub fn new(score: &MultiScore, matrix: Option<&Confusion>) -> Self {
         let (average, of) = match score {
@@ -175,7 +175,7 @@ impl MultiScoreDescription {
 }
 
 impl PriorDescription {
-    /// A prior.
+    /// Describes a prior.
     #[must_use]
     pub fn new(prior: &Prior) -> Self {
         let quantile = |level: f64| PriorQuantile { level, threshold: prior.quantile(level) };
@@ -189,7 +189,7 @@ impl PriorDescription {
     }
 }
 
-/// Every score of the registry; those with parameters at an example of them.
+/// Every score of the registry. A score with parameters is returned with example values for its parameters.
 pub fn registered_scores() -> impl Iterator<Item = Score> {
     REGISTRY.iter().filter_map(Score::example)
 }
@@ -202,7 +202,7 @@ pub fn prior_families() -> Vec<PriorFamilyDescription> {
     FAMILIES.iter().map(family).collect()
 }
 
-/// The shape of a score's formula.
+/// Name of the mathematical form of the score's formula: `linear`, `linear-fractional` or `nonlinear`.
 #[must_use]
 pub fn shape_name(score: &Score) -> &'static str {
     match score.shape() {

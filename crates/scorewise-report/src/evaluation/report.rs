@@ -1,4 +1,4 @@
-//! The data of a page about the predictions of one forecast.
+//! The data of an HTML page about one forecast.
 
 use scorewise::sweep::{Bootstrap, Condition, Sweep, sweep};
 use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, Theory, report};
@@ -11,28 +11,28 @@ use super::theory::{TheorySummary, theory_page};
 use super::tuning::{TuneSummary, Tuning, no_best_threshold};
 use crate::document::{Document, Provenance, TrainingHistory, scores_in_display_order};
 
-/// What a page shows of a forecast.
+/// Settings of the page of a forecast.
 #[derive(Clone, Debug)]
 pub struct ReportOptions<'a> {
-    /// The score that evaluates the forecast.
+    /// The score by which the forecast is evaluated.
     pub score: &'a Score,
-    /// The threshold in use; `None` for the best one.
+    /// The threshold at which the forecast is evaluated; `None` to use the best threshold.
     pub threshold: Option<f64>,
-    /// How that threshold was chosen.
+    /// How `threshold` was chosen, in words; unused when `threshold` is `None`.
     pub chosen: String,
     /// The prior of the threshold.
     pub prior: Option<&'a Prior>,
     /// Conditions that the best threshold must satisfy.
     pub conditions: &'a [Condition],
-    /// The names of the classes: negative, positive.
+    /// Names of the negative and the positive class.
     pub classes: [String; 2],
-    /// How the model was trained.
+    /// The training history of the model, when it is known.
     pub training: Option<TrainingHistory>,
-    /// Where the forecast comes from.
+    /// Command line, time, seed and data of the result.
     pub provenance: Provenance,
 }
 
-/// The page of a forecast at a threshold, or at the best one. The inner `Err` says why no threshold satisfies the conditions.
+/// Creates the page of a forecast at the given threshold, or at the best one. The inner `Err` says why there is no best threshold.
 pub fn forecast_report<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     options: ReportOptions<'_>,
@@ -68,7 +68,7 @@ pub fn forecast_report<R: Real>(
     Ok(Ok(document))
 }
 
-/// The page of a score under a random threshold. `theory` and `law` are those of the swept rows.
+/// Creates the page of a score under a random threshold. `theory` and `law` must be computed from the rows of `sweep`.
 #[must_use]
 pub fn theory_document(
     score: &Score,

@@ -1,4 +1,4 @@
-//! The experiments of the paper: our results beside the published ones.
+//! The experiments of Marchetti et al. (2022): our results beside the published ones.
 
 use scorewise::{MeanAndDeviation, Prior, Score};
 use scorewise_train::reproduce::{
@@ -8,108 +8,109 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{ResultTable, ScoreThresholds};
 
-/// All lines of an experiment, ours and the paper's.
+/// All result rows of an experiment: ours and those published in Marchetti et al. (2022).
 #[derive(Clone, Debug)]
 pub struct PaperComparison {
     experiment: Experiment,
     seed: u64,
-    /// Our lines in the order of the table's rows: without the cure, then with it.
+    /// Our result rows by score and contender; for each pair, first the row without the cure for dead training runs, then the row with it.
     lines: Vec<ResultRow>,
     paper: Vec<ResultRow>,
     differences: Vec<(String, Difference)>,
     trainings: usize,
     epochs: f64,
-    /// How long the trainings would take one after the other.
+    /// Sum of the durations of all training runs, in seconds.
     training_seconds: f64,
     seconds: f64,
 }
 
-/// The result of a reproduction, as JSON.
+/// The result of `reproduce`, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReproductionSummary {
-    /// The name of the experiment.
+    /// Name of the experiment.
     pub experiment: String,
-    /// The seed of all randomness.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Our lines.
+    /// Our result rows.
     pub table: Vec<ReproductionRow>,
-    /// The paper's lines.
+    /// The result rows published in Marchetti et al. (2022).
     pub paper: Vec<PaperRow>,
-    /// How many networks were trained.
+    /// Number of networks trained.
     pub trainings: usize,
-    /// The epochs of all of them.
+    /// Total number of epochs of all networks.
     pub epochs: f64,
-    /// How long the trainings would take one after the other.
+    /// Sum of the durations of all training runs, in seconds.
     pub training_seconds: f64,
-    /// How long this run took.
+    /// Duration of this run of `reproduce`, in seconds.
     pub seconds: f64,
-    /// The strong recipe less tuned cross-entropy, for each score for which both were run.
+    /// Score of the contender `strong` minus score of `tuned-ce` (cross-entropy with a tuned threshold), for every score for which both were run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<DifferenceSummary>,
 }
 
-/// One of our lines, as JSON.
+/// One row of our results, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReproductionRow {
-    /// The name of the score.
+    /// Name of the score.
     pub score: String,
-    /// The contender: a prior, `ce`, …
+    /// Name of the contender: a prior, `ce`, …
     pub contender: String,
-    /// The name of its loss.
+    /// Name of the contender's loss.
     pub loss: Option<String>,
-    /// The prior of its threshold.
+    /// Prior of the threshold in the contender's loss; `None` for a loss without a prior.
     pub prior: Option<String>,
-    /// Whether the first predictions were moved to where the prior sees them.
+    /// Whether the cure for dead training runs was on: it moves the initial predictions into the support of the prior and repeats dead runs.
     pub cure: bool,
-    /// How many trainings there are.
+    /// Number of training runs.
     pub repeats: usize,
-    /// In how many of them something was learnt; the following numbers are about these alone.
+    /// Number of training runs in which the network learnt something. Means and standard deviations are over these runs only.
     pub successes: usize,
-    /// In how many the best threshold lies outside the support of the prior.
+    /// Number of training runs whose best threshold lies outside the support of the prior.
     pub out_of_support: Option<usize>,
-    /// The epochs of a training.
+    /// Mean and standard deviation of the number of epochs of a training run.
     pub epochs: Option<MeanAndSd>,
-    /// The best threshold on the training rows.
+    /// Mean and standard deviation of the best threshold on the training rows.
     pub threshold: Option<MeanAndSd>,
-    /// The score on the training rows.
+    /// Score on the training rows, at ½ and at the best threshold.
     pub train: ThresholdPair,
-    /// The score on the test rows.
+    /// Score on the test rows, at ½ and at the best threshold of the training rows.
     pub test: ThresholdPair,
 }
 
-/// One of the paper's lines, as JSON. Its keys have another order than ours, which is kept stable.
+/// One row of the results published in Marchetti et al. (2022), as JSON. The order of its keys differs from [`ReproductionRow`] and is kept,
+/// so that the output stays the same between versions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PaperRow {
-    /// The name of the score.
+    /// Name of the score.
     pub score: String,
-    /// The contender: a prior, `ce`, …
+    /// Name of the contender: a prior, `ce`, …
     pub contender: String,
-    /// The name of its loss.
+    /// Name of the contender's loss.
     pub loss: Option<String>,
-    /// The prior of its threshold.
+    /// Prior of the threshold in the contender's loss; `None` for a loss without a prior.
     pub prior: Option<String>,
-    /// The score on the test rows.
+    /// Score on the test rows, at ½ and at the best threshold of the training rows.
     pub test: ThresholdPair,
-    /// How many trainings there are.
+    /// Number of training runs.
     pub repeats: usize,
-    /// In how many of them something was learnt.
+    /// Number of training runs in which the network learnt something.
     pub successes: usize,
-    /// In how many the best threshold lies outside the support of the prior.
+    /// Number of training runs whose best threshold lies outside the support of the prior.
     pub out_of_support: Option<usize>,
-    /// The epochs of a training.
+    /// Mean and standard deviation of the number of epochs of a training run.
     pub epochs: Option<MeanAndSd>,
-    /// The best threshold on the training rows.
+    /// Mean and standard deviation of the best threshold on the training rows.
     pub threshold: Option<MeanAndSd>,
-    /// The score on the training rows.
+    /// Score on the training rows, at ½ and at the best threshold.
     pub train: ThresholdPair,
 }
 
-/// A score at two thresholds, as JSON.
+/// A score at the threshold ½ and at the best threshold of the training rows, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdPair {
-    /// At one half.
+    /// Score at the threshold ½.
     pub half: Option<MeanAndSd>,
-    /// At the best threshold of the training rows.
+    /// Score at the best threshold of the training rows.
     pub best: Option<MeanAndSd>,
 }
 
@@ -118,45 +119,45 @@ pub struct ThresholdPair {
 pub struct MeanAndSd {
     /// The mean.
     pub mean: f64,
-    /// The standard deviation; `None` for a single number.
+    /// The standard deviation; `None` when the mean is over a single number.
     pub sd: Option<f64>,
 }
 
-/// The difference of two contenders, as JSON.
+/// The difference between the scores of two contenders, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceSummary {
-    /// The name of the score.
+    /// Name of the score.
     pub score: String,
-    /// The contender whose score is reduced.
+    /// The contender from whose score the other one is subtracted.
     pub of: String,
-    /// The contender that is subtracted.
+    /// The contender whose score is subtracted.
     pub from: String,
-    /// The mean difference.
+    /// Mean difference over the windows.
     pub mean: f64,
-    /// The lower end of its 95 % interval when windows are independent.
+    /// Lower end of the 95 % interval of the mean difference if windows were independent.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the 95 % interval of the mean difference if windows were independent.
     pub high: f64,
-    /// The same when windows are drawn in blocks, since they overlap.
+    /// 95 % interval of the mean difference from a block bootstrap, which allows for the overlap of windows.
     pub blocks: DifferenceBlocks,
 }
 
-/// The interval of a difference by a block bootstrap, as JSON.
+/// The 95 % interval of a mean difference from a block bootstrap, as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceBlocks {
-    /// The windows of a block.
+    /// Number of windows in a block.
     pub windows: usize,
-    /// The lower end of the 95 % interval.
+    /// Lower end of the 95 % interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the 95 % interval.
     pub high: f64,
 }
 
-/// The text of one column of a line; empty when the line has no such value.
+/// Formats one column of a result row; the string is empty when the row has no such value.
 type CellText = fn(&ResultRow) -> String;
 
 impl PaperComparison {
-    /// The lines of these trainings. `seconds` is how long this run took.
+    /// Summarises the trials and selects the published rows to compare them with. `seconds` is the duration of this run.
     #[must_use]
     pub fn new(
         experiment: Experiment,
@@ -200,7 +201,7 @@ impl PaperComparison {
         }
     }
 
-    /// The result as JSON.
+    /// The comparison as JSON.
     #[must_use]
     pub fn summary(&self) -> ReproductionSummary {
         let difference = |(score, difference): &(String, Difference)| DifferenceSummary {
@@ -229,7 +230,7 @@ impl PaperComparison {
         }
     }
 
-    /// One table for each score, the paper's line under ours.
+    /// One table for each score, with every published row below the row of ours that it is compared with.
     #[must_use]
     pub fn grids(&self) -> Vec<ResultTable> {
         let mut scores: Vec<&str> = self.lines.iter().map(|line| line.score.as_str()).collect();
@@ -244,13 +245,13 @@ impl PaperComparison {
             .filter(|line| line.score == score)
             .flat_map(|line| {
                 let theirs = self.paper.iter().find(|paper| paper.score == score && paper.contender == line.contender);
-                // Once, under the first of our lines.
+                // A contender may have two rows of ours; the published row is shown once, below the first of them.
                 let theirs = theirs.filter(|_| self.is_first_of_row(line));
                 let who = if line.cured { "cured" } else { "ours" };
                 std::iter::once((line, who)).chain(theirs.map(|theirs| (theirs, "paper")))
             })
             .collect();
-        // A column that no line fills is left out: the paper's two tables have different columns.
+        // Columns without any value are left out, because the two tables of Marchetti et al. (2022) have different columns.
         let columns: [(&str, CellText); 8] = [
             ("success", |line| {
                 if line.epochs.is_some() { format!("{}/{}", line.successes, line.repeats) } else { String::new() }
@@ -286,7 +287,7 @@ impl PaperComparison {
         ResultTable { title: format!("{table}: {score}"), heading, rows: lines.iter().map(row).collect() }
     }
 
-    /// Whether no line of the same row comes before it.
+    /// Whether this is the first of our rows with its score and contender.
     fn is_first_of_row(&self, line: &ResultRow) -> bool {
         let is_same = |other: &&ResultRow| other.score == line.score && other.contender == line.contender;
         self.lines.iter().find(is_same).is_some_and(|first| first.cured == line.cured)
@@ -312,8 +313,8 @@ impl PaperComparison {
     }
 }
 
-/// Figure 2 of the paper, one for each score: the best thresholds under the prior with which they were trained. `cured` chooses the
-/// trainings with or without the cure.
+/// The data of Figure 2 of Marchetti et al. (2022) for every score: the best thresholds of the training runs with each prior. `cured` selects
+/// the runs with or without the cure for dead training runs.
 #[must_use]
 pub fn best_thresholds(
     scores: &[Score],
@@ -336,7 +337,7 @@ pub fn best_thresholds(
     all.filter(|figure| !figure.panels.is_empty()).collect()
 }
 
-/// The strong recipe at ½ less tuned cross-entropy at its threshold; `None` when one of them was not run.
+/// Score of the contender `strong` at ½ minus score of `tuned-ce` at its best threshold; `None` when one of them was not run.
 fn difference(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     let of_contender = |contender: &str| {
         let mut found: Vec<&Trial> =
@@ -348,7 +349,7 @@ fn difference(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     let pairs = strong.iter().zip(&tuned).filter(|(strong, tuned)| strong.repeat == tuned.repeat);
     let pairs: Vec<(f64, f64)> =
         pairs.filter_map(|(strong, tuned)| Some((strong.test_half, tuned.test_best?))).collect();
-    // Windows that are this far apart have no hour of their test rows in common.
+    // The block length is the distance at which two windows have no test hour in common.
     Difference::of(&pairs, (TEST_HOURS / WINDOW_STEP_HOURS).min(WINDOWS), seed)
 }
 

@@ -6,61 +6,61 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::ScoreInterval;
 
-/// A number with its 95 % interval.
+/// A number and its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimate {
-    /// `None` when the number is undefined. The key is required, which tells an estimate from other objects.
+    /// The number; `None` when it is undefined. The key must be present in JSON, which distinguishes an estimate from other objects.
     #[serde(deserialize_with = "Option::deserialize")]
     pub value: Option<f64>,
-    /// The lower end of the interval.
+    /// Lower end of the 95 % interval.
     #[serde(default)]
     pub low: Option<f64>,
-    /// The upper end of the interval.
+    /// Upper end of the 95 % interval.
     #[serde(default)]
     pub high: Option<f64>,
 }
 
-/// A score with its value and its interval.
+/// The name of a score with its value and 95 % interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedEstimate {
-    /// The name of the score.
+    /// Name of the score.
     pub name: String,
-    /// Its value and interval.
+    /// Value of the score and its 95 % interval.
     pub estimate: Estimate,
 }
 
-/// The scores of a forecast of two classes at a threshold.
+/// Scores of a binary forecast at one threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreSummary {
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: usize,
-    /// How many of them are positive.
+    /// Number of positive rows.
     pub positives: usize,
-    /// The threshold.
+    /// The threshold at which the scores are computed.
     pub threshold: f64,
     /// The confusion matrix at the threshold.
     #[serde(with = "super::json::confusion")]
     pub confusion: Confusion,
-    /// The scores, in the order in which they were asked for.
+    /// The scores, in the order in which the caller listed them.
     #[serde(with = "super::json::named_estimates")]
     pub scores: Vec<NamedEstimate>,
-    /// The number of bootstrap replicates, where the summary stands alone.
+    /// Number of bootstrap replicates; `None` when the summary is part of a larger result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicates: Option<usize>,
-    /// The seed of the bootstrap, where the summary stands alone.
+    /// Seed of the bootstrap; `None` when the summary is part of a larger result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
 impl Estimate {
-    /// A number and its interval; `None` for what is undefined.
+    /// Creates an estimate from a value and the two ends of its interval; pass `None` for an undefined value or interval.
     #[must_use]
     pub fn new(value: Option<f64>, interval: Option<(f64, f64)>) -> Self {
         Estimate { value, low: interval.map(|ends| ends.0), high: interval.map(|ends| ends.1) }
     }
 
-    /// The ends of the interval.
+    /// The two ends of the 95 % interval; `None` unless both are defined.
     #[must_use]
     pub fn interval(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
@@ -68,7 +68,7 @@ impl Estimate {
 }
 
 impl ScoreSummary {
-    /// The scores of these rows at a threshold.
+    /// Computes `scores` on `rows` at `threshold`, with 95 % intervals from `bootstrap`.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         threshold: f64,
@@ -93,13 +93,13 @@ impl ScoreSummary {
         })
     }
 
-    /// The same summary with the settings of its bootstrap.
+    /// Adds the number of replicates and the seed of the bootstrap to the summary.
     #[must_use]
     pub fn with_bootstrap(self, bootstrap: &Bootstrap) -> Self {
         ScoreSummary { replicates: Some(bootstrap.replicates), seed: Some(bootstrap.seed), ..self }
     }
 
-    /// The intervals of the scores that have one.
+    /// The 95 % intervals of all scores whose interval is defined.
     #[must_use]
     pub fn intervals(&self) -> Vec<ScoreInterval> {
         let interval = |NamedEstimate { name, estimate }: &NamedEstimate| {

@@ -1,4 +1,4 @@
-//! A score under a random threshold: the exact values beside the bounds of the paper.
+//! The distribution of a score under a random threshold: exact values beside the bounds of Marchetti et al. (2022).
 
 use scorewise::theory::{DEFAULT_FRACTIONS, ScoreDistribution, Theory, report};
 use scorewise::{Confusion, Predictions, Prior, Result, Rows, Score};
@@ -6,59 +6,59 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::document;
 
-/// Points of the distribution function of a score on a page.
+/// Maximum number of points, approximately, of a score's distribution function on a page.
 const STEPS: usize = 400;
 
-/// A score under a random threshold, as JSON.
+/// Exact results about a score under a random threshold, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TheorySummary {
-    /// The name of the score.
+    /// Name of the score.
     pub score: String,
     /// The prior of the threshold.
     pub prior: String,
-    /// `E[CM]`.
+    /// Expected confusion matrix, `E[CM]`.
     #[serde(with = "super::json::confusion")]
     pub expected_confusion: Confusion,
-    /// `s(E[CM])`.
+    /// Score of the expected confusion matrix, `s(E[CM])`.
     #[serde(deserialize_with = "number_or_nan")]
     pub score_of_expectation: f64,
-    /// `E[s]`.
+    /// Expected score, `E[s]`.
     #[serde(deserialize_with = "number_or_nan")]
     pub expected_score: f64,
-    /// `E[s] − s(E[CM])`.
+    /// Expected score minus the score of the expected confusion matrix, `E[s] − s(E[CM])`.
     #[serde(deserialize_with = "number_or_nan")]
     pub jensen_gap: f64,
-    /// The standard deviation of s over the threshold.
+    /// Standard deviation of the score under the prior of the threshold.
     #[serde(deserialize_with = "number_or_nan")]
     pub deviation: f64,
-    /// `E[s]` by a Taylor expansion of second order.
+    /// Second-order Taylor approximation of the expected score `E[s]` around `E[CM]`; `None` if it is not finite.
     pub taylor: Option<f64>,
-    /// The Lipschitz constant of the score; `None` when it has none.
+    /// Lipschitz constant of the score; `None` when the score is not Lipschitz continuous.
     pub lipschitz: Option<f64>,
-    /// The threshold of a calibrated forecast.
+    /// Best threshold that a calibrated forecast would have; `None` when there is no such threshold.
     pub calibrated_threshold: Option<f64>,
-    /// The bounds of the paper, corrected, beside the exact values.
+    /// Corrected bounds of Marchetti et al. (2022), each with the exact value.
     pub bounds: Vec<BoundSummary>,
 }
 
-/// A bound beside the exact value, as JSON; `None` for an infinite one.
+/// A bound and the exact value that it bounds, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BoundSummary {
-    /// What is bounded.
+    /// Name of the bounded quantity.
     pub name: String,
-    /// The bound.
+    /// The bound; `None` when it is infinite.
     pub bound: Option<f64>,
-    /// The exact value.
+    /// The exact value of the bounded quantity; `None` when it is not finite.
     pub exact: Option<f64>,
 }
 
 impl TheorySummary {
-    /// The theory of these rows, as JSON.
+    /// Computes the results for these rows.
     pub fn new<P: Predictions>(score: &Score, prior: &Prior, rows: &Rows<'_, P>) -> Result<Self> {
         Ok(TheorySummary::from_theory(score, prior, &report(score, prior, rows, &DEFAULT_FRACTIONS, None)?))
     }
 
-    /// The theory as JSON.
+    /// Converts computed results to JSON.
     #[must_use]
     pub fn from_theory(score: &Score, prior: &Prior, theory: &Theory) -> Self {
         let bounds = theory.bounds.iter().map(|bound| BoundSummary {
@@ -82,7 +82,7 @@ impl TheorySummary {
     }
 }
 
-/// The data of the page.
+/// Converts computed results to the data of a page.
 #[must_use]
 pub fn theory_page(score: &Score, prior: &Prior, theory: &Theory, law: &ScoreDistribution) -> document::TheoryReport {
     let bounds = theory.bounds.iter().map(|bound| document::TheoryBound {
@@ -118,7 +118,7 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// JSON has no NaN: a number that is not finite was written as `null`.
+/// Reads a number, or NaN from `null`: JSON has no NaN, so numbers that are not finite are written as `null`.
 fn number_or_nan<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<f64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(f64::NAN))
 }

@@ -1,4 +1,4 @@
-//! The best threshold of a score: where it is, how certain it is, and why there may be none.
+//! Finds the best threshold of a score and its uncertainty, or explains why no threshold is best.
 
 use scorewise::sweep::{Best, BestDistribution, Bootstrap, Condition, Sweep, sweep};
 use scorewise::{Confusion, Probabilities, Real, Result, Rows, Score};
@@ -7,143 +7,143 @@ use serde::{Deserialize, Serialize};
 
 use crate::number::format_number;
 
-/// Up to this many rows, every replicate of the bootstrap looks at every threshold.
+/// Up to this number of rows, every bootstrap replicate searches all thresholds.
 pub const EXACT_ROWS: usize = 200_000;
 
-/// With more rows, replicates look only at the thresholds between this many runs of neighbouring rows. The rank of the best threshold is
-/// uncertain by about n^⅔ of n rows, so this is much finer than needed.
+/// With more than [`EXACT_ROWS`] rows, the rows are sorted by prediction and divided into this many runs, and bootstrap replicates search only the
+/// thresholds between runs. The rank of the best threshold among n rows is uncertain by about n^⅔, which is much more than the length of a run.
 pub const RUNS: usize = 1 << 16;
 
-/// The best threshold of a score on some rows, with what it was found from.
+/// The best threshold of a score on some rows, with its bootstrap and the sweep in which it was found.
 #[derive(Debug)]
 pub struct Tuning {
-    /// All thresholds of the rows.
+    /// The confusion matrices of the rows at all thresholds.
     pub sweep: Sweep,
     /// The best threshold.
     pub best: Best,
-    /// The best thresholds and values of the bootstrap replicates.
+    /// The best threshold and the best value of every bootstrap replicate.
     pub distribution: BestDistribution,
 }
 
-/// The best threshold, as JSON.
+/// The best threshold of a score, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BestThreshold {
-    /// The name of the score.
+    /// Name of the score.
     pub score: String,
-    /// The threshold.
+    /// The best threshold.
     pub threshold: f64,
-    /// All thresholds from the first up to but not including the second are equally good.
+    /// Start and end of the interval of equally good thresholds; the end is excluded.
     pub interval: (f64, f64),
-    /// The score at the threshold.
+    /// The score at the best threshold.
     pub value: f64,
-    /// The confusion matrix at the threshold.
+    /// The confusion matrix at the best threshold.
     #[serde(with = "super::json::confusion")]
     pub confusion: Confusion,
-    /// The conditions that the threshold satisfies.
+    /// The conditions that the threshold had to satisfy.
     pub subject_to: Vec<String>,
 }
 
-/// The bootstrap of the best threshold, as JSON: 95 % intervals.
+/// 95 % intervals of the best threshold and of its score over bootstrap replicates, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ThresholdBootstrap {
-    /// The lower end of the interval of the best threshold.
+    /// Lower end of the 95 % interval of the best threshold.
     pub low: Option<f64>,
-    /// The upper end.
+    /// Upper end of the 95 % interval of the best threshold.
     pub high: Option<f64>,
-    /// The interval of the score at the best threshold.
+    /// 95 % interval of the score at the best threshold.
     pub value: IntervalEnds,
-    /// The number of replicates.
+    /// Number of bootstrap replicates.
     pub replicates: usize,
-    /// The seed of the bootstrap.
+    /// Seed of the bootstrap.
     pub seed: u64,
 }
 
-/// The ends of an interval; `None` when the replicates have none.
+/// The two ends of an interval; both are `None` when the interval is undefined.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IntervalEnds {
-    /// The lower end.
+    /// Lower end of the interval.
     pub low: Option<f64>,
-    /// The upper end.
+    /// Upper end of the interval.
     pub high: Option<f64>,
 }
 
-/// The result of `scorewise tune`, of two classes or of more.
+/// The result of `scorewise tune`, for two or for more classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum TuneSummary {
-    /// One threshold for each class against all others.
+    /// With more than two classes: one threshold for each class against all others.
     Classes(ClassTuningSummary),
-    /// One threshold.
+    /// With two classes: a single threshold.
     Binary(TuningSummary),
 }
 
-/// The best threshold of a forecast of two classes, as JSON; all but the score is `None` when no threshold satisfies the conditions.
+/// The best threshold of a binary forecast, as JSON; every field but the score is `None` when no threshold satisfies the conditions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TuningSummary {
-    /// The name of the score.
+    /// Name of the score.
     pub score: String,
-    /// The threshold.
+    /// The best threshold; `None` when no threshold satisfies the conditions.
     pub threshold: Option<f64>,
-    /// All thresholds from the first up to but not including the second are equally good.
+    /// Start and end of the interval of equally good thresholds; the end is excluded.
     pub interval: Option<(f64, f64)>,
-    /// The score at the threshold.
+    /// The score at the best threshold.
     pub value: Option<f64>,
-    /// The confusion matrix at the threshold.
+    /// The confusion matrix at the best threshold.
     #[serde(default, with = "super::json::optional_confusion")]
     pub confusion: Option<Confusion>,
-    /// How certain the threshold is.
+    /// 95 % intervals of the best threshold and of its score.
     pub bootstrap: Option<ThresholdBootstrap>,
-    /// The conditions that the threshold satisfies.
+    /// The conditions that the threshold had to satisfy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject_to: Option<Vec<String>>,
-    /// The threshold of the model that made the predictions, where they carry one.
+    /// Threshold of the model that made the predictions, if the file of predictions contains it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelThreshold>,
 }
 
-/// The threshold of the model that made the predictions.
+/// The threshold of the model that made the predictions, and the score there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelThreshold {
-    /// The threshold.
+    /// Threshold of the model.
     pub threshold: f64,
-    /// The score at that threshold.
+    /// The score at the threshold of the model; `None` when it is undefined.
     pub value: Option<f64>,
 }
 
-/// The best threshold of each of more than two classes against all others, as JSON.
+/// The best threshold of every class against all others, for more than two classes, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassTuningSummary {
-    /// The name of the score.
+    /// Name of the score.
     pub score: String,
-    /// One threshold for each class.
+    /// The best threshold of every class.
     pub classes: Vec<ClassThreshold>,
-    /// The conditions that each threshold satisfies.
+    /// The conditions that every threshold had to satisfy.
     pub subject_to: Vec<String>,
 }
 
-/// The best threshold of one class against all others; all but the class is `None` when no threshold satisfies the conditions.
+/// The best threshold of one class against all others; the result fields are `None` when no threshold satisfies the conditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassThreshold {
-    /// The name of the class.
+    /// Name of the class.
     pub class: String,
-    /// The threshold.
+    /// The best threshold; `None` when no threshold satisfies the conditions.
     pub threshold: Option<f64>,
-    /// All thresholds from the first up to but not including the second are equally good.
+    /// Start and end of the interval of equally good thresholds; the end is excluded.
     pub interval: Option<(f64, f64)>,
-    /// The score at the threshold.
+    /// The score at the best threshold.
     pub value: Option<f64>,
-    /// The confusion matrix at the threshold.
+    /// The confusion matrix of this class against all others at the best threshold.
     #[serde(default, with = "super::json::optional_confusion")]
     pub confusion: Option<Confusion>,
-    /// How certain the threshold is.
+    /// 95 % intervals of the best threshold and of its score.
     pub bootstrap: Option<ThresholdBootstrap>,
-    /// How many rows belong to the class; for tables, not part of the JSON.
+    /// Number of rows of the class; shown in tables, not part of the JSON.
     #[serde(skip)]
     pub rows: usize,
 }
 
 impl Tuning {
-    /// The best threshold that satisfies the conditions, with its bootstrap; `Err` with the sweep when there is none.
+    /// Finds the best threshold that satisfies the conditions, and its bootstrap. The inner `Err` holds the sweep when there is no such threshold.
     pub fn new<R: Real>(
         rows: &Rows<'_, Probabilities<'_, R>>,
         score: &Score,
@@ -156,7 +156,7 @@ impl Tuning {
         Ok(Ok(Tuning { sweep, best, distribution }))
     }
 
-    /// The result as JSON; `model` is the threshold of the model that made the predictions.
+    /// The result as JSON; `model` is the threshold of the model that made the predictions, if it is known.
     #[must_use]
     pub fn summary(
         &self,
@@ -179,7 +179,7 @@ impl Tuning {
 }
 
 impl BestThreshold {
-    /// The best threshold of a sweep.
+    /// Converts the best threshold of a sweep to JSON.
     #[must_use]
     pub fn new(score: &Score, conditions: &[Condition], best: &Best) -> Self {
         BestThreshold {
@@ -194,7 +194,7 @@ impl BestThreshold {
 }
 
 impl ThresholdBootstrap {
-    /// The intervals of the replicates.
+    /// Computes 95 % intervals from the best thresholds and values of the replicates.
     #[must_use]
     pub fn new(distribution: &BestDistribution, bootstrap: &Bootstrap) -> Self {
         let ends = |interval: Option<(f64, f64)>| IntervalEnds {
@@ -211,20 +211,20 @@ impl ThresholdBootstrap {
         }
     }
 
-    /// The interval of the best threshold.
+    /// 95 % interval of the best threshold; `None` when it is undefined.
     #[must_use]
     pub fn threshold_interval(&self) -> Option<(f64, f64)> {
         self.low.zip(self.high)
     }
 
-    /// The interval of the score at the best threshold.
+    /// 95 % interval of the score at the best threshold; `None` when it is undefined.
     #[must_use]
     pub fn value_interval(&self) -> Option<(f64, f64)> {
         self.value.low.zip(self.value.high)
     }
 }
 
-/// The best threshold of each class against all others. For each class, `probabilities` has one value per row.
+/// Finds the best threshold of every class against all others. `probabilities` has one vector per class, with one value per row.
 pub fn tune_classes(
     classes: &[String],
     labels: &[u32],
@@ -254,8 +254,8 @@ pub fn tune_classes(
     Ok(ClassTuningSummary { score: score.name().into(), classes: thresholds, subject_to: texts(conditions) })
 }
 
-/// The best threshold of each bootstrap replicate: among all thresholds, or between [`RUNS`] runs of rows when there are more than
-/// [`EXACT_ROWS`]. For that the rows are swept unless their sweep is given.
+/// The best threshold of every bootstrap replicate: among all thresholds, or among those between [`RUNS`] runs of rows when there are more than
+/// [`EXACT_ROWS`] rows. The runs are taken from `swept`; if it is `None`, the rows are swept first.
 pub fn best_threshold_bootstrap<R: Real>(
     rows: &Rows<'_, Probabilities<'_, R>>,
     swept: Option<&Sweep>,
@@ -273,14 +273,14 @@ pub fn best_threshold_bootstrap<R: Real>(
     bootstrap.best_of_runs(rows, &runs, score, conditions)
 }
 
-/// Why there is no best threshold: a condition that cannot be met, or a score that is undefined at every threshold.
+/// Explains why no threshold is best: a condition cannot be met, or the score is undefined at every threshold.
 #[must_use]
 pub fn no_best_threshold(sweep: &Sweep, score: &Score, conditions: &[Condition]) -> String {
     let undefined = || undefined_everywhere("predictions", sweep, score).to_string();
     unmet_conditions(sweep, score, conditions).unwrap_or_else(undefined)
 }
 
-/// Which condition cannot be met and what comes nearest to it; `None` when the score itself is undefined at every threshold.
+/// Says which condition cannot be met and which threshold comes nearest to it; `None` when the score is undefined at every threshold.
 #[must_use]
 pub fn unmet_conditions(sweep: &Sweep, score: &Score, conditions: &[Condition]) -> Option<String> {
     sweep.best(score)?;
@@ -303,7 +303,7 @@ pub fn unmet_conditions(sweep: &Sweep, score: &Score, conditions: &[Condition]) 
     })
 }
 
-/// The error of a score that is undefined at every threshold of the rows of this file.
+/// The error for a score that is undefined at every threshold; `file` is the name of the input in the message.
 #[must_use]
 pub fn undefined_everywhere(file: &str, sweep: &Sweep, score: &Score) -> Error {
     let counts = sweep.counts();

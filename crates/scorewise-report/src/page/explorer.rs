@@ -1,4 +1,4 @@
-//! The interactive part of a page: a threshold slider, and the confusion matrix and scores that follow it.
+//! The interactive part of a page: a threshold slider, and the confusion matrix and scores at the threshold of the slider.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::figures::{ReportFigure, feasible, forecast_scores_figure};
 use crate::number::{format_number, format_optional, format_rounded, format_threshold_range};
 
-/// The section with the threshold slider; empty when the threshold in use is not among the points.
+/// The section with the threshold slider; empty when the forecast has no point at the threshold in use.
 pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
     let Some(chosen_index) = forecast.points.iter().position(|point| point.threshold == forecast.threshold) else {
         return Ok(String::new());
@@ -94,7 +94,7 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
     Ok(super::html::section("explore", "Move the threshold", &body))
 }
 
-/// The figure of the scores with the slider below it; the slider alone when all plotted scores are undefined.
+/// The figure of the scores with the slider below it. If all plotted scores are undefined, there is no figure but only the slider.
 fn curve(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<String> {
     let slider = |margins: &str| {
         format!(
@@ -123,7 +123,7 @@ fn curve(forecast: &ForecastEvaluation, figures: &[ReportFigure]) -> Result<Stri
     ))
 }
 
-/// On which rows the best thresholds of the table were found, and what that means.
+/// A note that says on which rows the best thresholds of the table were found, and what follows from that.
 fn note_on_best_thresholds(forecast: &ForecastEvaluation) -> String {
     let conditions = if forecast.conditions.is_empty() { "" } else { ", among thresholds that meet the conditions" };
     match forecast.source.as_str() {
@@ -137,7 +137,7 @@ fn note_on_best_thresholds(forecast: &ForecastEvaluation) -> String {
     }
 }
 
-/// Whether the range of a score fits the y axis of the figure.
+/// Whether the range of a score fits into the y axis of the figure.
 fn can_be_drawn(score: &Score) -> bool {
     score.row().is_none_or(|row| row.range.0 >= -1.0 && row.range.1 <= 1.0)
 }
@@ -159,10 +159,10 @@ fn confusion_table(forecast: &ForecastEvaluation, cells: [f64; 4]) -> String {
     )
 }
 
-/// A table of scores: value at the current threshold, interval at the threshold in use, best value and best threshold.
+/// A table of scores: the value at the threshold of the slider, the interval at the threshold in use, the best value and the best threshold.
 fn table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_main_score: bool) -> String {
     let Some(point) = forecast.point() else { return String::new() };
-    // A single interval is already shown at the top of the page.
+    // If only one score has an interval, the top of the page already shows it.
     let has_intervals = scores.iter().filter(|score| interval(forecast, score).is_some()).count() > 1;
     let heading = if has_intervals {
         format!("<th scope=\"col\">95 % interval at {}</th>", forecast.said())

@@ -1,4 +1,4 @@
-//! The top of a page: which threshold, what it costs, how good the score is and how certain.
+//! The top of a page: the chosen threshold, the errors made at it, the score and its uncertainty.
 
 use std::fmt::Write as _;
 
@@ -10,21 +10,21 @@ use crate::document::{CommandResult, Document, ForecastEvaluation, ResultKind, c
 use crate::evaluation::{Evaluation, TuneSummary};
 use crate::number::{format_count, format_number, format_optional, format_rounded, format_threshold_range};
 
-/// The top of a page.
+/// The contents of the top of a page.
 pub(super) struct Headline {
     /// Title of the browser window.
     pub title: String,
-    /// The command and its data.
+    /// The command and its data, shown above the heading.
     pub kind: String,
     /// The result as a heading.
     pub heading: String,
-    /// The result in one sentence, as HTML.
+    /// The result in one sentence, as HTML, shown below the heading.
     pub lead: String,
     /// The cards below the heading, as HTML.
     pub html: String,
 }
 
-/// The top of the page of a result.
+/// Creates the top of the page of a result.
 pub(super) fn headline(document: &Document) -> Headline {
     let data: Vec<&str> = document.provenance.data.iter().map(|data| data.name.as_str()).collect();
     let command = match document.kind {
@@ -47,7 +47,7 @@ pub(super) fn headline(document: &Document) -> Headline {
     Headline { title: format!("{heading} – {kind}"), kind, heading, lead, html: html + &notes(document) }
 }
 
-/// The notes on the data, folded.
+/// The notes on the data, in a section that is folded at first.
 fn notes(document: &Document) -> String {
     let notes: String = document.notes.iter().map(|note| format!("<li>{}</li>\n", prose(note))).collect();
     let summary = match document.notes.len() {
@@ -58,7 +58,7 @@ fn notes(document: &Document) -> String {
     format!("<details><summary>{summary} on the data</summary><ul>\n{notes}</ul></details>\n")
 }
 
-/// Heading, lead and cards of a result without a forecast.
+/// Heading, lead sentence and cards of a result without a forecast.
 fn without_forecast(document: &Document) -> (String, String, String) {
     if let Some(comparison) = &document.comparison {
         return (comparison.verdict.trim_end_matches('.').to_string(), String::new(), String::new());
@@ -88,7 +88,7 @@ fn without_forecast(document: &Document) -> (String, String, String) {
     (heading, String::new(), String::new())
 }
 
-/// Heading, lead and cards of a forecast.
+/// Heading, lead sentence and cards of a result with a forecast.
 fn with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String, String, String) {
     let Some(score) = forecast.scores().into_iter().next() else { return Default::default() };
     let cells = forecast.point().map_or([0.0; 4], |point| point.cells);
@@ -134,7 +134,7 @@ fn with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String,
     (heading, lead, html)
 }
 
-/// The card with the threshold and its uncertainty.
+/// The card with the threshold in use and its uncertainty.
 fn threshold_card(forecast: &ForecastEvaluation) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
@@ -164,13 +164,13 @@ fn threshold_card(forecast: &ForecastEvaluation) -> String {
     text + "</section>\n"
 }
 
-/// The text with its first letter in upper case.
+/// Returns the text with its first letter in upper case.
 fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// The card with missed events and false alarms; `event` is the name of the positive class.
+/// The card with the numbers of missed events and false alarms; `event` is the name of the positive class.
 fn cost_card([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
     let named = if event == "event" { String::new() } else { format!(" ({})", escaped(event)) };
     let (events, alarms) = (tp + fn_, tp + fp);
@@ -193,7 +193,7 @@ fn cost_card([_, fp, fn_, tp]: [f64; 4], event: &str) -> String {
     )
 }
 
-/// The card with the score and the scores of reference forecasts.
+/// The card with the score of the forecast and the scores of the reference forecasts.
 fn quality_card(
     forecast: &ForecastEvaluation,
     score: &Score,

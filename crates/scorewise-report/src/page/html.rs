@@ -1,4 +1,4 @@
-//! Building blocks of HTML.
+//! Functions that create HTML elements.
 
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Escapes prose and sets `words in backticks` as code.
+/// Escapes prose and turns `words in backticks` into code elements.
 pub(super) fn prose(text: &str) -> String {
     let parts = text.split('`').enumerate();
     let part = |(number, part): (usize, &str)| match number % 2 {
@@ -49,7 +49,7 @@ pub(super) fn section(id: &str, heading: &str, body: &str) -> String {
     )
 }
 
-/// A table that scrolls horizontally when it is too wide. The first cell of each row is its header.
+/// A table that scrolls horizontally when it is too wide. The first cell of each row is the row header.
 pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>{}</caption>\n<thead><tr>",
@@ -82,7 +82,7 @@ pub(super) fn table(caption: &str, heading: &[&str], rows: &[Vec<String>]) -> St
     text
 }
 
-/// A list of names and values; empty values are left out.
+/// A list of names and values; names with an empty value are left out.
 pub(super) fn facts(facts: &[(&str, String)]) -> String {
     let mut text = String::from("<dl class=\"facts\">\n");
     for (name, fact) in facts.iter().filter(|(_, fact)| !fact.is_empty()) {

@@ -1,4 +1,4 @@
-//! The table of every score at every threshold, computed by the core, in which the page's script looks up values.
+//! A table of every score at every threshold. It is embedded in the page, whose script only looks up values and computes no score.
 
 use scorewise::Score;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::figures::feasible;
 use crate::number::{format_number, format_threshold_range};
 
-/// The columns of the table, and what the script needs to know of the scores.
+/// The columns of the table, and the names and best thresholds of the scores.
 #[derive(Serialize)]
 pub(super) struct LookupTable {
     threshold: Vec<f64>,
@@ -24,12 +24,12 @@ pub(super) struct LookupTable {
     tp: Vec<Value>,
     scores: Vec<LookupScore>,
     chosen: Option<usize>,
-    /// 1 where the threshold satisfies the conditions, else 0; absent without conditions.
+    /// For each threshold, 1 if it satisfies the conditions and 0 otherwise; `None` when there are no conditions.
     #[serde(skip_serializing_if = "Option::is_none")]
     feasible: Option<Vec<u8>>,
 }
 
-/// A score at every point of the table.
+/// The values of one score at all thresholds of the table.
 #[derive(Serialize)]
 struct LookupScore {
     name: String,
@@ -37,7 +37,7 @@ struct LookupScore {
     values: Vec<Value>,
 }
 
-/// The table of a forecast.
+/// Creates the lookup table of a forecast.
 pub(super) fn table(forecast: &ForecastEvaluation) -> Result<LookupTable> {
     let points = &forecast.points;
     let point_index = |threshold: f64| points.iter().position(|point| point.threshold == threshold);
@@ -70,7 +70,7 @@ pub(super) fn table(forecast: &ForecastEvaluation) -> Result<LookupTable> {
     })
 }
 
-/// A number as the page displays it; as a string where JavaScript would format the number differently.
+/// A number as the page displays it; a string if JavaScript would format the number differently.
 fn number(value: Option<f64>) -> Value {
     let Some(value) = value else { return Value::Null };
     let text = format_number(value);

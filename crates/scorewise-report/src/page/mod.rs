@@ -1,15 +1,15 @@
 //! A result as one self-contained HTML file that needs no network, no server and no other file.
 //!
-//! Everything on the page is computed here. The script of the page looks values up in an embedded table and computes no score. Figures
-//! are the SVGs of [`figures`], recoloured by the style sheet in dark mode.
+//! Every number on the page is computed in Rust. The script of the page looks values up in an embedded table and computes no score. The
+//! figures are the SVGs of [`figures`], recoloured by the style sheet in dark mode.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `html` | building blocks of HTML |
-//! | `headline` | which threshold, what it costs, how certain that is |
-//! | `lookup` | the table of scores at every threshold |
-//! | `explorer` | the threshold slider, and the numbers that follow it |
-//! | `multiclass` | a model of more than two classes |
+//! | `html` | functions that create HTML elements |
+//! | `headline` | the top of the page: threshold, errors, score and uncertainty |
+//! | `lookup` | the embedded table of all scores at all thresholds |
+//! | `explorer` | the threshold slider, and the numbers at its threshold |
+//! | `multiclass` | the page of a model with more than two classes |
 //! | `sections` | figures, training, theory, comparison, tables, provenance |
 
 mod html;
@@ -26,10 +26,10 @@ use crate::error::Result;
 use crate::figures::figures;
 use crate::palette::palette;
 
-/// The tag by which a file is recognised as a report of scorewise.
+/// The start of the HTML tag by which a file is recognised as a report of scorewise.
 pub const GENERATOR_META_TAG: &str = "<meta name=\"generator\" content=\"scorewise";
 
-/// The HTML page of a result.
+/// Creates the HTML page of a result.
 ///
 /// ```
 /// use scorewise_report::{document::Document, page};
@@ -83,8 +83,8 @@ pub fn page(document: &Document) -> Result<String> {
     ))
 }
 
-/// CSS rules that map the colours of the pictures to variables, because CSS overrides the attributes of an SVG. Dark mode changes the
-/// variables.
+/// CSS rules that replace the colours of the pictures by CSS variables, which dark mode changes. This works because CSS rules override
+/// the colour attributes of an SVG.
 fn colours() -> String {
     let rule = |(name, colour): &(&str, String)| {
         let variable = match *name {

@@ -1,12 +1,12 @@
-//! The page of a model with more than two classes: scores and a confusion matrix, no threshold.
+//! The page of a model with more than two classes, which shows scores and a confusion matrix but no threshold.
 
 use super::html::{escaped, section, table};
 use crate::document::{CommandResult, Document};
 use crate::evaluation::{ClassSummary, Evaluation, TrainSummary};
 use crate::number::{format_optional, format_rounded};
 
-/// The result, the description of its evaluation rows (test rows if there are any, else validation rows), and the scores on them. `None` for
-/// two classes.
+/// The result, a name for the rows it is evaluated on (the test rows, or the validation rows if there are no test rows), and the scores on
+/// these rows. `None` for two classes.
 fn evaluated_rows(document: &Document) -> Option<(&TrainSummary, &'static str, &ClassSummary)> {
     let CommandResult::Train(result) = &document.result else { return None };
     let (description, evaluation) = match (&result.test, &result.validation) {
@@ -19,7 +19,7 @@ fn evaluated_rows(document: &Document) -> Option<(&TrainSummary, &'static str, &
     }
 }
 
-/// The heading of the page; `None` for other results.
+/// The heading of the page; `None` unless the result is a model with more than two classes.
 pub(super) fn heading(document: &Document) -> Option<String> {
     let (_, description, summary) = evaluated_rows(document)?;
     let first = summary.scores.first()?;
@@ -27,7 +27,8 @@ pub(super) fn heading(document: &Document) -> Option<String> {
     Some(format!("{} is {value} on {} {description}", first.name, summary.rows))
 }
 
-/// The scores on all parts of the data, and the confusion matrix of the evaluation; `None` for other results.
+/// The scores on the training, validation and test rows, and the confusion matrix; `None` unless the result is a model with more than
+/// two classes.
 pub(super) fn section_html(document: &Document) -> Option<String> {
     let (result, description, summary) = evaluated_rows(document)?;
     let parts = [("train", &result.train), ("validation", &result.validation), ("test", &result.test)];

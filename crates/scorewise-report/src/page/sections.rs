@@ -1,4 +1,4 @@
-//! The other sections of a page: figures, training, cross-validation, theory, comparison, reproduction, provenance.
+//! The sections of a page below its top: figures, training, cross-validation, theory, comparison, reproduction, provenance.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::evaluation::{ComparedForecast, Estimate, FoldSummary, NamedEstimate, 
 use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};
 
-/// A figure with its caption.
+/// The HTML of a figure with its caption.
 pub(super) fn figure_html(figure: &ReportFigure, is_wide: bool) -> Result<String> {
     let class = if is_wide { " class=\"wide\"" } else { "" };
     Ok(format!(
@@ -24,11 +24,11 @@ pub(super) fn figure_html(figure: &ReportFigure, is_wide: bool) -> Result<String
     ))
 }
 
-/// The picture, with an overlay for the mark that follows the threshold.
+/// The HTML of a picture, with an overlay for the mark that follows the threshold slider.
 pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String> {
     let (wide, high) = figure.picture.size();
     let label = escaped(&format!("{}. {}", figure.title, figure.caption));
-    // A text alternative for screen readers; the numbers are in the tables.
+    // The label is the text alternative for screen readers; the numbers of the figure are in the tables.
     let svg = figure.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
     let overlay = match (figure.moving, figure.picture.frames().first()) {
         (MovingMark::Still, _) | (_, None) => String::new(),
@@ -54,7 +54,7 @@ pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String>
     Ok(format!("<div class=\"picture{class}\" data-width=\"{wide}\">{svg}{overlay}</div>"))
 }
 
-/// The HTML of all figures whose name is wanted.
+/// The HTML of all figures for whose name `wanted` returns true.
 fn figures_html(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let mut text = String::new();
     for figure in figures.iter().filter(|figure| wanted(&figure.name)) {
@@ -63,13 +63,13 @@ fn figures_html(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Resu
     Ok(text)
 }
 
-/// The wanted figures in a grid; an empty string when there are none.
+/// The HTML of the wanted figures in a grid; an empty string when there are none.
 fn figure_grid(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Result<String> {
     let text = figures_html(figures, wanted)?;
     Ok(if text.is_empty() { text } else { format!("<div class=\"figures\">\n{text}</div>\n") })
 }
 
-/// The figures of a forecast, except the one that is already shown with the slider.
+/// The section with the figures of a forecast, except the one that is shown with the threshold slider.
 pub(super) fn figures(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let elsewhere = ["training", "law"];
     let wanted = |name: &str| {
@@ -84,7 +84,7 @@ pub(super) fn figures(document: &Document, figures: &[ReportFigure]) -> Result<S
     ))
 }
 
-/// The training curves and a table of the members.
+/// The section with the training curves and a table of the ensemble members.
 pub(super) fn training(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(training) = &document.training else { return Ok(String::new()) };
     let row = |(number, member): (usize, &MemberHistory)| {
@@ -115,7 +115,7 @@ pub(super) fn training(document: &Document, figures: &[ReportFigure]) -> Result<
     Ok(section("training", "How it was trained", &body))
 }
 
-/// The scores of each fold of a cross-validation on its test rows.
+/// The section with the scores of each fold of a cross-validation on its test rows.
 pub(super) fn folds(document: &Document) -> String {
     let CommandResult::Train(result) = &document.result else { return String::new() };
     let Some(folds) = &result.folds else { return String::new() };
@@ -143,7 +143,7 @@ pub(super) fn folds(document: &Document) -> String {
     section("folds", "Cross-validation", &table(&caption, &heading, &rows))
 }
 
-/// Exact results about the score under a random threshold.
+/// The section with exact results about the score under a random threshold.
 pub(super) fn theory(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(theory) = &document.theory else { return Ok(String::new()) };
     let [tn, fp, fn_, tp] = theory.expected.map(format_number);
@@ -181,7 +181,7 @@ pub(super) fn theory(document: &Document, figures: &[ReportFigure]) -> Result<St
     Ok(section("theory", "Theory for these predictions", &body))
 }
 
-/// The scores of two forecasts and their difference.
+/// The section with the scores of two forecasts and their difference.
 pub(super) fn comparison(document: &Document) -> String {
     let Some(comparison) = &document.comparison else { return String::new() };
     let CommandResult::Compare(result) = &document.result else { return String::new() };
@@ -207,7 +207,7 @@ pub(super) fn comparison(document: &Document) -> String {
     section("comparison", "Comparison", &table(&caption, &heading, &rows))
 }
 
-/// Tables, remarks and figures of a reproduced experiment.
+/// The section with tables, remarks and figures of a reproduced experiment.
 pub(super) fn reproduction(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(reproduction) = &document.reproduction else { return Ok(String::new()) };
     let mut body = String::new();
@@ -221,7 +221,7 @@ pub(super) fn reproduction(document: &Document, figures: &[ReportFigure]) -> Res
     Ok(section("reproduction", "Our results and those of the paper", &body))
 }
 
-/// All fields of a result as names and values, when no other section shows it.
+/// The section with all fields of a result as names and values; empty when other sections show the result.
 pub(super) fn plain_result(document: &Document) -> String {
     let is_shown = document.forecast.is_some() || document.comparison.is_some() || document.reproduction.is_some();
     if is_shown {
@@ -243,7 +243,7 @@ pub(super) fn plain_result(document: &Document) -> String {
     section("facts", "Result", &body)
 }
 
-/// Appends a field of a result to the names and values, or as a table if it holds scores.
+/// Appends one field of a result to `lines` as name and value, or to `tables` as a table if the field holds scores.
 fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &mut String) {
     let scores = named_estimates::deserialize(value).unwrap_or_default();
     match value {
@@ -269,7 +269,7 @@ fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &m
     }
 }
 
-/// A JSON value as plain text.
+/// Formats a JSON value as plain text.
 fn plain_text(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
@@ -280,7 +280,7 @@ fn plain_text(value: &Value) -> String {
     }
 }
 
-/// Command, time, version, seed and data of a result.
+/// The section with command, time, version, seed and data of a result.
 pub(super) fn provenance(document: &Document) -> String {
     let provenance = &document.provenance;
     let seed = provenance.seed.map_or(String::new(), |seed| seed.to_string());

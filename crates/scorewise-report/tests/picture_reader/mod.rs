@@ -1,4 +1,4 @@
-//! Reads the data back from a picture: parses the SVG, converts positions to numbers by the tick labels, decodes the PNG.
+//! Reads the data back from a picture: parses the SVG, converts positions to axis coordinates by means of the tick labels, decodes the PNG.
 #![allow(dead_code)] // every test file uses only a part of this module
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ pub const SKY: &str = "#56B4E9";
 pub const INK: &str = "#222222";
 pub const FRAME: &str = "#808080";
 
-/// x and y in axis coordinates or drawing units.
+/// A point (x, y), in axis coordinates or in drawing units.
 pub type PlotPoint = (f64, f64);
 
 /// Fails unless two numbers differ by at most `tolerance`.
@@ -35,12 +35,12 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// The value of a numeric attribute.
+    /// The value of an attribute as a number.
     pub fn number(&self, attribute: &str) -> f64 {
         self.attributes[attribute].parse().unwrap()
     }
 
-    /// The points of a polyline.
+    /// The points of a polyline element.
     pub fn points(&self) -> Vec<(f64, f64)> {
         let point = |pair: &str| {
             let (x, y) = pair.split_once(',').unwrap();
@@ -55,7 +55,7 @@ impl Tag {
     }
 }
 
-/// All elements in drawing order.
+/// All elements of an SVG, in drawing order.
 pub fn tags(svg: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     for element in svg.split('<').skip(1).filter(|element| !element.starts_with('/')) {
@@ -78,7 +78,7 @@ pub struct AxisReader {
 }
 
 impl AxisReader {
-    /// For the panel between these x positions, in drawing units.
+    /// Creates the reader of the panel between these x positions, in drawing units.
     pub fn of(tags: &[Tag], from: f64, to: f64) -> Self {
         let numbers = |anchor: &str, side: &str| -> Vec<(f64, f64)> {
             let at_axis = |tag: &&Tag| tag.name == "text" && tag.has("text-anchor", anchor);
@@ -94,7 +94,7 @@ impl AxisReader {
         AxisReader { x: line(numbers("middle", "x")), y: line(numbers("end", "y")) }
     }
 
-    /// For the panel with this frame; `transform` maps values of the y axis to a linear scale.
+    /// Creates the reader of the panel with this frame; `transform` maps values of the y axis to a linear scale.
     pub fn for_frame(tags: &[Tag], frame: &Frame, transform: fn(f64) -> f64) -> Self {
         let labels_in = |anchor: &str, (left, top): PlotPoint, (right, bottom): PlotPoint| -> Vec<(f64, PlotPoint)> {
             tags.iter()
@@ -125,7 +125,7 @@ impl AxisReader {
     }
 }
 
-/// A picture whose shapes can be read in axis coordinates; panels are numbered from 0.
+/// A picture whose shapes can be read in axis coordinates. Panels are numbered from 0.
 pub struct ReadPicture {
     pub tags: Vec<Tag>,
     pub frames: Vec<Frame>,
@@ -134,12 +134,12 @@ pub struct ReadPicture {
 }
 
 impl ReadPicture {
-    /// A picture whose axes are all linear.
+    /// Reads a picture whose axes are all linear.
     pub fn of(picture: &Picture) -> Self {
         ReadPicture::with_nonlinear_y(picture, usize::MAX, |y| y, |y| y)
     }
 
-    /// A picture with one panel whose y axis is linear after `transform`; `inverse` undoes it.
+    /// Reads a picture in which the y axis of `panel` is not linear; `transform` makes it linear and `inverse` is the inverse function.
     pub fn with_nonlinear_y(
         picture: &Picture,
         panel: usize,
@@ -189,17 +189,17 @@ impl ReadPicture {
         positions.filter(inside).map(read).collect()
     }
 
-    /// Lines of a colour; each dash of a dashed line counts as a line.
+    /// Lines with this colour in a panel; each dash of a dashed line counts as one line.
     pub fn lines(&self, panel: usize, colour: &str) -> Vec<Vec<PlotPoint>> {
         self.shapes(panel, "polyline", "stroke", colour)
     }
 
-    /// Filled polygons of a colour.
+    /// Filled polygons with this colour in a panel.
     pub fn areas(&self, panel: usize, colour: &str) -> Vec<Vec<PlotPoint>> {
         self.shapes(panel, "polygon", "fill", colour)
     }
 
-    /// Filled rectangles of a colour, as lower left and upper right corner.
+    /// Filled rectangles with this colour in a panel, each as its lower left and upper right corner.
     pub fn bars(&self, panel: usize, colour: &str) -> Vec<(PlotPoint, PlotPoint)> {
         let corners = |tag: &Tag| {
             let (left, top) = (tag.number("x"), tag.number("y"));
@@ -212,14 +212,14 @@ impl ReadPicture {
             .collect()
     }
 
-    /// Centres of the dots of a colour.
+    /// Centres of the dots with this colour in a panel.
     pub fn dots(&self, panel: usize, colour: &str) -> Vec<PlotPoint> {
         let positions = self.tags.iter().filter(|tag| tag.name == "circle" && tag.has("fill", colour));
         let positions = positions.map(|tag| (tag.number("cx"), tag.number("cy")));
         positions.filter(|position| self.inside(panel, *position)).map(|position| self.read(panel, position)).collect()
     }
 
-    /// The positions of a text, in the axis coordinates of a panel.
+    /// The positions of all texts that equal `label`, in the axis coordinates of a panel.
     pub fn label_positions(&self, panel: usize, label: &str) -> Vec<PlotPoint> {
         let texts = self.tags.iter().filter(|tag| tag.name == "text" && tag.text == label);
         texts.map(|tag| self.read(panel, (tag.number("x"), tag.number("y")))).collect()
@@ -231,7 +231,7 @@ impl ReadPicture {
     }
 }
 
-/// A decoded PNG.
+/// A decoded PNG image.
 pub struct DecodedPng {
     pub width: u32,
     pub height: u32,

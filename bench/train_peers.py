@@ -53,7 +53,7 @@ def adult():
 
 
 def pollution():
-    """Return the first window of the paper: 8 features of each hour, whether PM2.5 exceeds 400 in the next hour, and the number of training rows."""
+    """Return, for the paper's first window, 8 features of each hour, whether PM2.5 exceeds 400 in the next hour, and the number of training rows."""
     with gzip.open(next((ROOT / "data").glob("PRSA*.gz")), "rt") as file:
         rows = list(csv.DictReader(file))[24:]
     number = lambda row, name: 0.0 if row[name] in ("NA", "") else float(row[name])

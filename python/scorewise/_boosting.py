@@ -24,7 +24,7 @@ FLOOR = 0.1
 def start(prior: str = PRIOR) -> float:
     """Return the margin to start boosting from: the logit of the prior's mean.
 
-    Its probability lies inside the support of the prior; outside the support, the gradient is 0.
+    The first prediction then lies inside the support of the prior; outside the support, the gradient is 0.
     """
     _, mean, *_ = _scorewise.prior_facts(prior)
     return float(np.log(mean) - np.log1p(-mean))

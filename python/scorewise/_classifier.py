@@ -41,7 +41,7 @@ class ScoreClassifier(ScoreEstimator):
         The training loss: 1 − the score of the expected confusion matrix ("sol"), 1 − the exact expected score ("exact"), cross-entropy ("ce"), or
         cross-entropy with balanced classes ("weighted-ce").
     recipe : {"plain", "strong"}, default="plain"
-        A set of defaults for all parameters that are None; "strong" is meant for rare events.
+        A set of defaults for the training parameters that are None; "strong" is meant for rare events.
     hidden : sequence of int, default=(50, 20, 5)
         The widths of the hidden layers; () gives a logistic regression.
     batch : int or "full", default=None

@@ -307,7 +307,7 @@ def expected_confusion(
     Parameters
     ----------
     labels, weights, positive
-        As in :func:`sweep`.
+        Labels, weights and positive label of the rows, as in :func:`sweep`.
     predictions : array-like of shape (n_rows,)
         Probabilities of the positive class, or logits.
     prior : str, default="cosine:0.5,0.1"

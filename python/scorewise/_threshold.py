@@ -83,7 +83,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     classes_ : ndarray of shape (2,)
         The classes; the second one is positive.
     n_features_in_, feature_names_in_
-        As in the fitted estimator.
+        The number and the names of the columns, as in the fitted estimator.
 
     Notes
     -----

@@ -273,7 +273,7 @@ class TemporalScoreLoss(_Loss):
     masks : tuple of float, optional
         The credits for distances of 1, 2, … steps.
     process_group, averaged
-        As in :class:`ScoreLoss`.
+        Settings for several processes, as in :class:`ScoreLoss`.
 
     Notes
     -----

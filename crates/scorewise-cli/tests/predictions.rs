@@ -225,7 +225,7 @@ fn unknown_classes_get_a_note_and_words_for_yes_and_no_are_matched() {
     folder.write("table.csv", &table(1, 400));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
     folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
-    // The same rows with other names of the two classes, one unknown class and one missing value.
+    // New rows in which the two classes have other names, with one unknown class and one missing value.
     let plain = table(5, 200);
     for [no, yes] in [["no", "yes"], ["false", "true"], ["0.0", "1.0"]] {
         let other: String = plain

@@ -97,7 +97,7 @@ pub struct BinaryPredictions {
     pub labels: Vec<bool>,
     /// Probabilities of the positive class: one list for each forecast, in the order given on the command line.
     pub forecasts: Vec<FloatValues>,
-    /// One weight for each row.
+    /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<FloatValues>,
     /// What the table says about the model that made the predictions.
     pub model: SourceModel,
@@ -106,11 +106,11 @@ pub struct BinaryPredictions {
 /// What a table of predictions says about the model that made them; a field is `None` if the table does not say it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceModel {
-    /// The model's threshold.
+    /// The threshold of the model; `None` if the table does not say it.
     pub threshold: Option<f64>,
-    /// The score that the model was trained for.
+    /// The score that the model was trained for; `None` if the table does not say it.
     pub score: Option<String>,
-    /// Names of the negative and the positive class.
+    /// Names of the negative and the positive class; `None` if the table does not say them.
     pub classes: Option<[String; 2]>,
 }
 
@@ -127,9 +127,9 @@ pub struct ClassPredictions {
     pub decisions: Vec<u32>,
     /// Probabilities: one list for each class, with one value for each row.
     pub probabilities: Vec<Vec<f64>>,
-    /// One weight for each row.
+    /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<Vec<f64>>,
-    /// The score that the model was trained for.
+    /// The score that the model was trained for; `None` if the table does not say it.
     pub score: Option<String>,
 }
 

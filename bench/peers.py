@@ -2,7 +2,7 @@
 
     python bench/peers.py            # requires the packages of scripts/golden-requirements.txt
 
-Ten million f32 rows. Prints medians, ranges, the speed-up, and the results of both sides.
+Uses ten million f32 rows. Prints medians, ranges, the speed-up, and the results of scorewise and of the other library.
 """
 
 import json

@@ -23,7 +23,7 @@ CHUNK = 1_000_000
 
 
 def make(path, rows, double):
-    """Write a skilful forecast of rare events: one row in fifty is positive, and most probabilities are small."""
+    """Write predictions of rare events that are better than random: one row in fifty is positive, and most probabilities are small."""
     number = numpy.float64 if double else numpy.float32
     schema = pyarrow.schema(
         [("label", pyarrow.int8()), ("probability", pyarrow.float64() if double else pyarrow.float32())]
@@ -39,7 +39,7 @@ def make(path, rows, double):
 
 
 def measure(command):
-    """Run a command and return the seconds, the peak memory in gigabytes and the output."""
+    """Run a command; return its running time in seconds, its peak memory in gigabytes, and its output."""
     environment = {**os.environ, "RAYON_NUM_THREADS": "2"}
     started = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)

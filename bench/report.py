@@ -2,9 +2,9 @@
 
     python bench/report.py [ROWS]          requires the command (cargo build --release), and Chromium for the last measurement
 
-The time of scorewise is that of the whole page: sweep, best threshold of all scores, a thousand thresholds, seven figures. It is compared with
-four figures of the same rows by scikit-learn and matplotlib (ROC, precision-recall, calibration, histogram by class), saved as SVG. Runs with
-and without the page alternate, and medians of five rounds are printed; for scikit-learn, the shorter of two runs.
+For scorewise, the whole page is timed: sweep, best threshold of all scores, a thousand thresholds, seven figures. For comparison, scikit-learn
+and matplotlib make four figures of the same rows (ROC, precision-recall, calibration, histogram by class), saved as SVG. Runs with and without
+the page alternate. Printed are medians of five rounds; for scikit-learn, the shorter of two runs.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def sklearn_figures(labels: np.ndarray, probability: np.ndarray) -> None:
 
 
 def moves(page: Path) -> list[float]:
-    """Return the milliseconds of script for each of many moves of the threshold."""
+    """Move the threshold many times; return the milliseconds that the script of the page takes for each move."""
     from playwright.sync_api import sync_playwright
 
     browser_path = os.environ.get("SCOREWISE_BROWSER") or shutil.which("chromium")

@@ -1,13 +1,13 @@
-"""Compare the time of the 2,000 trainings of the paper with Keras, extrapolated from a sample measured in the same run.
+"""Compare the time of the 2,000 training runs of Marchetti et al. (2022) with Keras, extrapolated from a sample measured in the same run.
 
     pip install -r bench/train-requirements.txt
     python bench/reproduce_peers.py [--ours DIR]
 
-scorewise: `scorewise reproduce adult` and `pollution` with 100 repeats and `--cure off`, on all cores. With --ours, the results of earlier runs
-in DIR/adult and DIR/pollution are used, and the time is the sum of the training times divided by the number of cores. Keras: the same
-networks, data, batches and losses with `fit`, in one process per core at the same time; the median seconds per epoch within one call of
-`fit`, times the epochs of the scorewise trainings, divided by the number of processes. Building and compiling Keras models and finding
-thresholds are not counted. The machine should be otherwise idle.
+scorewise runs `scorewise reproduce adult` and `pollution` with 100 repeats and `--cure off`, on all cores. With --ours, the results of earlier
+runs in DIR/adult and DIR/pollution are used, and the time is the sum of the training times divided by the number of cores. Keras trains the same
+networks with the same data, batches and losses with `fit`, in one process per core at the same time. Its time is the median of the seconds per
+epoch within one call of `fit`, times the number of epochs of scorewise, divided by the number of processes. Building and compiling Keras models
+and finding thresholds are not counted. The machine should be otherwise idle.
 """
 
 import argparse
@@ -30,7 +30,7 @@ TRAININGS = {"adult": 10 * 100, "pollution": 10 * 100}
 
 
 def serve(folder, core):
-    """Run a Keras process on one core, which answers each line of standard input with the seconds per epoch."""
+    """Run in a Keras process that is bound to one core: answer each line of standard input with the seconds per epoch."""
     os.sched_setaffinity(0, {core})
     trainings = {}
     for line in sys.stdin:
@@ -69,7 +69,7 @@ def keras_epochs():
 
 
 def run_scorewise(folder):
-    """Run all trainings of each experiment and return the wall-clock seconds."""
+    """Run `scorewise reproduce` for each experiment and return the wall-clock seconds."""
     build = ["cargo", "build", "--release"]
     subprocess.run(build, check=True, cwd=train_peers.ROOT)
     program = train_peers.ROOT / "target" / "release" / "scorewise"
@@ -90,7 +90,7 @@ def main():
     if arguments.serve:
         return serve(arguments.serve, arguments.core)
     if not all(importlib.util.find_spec(name) for name in ("keras", "tensorflow")):
-        # Fails before the scorewise trainings, which take minutes.
+        # This check comes before the training runs of scorewise, which take minutes.
         sys.exit("Keras and TensorFlow are needed: pip install -r bench/train-requirements.txt")
     with tempfile.TemporaryDirectory() as folder:
         folder = arguments.ours or pathlib.Path(folder)
@@ -99,7 +99,7 @@ def main():
         total_ours = total_keras = 0.0
         for name in SAMPLES:
             with open(folder / name / "trainings.csv") as file:
-                # Keras is compared on the trainings of the paper only; the time of the reference forecasts counts for scorewise.
+                # Keras is compared on the training runs of Marchetti et al. (2022) only; the reference forecasts count in the time of scorewise.
                 trials = [row for row in csv.DictReader(file) if row["cured"] == "false"]
             paper = [row for row in trials if not row["contender"].startswith(("logistic", "persistence", "tuned", "strong"))]
             assert len(paper) == TRAININGS[name], f"{name}: {len(paper)} trainings, not {TRAININGS[name]}"

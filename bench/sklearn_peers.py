@@ -1,11 +1,11 @@
-"""Compare the Python package with scikit-learn: training a network, and all thresholds of ten million predictions.
+"""Compare the Python package with scikit-learn: training a network, and evaluating ten million predictions at all thresholds.
 
     python bench/sklearn_peers.py            # requires the package built for release, scikit-learn and threadpoolctl
 
-Both sides alternate in one process; medians of several rounds are printed. The trainings have the same rows, network, batch size, optimiser,
+Both libraries alternate in one process; medians of several rounds are printed. They train with the same rows, network, batch size, optimiser,
 learning rate and number of epochs; both hold out a third of the rows, evaluate them after every epoch, and do not stop early. scorewise also
-encodes the columns and finds its threshold. scikit-learn is run with float32 and with float64, and the faster one counts. One thread each.
-For the thresholds, scikit-learn computes its curve only, scorewise also the best F1.
+encodes the columns and finds its threshold. scikit-learn is run with float32 and with float64, and the faster run counts. Each library uses one
+thread. For the thresholds, scikit-learn computes only the precision-recall curve, scorewise also the best F1.
 """
 
 import csv
@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_limits
 import scorewise as sw
 
 ROUNDS = 3
-# The encoding and the threshold are fixed costs, so the comparison depends on the number of epochs: a short and a typical training.
+# A short and a typical number of epochs: encoding and threshold are fixed costs, so the comparison depends on the number of epochs.
 EPOCHS = (10, 50)
 VALIDATION_FRACTION = 1 / 3
 HIDDEN = (50, 20, 5)
@@ -42,7 +42,10 @@ COUNTRY, INCOME = 13, 14
 
 
 def adult():
-    """Return the data encoded as in the paper: no rows with `?`, no `education`, one country against the rest, 48 standardised columns."""
+    """Return the data encoded as in Marchetti et al. (2022).
+
+    Rows with `?` and the column `education` are left out, one country is encoded against the rest, and the 48 columns are standardised.
+    """
     path = pathlib.Path(__file__).resolve().parents[1] / "data" / "adult.data.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = [row for row in csv.reader(lines, skipinitialspace=True) if row and "?" not in row]
@@ -63,7 +66,7 @@ def timed(work):
 
 
 def alternate(contenders, rounds):
-    """Run the contenders alternately; return their median seconds, without the first round, and their last results."""
+    """Run the contenders alternately; return the median seconds of each, without the first round, and the last result of each."""
     seconds, results = {name: [] for name in contenders}, {}
     for at in range(rounds + 1):
         for name, work in contenders.items():
@@ -91,7 +94,7 @@ def trainings(epochs):
 
     contenders = {"scorewise": train_scorewise, "MLP float64": lambda: train_mlp(X), "MLP float32": lambda: train_mlp(X_float32)}
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the trainings are too short to converge
+        warnings.simplefilter("ignore", ConvergenceWarning)  # there are too few epochs to converge
         medians, models = alternate(contenders, ROUNDS)
     print(f"training: Adult, {X.shape[0]} rows × {X.shape[1]}, net {HIDDEN}, batch 64, {epochs} epochs, a third held out")
     for name, seconds in medians.items():
@@ -136,7 +139,7 @@ def memory(labels, p):
 
 
 def resident():
-    """Print by how much a sweep increases the peak memory of a process; each runs in a new process, since the peak never decreases."""
+    """Print by how much a sweep increases the peak memory of a process; each library runs in a new process, since the peak never decreases."""
     code = """
 import re, numpy, scorewise as sw
 from sklearn.metrics import precision_recall_curve
@@ -154,7 +157,7 @@ print(peak() - before)
 
 
 if __name__ == "__main__":
-    os.environ["RAYON_NUM_THREADS"] = "1"  # read when Rust starts its threads
+    os.environ["RAYON_NUM_THREADS"] = "1"  # must be set before Rust starts its threads
     print(f"scorewise {sw.__version__}, scikit-learn {sklearn.__version__}, NumPy {numpy.__version__}, {os.cpu_count()} cores")
     for epochs in EPOCHS:
         trainings(epochs)

@@ -2,8 +2,8 @@
 
     python bench/table_peers.py [ROWS]            # requires pandas and scikit-learn
 
-Two million rows of twelve numbers, six categories, a boolean and a time, with missing values, generated from a fixed seed. Both sides may use
-two cores. Prints medians, quartiles, the speed-up, and the peak memory of scorewise with its target.
+The file has two million rows of twelve numbers, six categories, a boolean and a time, with missing values, generated from a fixed seed. scorewise
+and pandas may use two cores. Prints medians, quartiles, the speed-up, and the peak memory of scorewise with its target.
 """
 
 import json
@@ -26,14 +26,14 @@ LEVELS = [2, 5, 8, 12, 16, 40]
 
 
 def write(path):
-    """Write the table in chunks; the whole table would take more memory than reading it."""
+    """Write the table in chunks, because holding the whole table would take more memory than the measured programs need."""
     random = numpy.random.default_rng(3)
     for start in range(0, ROWS, 200_000):
         rows = min(200_000, ROWS - start)
         chunk = {}
         for i in range(12):
             values = random.normal(size=rows) * 10.0 ** (i - 3)
-            # Most columns have few digits, like measurements and counts; two have full precision.
+            # Most columns have few digits, like measurements and counts; two columns have full precision.
             values = values.round([3, 3, 2, 1, 2, 4, 0, 1, 2, 0, 17, 17][i])
             values[random.random(rows) < 0.02] = numpy.nan
             chunk[f"number {i}"] = values

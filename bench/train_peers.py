@@ -1,14 +1,14 @@
-"""Compare one epoch of the two networks of the paper with PyTorch, JAX and Keras, on one core each, alternating in one run.
+"""Compare one epoch of the two networks of Marchetti et al. (2022) with PyTorch, JAX and Keras, on one core each, alternating in one run.
 
     pip install -r bench/train-requirements.txt
     python bench/train_peers.py [ROUNDS]
 
-The data are prepared as in the paper: Adult (48 features, 16086 training and 8043 validation rows, 1 - F1) with batches of 64 and 256, and
-Beijing PM2.5 (8 features, 8736 + 4368 rows, 1 - TSS) with full batches. An epoch consists of a shuffle (not with full batches, where the order
-does not matter), all optimisation steps with Adam, and the loss of the validation rows. Each framework runs in its own process, bound to one
-core, and waits while the others run. Then two threads are compared with one: for eight independent trainings, and for one training with full
-batches of a million rows. Prints medians, ranges and ratios with their targets, and the final validation losses; scorewise runs fifteen epochs
-for each epoch of another framework. The machine should be otherwise idle.
+The data are prepared as in that paper: Adult (48 features, 16086 training and 8043 validation rows, loss 1 - F1) with batches of 64 and 256, and
+Beijing PM2.5 (8 features, 8736 training and 4368 validation rows, loss 1 - TSS) with full batches. An epoch consists of a shuffle (not with full
+batches, where the order does not matter), all optimisation steps with Adam, and the loss of the validation rows. Each framework runs in its own
+process, bound to one core, and waits while the others run. Then two threads are compared with one: for eight independent training runs, and for
+one training run with full batches of a million rows. Prints medians, ranges and ratios with their targets, and the final validation losses.
+scorewise runs fifteen epochs for each epoch of another framework. The machine should be otherwise idle.
 """
 
 import csv
@@ -34,7 +34,7 @@ TARGETS = {("adult", 64): {"torch": 30, "jax": 3, "keras": 80}, ("adult", 256): 
 
 
 def adult():
-    """Return 48 standardised features and the labels of a random 4/5 of the 30162 complete rows, and the number of training rows (2/3)."""
+    """Return 48 standardised features and the labels of a random 4/5 of the 30162 complete rows, and the number of training rows, 2/3 of these."""
     with gzip.open(ROOT / "data" / "adult.data.gz", "rt") as file:
         rows = [[cell.strip() for cell in row] for row in csv.reader(file) if len(row) == 15]
     rows = [row for row in rows if "?" not in row]
@@ -53,7 +53,7 @@ def adult():
 
 
 def pollution():
-    """Return 8 features of each hour, whether the next hour exceeds 400, and the number of training rows, for the first window of the paper."""
+    """Return, for the paper's first window, 8 features of each hour, whether PM2.5 exceeds 400 in the next hour, and the number of training rows."""
     with gzip.open(next((ROOT / "data").glob("PRSA*.gz")), "rt") as file:
         rows = list(csv.DictReader(file))[24:]
     number = lambda row, name: 0.0 if row[name] in ("NA", "") else float(row[name])
@@ -216,7 +216,7 @@ SIDES = {"torch": torch_side, "jax": jax_side, "keras": keras_side}
 
 
 def serve(side, folder):
-    """Run the process of a framework on one core, which runs one epoch for each line of standard input."""
+    """Run in the process of a framework, which is bound to one core: run one epoch for each line of standard input."""
     bind()
     trainings = {}
     for line in sys.stdin:
@@ -267,7 +267,7 @@ def verdict(ratio, target):
 
 
 def against_peers(folder, program, rounds):
-    """Run the frameworks alternately; return whether every target is met."""
+    """Compare scorewise with the other frameworks, which run alternately; return whether every target is met."""
     single = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1", "OMP_NUM_THREADS": "1"}
     quiet = {"KERAS_BACKEND": "tensorflow", "TF_CPP_MIN_LOG_LEVEL": "3", "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
     sides = {side: Side([sys.executable, __file__, "--serve", side, folder], **single, **quiet) for side in SIDES}
@@ -279,7 +279,7 @@ def against_peers(folder, program, rounds):
         times, losses = {side: [] for side in ["scorewise", *SIDES]}, {}
         for round_number in range(rounds + 1):
             for side in times:
-                # The epochs of scorewise are short, so the median of several is used.
+                # The epochs of scorewise are short, so the median of several epochs is used.
                 if side == "scorewise":
                     answers = [ours(f"epoch {name} {batch or rows}") for _ in range(15)]
                     answer = (statistics.median(seconds for seconds, _ in answers), answers[-1][1])

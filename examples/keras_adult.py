@@ -1,4 +1,4 @@
-"""Train a Keras 3 network for F1 on the Adult data, as in the paper, on any backend; then save and load it.
+"""Train a Keras 3 network for F1 on the Adult data, as in Marchetti et al. (2022), on any backend; then save and load it.
 
     KERAS_BACKEND=jax python examples/keras_adult.py
 """
@@ -50,11 +50,11 @@ def main() -> None:
         keras.layers.Dense(50, activation="relu"),
         keras.layers.Dense(20, activation="relu"),
         keras.layers.Dense(5, activation="relu"),
-        # The bias puts the first predictions inside the support of the prior; outside, the gradient would be 0.
+        # The bias puts the first predictions inside the support of the prior; outside the support, the gradient would be 0.
         keras.layers.Dense(1, activation="sigmoid", bias_initializer=output_bias(PRIOR),
                            kernel_initializer=keras.initializers.RandomNormal(stddev=0.05)),
     ])  # fmt: skip
-    # In the reference implementation: SOL(score="f1_score", distribution="cosine", mu=.5, delta=.1)
+    # The same loss in the reference implementation: SOL(score="f1_score", distribution="cosine", mu=.5, delta=.1)
     model.compile(keras.optimizers.Adam(1e-3), ScoreLoss("f1", PRIOR))
     model.fit(x[train], y[train], batch_size=256, epochs=12, verbose=0)
     with tempfile.TemporaryDirectory() as folder:

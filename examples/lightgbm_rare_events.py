@@ -16,7 +16,7 @@ from scorewise.lightgbm import metric, objective, probabilities
 
 
 class Trees:
-    """A trained booster; with a custom objective it predicts margins."""
+    """A trained booster. With a custom objective it predicts margins, which are converted to probabilities."""
 
     def __init__(self, booster: lgb.Booster, margins: bool) -> None:
         self.booster, self.margins = booster, margins

@@ -16,7 +16,7 @@ FILE = Path(__file__).parent.parent / "data" / "PRSA_data_2010.1.1-2014.12.31.cs
 
 
 class Split(NamedTuple):
-    """The hours of some years: features, and whether smog followed."""
+    """The hours of some years: features of each hour, and whether smog followed in the next hour."""
 
     x: np.ndarray
     y: np.ndarray
@@ -26,10 +26,10 @@ def read(scaled: bool = False) -> tuple[Split, Split, Split]:
     """Return the training years 2010 to 2012, the validation year 2013 and the test year 2014.
 
     The features are PM2.5, dew point, temperature, pressure, wind speed, snow, rain and four wind directions; with ``scaled`` they are
-    standardised by the training years.
+    standardised with the means and standard deviations of the training years.
     """
     with gzip.open(FILE, "rt", newline="") as file:
-        # The first day has no PM2.5 values; later missing values count as 0, as in the paper.
+        # The first day, which has no PM2.5 values, is left out; later missing values count as 0, as in Marchetti et al. (2022).
         rows = list(csv.DictReader(file))[24:]
     pm25 = np.array([0.0 if row["pm2.5"] == "NA" else float(row["pm2.5"]) for row in rows])
     numbers = np.array([[float(row[name]) for name in ("DEWP", "TEMP", "PRES", "Iws", "Is", "Ir")] for row in rows])

@@ -2,8 +2,8 @@
 
     python examples/pytorch.py
 
-Two networks of the same shape are trained, one with cross-entropy and one with `ScoreLoss`. The second needs no tuned threshold: it uses
-the mean of the prior. The last lines train with micro-batches whose gradients add up to that of the whole batch.
+Two networks of the same shape are trained, one with cross-entropy and one with `ScoreLoss`. The second network needs no tuned threshold: it
+uses the mean of the prior. The last lines show that the gradients of micro-batches add up to the gradient of the whole batch.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def main() -> None:
         result = sw.score(test.y, forecast(model, test), threshold, scores="tss", block=48).scores["tss"]
         print(f"{name:<44} {result['value']:.3f}  {result['low']:.3f} to {result['high']:.3f}")
 
-    # A batch in eight micro-batches: first the sums, then the gradients.
+    # The batch is divided into eight micro-batches. The first pass computes sums, the second the gradients.
     loss, (x, y) = ScoreLoss("tss", PRIOR), tensors(train)
     accumulation = loss.accumulate()
     batches = list(zip(x.tensor_split(8), y.tensor_split(8), strict=True))

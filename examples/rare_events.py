@@ -1,11 +1,11 @@
-"""Comparison for the two examples of boosted trees: three ways to forecast smog, chosen on one year and tested on the next.
+"""Comparison for the two examples of boosted trees: three ways to forecast smog, with settings chosen on one year and tested on the next.
 
-Will PM2.5 in Beijing exceed 400 µg/m³ in one hour? It does in about one hour in a hundred. 2010 to 2012 are for training; depth, number of
-rounds, threshold and prior are chosen by the score on 2013; 2014 is used for testing only. The intervals come from a bootstrap of the weeks of
-2014.
+The event is that PM2.5 in Beijing exceeds 400 µg/m³ in the next hour, which happens in about one hour in a hundred. The years 2010 to 2012 are
+for training; depth, number of rounds, threshold and prior are chosen by the score on 2013; 2014 is used for testing only. The intervals come from
+a bootstrap of the weeks of 2014.
 
-What to expect: with calibrated probabilities the best threshold for TSS is the event rate, here 0.01, so a threshold of 0.5 is much worse;
-for F1 and CSI it is half the best F1, here 0.4, so 0.5 is nearly the best and there is little to gain.
+What to expect: with calibrated probabilities, the best threshold for TSS is the event rate, here 0.01, so a threshold of 0.5 is much worse. For
+F1 and CSI, the best threshold is half the best F1, here 0.4, so a threshold of 0.5 is nearly the best and there is little to gain.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class Library(Protocol):
         """Train with log-loss for all rounds."""
 
     def train_and_stop(self, depth: int, train: Split, tune: Split, score: str, prior: str | None) -> tuple[Trees, int, float]:
-        """Train with log-loss, or for the score if a prior is given, and stop at the best score on ``tune`` with threshold 0.5.
+        """Train with log-loss, or with the score as the objective if a prior is given; stop at the best score on ``tune`` with threshold 0.5.
 
-        Returns the trees, the number of rounds and that score.
+        Returns the trees, the number of rounds, and the best score on ``tune``.
         """
 
 
 class Choice(NamedTuple):
-    """A model and threshold with its score on 2013 (``tuned``) and a description of its settings."""
+    """A model and a threshold, with their score on 2013 (``tuned``) and a description of the settings."""
 
     tuned: float
     trees: Trees
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 class TestScore(NamedTuple):
-    """A score on 2014 and on bootstrap replicates of its weeks, which are the same for every method."""
+    """A score on 2014, and the score on bootstrap replicates of the weeks of 2014; all methods use the same replicates."""
 
     value: float
     replicates: np.ndarray
@@ -88,7 +88,7 @@ def test_score(score: str, test: Split, choice: Choice) -> TestScore:
 
     weeks = np.arange(len(test.y)) // WEEK
     random = np.random.default_rng(0)
-    # The weight of an hour in a replicate is how many times its week was drawn.
+    # The weight of an hour in a replicate is the number of times that its week was drawn.
     samples = (random.integers(weeks[-1] + 1, size=weeks[-1] + 1) for _ in range(REPLICATES))
     weights = [np.bincount(sample, minlength=weeks[-1] + 1)[weeks] for sample in samples]
     return TestScore(value(), np.array([value(each) for each in weights]))
@@ -116,7 +116,7 @@ def compare(library: Library) -> None:
         }
         results = {}
         for method, choices in methods.items():
-            choice = max(choices, key=lambda choice: choice.tuned)  # with equal scores the first, which is the shallowest
+            choice = max(choices, key=lambda choice: choice.tuned)  # among equal scores, the first choice, which has the smallest depth
             results[method] = test_score(score, test, choice)
             value, replicates = results[method]
             print(f"{score:5}  {method:24}  {choice.tuned:5.3f}  {value:5.3f}  {interval(replicates, '.3f')}  {choice.settings}")

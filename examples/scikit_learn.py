@@ -3,7 +3,7 @@
     python examples/scikit_learn.py          # needs scorewise and pandas
 
 The rows are from the American census of 1994, included in the repository. A logistic regression decides with threshold 1/2; `ScoreThreshold`
-changes only its threshold, to the best one for F1; `ScoreClassifier` trains for F1 and accepts the table without preparation.
+replaces that threshold by the best one for F1; `ScoreClassifier` trains for F1 and accepts the table without preparation.
 """
 
 import pathlib

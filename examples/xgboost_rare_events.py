@@ -30,7 +30,7 @@ class XGBoost:
 
     @staticmethod
     def parameters(depth: int) -> dict[str, object]:
-        # One thread and no sampling, for reproducible numbers. With a custom objective, binary:logistic sets the link function only.
+        # One thread and no sampling, for reproducible numbers. With a custom objective, binary:logistic sets only the link function.
         return {
             "objective": "binary:logistic", "disable_default_eval_metric": True, "max_depth": depth, "learning_rate": 0.1,
             "nthread": 1, "seed": 0,

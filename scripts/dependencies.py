@@ -2,8 +2,8 @@
 
     python scripts/dependencies.py [FOLDER ...]        folders with Cargo.toml, Cargo.lock and deny.toml; the root and bridges/burn by default
 
-Checked: licences of everything that is built, for all features and platforms; sources (crates.io only, with a checksum); packages that are present in
-several versions; wildcard requirements. For a bridge also that what it repeats of the root's Cargo.toml is the same there.
+Checked: licences of everything that is built, for all features and platforms; sources (crates.io only, with a checksum); packages that are
+present in several versions; wildcard requirements. For a bridge also: settings that its Cargo.toml repeats from the root's Cargo.toml are equal.
 Not checked, because it needs a database from the network: security advisories and yanked versions (`cargo deny check advisories`).
 """
 
@@ -26,7 +26,7 @@ def load(path: Path) -> dict[str, Any]:
 
 
 def is_allowed(expression: str, allowed: set[str]) -> bool:
-    """Whether an SPDX expression can be satisfied by allowed licences. `/` is the old spelling of OR."""
+    """Return whether allowed licences satisfy an SPDX expression. `/` is the old spelling of OR."""
     tokens = re.findall(r"\(|\)|[^\s()]+", expression.replace("/", " OR "))
 
     def alternatives() -> bool:
@@ -58,7 +58,7 @@ def is_allowed(expression: str, allowed: set[str]) -> bool:
 
 
 def built_packages(folder: Path) -> dict[tuple[str, str], str]:
-    """Name and version of every package that some feature or platform builds, with its licence expression.
+    """Return the name and version of every package that is built for some feature or platform, with its licence expression.
 
     `cargo metadata` would also list optional packages that no feature enables.
     """
@@ -110,7 +110,7 @@ def duplicate_faults(packages: dict[tuple[str, str], str], settings: dict[str, A
 
 
 def wildcard_faults(folder: Path) -> list[str]:
-    """Requirements without a version. Paths within the repository need one too, or the crate could not be published."""
+    """Return an error for each requirement without a version. Paths in the repository need a version too, or the crate could not be published."""
     faults = []
     for manifest in [folder / "Cargo.toml", *sorted(folder.glob("crates/*/Cargo.toml"))]:
         content = load(manifest)
@@ -126,7 +126,7 @@ def wildcard_faults(folder: Path) -> list[str]:
 
 
 def repetition_faults(folder: Path) -> list[str]:
-    """Differences between what a bridge repeats of the root's Cargo.toml and the original."""
+    """Return an error for each setting of the root's Cargo.toml that a bridge repeats with another value."""
     workspace, bridge = load(ROOT / "Cargo.toml")["workspace"], load(folder / "Cargo.toml")
     pairs = [(f"package.{key}", bridge["package"].get(key), workspace["package"][key]) for key in ("version", "edition", "license", "authors")]
     pairs.append(("lints", bridge["lints"], workspace["lints"]))

@@ -17,7 +17,7 @@ import tempfile
 from playwright.sync_api import sync_playwright
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-# Keeps the documentation fast to load.
+# Largest size of a screenshot, so that the documentation loads fast.
 MAX_BYTES = 400_000
 # File name, page, colour scheme, width and height.
 SCREENSHOTS = [

@@ -1,4 +1,4 @@
-"""Run all code blocks of Markdown files that are marked `python`; those of one file share a namespace."""
+"""Run all code blocks of Markdown files that are marked `python`; the blocks of a file share a namespace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def main(file: str) -> None:
     blocks = [(text[: match.start()].count("\n") + 2, match[1]) for match in re.finditer(r"^```python\n(.*?)^```", text, re.M | re.S)]
     names: dict[str, object] = {"__name__": "__main__"}
     for line, block in blocks:
-        # Padded with empty lines, so that tracebacks show the line numbers of the file.
+        # The block is padded with empty lines, so that tracebacks show the line numbers of the Markdown file.
         exec(compile("\n" * (line - 1) + block, file, "exec"), names)
     print(f"{len(blocks)} snippets of {Path(file).name} run")
     if not blocks:

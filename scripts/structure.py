@@ -1,4 +1,4 @@
-"""Checks that the source tree is what its documentation says.
+"""Checks that the source tree agrees with its documentation.
 
 1. The arrows of the picture in ARCHITECTURE.md are the dependencies between the crates (`cargo metadata`).
 2. Every path in backquotes in ARCHITECTURE.md and CONTRIBUTING.md exists.
@@ -36,7 +36,7 @@ def crate_dependencies() -> set[tuple[str, str]]:
 
 
 def drawn_dependencies() -> set[tuple[str, str]]:
-    """Return the same pairs from the picture in ARCHITECTURE.md, whose arrows are `a --> b`."""
+    """Return the pairs (crate, crate it depends on) that the picture in ARCHITECTURE.md shows as arrows `a --> b`."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
     picture = re.search(r"```mermaid\n(.*?)```", text, re.DOTALL)
     if picture is None:
@@ -45,7 +45,7 @@ def drawn_dependencies() -> set[tuple[str, str]]:
 
 
 def missing_paths() -> list[str]:
-    """Return the paths that the documentation names and that do not exist."""
+    """Return the paths that the documentation names but that do not exist."""
     missing = []
     for name in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
         folder = ROOT

@@ -61,7 +61,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Importing scikit-learn takes about a second, so it is imported only when an estimator is used.
+    # The estimators need scikit-learn, whose import takes about a second, so they are imported only when they are used.
     if name == "__version__":
         from importlib.metadata import version
 

@@ -10,7 +10,7 @@ from ._scorewise import command
 
 def main() -> int:
     """Run the command with the arguments of this process and return its exit code."""
-    # Python's handler would raise KeyboardInterrupt only after the command has returned; the command handles Ctrl-C itself.
+    # The command handles Ctrl-C itself; Python's handler would raise KeyboardInterrupt only after the command has returned.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return command(["scorewise", *sys.argv[1:]])
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 Array: TypeAlias = npt.NDArray[Any]
-# Labels, predictions and optional weights, as the native functions take them.
+# Labels, predictions and optional weights, in the form that the native functions take.
 Rows: TypeAlias = "tuple[Array, Array, Array | None]"
-# A name with values, or with category codes and the list of categories.
+# The name of a column, with its values, or with category codes and the list of categories.
 Column: TypeAlias = "tuple[str, Array | tuple[Array, list[str]]]"
 
 _MISSING_CODE = 2**32 - 1
@@ -42,8 +42,8 @@ def array(values: Any, name: str) -> Array:
 def canonical_booleans(values: Array) -> Array:
     """Return booleans with bytes 0 and 1 only; arrays of any other type are returned unchanged.
 
-    A NumPy boolean can hold any byte (``numbers.view(bool)``), and NumPy does not treat all of them alike: two true values may compare as
-    unequal.
+    A NumPy boolean can hold any byte (``numbers.view(bool)``), and NumPy does not treat all bytes other than 0 alike: two true values may
+    compare as unequal.
     """
     if values.dtype != np.bool_:
         return values
@@ -52,7 +52,7 @@ def canonical_booleans(values: Array) -> Array:
 
 
 def unmasked(table: Any) -> Any:
-    """Replace the masked values of a masked array by NaN, since conversion to an array would reveal them; other tables are unchanged."""
+    """Replace the masked values of a masked array by NaN, since ``numpy.asarray`` would ignore the mask; other tables are unchanged."""
     if not np.ma.is_masked(table):
         return table
     if table.dtype.kind not in "biuf":
@@ -61,7 +61,7 @@ def unmasked(table: Any) -> Any:
 
 
 def numbers(values: Any, name: str) -> Array:
-    """Convert to a contiguous array of float32 or float64, without a copy where it already is one."""
+    """Convert to a contiguous array of float32 or float64; values that are already in this form are not copied."""
     result = array(values, name)
     if result.dtype not in (np.float32, np.float64):
         if result.dtype.kind not in "biuf":
@@ -102,7 +102,7 @@ def labels(values: Any, positive: Any = None) -> Array:
         examples = ", ".join(repr(str(label)) for label in np.unique(result.astype(str))[:3])
         raise ValueError(f"labels are {examples} …: choose the positive label with `positive=`")
     if result.dtype.kind in "iu" and result.size and 0 <= result.min() and result.max() <= 1:
-        # Bytes of 0 and 1 are valid booleans without a copy.
+        # Bytes 0 and 1 are valid booleans, so one-byte integers need no copy.
         return np.ascontiguousarray(result).view(np.bool_) if result.dtype.itemsize == 1 else result.astype(np.bool_)
     flags = np.asarray(result == 1)
     others = result[~flags & (result != 0)]
@@ -119,7 +119,7 @@ def rows(labels_: Any, predictions: Any, weights_: Any, positive: Any = None, *,
 
 
 def string_list(values: str | Sequence[str] | None) -> list[str]:
-    """Return one string, several, or None as a list."""
+    """Convert one string, a sequence of strings, or None to a list."""
     if values is None:
         return []
     return [values] if isinstance(values, str) else list(values)
@@ -172,7 +172,7 @@ def _column(values: Any) -> Array | tuple[Array, list[str]]:
         return np.where(np.isnat(array_), np.nan, array_ / np.timedelta64(1, "s"))
     if array_.dtype.kind == "c":
         raise ValueError("Complex data not supported: give the real and the imaginary part as two columns")
-    # The type is checked once per distinct value, since there are far fewer of these than rows.
+    # Types are checked once per distinct value, since there are usually far fewer distinct values than rows.
     codes, levels = _factorize(array_)
     missing = np.array([_is_missing(level) for level in levels], dtype=bool)
     present = [level for level, is_missing in zip(levels, missing, strict=True) if not is_missing]
@@ -200,7 +200,7 @@ def _objects(values: list[Any]) -> Array:
 
 
 def _factorize(values: Array) -> tuple[Array, list[Any]]:
-    """Return the distinct values and, for each row, the index of its value among them."""
+    """Return, for each row, the index of its value in the list of distinct values, and that list."""
     index_of: dict[Any, int] = {}
     try:
         codes = [index_of.setdefault(value, len(index_of)) for value in values.tolist()]
@@ -211,7 +211,7 @@ def _factorize(values: Array) -> tuple[Array, list[Any]]:
 
 
 def _category(codes: Array, levels: list[Any]) -> tuple[Array, list[str]]:
-    """Return codes into the sorted strings of the levels, and these strings; a negative code stands for a missing value."""
+    """Sort the levels as strings; return the codes of the rows in this order and the sorted strings. A code of −1 means missing."""
     names = [None if _is_missing(level) else str(level) for level in levels]
     categories = sorted({name for name in names if name is not None})
     index_of = {name: at for at, name in enumerate(categories)}

@@ -11,19 +11,20 @@ import numpy as np
 from . import _arrays, _scorewise
 from ._arrays import Array, Rows
 
-# The default of all losses in this package. Trees learn faster with it where events are common; where they are very rare, a wider prior
-# overfits later.
+# The default prior of all losses in this package. Where events are common, trees learn faster with it than with a wider prior; where events are
+# very rare, a wider prior overfits later.
 PRIOR = "cosine:0.5,0.1"
 
-# The curvature of rows outside the support of the prior, as a fraction of that at its mean. With a smaller one, leaves that hold mostly
-# decided rows follow the few undecided ones, and the training rows are overfitted sooner; with 1, a wide prior takes several times the rounds.
+# The curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean. With a smaller fraction, a leaf that
+# holds mostly rows outside the support follows its few rows inside, and the model overfits sooner; with 1, a wide prior needs several times as
+# many rounds.
 FLOOR = 0.1
 
 
 def start(prior: str = PRIOR) -> float:
-    """Return the margin to start boosting from, the logit of the prior's mean.
+    """Return the margin to start boosting from: the logit of the prior's mean.
 
-    It lies inside the support of the prior; outside, the gradient is 0.
+    The first prediction then lies inside the support of the prior; outside the support, the gradient is 0.
     """
     _, mean, *_ = _scorewise.prior_facts(prior)
     return float(np.log(mean) - np.log1p(-mean))
@@ -47,20 +48,20 @@ def probabilities(margins: Any, start: float = 0.0) -> Array:
 
 
 class Objective:
-    """Objective that minimises 1 − a score, as the gradient and curvature with respect to the margins. Row weights are respected.
+    """Objective that minimises 1 − a score: returns the gradient and the curvature with respect to the margins. Row weights are respected.
 
     Parameters
     ----------
     score : str
         The name of a registered score, or a formula.
     prior : str, default="cosine:0.5,0.1"
-        The distribution of the threshold. Where events are very rare, a wider one, such as ``"cosine:0.5,0.5"``, overfits later.
+        The distribution of the threshold. Where events are very rare, a wider prior, such as ``"cosine:0.5,0.5"``, overfits later.
     floor : float, default=0.1
-        The curvature of rows outside the support of the prior, as a fraction of that at its mean. A greater value makes training slower
-        and steadier.
+        The curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean. A greater value makes
+        training slower and steadier.
     """
 
-    # How to start inside the support of the prior, in the terms of the library.
+    # Hint for the error message that tells how to start inside the support of the prior, with the parameter names of the library.
     start_hint: ClassVar[str]
 
     def __init__(self, score: str, prior: str = PRIOR, *, floor: float = FLOOR) -> None:
@@ -69,10 +70,11 @@ class Objective:
         if not 0 < floor <= 1:
             raise ValueError(f"floor must be above 0 and at most 1, not {floor}")
         self.floor = float(floor)
-        # Shown in the tables and logs of the libraries.
+        # XGBoost and LightGBM show this name in tables and logs.
         self.__name__ = f"scorewise {self.score}"
 
-    # The libraries inspect this signature: LightGBM passes weights to functions of three arguments, XGBoost to those with `sample_weight`.
+    # The libraries inspect this signature: LightGBM passes weights to functions with three parameters, XGBoost to functions with a parameter
+    # `sample_weight`.
     def __call__(self, labels: Any, margins: Any, sample_weight: Any = None) -> tuple[Array, Array]:
         rows = _rows(labels, margins, sample_weight)
         self._check_start(rows[1])
@@ -84,7 +86,7 @@ class Objective:
 
     def _check_start(self, margins: Array) -> None:
         """Raise an error if all margins are equal and lie outside the support, which only happens before the first round."""
-        # A NaN is equal to nothing, so it passes here and is refused by the native module.
+        # NaN is not equal to itself, so NaN margins pass this check; the native module refuses them.
         if margins.size == 0 or margins.min() != margins.max():
             return
         low, high = self._support
@@ -106,12 +108,13 @@ class Metric:
     score : str
         The name of a registered score, or a formula.
     threshold : float, default=0.5
-        Rows with a probability above it are predicted positive.
+        Rows with a probability above the threshold are predicted positive.
     margins : bool, default=True
-        Whether the library passes margins, as it does with an objective of this package. Set it to False with an objective of the
-        library itself, for which it passes probabilities.
+        Whether the library passes margins to the metric, as it does with an objective of this package. Use False with a built-in objective of
+        the library, for which it passes probabilities.
     undefined : float, default=0.0
-        The value to return when the score is undefined, 0 as in the losses; no later round would compare as better than NaN.
+        The value to return when the score is undefined: 0 by default, as in the losses. It should not be NaN, because no later round would
+        compare as better than NaN.
     """
 
     def __init__(self, score: str, threshold: float = 0.5, *, margins: bool = True, undefined: float = 0.0) -> None:
@@ -121,11 +124,11 @@ class Metric:
         self.threshold = float(threshold)
         self.margins = bool(margins)
         self.undefined = float(undefined)
-        # The libraries can only maximise or minimise, so a score with a finite ideal value is replaced by its distance from it.
+        # The libraries can only maximise or minimise, so a score with a finite ideal value is replaced by its distance from that value.
         self._ideal = target if np.isfinite(target) else None
         self.higher_is_better = bool(target == np.inf)
         name = self.score if self._ideal is None else f"|{self.score}-{self._ideal:g}|"
-        # XGBoost splits its log at white space to read the metrics back.
+        # The name must not contain white space, because XGBoost splits its log there to read the metrics back.
         self.__name__ = "".join(name.split())
 
     def value(self, labels: Any, predictions: Any, sample_weight: Any = None) -> float:
@@ -133,7 +136,7 @@ class Metric:
         flags, p, weights = _rows(labels, predictions, sample_weight)
         if self.margins:
             p = probabilities(p)
-        # The bootstrap interval is not used; one replicate is the smallest number allowed.
+        # The bootstrap interval is not used, so only one replicate is drawn, the smallest number allowed.
         document = json.loads(_scorewise.score((flags, p, weights), self.threshold, [self.score], (1, 0, None)))
         (result,) = document["scores"].values()
         value = result["value"]
@@ -153,7 +156,7 @@ def is_dataset(value: Any) -> bool:
 
 
 def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
-    """Return labels, predictions and weights, from arguments (labels, predictions, weights) or (predictions, dataset)."""
+    """Return labels, predictions and weights from the arguments of the library, (labels, predictions, weights) or (predictions, dataset)."""
     if is_dataset(predictions):
         dataset, predictions = predictions, labels
         labels, weights = _field(dataset.get_label), _field(dataset.get_weight)

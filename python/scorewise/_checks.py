@@ -16,7 +16,7 @@ from ._arrays import Array
 
 
 def labels(y: Any, n_rows: int | None) -> Array:
-    """Return valid class labels as an array, checking their number if ``n_rows`` is given."""
+    """Check class labels and return them as an array; there must be ``n_rows`` labels unless it is None."""
     if y is None:
         raise ValueError("a classifier requires y to be passed, but the target y is None")
     if type(y).__module__.startswith(("pyarrow", "polars")):
@@ -45,7 +45,7 @@ def check_classes(classes: Array, is_weighted: bool) -> None:
 
 
 def weights(sample_weight: Any, n_rows: int) -> Array | None:
-    """Return valid weights as float64, or None if there are none."""
+    """Check sample weights and return them as float64; None stays None."""
     if sample_weight is None:
         return None
     checked = np.array(_arrays.numbers(sample_weight, "sample_weight"), dtype=np.float64)
@@ -60,21 +60,21 @@ def weights(sample_weight: Any, n_rows: int) -> Array | None:
 
 
 def text(name: str, value: Any) -> str:
-    """Return a parameter that must be a string."""
+    """Return the value of a parameter, or raise an error if it is not a string."""
     if not isinstance(value, str):
         raise ValueError(f"{name} must be a string, not {value!r}")
     return str(value)
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    """Return a parameter that must be an integer of ``least`` or more."""
+    """Return the value of a parameter, or raise an error if it is not an integer of ``least`` or more."""
     if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
         raise ValueError(f"{name}: must be a whole number of {least} or more, not {value!r}")
     return int(value)
 
 
 def number(name: str, value: Any, low: float, high: float) -> float:
-    """Return a parameter that must be a finite number in [low, high]."""
+    """Return the value of a parameter, or raise an error if it is not a finite number in [low, high]."""
     if not isinstance(value, Real) or isinstance(value, bool) or not (low <= float(value) <= high) or math.isinf(value):
         bounds = f"of {low} or above" if math.isinf(high) else f"from {low} to {high}"
         raise ValueError(f"{name}: must be a number {bounds}, not {value!r}")
@@ -88,7 +88,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def seed(random_state: Any) -> int:
-    """Return an integer ``random_state`` as it is, or draw a seed from a scikit-learn ``RandomState`` or None."""
+    """Return an integer ``random_state`` unchanged; otherwise draw a seed from the ``RandomState``, or from NumPy's global one if it is None."""
     if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         if not 0 <= int(random_state) < 2**64:
             raise ValueError(f"random_state: must be a number from 0 to 2**64 - 1, not {random_state}")

@@ -26,47 +26,49 @@ class ScoreClassifier(ScoreEstimator):
     """Neural network classifier that is trained, in Rust, for the score it is evaluated by.
 
     Accepts pandas, polars and pyarrow tables: categories are one-hot encoded, numbers are standardised, and missing values (NaN, None) are
-    passed to the network as indicators. NumPy arrays are tables of numbers. With two classes ``classes_[1]`` is the positive one, and it is
+    passed to the network as indicators. NumPy arrays are tables of numbers. With two classes, ``classes_[1]`` is the positive class; it is
     predicted if its probability is above ``threshold_``.
 
     Parameters
     ----------
     score : str, default="f1"
-        The score to optimise, by name (see :func:`scorewise.scores`) or as a formula. With more than two classes ``accuracy``, ``mcc``,
-        ``hss``, ``peirce``, ``gerrity``, or ``macro(…)``, ``weighted(…)``, ``micro(…)`` of a score of two classes; a score of two classes
-        alone is macro-averaged.
+        The score to optimise, by name (see :func:`scorewise.scores`) or as a formula. With more than two classes it is ``accuracy``, ``mcc``,
+        ``hss``, ``peirce``, ``gerrity``, or an average of a score of two classes: ``macro(…)``, ``weighted(…)``, ``micro(…)``. A score of two
+        classes without an average, such as ``f1``, is macro-averaged.
     prior : str, default=None
-        The distribution of the threshold in the loss, such as ``"cosine:0.5,0.1"``. None uses the one of the recipe.
+        The distribution of the threshold in the loss, such as ``"cosine:0.5,0.1"``. None uses the recipe's prior.
     loss : {"sol", "exact", "ce", "weighted-ce"}, default="sol"
-        1 − the score of the expected confusion matrix, 1 − the exact expected score, cross-entropy, or cross-entropy with balanced classes.
+        The training loss: 1 − the score of the expected confusion matrix ("sol"), 1 − the exact expected score ("exact"), cross-entropy ("ce"), or
+        cross-entropy with balanced classes ("weighted-ce").
     recipe : {"plain", "strong"}, default="plain"
-        A set of defaults for the parameters below that are None; "strong" is meant for rare events.
+        A set of defaults for the training parameters that are None; "strong" is meant for rare events.
     hidden : sequence of int, default=(50, 20, 5)
         The widths of the hidden layers; () gives a logistic regression.
     batch : int or "full", default=None
         The number of rows per optimisation step.
     learning_rate : float, default=1e-3
-        The learning rate of the optimiser, Adam.
+        The learning rate of the optimiser.
     weight_decay : float, default=None
         The weight decay, decoupled from the gradient as in AdamW.
     epochs, patience : int, default=500, 30
         The maximal number of epochs, and the number of epochs without a lower validation loss after which training stops.
     validation : float, default=1/3
-        The fraction of the rows, drawn at random from each class, that early stopping and the choice of the threshold use.
+        The fraction of the rows, drawn at random from each class, that is used for early stopping and for choosing the threshold.
     ensemble : int, default=None
         The number of networks whose probabilities are averaged.
     cross_entropy_first : bool, default=None
         Whether to train with cross-entropy before training with the loss of the score.
     threshold : {"tuned", "centre"} or float, default=None
-        The best threshold on the validation rows, the centre of the prior, or a fixed number.
+        How the threshold is chosen: the best one on the validation rows ("tuned"), the centre of the prior ("centre"), or a fixed number.
     multiclass : {"simplex", "one-versus-rest"}, default="simplex"
-        How more than two classes are trained: as one decision among all classes, or as each class against the rest.
+        How more than two classes are trained: as one decision among all classes ("simplex"), or as each class against the rest.
     optimiser : {"adam", "sgd"}, default="adam"
-        Adam with decoupled weight decay, or gradient descent with momentum 0.9.
+        Adam with decoupled weight decay ("adam"), or stochastic gradient descent with momentum 0.9 ("sgd").
     keep_weights : {"best", "last"}, default="best"
-        The weights of the epoch with the lowest validation loss, or those of the last epoch.
+        Which weights the model keeps: those of the epoch with the lowest validation loss ("best"), or those of the last epoch ("last").
     no_cure : bool, default=False
-        Follow the paper exactly: do not move the first predictions into the support of the prior, do not repeat a dead training.
+        Train exactly as Marchetti et al. (2022): do not move the initial predictions into the support of the prior, and do not restart a training
+        run that failed to learn.
     random_state : int, RandomState or None, default=0
         The seed. The same integer gives bit-identical results for any ``n_jobs``.
     n_jobs : int, default=None
@@ -76,17 +78,17 @@ class ScoreClassifier(ScoreEstimator):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The classes in order.
+        The classes; with two classes, the second is the positive one.
     threshold_ : float or None
         The decision threshold; None with more than two classes.
     best_score_ : float or None
         The score of the predictions for the validation rows; None when it is undefined, or when the model comes from ``load`` and its
         threshold was fixed by the user.
     n_iter_ : int
-        The number of epochs, including those with cross-entropy, of the network that was trained longest. Not available after ``load``.
+        The number of epochs of the network that was trained longest, including epochs with cross-entropy. Not available after ``load``.
     loss_curve_, validation_curve_ : ndarray of shape (n_epochs,) or (n_epochs, n_networks)
-        The loss of the training and of the validation rows after each epoch with the final loss, one column per network of an ensemble; NaN
-        after a network has stopped. Not available after ``load``.
+        The loss on the training rows and on the validation rows after each epoch; epochs of ``cross_entropy_first`` are not included. An ensemble
+        has one column per network, with NaN after the network has stopped. Not available after ``load``.
     notes_ : list of str
         Remarks on the columns and on the training.
     model_bytes_ : bytes
@@ -191,7 +193,7 @@ class ScoreClassifier(ScoreEstimator):
         return raw.reshape(-1, len(self.classes_))[:, self._places]
 
     def predict(self, X: Any) -> Array:
-        """Return the class of each row; with two classes, the positive one if its probability is above the threshold."""
+        """Return the predicted class of each row; with two classes, the positive class if its probability is above the threshold."""
         raw = self._probabilities(X)
         found: Array = self.classes_[np.argsort(self._places)[self._model.labels(raw)]]
         return found
@@ -199,8 +201,8 @@ class ScoreClassifier(ScoreEstimator):
     def decision_function(self, X: Any) -> Array:
         """Return the confidence in each class.
 
-        With two classes, the probability of the positive class minus the threshold: above 0 if that class is predicted. With more classes
-        one column each, of which the predicted class has the greatest value.
+        With two classes, the probability of the positive class minus the threshold: above 0 if that class is predicted. With more classes, one
+        column for each class; the predicted class has the greatest value.
         """
         p = self.predict_proba(X)
         if self.threshold_ is not None:
@@ -251,8 +253,8 @@ class ScoreClassifier(ScoreEstimator):
     def load(cls, path: str | os.PathLike[str]) -> ScoreClassifier:
         """Read a model file written by :meth:`save` or by the command ``scorewise train``.
 
-        Its columns are ``feature_names_in_``; from a larger table, pass ``X[list(model.feature_names_in_)]``. A file stores classes as
-        strings; those that look like numbers become numbers. With two classes the second one is positive.
+        The columns of the model are ``feature_names_in_``; from a larger table, pass ``X[list(model.feature_names_in_)]``. A model file stores
+        classes as strings; if all of them look like numbers, they become numbers. With two classes, the second class is positive.
         """
         with open(path, "rb") as file:
             content = file.read()
@@ -274,7 +276,7 @@ class ScoreClassifier(ScoreEstimator):
         return model
 
     def _take(self, model: Any) -> None:
-        """Store a native model, whose classes are in alphabetical order."""
+        """Store a native model, and the place of each of ``classes_`` in its list of classes, which may have another order."""
         self._model = model
         self.threshold_ = model.threshold
         there = {name: at for at, name in enumerate(model.classes)}
@@ -321,7 +323,7 @@ class ScoreClassifier(ScoreEstimator):
         return columns
 
     def _settings(self) -> dict[str, Any]:
-        """The training options for Rust, with their types checked."""
+        """Check the types of the parameters and return them as training options for the native module."""
         hidden = [self.hidden] if isinstance(self.hidden, Integral) else self.hidden
         if isinstance(hidden, str) or not isinstance(hidden, Iterable):
             raise ValueError(f"hidden must be the widths of the hidden layers, such as (50, 20, 5), not {self.hidden!r}")
@@ -381,7 +383,7 @@ def _is_table(X: Any) -> bool:
 
 
 def _listed(X: Sequence[Any]) -> Any:
-    """Convert a list of rows to an array, as objects if any value is a string: NumPy would convert the numbers to strings too."""
+    """Convert a list of rows to an array; if any value is a string, to an array of objects, because NumPy would convert all numbers to strings."""
     try:
         found = np.asarray(X)
     except ValueError:  # rows of different lengths, for which scikit-learn raises the error
@@ -399,7 +401,7 @@ def _rows(values: Array | tuple[Array, list[str]], kept: Array) -> Array | tuple
 
 
 def _curves(members: list[list[float]]) -> Array:
-    """Return one curve, or several as columns with NaN after the end of each."""
+    """Return the only curve as a vector, or several curves as the columns of a matrix, with NaN after the end of shorter ones."""
     if len(members) == 1:
         return np.array(members[0])
     found = np.full((max(map(len, members)), len(members)), np.nan)
@@ -409,7 +411,7 @@ def _curves(members: list[list[float]]) -> Array:
 
 
 def _class_values(texts: list[str]) -> Array:
-    """Convert the classes of a model file, which are strings, to booleans or numbers if all of them look like it."""
+    """Convert the classes of a model file, which are strings, to booleans or numbers if every string has that form."""
     if set(texts) <= {"False", "True"}:
         return np.array([text == "True" for text in texts])
     for kind in (int, float):
@@ -420,7 +422,7 @@ def _class_values(texts: list[str]) -> Array:
 
 
 def _parameters(options: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the classifier for the training options of a model file."""
+    """Convert the training options of a model file to parameters of the classifier."""
     found = {_PARAMETERS.get(name, name): value for name, value in options.items() if value is not None}
     if "hidden" in found:
         found["hidden"] = tuple(found["hidden"])
@@ -428,4 +430,4 @@ def _parameters(options: dict[str, Any]) -> dict[str, Any]:
 
 
 _PARAMETERS = {"warm_start": "cross_entropy_first", "seed": "random_state"}
-"""Parameters whose names differ from those of the training options: scikit-learn uses ``random_state``, and its ``warm_start`` is another thing."""
+"""Training options with another parameter name: scikit-learn calls the seed ``random_state``, and uses ``warm_start`` for something else."""

@@ -92,7 +92,7 @@ class ScoreEstimator(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sc
 
 
 def _binary_score(score: str, labels: Array, predicted: Array, weights: Any) -> float:
-    """Return a score of two classes, computed by the same function as everywhere else; NaN when it is undefined."""
+    """Return a score of two classes, computed by :func:`scorewise.score`; NaN when it is undefined."""
     document = _measures.score(labels, predicted.astype(np.float64), 0.5, scores=score, weights=weights, replicates=1)
     [result] = document["scores"].values()
     return math.nan if result["value"] is None else float(result["value"])

@@ -1,4 +1,4 @@
-"""Atomic writing of files, without overwriting files of another kind."""
+"""Atomic writing of output files; a file of another kind is never overwritten."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from . import _scorewise
 def write_safely(path: str | os.PathLike[str], content: bytes, kind: str) -> None:
     """Write a file atomically, through a temporary file in the same folder.
 
-    An existing file of the same ``kind`` (model, page, results, svg or png) is replaced; one of another kind is left alone and a
+    An existing file of the same ``kind`` (model, page, results, svg or png) is replaced; a file of another kind is not changed, and a
     ValueError is raised.
     """
     target = os.path.abspath(os.fspath(path))

@@ -30,7 +30,7 @@ class Confusion(NamedTuple):
 class Document(dict[str, Any]):
     """A result with the keys of the command line's ``--json`` output.
 
-    Keys are also available as attributes. Notebooks display it as a table.
+    Keys are also available as attributes. Notebooks display the result as a table.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -96,9 +96,9 @@ class Curve(NamedTuple):
     Attributes
     ----------
     threshold : ndarray of shape (n_points,)
-        Increasing thresholds; the values of a point hold from its threshold up to the next one.
+        Increasing thresholds; the matrix and the scores of a point are valid from its threshold up to the threshold of the next point.
     confusion : ndarray of shape (n_points, 4)
-        The confusion matrices: tn, fp, fn, tp.
+        The confusion matrix of each point: tn, fp, fn, tp.
     scores : dict of str to ndarray of shape (n_points,)
         The scores by name, NaN where a score is undefined.
     """
@@ -132,7 +132,7 @@ class Curve(NamedTuple):
 class Sweep:
     """The confusion matrices of a set of predictions at all thresholds; made by :func:`sweep`.
 
-    The predictions are sorted once, and every method is answered from the sorted rows.
+    The predictions are sorted once, and all methods use the sorted rows.
     """
 
     def __init__(self, labels: Any, probabilities: Any, weights: Any = None, *, positive: Any = None) -> None:
@@ -242,7 +242,7 @@ def sweep(labels: Any, probabilities: Any, weights: Any = None, *, positive: Any
     Parameters
     ----------
     labels : array-like of shape (n_rows,)
-        Labels 0 and 1, or any others with ``positive``.
+        Labels 0 and 1, or any other labels if ``positive`` is given.
     probabilities : array-like of shape (n_rows,)
         Probabilities of the positive class.
     weights : array-like of shape (n_rows,), optional
@@ -307,7 +307,7 @@ def expected_confusion(
     Parameters
     ----------
     labels, weights, positive
-        As in :func:`sweep`.
+        Labels, weights and positive label of the rows, as in :func:`sweep`.
     predictions : array-like of shape (n_rows,)
         Probabilities of the positive class, or logits.
     prior : str, default="cosine:0.5,0.1"
@@ -330,7 +330,7 @@ def loss(
     from_logits: bool = False,
     exact: bool = False,
 ) -> float:
-    """Compute 1 − the score of the expected confusion matrix; with ``exact=True``, 1 − the expected score.
+    """Compute the loss: 1 − the score of the expected confusion matrix, or with ``exact=True`` 1 − the expected score.
 
     The other parameters are those of :func:`expected_confusion`.
     """

@@ -1,4 +1,4 @@
-"""Import of frameworks that need not be installed."""
+"""Import of optional dependencies."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 def import_optional(module: str, extra: str | None = None) -> Any:
-    """Import a module that scorewise does not depend on.
+    """Import a module that is not a required dependency of scorewise.
 
     Parameters
     ----------
     module : str
         The name of the module.
     extra : str, optional
-        The extra of the scorewise package that installs it.
+        The extra of the scorewise package that installs the module.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""HTML reports on the quality of a forecast at all thresholds; the same as ``--report`` of the command line."""
+"""HTML reports on the quality of a forecast at all thresholds, in the same form as those of ``--report`` on the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._files import write_safely
 
 
 class Figure(NamedTuple):
-    """One figure of a report, which notebooks display."""
+    """One figure of a report; notebooks display it."""
 
     name: str
     title: str
@@ -39,7 +39,7 @@ class Report:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The data of the report; ``document["result"]`` is what the command line prints with ``--json``."""
+        """The data of the report; ``document["result"]`` has the form of the command line's ``--json`` output."""
         document: dict[str, Any] = json.loads(self._document)
         return document
 
@@ -105,9 +105,9 @@ def report(
     score : str, default="tss"
         The score, by name or as a formula.
     threshold : float, optional
-        The threshold to report on; by default the best one for the score.
+        The threshold to report on; by default the best threshold for the score.
     prior : str, optional
-        A distribution of the threshold, for which the report adds the expected score and its bounds.
+        A distribution of the threshold; if given, the report also shows the expected score and its bounds.
     subject_to : str or sequence of str, optional
         Conditions that the best threshold must satisfy.
     classes : sequence of two str, default=("no event", "event")

@@ -1,7 +1,7 @@
 """Formulas of scores and tables of priors on the tensors of any framework.
 
-A score is the registry's formula as Python source, evaluated on the tensors of the framework. A prior is a table of polynomials of the
-logit, evaluated by Horner's rule. Both come from the native module, so scores and priors added to the Rust crates need no code here.
+A score is a formula as Python source, evaluated on the tensors of the framework. A prior is a table of polynomials of the logit, evaluated by
+Horner's rule. Both come from the native module, so scores and priors added to the Rust crates need no code here.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ TASKS = ("binary", "multilabel", "multiclass")
 
 
 class Guards:
-    """The functions of a formula, with x/0 := 0 as in the Rust crates, and a gradient of 0 wherever such a convention applies.
+    """The functions that formulas use. Undefined values such as x/0 are 0, as in the Rust crates, and have a gradient of 0.
 
-    Masking the result is not enough, because the gradient of the branch not taken would be 0 · ∞ = NaN. So the argument is replaced by a
-    harmless one first, and the result masked afterwards.
+    Replacing an undefined result by 0 is not enough, because the backward pass would compute 0 · ∞ = NaN for it. So the argument is replaced
+    first by one with a finite result, and the result is replaced by 0 afterwards.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Guards:
         if isinstance(y, float):
             if y == 0.0:
                 return 0.0 * x + 1.0
-            # At x = 0 the derivative is infinite for y < 1, and the value for y < 0; a root of a negative number is undefined.
+            # At x = 0 the derivative is infinite for y < 1, and the value is infinite for y < 0; a root of a negative number is undefined.
             bad = x <= 0 if not y.is_integer() else x == 0
             if y >= 1.0 and y.is_integer():
                 return x**y
@@ -82,12 +82,12 @@ class Guards:
     def _extreme(a: Any, b: Any, of_floats: Any, of_tensors: Any) -> Any:
         if isinstance(a, float) and isinstance(b, float):
             return of_floats(a, b)
-        # Both arguments must be tensors of one type.
+        # The framework's function needs two tensors of the same type.
         return of_tensors(a + 0.0 * b if isinstance(a, float) else a, b + 0.0 * a if isinstance(b, float) else b)
 
 
 class Formula:
-    """A score as a function of tensors."""
+    """A score that is computed on the tensors of a framework."""
 
     def __init__(self, score: str, operations: ModuleType) -> None:
         self.text = score
@@ -102,11 +102,11 @@ class Formula:
         self._function: Callable[..., Any] = eval(f"lambda tn, fp, fn, tp, p, n, total: {self.source}", names)  # noqa: S307
 
     def __reduce__(self) -> tuple[Callable[[str, str], Formula], tuple[str, str]]:
-        # Modules and evaluated functions cannot be pickled, but their names can.
+        # The module and the compiled function cannot be pickled, but the text of the score and the name of the module can.
         return _load_formula, (self.text, self._guards.operations.__name__)
 
     def value(self, tn: Any, fp: Any, fn: Any, tp: Any, p: Any, n: Any) -> Any:
-        """Return the score of confusion matrices, elementwise."""
+        """Return the score of each confusion matrix; the arguments are tensors of the same shape."""
         return self._function(tn, fp, fn, tp, p, n, p + n)
 
     def loss(self, value: Any) -> Any:
@@ -123,8 +123,9 @@ def _load_formula(score: str, module: str) -> Formula:
 class PriorTable:
     """The distribution function F(σ(z)) of a prior as piecewise polynomials of the logit z.
 
-    ``base`` is its value below all stretches. Each of ``stretches`` is a tuple (low, width, coefficients): the start of the stretch, the width of its
-    intervals, and one row of polynomial coefficients per interval. Every stretch adds its polynomial to the value.
+    ``base`` is the value for very small logits. Each of ``stretches`` is a tuple (low, width, coefficients) that describes a range of logits: its
+    lower end, the width of the intervals it is divided into, and one row of polynomial coefficients per interval. F is the sum of ``base`` and the
+    polynomials of all ranges.
     """
 
     def __init__(self, prior: str) -> None:
@@ -133,7 +134,7 @@ class PriorTable:
 
 
 def horner(coefficients: Any, s: Any) -> tuple[Any, Any]:
-    """Return a polynomial and its derivative at s; the coefficients of s⁰, s¹, … lie along the last axis."""
+    """Return the value and the derivative of a polynomial at s; the coefficients of s⁰, s¹, … lie along the last axis."""
     value, derivative = coefficients[..., -1], 0.0 * s
     for power in range(coefficients.shape[-1] - 2, -1, -1):
         derivative = derivative * s + value
@@ -151,7 +152,7 @@ def average_loss(formula: Formula, average: str, tn: Any, fp: Any, fn: Any, tp: 
     if average == "macro":
         return total(losses) / losses.shape[0]
     rows = total(p)
-    # Without any positive row the classes are weighted equally.
+    # If no class has a positive row, the classes are weighted equally.
     shares = guards.operations.where(rows == 0, 0.0 * p + 1.0 / losses.shape[0], guards.ratio(p, rows + 0.0 * p))
     return total(shares * losses)
 
@@ -164,7 +165,7 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> str:
 
 
 def prior_tables(prior: str | list[str] | tuple[str, ...], task: str) -> list[PriorTable]:
-    """Return the table of one prior for all classes, or a table for each class."""
+    """Return a list with one table for all classes if ``prior`` is a string, or with one table for each class if it is a list."""
     strings = [prior] if isinstance(prior, str) else list(prior) if isinstance(prior, (list, tuple)) else [None]
     if not all(isinstance(each, str) for each in strings):
         raise ValueError(f"prior must be a string such as 'cosine:0.5,0.1', not {prior!r}")

@@ -28,7 +28,7 @@ from ._report import Report
 
 
 def _has(method: str) -> Callable[[Any], bool]:
-    """Return a check, for ``available_if``, that the wrapped estimator has a method."""
+    """Return a function for ``available_if`` that checks whether the wrapped estimator has a method."""
 
     def check(self: Any) -> bool:
         getattr(getattr(self, "estimator_", self.estimator), method)
@@ -40,8 +40,8 @@ def _has(method: str) -> Callable[[Any], bool]:
 class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] # scikit-learn has no types
     """Binary classifier with the exact best decision threshold of a score.
 
-    Every row is predicted by a classifier that was not trained on it (cross-validation). The threshold is then found exactly from all these
-    predictions, sorted once, rather than from a grid or from a mean over the folds. Finally the classifier is trained on all rows.
+    By cross-validation, every row is predicted by a classifier that was not trained on it. The best threshold is then found exactly from all
+    these predictions together, instead of on a grid or as a mean over the folds. Finally the classifier is trained on all rows.
 
     Parameters
     ----------
@@ -52,15 +52,15 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     subject_to : str or sequence of str, default=None
         Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``. If no threshold does, ``fit`` raises a ValueError.
     cv : int, float, splitter, iterable of splits or "prefit", default=5
-        The number of stratified folds, the fraction of rows in a single held-out set, or any scikit-learn splitter; rows that are held out
-        several times count as many times. With "prefit" the estimator is used as it is, and all rows passed to ``fit`` choose the
-        threshold; they should not be rows that it was trained on.
+        The number of stratified folds (int), the fraction of rows in a single held-out set (float), or any scikit-learn splitter; a row that is
+        held out several times is counted every time. With "prefit" the estimator is not trained again, and the threshold is chosen on all
+        rows passed to ``fit``; they should not be rows that the estimator was trained on.
     method : {"auto", "predict_proba", "decision_function"}, default="auto"
-        The method of the estimator that is thresholded. Values of ``decision_function`` are replaced by their ranks for the search;
-        the threshold and the interval are exact on the original scale.
+        The method of the estimator whose values are compared with the threshold. Values of ``decision_function`` are replaced by their ranks for
+        the search; the threshold and the interval are exact on the original scale.
     refit : bool, default=True
         Whether to train the estimator on all rows in the end. If False, the estimator of the only split is kept, so ``cv`` must define
-        exactly one. Ignored with "prefit".
+        exactly one split. Ignored with "prefit".
     random_state : int, RandomState or None, default=None
         The seed for choosing the held-out rows if ``cv`` is a fraction.
     n_jobs : int, default=None
@@ -69,21 +69,21 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     Attributes
     ----------
     threshold_ : float
-        Rows with a value strictly above it are predicted positive.
+        Rows with a value strictly above this threshold are predicted positive.
     interval_ : tuple of float
-        All thresholds from the first number up to, but not including, the second give the same score on these rows.
+        All thresholds from the first number up to, but not including, the second give the same score on the held-out rows.
     best_score_ : float
         The score of the held-out predictions at the threshold.
     confusion_ : Confusion
         The weighted confusion matrix of the held-out predictions at the threshold: tn, fp, fn, tp.
     method_ : str
-        The method of the estimator that is thresholded.
+        The method of the estimator whose values are compared with the threshold.
     estimator_ : classifier
         The fitted estimator.
     classes_ : ndarray of shape (2,)
         The classes; the second one is positive.
     n_features_in_, feature_names_in_
-        As in the fitted estimator.
+        The number and the names of the columns, as in the fitted estimator.
 
     Notes
     -----
@@ -179,7 +179,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the class of each row: the positive one if the value of the estimator is above the threshold."""
+        """Return the predicted class of each row: the positive class if the value of the estimator is above the threshold."""
         is_positive = self._values(X) > self.threshold_
         predicted: Array = self.classes_[is_positive.astype(np.intp)]
         return predicted
@@ -272,7 +272,7 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
 def _fold(
     estimator: Any, X: Any, y: Array, fit_params: dict[str, Any], method: str, classes: Array, training: Any, held_out: Any
 ) -> tuple[Any, str, Array]:
-    """Train an estimator on the training rows; return it with its values for the held-out rows."""
+    """Train an estimator on the training rows; return the estimator, the method used, and its values for the held-out rows."""
     n_rows = len(y)
     params = {name: _safe_indexing(value, training) if _is_by_row(value, n_rows) else value for name, value in fit_params.items()}
     estimator.fit(_safe_indexing(X, training), _safe_indexing(y, training), **params)
@@ -285,7 +285,7 @@ def _is_by_row(value: Any, n_rows: int) -> bool:
 
 
 def _predicted_values(estimator: Any, X: Any, method: str, classes: Array) -> tuple[str, Array]:
-    """Return the method that was used, and its values for the positive class.
+    """Return the name of the method that was used, and the values of the estimator for the positive class.
 
     The values are float64, because comparing a float32 with the threshold would round the threshold.
     """
@@ -302,7 +302,7 @@ def _predicted_values(estimator: Any, X: Any, method: str, classes: Array) -> tu
 
 
 def _ranks(values: Array) -> tuple[Array, Callable[[float], float]]:
-    """Map values of any scale to numbers between 0 and 1 in the same order, ties included; return them with the inverse mapping."""
+    """Map values of any scale to numbers between 0 and 1 in the same order, with the same ties; also return the inverse mapping."""
     if not np.isfinite(values).all():
         raise ValueError("decision_function returned a number that is not finite")
     levels, ranks = np.unique(values, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Score-oriented losses for Keras 3, written with ``keras.ops`` and so available on every backend::
+"""Score-oriented losses for Keras 3 that work with every backend::
 
     from scorewise.keras import ScoreLoss
 
@@ -38,7 +38,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
     score : str, default="f1"
         The name of a registered score, or a formula.
     prior : str or list of str, default="cosine:0.5,0.1"
-        The distribution of the threshold; a list has one for each class.
+        The distribution of the threshold; a list has one distribution for each class.
     task : {"binary", "multilabel", "multiclass"}, default="binary"
         With "multilabel", the targets are 0 or 1 for each class; with "multiclass", they are class numbers or one-hot vectors. Classes lie
         along the last axis of the predictions.
@@ -111,15 +111,15 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
 
     def _log_odds(self, z: Any) -> Any:
         if not self.from_logits:
-            # Clipped, because the derivative of the logit is infinite at 0 and 1.
+            # Probabilities are clipped, because the derivative of the logit is infinite at 0 and 1.
             least = float(np.finfo(keras.backend.standardize_dtype(z.dtype)).eps)
             z = ops.clip(z, least, 1.0 - least)
             return ops.log(z) - ops.log1p(-z)
         if self.task != "multiclass":
-            # Larger logits change nothing, and ∞ − ∞ would be NaN.
+            # Infinite logits would give ∞ − ∞ = NaN; clipping changes no result, because the cdf is constant so far out.
             return ops.clip(z, -1e4, 1e4)
-        # ln p/(1 − p) of a softmax without cancellation: for the largest logit 1 − p is summed over the other classes; for the others
-        # ln(Σ e^z) − z ≥ ln 2.
+        # ln p/(1 − p) of a softmax without cancellation: for the class with the largest logit, 1 − p is the sum over the other classes; for every
+        # other class, ln(Σ e^z) − z ≥ ln 2, so expm1 is at least 1.
         top = ops.one_hot(ops.argmax(z, axis=1), z.shape[1], dtype=z.dtype) > 0
         rest = ops.logsumexp(ops.where(top, z - 1e30, z), axis=1, keepdims=True)
         gap = ops.where(top, ops.ones_like(z), ops.logsumexp(z, axis=1, keepdims=True) - z)
@@ -134,7 +134,7 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
 
 
 def _prior_cdf(table: _tensors.PriorTable, z: Any) -> Any:
-    """Return F(σ(z)). Its derivative is computed explicitly, so that no backend differentiates through the table lookup."""
+    """Return F(σ(z)). The derivative is computed here too, so that the backend need not differentiate through the table lookup."""
     constant = ops.stop_gradient(z)
     value, derivative = ops.full_like(constant, table.base), ops.zeros_like(constant)
     for low, width, polynomials in table.stretches:
@@ -162,7 +162,7 @@ def _reshape_weights(weights: Any, y: Any) -> Any:
 def output_bias(prior: str = "cosine:0.5,0.1") -> Any:
     """Return an initialiser for the bias of the output layer: the logit of the prior's mean.
 
-    The first predictions then lie inside the support of the prior; outside, the gradient of the loss is 0::
+    The first predictions then lie inside the support of the prior; outside the support, the gradient of the loss is 0::
 
         keras.layers.Dense(1, activation="sigmoid", bias_initializer=output_bias("cosine:0.3,0.1"),
                            kernel_initializer=keras.initializers.RandomNormal(stddev=0.01))

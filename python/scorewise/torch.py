@@ -31,7 +31,7 @@ __all__ = ["Accumulation", "ScoreLoss", "TemporalScoreLoss", "init_output_layer"
 
 
 class _WithDerivative(torch.autograd.Function):  # type: ignore[misc]
-    """Returns a precomputed value of a function of z, with its precomputed derivative for the backward pass."""
+    """Returns the precomputed value of a function of z, and uses its precomputed derivative in the backward pass."""
 
     @staticmethod
     def forward(ctx: Any, z: Any, value: Any, derivative: Any) -> Any:
@@ -45,7 +45,7 @@ class _WithDerivative(torch.autograd.Function):  # type: ignore[misc]
 
 
 class _Prior:
-    """A prior on tensors, with its table cached for each device and type."""
+    """A prior that is evaluated on tensors; the coefficients of its table are cached for each device and dtype."""
 
     def __init__(self, table: _tensors.PriorTable) -> None:
         self.table = table
@@ -69,7 +69,7 @@ class _Prior:
         for (low, width, polynomials), coefficients in zip(self.table.stretches, self.coefficients(z), strict=True):
             count = polynomials.shape[0]
             position = (constant - low) / width
-            # NaN looks up an arbitrary polynomial, and the result is NaN.
+            # A NaN logit uses an arbitrary polynomial; the result is NaN because s is NaN.
             index = torch.nan_to_num(position).clamp(0, count - 1).floor()
             s = ((constant - (low + (index + 0.5) * width)) * (2.0 / width)).clamp(-1.0, 1.0)
             term, term_derivative = _tensors.horner(coefficients[index.long()], s)
@@ -80,7 +80,7 @@ class _Prior:
 
 
 class _Loss(nn.Module):  # type: ignore[misc]
-    """Base class of the losses: the formula of the score, and sums over all processes."""
+    """Base class of the losses, with the formula of the score and the sums over all processes."""
 
     def __init__(self, score: str, process_group: Any, averaged: bool) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
         self.averaged = averaged
 
     def _sum_over_ranks(self, sums: Any) -> Any:
-        """Return the sums over all processes, with the gradient of the rows of this process."""
+        """Return the sums over all processes; the gradient is that of the rows of this process only."""
         if self.process_group is None:
             return sums
         total = sums.detach().clone()
@@ -98,7 +98,7 @@ class _Loss(nn.Module):  # type: ignore[misc]
 
     def _with_gradient(self, total: Any, part: Any) -> Any:
         """Return the value of ``total`` with the gradient of ``part``."""
-        # DistributedDataParallel divides the sum of the gradients by the number of ranks; the gradient of the whole batch is the sum.
+        # The gradient of the whole batch is the sum over the ranks, but DistributedDataParallel divides it by their number, which is undone here.
         distributed = self.process_group is not None and self.averaged
         scale = torch.distributed.get_world_size(self._group()) if distributed else 1
         return total + scale * (part - part.detach())
@@ -120,7 +120,7 @@ class ScoreLoss(_Loss):
     score : str, default="f1"
         The name of a registered score, or a formula.
     prior : str or list of str, default="cosine:0.5,0.1"
-        The distribution of the threshold (``"cosine:0.5,0.1"``, ``"uniform"``, …); a list has one for each class.
+        The distribution of the threshold (``"cosine:0.5,0.1"``, ``"uniform"``, …); a list has one distribution for each class.
     task : {"binary", "multilabel", "multiclass"}, default="binary"
         * "binary": logits and targets have the same shape, which is arbitrary.
         * "multilabel": logits and targets have shape (…, classes), and the targets are 0 or 1.
@@ -130,10 +130,10 @@ class ScoreLoss(_Loss):
     from_logits : bool, default=True
         Whether the predictions are logits rather than probabilities.
     process_group : ProcessGroup or True, optional
-        Sum over all ranks of this process group (True for the default one): the loss and the gradients are then those of a single process
+        Sum over all ranks of this process group (True for the default group): the loss and the gradients are then those of a single process
         with the whole batch.
     averaged : bool, default=True
-        Whether the gradients of the ranks are averaged afterwards, as DistributedDataParallel does. Set it to False if they are summed.
+        Whether the gradients of the ranks are averaged afterwards, as DistributedDataParallel does. Use False if the gradients are summed.
 
     Notes
     -----
@@ -169,7 +169,7 @@ class ScoreLoss(_Loss):
 
         These sums can be added over batches.
         """
-        # Autocast would compute the products in half precision.
+        # Autocast is disabled, because it would compute the products in half precision.
         with torch.autocast(device_type=logits.device.type, enabled=False):
             z, y = self._rows(_at_least_float32(logits), targets)
             cdf = self._cdf(z)
@@ -268,12 +268,12 @@ class TemporalScoreLoss(_Loss):
     prior : str, default="cosine:0.5,0.1"
         The distribution of the threshold.
     weighting : {"value", "sum", "maximum"}, default="value"
-        How errors near an event are credited: with the greatest credit, isolated errors counting twice ("value"); with the sum of the
-        credits ("sum"); or with the greatest credit only ("maximum").
+        How several credits for one error are combined: the greatest one counts, and isolated errors count twice ("value"); their sum counts
+        ("sum"); or only the greatest one counts ("maximum").
     masks : tuple of float, optional
         The credits for distances of 1, 2, … steps.
     process_group, averaged
-        As in :class:`ScoreLoss`.
+        Settings for several processes, as in :class:`ScoreLoss`.
 
     Notes
     -----
@@ -314,7 +314,7 @@ class TemporalScoreLoss(_Loss):
         y, cdf = targets.to(z.dtype), self.prior.cdf(z)
         w = torch.ones_like(z) if weights is None else weights.to(z.dtype).expand(z.shape)
         if mask is not None:
-            # A padded step has no event, no alarm and no weight, so it gives no credit to its neighbours.
+            # A padded step has no event, no alarm and no weight, so it gives no credit to the steps before and after it.
             exists = mask.to(z.dtype)
             y, cdf, w = y * exists, cdf * exists, w * exists
         window, zero = len(self.masks), torch.zeros_like(z)
@@ -361,14 +361,15 @@ def _shifted(x: Any, steps: int) -> Any:
 
 
 def _logit(p: Any) -> Any:
-    """Return the logit of probabilities, clipped because its derivative is infinite at 0 and 1."""
+    """Return the logit of probabilities, which are clipped because the derivative of the logit is infinite at 0 and 1."""
     return torch.logit(p, eps=torch.finfo(p.dtype).eps)
 
 
 def _log_odds(z: Any) -> Any:
     """Return ln p/(1 − p) for every class of a softmax, without cancellation.
 
-    For the largest logit, 1 − p is summed over the other classes; for the others ln(Σ e^z) − z ≥ ln 2, so nothing cancels there either.
+    For the class with the largest logit, 1 − p is the sum over the other classes; for every other class, ln(Σ e^z) − z ≥ ln 2, so nothing
+    cancels there either.
     """
     top = torch.zeros_like(z, dtype=torch.bool).scatter(1, z.argmax(1, keepdim=True), True)
     rest = z.masked_fill(top, -torch.inf).logsumexp(1, keepdim=True)
@@ -405,7 +406,7 @@ def init_output_layer(model: Any, prior: str = "cosine:0.5,0.1", inputs: Any = N
     with torch.no_grad():
         last.bias.fill_(centre)
         if inputs is None:
-            # Without inputs their scale is unknown; a factor of 0.01 is small enough unless they are extreme.
+            # The scale of the inputs is unknown here; a factor of 0.01 is small enough unless the inputs are extreme.
             last.weight.mul_(0.01)
             return model
         with _evaluation_mode(model):

@@ -39,8 +39,8 @@ class Objective(_boosting.Objective):
 
 
 class Metric(_boosting.Metric):
-    # The scikit-learn interface calls with (labels, predictions) and expects a number, the other one with (predictions, DMatrix) and
-    # expects a name and a number.
+    # The scikit-learn interface calls with (labels, predictions) and expects a number; the training interface calls with (predictions, DMatrix)
+    # and expects a name and a number.
     def __call__(self, labels: Any, predictions: Any, sample_weight: Any = None) -> float | tuple[str, float]:
         value = self.value(labels, predictions, sample_weight)
         return (self.__name__, value) if _boosting.is_dataset(predictions) else value
@@ -48,7 +48,8 @@ class Metric(_boosting.Metric):
     def early_stopping(self, rounds: int, *, save_best: bool = True, **options: Any) -> Any:
         """Return a callback that stops training after ``rounds`` rounds without a better score.
 
-        The parameter ``early_stopping_rounds`` of XGBoost would minimise the score, since XGBoost assumes that of a custom metric.
+        Use it instead of XGBoost's parameter ``early_stopping_rounds``, which would minimise the score, since XGBoost assumes that a lower value
+        of a custom metric is better.
         """
         return _xgboost.callback.EarlyStopping(
             rounds=rounds, metric_name=self.__name__, maximize=self.higher_is_better, save_best=save_best, **options

@@ -1,6 +1,6 @@
 """Compare the Keras losses with the Rust crate and train a model, on the backend named by the argument.
 
-Run by test_keras.py as a separate process, because Keras cannot change its backend within one.
+test_keras.py runs this file as a separate process, because Keras cannot change its backend within a process.
 """
 
 from __future__ import annotations

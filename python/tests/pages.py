@@ -1,4 +1,4 @@
-"""Makes the report pages of every command for the tests of pages, by running the command, and serves them to a browser."""
+"""Makes the report pages of every command for test_pages.py, by running the command, and serves them to a browser."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ HOSTILE_FILE = "a\"'<script>document.title='taken'<&.csv"
 
 
 def chromium() -> str | None:
-    """Return the path of the browser: the one that `./check` found, or that of the system."""
+    """Return the path of Chromium: that in the environment variable SCOREWISE_BROWSER, which `./check` sets, or that of the system."""
     names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
     return os.environ.get("SCOREWISE_BROWSER") or next(filter(None, map(shutil.which, names)), None)
 
 
 def browser_flags() -> list[str]:
-    """Return command-line flags; Chromium refuses to start with a sandbox as root."""
+    """Return the command-line flags for Chromium, which refuses to start with a sandbox as root."""
     return ["--no-sandbox"] if os.geteuid() == 0 else []
 
 
 def command(folder: pathlib.Path, *arguments: object, given: str | None = None) -> str:
-    """Run the command in a folder, with `given` on standard input, and return its output."""
+    """Run `scorewise` in a folder, with `given` on standard input, and return its output."""
     words = [COMMAND, *map(str, arguments)]
     process = subprocess.run(words, cwd=folder, env=ENVIRONMENT, input=given, capture_output=True, text=True, encoding="utf-8", check=False)
     assert process.returncode == 0, f"{shlex.join(map(str, words))}\n{process.stderr}"
     return process.stdout
 
 
-# The format of numbers: the rules of crates/scorewise-report/src/number.rs, implemented independently as a check.
+# Expected format of numbers on pages: the rules of crates/scorewise-report/src/number.rs, implemented again independently.
 
 
 def format_number(value: float | None) -> str:
-    """Format with at most six decimals, or in scientific notation for very small numbers."""
+    """Format a number with at most six decimals, or in scientific notation if it is very small."""
     if value is None:
         return "undefined"
     if value != 0 and abs(value) < 0.00005:
@@ -62,14 +62,14 @@ def format_number(value: float | None) -> str:
 
 
 def format_in_sentence(value: float | None) -> str:
-    """Format with three decimals, as in sentences."""
+    """Format a number with three decimals, as in the sentences of a page."""
     if value is None:
         return "undefined"
     return format_number(value) if value != 0 and abs(value) < 0.005 else without_zeros(f"{value:.3f}")
 
 
 def format_count(value: float) -> str:
-    """Format a count with a narrow space between thousands, or a weight that is not an integer with decimals."""
+    """Format a count with a narrow space between thousands; a weight that is not an integer is formatted with decimals."""
     return f"{value:,.0f}".replace(",", "\u202f") if value == int(value) else format_number(value)
 
 
@@ -87,7 +87,7 @@ class ReportPage:
     path: pathlib.Path
     # The output of the command with `--json`.
     result: Any
-    # The arguments of `score` and `tune` that select the same rows.
+    # The arguments with which `score` and `tune` read the rows of this page.
     rows: tuple[str, ...] = ()
 
     @property
@@ -103,7 +103,7 @@ class ReportPage:
         return json.loads(command(self.folder, "score", *self.rows, "--threshold", threshold, "--replicates", replicates, "--json"))
 
     def format_threshold(self, threshold: float, least: int = 3) -> str:
-        """Format a threshold with `least` decimals, or with as many as needed to keep the same confusion matrix."""
+        """Format a threshold with `least` decimals, or with more if the rounded threshold would give another confusion matrix."""
         exact = self.score(threshold)["confusion"]
         texts = (without_zeros(f"{threshold:.{digits}f}") for digits in range(least, 18))
         return next(text for text in texts if self.score(text)["confusion"] == exact)
@@ -143,7 +143,7 @@ def write_tables(folder: pathlib.Path) -> None:
     write("named.csv", {"pressure": inputs[:, 0], "wind": inputs[:, 1], "kind": named})
 
 
-# The arguments of the command for each page, and those of `score` and `tune` that select its rows.
+# For each page, the arguments of the command that writes it, and the arguments with which `score` and `tune` read its rows.
 CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "train": (["train", "adult", "-o", "adult.scorewise"], ("test.csv",)),
     "score": (["score", "p.csv", "--threshold", "0.31"], ("p.csv",)),
@@ -160,7 +160,7 @@ CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "files": (["compare", HOSTILE_FILE, HOSTILE_FILE, "--replicates", "100"], ()),
     "quiet": (["score", "quiet.csv"], ("quiet.csv",)),
     "tiny": (["tune", "tiny.csv"], ("tiny.csv",)),
-    # Made by `report` from the output of `score --json`.
+    # `scorewise report` makes this page from the output of `score --json`.
     "plain": ([], ()),
 }
 # The pages with an adjustable threshold.
@@ -204,7 +204,7 @@ class PageFolder:
         (self.folder / "lead.csv").write_text("\n".join(["probability,persistence,truth", *lines]) + "\n", encoding="utf-8")
 
     def document(self, name: str) -> Any:
-        """Return the data of a page, written by the same command with a JSON file as `--report`."""
+        """Return the data of a page, which the same command writes if `--report` names a JSON file."""
         words, _ = CASES[name]
         command(self.folder, *words, "--report", f"{name}.json")
         return json.loads((self.folder / f"{name}.json").read_text(encoding="utf-8"))

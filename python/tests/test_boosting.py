@@ -1,4 +1,4 @@
-"""Objectives and metrics for XGBoost and LightGBM: correct gradients, and training through both interfaces of both libraries."""
+"""Objectives and metrics for XGBoost and LightGBM: gradients, and training through both interfaces of each library."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LIGHTGBM = {"num_threads": 1, "deterministic": True, "force_row_wise": True, "ve
 
 
 def rare_events(rows: int = 1500, seed: int = 0) -> tuple[Floats, Floats, Floats]:
-    """Return features, labels of which about one in twelve is positive, and weights."""
+    """Return features, labels, and weights; about one label in twelve is positive."""
     random = np.random.default_rng(seed)
     features = random.normal(size=(rows, 4))
     probability = 1 / (1 + np.exp(-(2 * features[:, 0] + features[:, 1] ** 2 - 5)))
@@ -101,7 +101,7 @@ def test_both_call_signatures_of_both_libraries_give_the_same_result() -> None:
         np.testing.assert_allclose(result[1], expected[1], rtol=1e-12)
 
 
-# Trains with one interface of one library, from features, labels, weights, score and prior, and returns the margins of the features.
+# A function that trains with one interface of one library. It takes features, labels, weights, score and prior, and returns the margins.
 Training = Callable[[Floats, Floats, "Floats | None", str, str], Floats]
 
 
@@ -203,7 +203,7 @@ def test_metrics_return_what_each_interface_expects() -> None:
     assert sw.lightgbm.metric("far")(labels, margins)[2] is False
 
 
-def test_metric_of_a_score_with_a_finite_ideal_is_the_distance_from_it(library: Any) -> None:
+def test_metric_of_a_score_with_a_finite_ideal_value_is_the_distance_from_that_value(library: Any) -> None:
     labels, margins = [1, 1, 1, 0], [1.0, -1.0, -1.0, -1.0]
     metric = library.metric("frequency_bias")
     assert metric.value(labels, margins) == pytest.approx(1 - 1 / 3)
@@ -212,7 +212,7 @@ def test_metric_of_a_score_with_a_finite_ideal_is_the_distance_from_it(library: 
 
 
 def test_undefined_score_is_zero_or_the_given_value(library: Any) -> None:
-    labels, margins = [0, 1, 0], [-1.0, -1.0, -1.0]  # nothing is predicted positive, so the precision is undefined
+    labels, margins = [0, 1, 0], [-1.0, -1.0, -1.0]  # no row is predicted positive, so the precision is undefined
     assert library.metric("precision").value(labels, margins) == 0.0
     assert np.isnan(library.metric("precision", undefined=float("nan")).value(labels, margins))
 
@@ -288,7 +288,7 @@ def test_metric_accepts_probabilities_with_a_built_in_objective() -> None:
     assert log["training"]["csi"][-1] == pytest.approx(expected, rel=1e-12)
 
 
-def test_start_is_the_logit_of_the_mean_and_probabilities_inverts_it(library: Any) -> None:
+def test_start_is_the_logit_of_the_prior_mean_and_probabilities_inverts_the_logit(library: Any) -> None:
     assert library.start("cosine:0.3,0.1") == pytest.approx(np.log(0.3 / 0.7))
     assert library.start("uniform") == 0.0
     assert library.probabilities(library.start("beta:2,5")) == pytest.approx(2 / 7)

@@ -24,7 +24,7 @@ SEQUENCES = np.repeat(np.arange(4, dtype=np.uint32), ROWS // 4)
 
 
 def with_unusual_bytes(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return the same booleans, with bytes such as 2, 128 or 255 for true, as C code and `view` can produce them."""
+    """Return the same booleans, with bytes such as 2, 128 or 255 for true; C code and `view` can produce such arrays."""
     return (flags * np.resize(np.array([2, 128, 255, 1], dtype=np.uint8), len(flags))).astype(np.uint8).view(np.bool_)
 
 
@@ -122,7 +122,7 @@ def test_numbers_of_every_type_and_layout_give_the_same_result(values: Any) -> N
     assert sw.score(Y, values, 0.4, weights=values, replicates=5) == sw.score(Y, P, 0.4, weights=P, replicates=5)
 
 
-def test_half_precision_is_computed_as_single() -> None:
+def test_half_precision_gives_the_result_of_single_precision() -> None:
     half = P.astype(np.float16)
     assert sw.score(Y, half, 0.4, replicates=5) == sw.score(Y, half.astype(np.float32), 0.4, replicates=5)
 

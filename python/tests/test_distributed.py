@@ -1,4 +1,4 @@
-"""With several processes, the loss and the gradients are those of one process with the whole batch."""
+"""Training in several processes gives the same loss and gradients as a single process with the whole batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def network(outputs: int = 1) -> torch.nn.Module:
 
 
 def rows_of(rank: int, ranks: int) -> slice:
-    """Return the rows of a rank. Ranks have different numbers of rows; the first has 60, none of them positive."""
+    """Return the rows of a rank. Ranks have different numbers of rows; the first rank has 60 rows, all negative."""
     borders = [0, 60, *(60 + (ROWS - 60) * k * k // (ranks - 1) ** 2 for k in range(1, ranks))]
     return slice(borders[rank], borders[rank + 1])
 
@@ -64,13 +64,13 @@ def worker(rank: int, ranks: int, port: int, folder: str) -> None:
         loss_value = value(kind, loss, model, rows)
         loss_value.backward()
         results[kind] = (loss_value.item(), [parameter.grad.clone() for parameter in model.parameters()])
-    # With gradients summed explicitly instead of averaged by DistributedDataParallel.
+    # Gradients are summed explicitly instead of averaged by DistributedDataParallel.
     model = network()
     value("binary", losses(True, averaged=False)["binary"], model, rows_of(rank, ranks)).backward()
     for parameter in model.parameters():
         dist.all_reduce(parameter.grad)
     results["summed"] = (results["binary"][0], [parameter.grad for parameter in model.parameters()])
-    # With micro-batches on every rank.
+    # Every rank uses micro-batches.
     model = DistributedDataParallel(network())
     x, y, w = (tensor[rows_of(rank, ranks)] for tensor in data())
     pieces = list(zip(x.tensor_split(3), y.tensor_split(3), w.tensor_split(3), strict=True))
@@ -91,7 +91,7 @@ def worker(rank: int, ranks: int, port: int, folder: str) -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_several_processes_give_the_loss_and_gradients_of_one(ranks: int, tmp_path: Path) -> None:
+def test_several_processes_give_the_same_loss_and_gradients_as_one(ranks: int, tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]

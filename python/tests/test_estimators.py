@@ -40,7 +40,7 @@ from scorewise._arrays import columns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Checks of scikit-learn that cannot pass, with the reasons.
+# Checks of scikit-learn that the classifier cannot pass, with the reasons.
 CLASSIFIER_FAILS = {
     "check_sample_weight_equivalence_on_dense_data": "validation rows are drawn at random, so a row of weight 2 is on one side of the "
     "split, while two equal rows may be on both sides; rows of weight 0 are left out exactly",
@@ -65,7 +65,7 @@ def test_scikit_learn_checks_pass_except_the_listed_ones(estimator, expected_fai
     failed = {result["check_name"]: result["exception"] for result in results if result["status"] == "failed"}
     assert not failed
     assert sum(result["status"] == "passed" for result in results) > 50
-    # A check that passes has to be removed from the list.
+    # Fails if a listed check passes, so that it is removed from the list.
     assert {result["check_name"] for result in results if result["status"] == "xfail"} == set(expected_failures)
 
 
@@ -77,7 +77,7 @@ def rare_events(n_rows=4000, seed=0, share=0.06):
 
 
 def mixed_columns(n_rows=800, seed=0):
-    """Return columns of numbers, integers and strings with missing values, booleans and times, and an event that depends on all of them."""
+    """Return columns of several types, some with missing values, and labels that depend on all columns."""
     rng = np.random.default_rng(seed)
     number = rng.normal(size=n_rows)
     whole = rng.integers(0, 10, n_rows)
@@ -226,7 +226,7 @@ def test_second_class_in_sorted_order_is_positive():
 
 @pytest.mark.parametrize("multiclass", ["simplex", "one-versus-rest"])
 def test_more_than_two_classes_keep_their_order(multiclass):
-    # In alphabetical order "10" comes before "2" and "7".
+    # As strings, the classes would be sorted as "10", "2", "7".
     X, y = make_blobs(600, centers=3, cluster_std=1.0, random_state=3)
     labels = np.array([2, 7, 10])[y]
     model = sw.ScoreClassifier("f1", multiclass=multiclass, epochs=150).fit(X, labels)
@@ -359,7 +359,7 @@ def test_metadata_routing_is_followed():
 
 
 def brute_force(y, p, weights=None, condition=lambda tn, fp, fn, tp: True):
-    """Return the best F1 over all predictions and the midpoints between them as thresholds, and the thresholds that reach it."""
+    """Try all predictions and the midpoints between them as thresholds; return the best F1 and the thresholds that reach it."""
     levels = np.unique(np.concatenate([p, [0.0, 1.0]]))
     values = {}
     for threshold in np.concatenate([levels, (levels[:-1] + levels[1:]) / 2]):
@@ -372,7 +372,7 @@ def brute_force(y, p, weights=None, condition=lambda tn, fp, fn, tp: True):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_threshold_equals_that_of_an_exhaustive_search(weighted):
+def test_threshold_equals_the_result_of_an_exhaustive_search(weighted):
     X, y = rare_events(300, share=0.2)
     weights = np.random.default_rng(1).integers(1, 4, len(y)).astype(float) if weighted else None
     model = sw.ScoreThreshold(GaussianNB(), "f1", cv=4).fit(X, y, sample_weight=weights)
@@ -407,7 +407,7 @@ def test_threshold_of_a_decision_function_is_exact():
 def test_threshold_can_lie_beyond_all_values_of_a_decision_function():
     X = np.arange(6.0)[:, None]
     y = np.array([0, 0, 0, 1, 1, 1])
-    prefit = LinearSVC().fit(X, 1 - y)  # ranks the rows in reverse, so that predicting all or no rows positive is best
+    prefit = LinearSVC().fit(X, 1 - y)  # orders the rows the wrong way round, so that predicting all or no rows positive is best
     all_positive = sw.ScoreThreshold(prefit, "recall", cv="prefit").fit(X, y)
     assert all_positive.predict(X).tolist() == [1] * 6 and all_positive.interval_[0] == -np.inf
     none_positive = sw.ScoreThreshold(prefit, "specificity", subject_to="tp <= 0", cv="prefit").fit(X, y)
@@ -644,10 +644,10 @@ def test_every_training_option_of_rust_is_a_parameter():
     names = {_classifier._PARAMETERS.get(name, name) for name in _scorewise.training_options()}
     parameters = set(sw.ScoreClassifier().get_params())
     assert names <= parameters
-    assert parameters - names == {"n_jobs"}  # a parameter of the machine, not of the training
+    assert parameters - names == {"n_jobs"}  # depends on the machine and does not change the trained model
 
 
-def test_a_loaded_model_has_the_parameters_of_its_training(tmp_path):
+def test_a_loaded_model_has_the_parameters_it_was_trained_with(tmp_path):
     X, y = make_classification(300, weights=[0.8], random_state=0)
     given = dict(
         score="csi", prior="uniform", loss="exact", recipe="strong", hidden=(4,), batch="full", learning_rate=0.01, weight_decay=0.5,

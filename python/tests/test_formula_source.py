@@ -1,4 +1,4 @@
-"""The Python source of every formula, evaluated on plain floats, gives the golden values of other tools.
+"""The Python source of every formula, evaluated on plain floats, gives the golden values, which were computed by other tools.
 
 The modules for PyTorch and Keras evaluate the same source on tensors.
 """
@@ -77,7 +77,7 @@ def test_source_of_every_registered_score_is_valid_python():
         assert math.isfinite(evaluate(score["python"], row)), score["name"]
 
 
-def test_values_in_the_json_output_equal_those_of_the_source():
+def test_values_in_the_json_output_equal_the_values_of_the_python_source():
     row = {"tn": 2680, "fp": 72, "fn": 23, "tp": 28}
     for score in run("scores", "--matrix", "2680,72,23,28", "--json"):
         assert score["value"] == pytest.approx(evaluate(score["python"], row), rel=1e-12), score["name"]

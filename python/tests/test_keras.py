@@ -1,4 +1,4 @@
-"""The Keras losses, on JAX, give the values and gradients of the Rust crate, and of the published reference where that is right."""
+"""The Keras losses, on JAX, give the values and gradients of the Rust crate, and those of the published reference where it is correct."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ REFERENCE = json.loads((Path(__file__).parent / "golden" / "keras_reference.json
 
 
 def prior_of(case: dict[str, Any]) -> str:
-    """Return the prior of a reference loss: `SOL(…, distribution="cosine", mu=.5, delta=.1)` is `ScoreLoss(…, "cosine:0.5,0.1")`."""
+    """Return the prior of a loss of the reference: `SOL(…, distribution="cosine", mu=.5, delta=.1)` is `ScoreLoss(…, "cosine:0.5,0.1")`."""
     return "uniform" if case["distribution"] == "uniform" else f"cosine:{case['mu']},{case['delta']}"
 
 
@@ -83,8 +83,8 @@ def test_binary_losses_equal_the_reference_implementation(case: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("case", REFERENCE["multiclass"], ids=lambda case: f"{case['score']}-{prior_of(case)}")
-def test_multiclass_losses_equal_the_reference_implementation_where_that_is_right(case: dict[str, Any]) -> None:
-    """Covers one prior for all classes and the macro average; with a prior per class, or weighted, the reference is known to be wrong."""
+def test_multiclass_losses_equal_the_reference_implementation_where_it_is_correct(case: dict[str, Any]) -> None:
+    """Covers the macro average with one prior for all classes; with a prior per class or the weighted average the reference is known to be wrong."""
     classes, p = np.array(REFERENCE["classes"]), np.array(REFERENCE["class_probabilities"], np.float32)
     loss = ScoreLoss(case["score"], prior_of(case), task="multiclass")
     assert float(loss(classes, p)) == pytest.approx(case["loss"], abs=1e-5)

@@ -1,4 +1,4 @@
-"""Scores, sweeps and losses of arrays of every library, and optional imports, notebook output and the command line."""
+"""Scores, sweeps and losses of arrays of every supported library, optional imports, notebook output, and agreement with the command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def forecast() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return y, np.clip(0.2 + 0.35 * y + 0.2 * random.normal(size=2000), 0, 1), random.random(2000) + 0.5
 
 
-def test_scores_equal_those_of_scikit_learn(forecast: tuple[np.ndarray, ...]) -> None:
+def test_scores_equal_the_scores_of_scikit_learn(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, w = forecast
     result = sw.score(y, p, 0.4, weights=w, replicates=50)
     assert len(result.scores) == len(sw.scores()) - sum(1 for score in sw.scores() if "…" in score["signature"])
@@ -36,7 +36,7 @@ def test_scores_equal_those_of_scikit_learn(forecast: tuple[np.ndarray, ...]) ->
         assert result.scores[name]["low"] < expected < result.scores[name]["high"]
 
 
-def test_best_threshold_equals_that_of_an_exhaustive_search(forecast: tuple[np.ndarray, ...]) -> None:
+def test_best_threshold_equals_the_result_of_an_exhaustive_search(forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
     sweep = sw.sweep(y, p)
     best = sweep.best("f1")

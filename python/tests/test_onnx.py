@@ -63,7 +63,7 @@ def test_onnxruntime_agrees_with_the_native_predictions(folder, name):
     if case["threshold"] is not None:
         numpy.testing.assert_array_equal(label, probability > case["threshold"])
 
-    # The number of rows is arbitrary, including one and zero.
+    # The exported model accepts any number of rows, including one and zero.
     one, _ = session.run(["probability", "label"], {"x": rows[:1]})
     assert numpy.abs(one - probability[:1]).max() < 1e-6
     empty, _ = session.run(["probability", "label"], {"x": rows[:0]})
@@ -85,7 +85,7 @@ def test_exported_file_is_valid_and_has_complete_metadata(folder, name):
     description = json.loads(metadata["scorewise"])
     assert json.loads(metadata["encoder"]) == description["encoder"]
 
-    # The description equals the JSON header of the model file.
+    # The description in the metadata equals the one in the header of the model file.
     with open(folder / name / "model.scorewise", "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
     assert json.loads(header["__metadata__"]["scorewise"]) == description
@@ -93,7 +93,7 @@ def test_exported_file_is_valid_and_has_complete_metadata(folder, name):
 
 def test_exported_adult_model_gives_the_labels_of_predict(tmp_path):
     model, exported, predictions = tmp_path / "adult.scorewise", tmp_path / "adult.onnx", tmp_path / "predictions.csv"
-    # A few epochs are enough to predict both classes.
+    # After a few epochs the model predicts both classes, which is enough here.
     train = ["train", "adult", "--epochs", "5", "--ensemble", "2", "--replicates", "10", "-o", model]
     for arguments in (train, ["predict", model, "adult-test", "-o", predictions], ["export", model, "--onnx", exported]):
         subprocess.run([COMMAND, *arguments], check=True, capture_output=True)
@@ -154,7 +154,7 @@ def seconds(cell):
 
 
 def encode(encoder, rows):
-    """Encode rows of strings; written from the section "Inputs of the encoder" of docs/model-file.md alone."""
+    """Encode rows of strings. Implements only what the section "Inputs of the encoder" of docs/model-file.md says."""
     group, time, step = encoder["group"], encoder["time"], encoder["step"]
     times = [seconds(row[time]) if time is not None and row[time] else None for row in rows]
     known = [moment for moment in times if moment is not None]
@@ -224,7 +224,7 @@ def encode(encoder, rows):
     return numpy.array(matrix, dtype=numpy.float32)
 
 
-def test_example_in_the_documentation_equals_its_formulas():
+def test_example_in_the_documentation_equals_the_formulas_given_there():
     column = {"column": "t", "kind": "time", "lag": 0, "coding": "time", "cycles": ["day", "week", "year"], "indicator": False}
     encoded = encode({"inputs": [column], "group": None, "time": None, "step": None}, [{"t": "2010-01-31T18:00:00"}])
     document = (ROOT / "docs" / "model-file.md").read_text(encoding="utf-8")
@@ -268,7 +268,7 @@ def test_rows_encoded_as_documented_give_the_predictions_of_predict(tmp_path, se
     assert [classes[at] for at in label.tolist()] == [row[label_column] for row in expected]
     assert 50 < label.sum() < len(rows) - 50
 
-    # The matrix equals that of the native encoder.
+    # The encoded matrix equals the matrix of the native encoder.
     subprocess.run([COMMAND.parent / "examples" / "onnx_case", tmp_path / "case", model, tmp_path / "new.csv"], check=True)
     native = numpy.fromfile(tmp_path / "case" / "rows.f32", "<f4").reshape(matrix.shape)
     for at, name in enumerate(features):

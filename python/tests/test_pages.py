@@ -40,10 +40,10 @@ from playwright.sync_api import sync_playwright
 
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 CELLS = ["tn", "fp", "fn", "tp"]
-# Pages that together contain every section.
+# Pages that together contain every section that a report can have.
 ALL_PARTS = ["train", "tune", "theory", "compare", "reproduce", "classes", "plain"]
 
-# Reads everything on the page that depends on the threshold.
+# JavaScript that reads everything on the page that depends on the threshold.
 READ_STATE = """() => {
   const text = (selector) => document.querySelector(selector)?.textContent ?? null;
   return {
@@ -67,7 +67,7 @@ READ_STATE = """() => {
   };
 }"""
 
-# Lists elements that extend beyond the right edge of the window and are not inside a scrollable element.
+# JavaScript that lists elements that extend beyond the right edge of the window and are not inside a scrollable element.
 OVERFLOW = """() => document.documentElement.scrollWidth <= innerWidth ? [] : Array.from(document.querySelectorAll("body *"))
   .filter((each) => each.getBoundingClientRect().right > innerWidth + 0.5 && !each.closest(".scroll > *, svg")).map((each) => each.outerHTML.slice(0, 80))
   .concat(`the page is ${document.documentElement.scrollWidth} wide`)"""
@@ -108,7 +108,7 @@ def opened(browser, where, **options):
         address = where if isinstance(where, str) else where.path.as_uri()
         page.goto(address)
         yield page
-        # This call returns after all earlier events have been delivered.
+        # Evaluating any expression waits until all earlier events of the page have been delivered.
         page.evaluate("0")
         assert problems == []
     finally:
@@ -140,7 +140,7 @@ def test_page_is_one_small_file_without_requests(pages_folder, browser, name):
         assert page.evaluate(OVERFLOW) == []
         open_details(page)
         assert page.evaluate(OVERFLOW) == []
-        # Controls are not printed; buttons in tables are, because their labels are numbers.
+        # Controls are not printed, except buttons in tables, because their labels are numbers.
         page.set_viewport_size(DESKTOP)
         page.emulate_media(media="print")
         visible = "Array.from(document.querySelectorAll('{}'), (each) => each.checkVisibility())"
@@ -163,7 +163,7 @@ def test_page_works_from_a_web_server(pages_folder, browser, address, name):
             assert read_state(page)["threshold"] > before["threshold"]
 
 
-# Runs axe without the content of the figures, which it treats as images; the contrast of their text is checked by CONTRAST.
+# JavaScript that runs axe without the content of the figures, which axe treats as images; CONTRAST checks the contrast of text in figures.
 AXE = """(rules) => {
   const pictures = Array.from(document.querySelectorAll("svg[role=img]"), (picture) => [picture, Array.from(picture.childNodes)]);
   pictures.forEach(([picture]) => picture.replaceChildren());
@@ -176,7 +176,7 @@ AXE = """(rules) => {
     n_pictures: found.passes.filter((each) => each.id === "svg-img-alt").reduce((sum, each) => sum + each.nodes.length, 0),
   }));
 }"""
-# Checks the contrast of all text, including that in figures, from computed colours: WCAG 2.2, 1.4.3.
+# JavaScript that checks the contrast of all text, including text in figures, from computed colours (WCAG 2.2, criterion 1.4.3).
 CONTRAST = """() => {
   const colour = (text) => { const [r, g, b, a] = text.match(/[\\d.]+/g).map(Number); return { rgb: [r, g, b], alpha: a ?? 1 }; };
   const light = (rgb) => {
@@ -230,7 +230,7 @@ def test_page_is_accessible(pages_folder, browser, name):
             assert axe_result["serious"] == [], (scheme, size)
             assert axe_result["n_pictures"] == page.locator("svg[role=img]").filter(visible=True).count()
             if has_colours:
-                # Where axe cannot determine the background, CONTRAST has.
+                # If axe cannot determine a background, the test relies on CONTRAST.
                 print(f"{name}, {scheme}: contrast of {axe_result['n_contrast']} by axe, unsure of {axe_result['unsure']}")
                 assert axe_result["n_contrast"] > 15 and len(axe_result["unsure"]) < 5
 
@@ -240,7 +240,7 @@ def test_names_from_the_data_are_escaped(pages_folder, browser):
         with opened(browser, pages_folder[name]) as page:
             open_details(page)
             assert page.evaluate("document.images.length") == 0
-            # Three script elements: the result, the table and the code; the page of a comparison has no table.
+            # A page has three script elements: the result, the lookup table and the code. The page of a comparison has no lookup table.
             assert page.evaluate("document.scripts.length") == (2 if name == "files" else 3)
             assert page.evaluate("document.querySelectorAll('svg script, svg img').length") == 0
             assert "taken" != page.title()
@@ -265,7 +265,7 @@ def test_page_without_scripts_shows_the_chosen_threshold(pages_folder, browser, 
     if "threshold" in report.result:
         assert state["threshold"] == report.result["threshold"]
     if name == "tune":
-        # The script starts from the same state.
+        # With scripts, the page starts in the same state.
         with opened(browser, report) as page:
             with_scripts = read_state(page)
         for part in ("exact", "now", "same", "cells", "scores", "feasible", "typed", "slider"):
@@ -278,13 +278,13 @@ def check_numbers(state, expected):
     scores = expected["scores"]
     shown = dict(state["scores"])
     assert {name: shown[name] for name in scores} == {name: format_number(scores[name]["value"]) for name in scores}, state["exact"]
-    # A score that is shown twice has the same value.
+    # A score that is shown in two places has the same value in both.
     assert {tuple(each) for each in state["scores"]} == set(shown.items())
     assert set(shown) - set(scores) <= {"cost(fp=1, fn=10)"}
 
 
 def check_marks(state, expected):
-    """Check that lines are at the threshold and dots at their two scores, within about half a pixel."""
+    """Check that marking lines are at the threshold, and dots at the scores on the two axes, within about half a pixel."""
     assert len(state["marks"]) >= 4
     for mark in state["marks"]:
         left, top, width, height, x0, x1, y0, y1 = mark["frame"]
@@ -299,7 +299,7 @@ def check_marks(state, expected):
                 assert mark["dot"] == pytest.approx(place, abs=0.6), mark["figure"]
 
 
-# Enters each of the given thresholds and reads the state of the page.
+# JavaScript that enters each of the given thresholds and reads the state of the page.
 ENTER_THRESHOLDS = f"""(texts) => texts.map((text) => {{
   const typed = document.querySelector("#typed");
   typed.value = text;
@@ -389,7 +389,7 @@ def test_numbers_equal_those_of_the_command_at_every_threshold(pages_folder, bro
                 for _ in move(page, generator):
                     states.append(read_state(page))
         exact = set(table_thresholds(page))
-    # Dragging and touching read the page twice.
+    # Nine states per round, because dragging and touching read the page twice.
     assert len(states) == 9 * rounds
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         expected = list(pool.map(report.score, [each["exact"] for each in states]))
@@ -405,7 +405,7 @@ def test_numbers_equal_those_of_the_command_at_every_threshold(pages_folder, bro
         assert len({each["exact"] for each in states}) > 30
 
 
-def test_conditions_are_shown_as_met_where_they_are(pages_folder, browser):
+def test_conditions_are_shown_as_met_at_the_thresholds_that_satisfy_them(pages_folder, browser):
     report = pages_folder["tune"]
     with opened(browser, report) as page:
         words = {each["exact"]: each["feasible"] for each in enter_thresholds(page, numpy.linspace(0, 1, 41).round(4))}
@@ -427,7 +427,7 @@ def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, b
     wrong = []
     for threshold, shown in zip(thresholds, states):
         known = [point for point in points if point["low"] <= threshold < point["high"] or threshold == 1 == point["high"]]
-        # The table of a small file is not thinned, so it contains every interval.
+        # The lookup table of a small file is not thinned, so it contains every interval.
         assert known or name != "tiny", threshold
         if known and dict(shown["cells"]) != dict(zip(CELLS, map(format_number, known[0]["cells"]))):
             wrong.append((float(threshold), shown["exact"]))
@@ -435,7 +435,7 @@ def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, b
 
 
 def test_confusion_matrix_is_constant_on_the_interval_of_each_point(pages_folder):
-    """Counts the rows directly: a row is predicted positive if its probability is strictly above the threshold."""
+    """The expected confusion matrix is counted from the rows: a row is predicted positive if its probability is strictly above the threshold."""
     for name in ("score", "tiny", "cost"):
         report = pages_folder[name]
         with open(report.folder / report.rows[0], encoding="utf-8", newline="") as lines:
@@ -450,7 +450,7 @@ def test_confusion_matrix_is_constant_on_the_interval_of_each_point(pages_folder
         for point in forecast["points"]:
             assert point["low"] <= point["threshold"] and (point["threshold"] < point["high"] or point["high"] == 1)
             for end in ends:
-                # Intervals do not include their upper end, except the last one.
+                # An interval does not include its upper end, except the last interval.
                 ends[end].append(numpy.nextafter(point[end], 0) if end == "high" and point[end] < 1 else point[end])
         for at in ends.values():
             is_positive = probability > numpy.array(at)[:, None]
@@ -534,7 +534,7 @@ def test_jump_menu_selects_the_best_threshold_of_tune(pages_folder, browser):
             assert state["threshold"] == expected["threshold"]
             assert dict(state["scores"])[score] == format_number(expected["value"])
             assert dict(state["cells"]) == {cell: format_number(expected["confusion"][cell]) for cell in CELLS}
-            # The table shows the same value, and its button selects the same threshold.
+            # The table of scores shows the same value, and the button in it selects the same threshold.
             page.locator("#threshold").press("Home")
             row = page.locator("tr", has=page.locator(f"td[data-score='{score}']"))
             assert row.locator("td").nth(-2).inner_text() == format_number(expected["value"])
@@ -569,7 +569,7 @@ def test_headline_shows_the_numbers_of_the_result(pages_folder, browser, name):
         value = result["scores"]["tss"]
     else:
         score, threshold, confusion = result["score"], result["threshold"], result["confusion"]
-        # The interval at the fixed threshold; the bootstrap of `tune` is of the best threshold of each replicate.
+        # The headline shows the interval at a fixed threshold; the bootstrap of `tune` uses the best threshold of each replicate instead.
         value = report.score(threshold, replicates=1000)["scores"][score]
         assert value["value"] == result["value"]
     with opened(browser, report) as page:
@@ -602,7 +602,7 @@ def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, nam
     report = pages_folder[name]
     at_half = report.score(0.5)
     n_rows, positives = at_half["rows"], at_half["positives"]
-    # The confusion matrix (tn, fp, fn, tp) of "always yes" is (0, N, 0, P), that of "always no" is (N, 0, P, 0).
+    # The confusion matrix (tn, fp, fn, tp) of "always yes" is (0, N, 0, P), the one of "always no" is (N, 0, P, 0).
     always_yes = {
         "tune": positives / n_rows,
         "train": 2 * positives / (2 * positives + n_rows - positives),
@@ -621,7 +621,7 @@ def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, nam
         "always no": "0",
     }
     if name == "lead":
-        # It is used at 0.5 itself. Persistence says that the next hour is as this one.
+        # This forecast is used at threshold 0.5 already, so it has no second bar. Persistence forecasts that the next hour is like this one.
         del expected["this forecast at 0.5"]
         said = json.loads(command(report.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
         expected["persistence"] = format_in_sentence(said["scores"][score]["value"])
@@ -654,7 +654,7 @@ def test_marks_are_aligned_with_the_axes_of_their_figures(pages_folder, browser,
         assert len(below) >= 3 and len(beside) >= 3, each["figure"]
         for value, x in below:
             assert x == pytest.approx(left + width * (value - x0) / (x1 - x0), abs=0.6), (each["figure"], value)
-        # Only dots and the additional curve use the vertical axis.
+        # Marking lines are vertical, so only figures with dots or with the additional curve have a vertical axis to compare.
         if each["hasDot"] or each["figure"] == "figure-scores":
             for value, y in beside:
                 assert y == pytest.approx(top + height * (y1 - value) / (y1 - y0), abs=0.6), (each["figure"], value)
@@ -674,7 +674,7 @@ def test_additional_curve_goes_through_the_scores_of_the_table(pages_folder, bro
             for mark in curves(page):
                 left, top, width, height, x0, x1, y0, y1 = mark["frame"]
                 drawn = [tuple(map(float, pair)) for pair in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", mark["path"])]
-                # Values outside the axis are not drawn, because at its edge they would look like another value.
+                # Values outside the range of the axis are not drawn, because at the edge they would look like other values.
                 inside = [(threshold, value) for threshold, value in known if y0 <= value <= y1]
                 assert len(drawn) == len(inside) > 100
                 expected = [
@@ -722,7 +722,7 @@ def test_copied_result_equals_the_json_of_the_command(pages_folder, browser, nam
     report = pages_folder[name]
     with opened(browser, report, permissions=["clipboard-read", "clipboard-write"]) as page:
         page.evaluate("() => { window.kept = navigator.clipboard; }")
-        # The second time without the clipboard API, which pages served without encryption lack.
+        # The second pass hides the clipboard API, which browsers do not offer to pages served without encryption.
         for hide in ("", "Object.defineProperty(navigator, 'clipboard', { value: undefined })"):
             page.evaluate(f"async () => {{ await kept.writeText(''); document.querySelector('#copied').textContent = ''; {hide} }}")
             page.locator("#copy-json").click()
@@ -738,7 +738,7 @@ def test_report_command_renders_the_same_page_from_the_data(pages_folder, name):
     rendered = (report.folder / "rendered.html").read_bytes()
 
     def without_the_run(text):
-        # The command line and the duration of the training differ.
+        # The command line and the training time differ between the two pages.
         text = text.replace(f" --report {name}.html --json", "").replace(f" --report {name}.json", "")
         return re.sub(r'("seconds": |<dt>seconds</dt><dd>)[\d.e-]+', r"\1", text)
 

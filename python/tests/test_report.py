@@ -49,7 +49,7 @@ def test_report_equals_that_of_the_command_line(
     expected = json.loads(results.read_text())["forecast"]
     report = sw.report(*forecast, replicates=50, **options).document["forecast"]
     if arguments[0] == "score":
-        # The command computes intervals of the named scores, Python of all scores.
+        # The command computes intervals for the scores named on the command line, Python for all scores.
         report["intervals"] = [interval for interval in report["intervals"] if interval["score"] == options["score"]]
     assert report == expected
     data = json.loads(results.read_text())["provenance"]["data"]

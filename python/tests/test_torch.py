@@ -57,7 +57,7 @@ def test_multiclass_and_multilabel_losses_equal_the_rust_crate(average: str, sco
     classes, priors = 4, ["cosine:0.5,0.3", "uniform", "beta:2,5", "cosine:0.3,0.2"]
     random = np.random.default_rng(3)
     z, w = 2.0 * random.normal(size=(ROWS, classes)), random.random(ROWS)
-    z[0] = [40.0, 0.0, -3.0, 5.0]  # a very confident row
+    z[0] = [40.0, 0.0, -3.0, 5.0]  # a row with a probability very close to 1
     class_numbers, flags = random.integers(classes, size=ROWS), random.random((ROWS, classes)) < 0.3
     for task, labels in (("multiclass", class_numbers), ("multilabel", flags)):
         for loss_priors in (priors, ["cosine:0.5,0.2"]):
@@ -122,7 +122,7 @@ def test_gradient_is_finite_if_a_batch_lacks_a_class(labels: np.ndarray) -> None
             assert torch.isfinite(value) and torch.isfinite(tensor.grad).all(), (score, labels[0], logits[0])
 
 
-def test_nan_logits_give_a_nan_loss_and_infinite_ones_do_not() -> None:
+def test_nan_logits_give_a_nan_loss_and_infinite_logits_a_finite_loss() -> None:
     z, y, _ = rows(8)
     z[5] = np.nan
     assert torch.isnan(ScoreLoss("f1")(torch.tensor(z), torch.tensor(y)))
@@ -155,7 +155,7 @@ def test_compiled_loss_is_a_single_graph_and_gives_the_same_result() -> None:
     assert_close(value, gradient, *expected, 1e-6)
 
 
-def test_accumulated_gradient_of_micro_batches_is_that_of_the_whole_batch() -> None:
+def test_accumulated_gradient_of_micro_batches_is_the_gradient_of_the_whole_batch() -> None:
     torch.manual_seed(1)
     model = torch.nn.Sequential(torch.nn.Linear(5, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1)).double()
     x, y = torch.randn(500, 5, dtype=torch.float64), torch.rand(500) < 0.05

@@ -1,1 +1,1 @@
-"""Modules that make the golden files, one each, and shared helpers."""
+"""Modules that make the golden files, one module for each file, and shared helpers."""

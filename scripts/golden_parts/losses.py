@@ -1,4 +1,4 @@
-"""Makes losses.json: losses and gradients computed by automatic differentiation in torch, checked with 50 digits."""
+"""Makes losses.json: losses and gradients from automatic differentiation in torch, checked against a computation with 50 digits."""
 
 import math
 
@@ -25,7 +25,7 @@ LOSS_PRIORS = [
     "mix:0.05,cosine:0.5,0.1",
 ]
 
-# The formulas again, for tensors; `check_case` compares them with FORMULAS.
+# The formulas of the scores for tensors; `check_case` compares their values with those of FORMULAS.
 LOSS_SCORES = {
     "accuracy": lambda c: (c.tp + c.tn) / c.total,
     "precision": lambda c: c.tp / (c.tp + c.fp),
@@ -55,7 +55,7 @@ LOSS_SCORES = {
 
 
 def torch_cdf(text, p):
-    """Return the distribution function of a prior in torch operations; priors of bounded support are clamped outside of it."""
+    """Return the distribution function of a prior, computed with torch; p is clamped to the support if the support is smaller than [0, 1]."""
     import torch
 
     kind, parameters = parse_prior(text)
@@ -83,7 +83,7 @@ def torch_cdf(text, p):
 
 
 def loss_sample():
-    """Return 64 rows: moderate logits, some of them wrong, and saturated logits for both labels."""
+    """Return 64 rows: moderate logits, some with the wrong sign, and saturated logits for both labels."""
     import numpy
 
     generator = numpy.random.default_rng(1884)
@@ -98,7 +98,7 @@ def loss_sample():
 
 
 def expected_confusion(labels, weights, distribution):
-    """Return the expected confusion matrix, for tensors or for lists of mpmath numbers."""
+    """Return the expected confusion matrix; the arguments are tensors or lists of mpmath numbers."""
     tp = sum(w * y * f for w, y, f in zip(weights, labels, distribution))
     fp = sum(w * (1 - y) * f for w, y, f in zip(weights, labels, distribution))
     positives = sum(w * y for w, y in zip(weights, labels))
@@ -130,10 +130,10 @@ def torch_cross_entropy(positive_weight, logits, labels, weights):
 
 
 class ExactLoss:
-    """The same loss with 50 digits, for one prior and one set of weights.
+    """The score-oriented loss with 50 digits, for one prior and one set of weights.
 
-    The derivatives of a score are central differences, so no derivative has to be written down. The derivative of F is the density: at
-    z = 30 it can be as small as 1e-63, which a difference of values near 1 would lose.
+    The derivatives of a score are central differences, so that no formula of a derivative can be wrong. The derivative of the distribution
+    function F is the density, not a difference: at z = 30 it can be as small as 1e-63, which a difference of values near 1 would lose.
     """
 
     STEP = mpf("1e-16")  # gives an error of about 1e-32 in the derivative, far below the precision of a double
@@ -166,14 +166,17 @@ class ExactLoss:
 def exact_cross_entropy(positive_weight, logits, labels, weights):
     weights = [mpf(w) * (mpf(positive_weight) if y else 1) for y, w in zip(labels, weights)]
     total = sum(weights)
-    # −ln σ(z) for a positive, −ln σ(−z) for a negative; with 50 digits there is no loss of precision at z = 30.
+    # The loss is −ln σ(z) for a positive row and −ln σ(−z) for a negative row; with 50 digits, z = 30 loses no precision that matters.
     losses = [mpmath.log1p(mpmath.exp(-mpf(z) if y else mpf(z))) for z, y in zip(logits, labels)]
     value = sum(w * loss for w, loss in zip(weights, losses)) / total
     return value, [w * (logistic(mpf(z)) - y) / total for w, z, y in zip(weights, logits, labels)]
 
 
 def check_case(case, value, gradient):
-    """Compare with torch, to 1e-12 of the largest entry of the gradient: at z = 30 torch has at most three digits, since 1 − σ(30) has only three."""
+    """Compare torch with the exact values, to 1e-12 of the largest entry of the gradient.
+
+    The tolerance is not relative to each entry, because at z = 30 torch has at most three correct digits, as 1 − σ(30) has in f64.
+    """
     largest = max(abs(exact) for exact in gradient)
     assert abs(case["loss"] - value) <= TOLERANCE * abs(value), (case["score"], case["prior"], "loss")
     for from_torch, exact in zip(case["gradient"], gradient):

@@ -1,4 +1,4 @@
-"""Makes multiclass.json: scores of more than two classes, from formulas and from the tools that implement them."""
+"""Makes multiclass.json: scores of two or more classes, from formulas and from the tools that implement these scores."""
 
 from importlib.metadata import version
 
@@ -73,7 +73,7 @@ def r_k(m):
 
 
 def gerrity(m):
-    """Gerrity (1992): weights from the odds of the ordered observed classes; `odds[i]` are the odds of lying above class i."""
+    """Gerrity (1992): weights from the odds of the ordered observed classes; `odds[i]` are the odds that a class is above class i."""
     last = len(m.classes) - 1
     odds = [ratio(m.total - sum(m.observed[: k + 1]), sum(m.observed[: k + 1])) for k in range(last)]
 
@@ -127,7 +127,7 @@ def xskillscore_of_classes(counts):
     import xarray
     import xskillscore
 
-    # The arguments are observations, then forecasts; with these edges class k is category k + 1.
+    # xskillscore takes observations first, then forecasts; with these edges, class k is category k + 1.
     truth, forecast = (xarray.DataArray(column, dims="row") for column in expand_rows(counts))
     edges = numpy.arange(len(counts) + 1) - 0.5
     table = xskillscore.Contingency(truth, forecast, edges, edges, dim="row")

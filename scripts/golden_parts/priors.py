@@ -28,7 +28,7 @@ PRIORS = [
     "mix:0.05,cosine:0.5,0.1",
 ]
 
-COMPACT = ("cosine", "triangular", "epanechnikov", "quartic")  # with the support [mu − delta, mu + delta]
+COMPACT = ("cosine", "triangular", "epanechnikov", "quartic")  # families with the support [mu − delta, mu + delta]
 
 
 def parse_prior(text):
@@ -46,13 +46,13 @@ def support(text):
         return parameters
     if kind in COMPACT:
         mu, delta = parameters
-        # Rounded, because 0.6 − 0.25 is not exactly 0.35 in floating point.
+        # The ends are rounded, because 0.6 − 0.25 is not exactly 0.35 in floating point.
         return [round(mu - delta, 12), round(mu + delta, 12)]
     return [0.0, 1.0]
 
 
 def standardise(x, mu, delta):
-    """Return u = (x − mu)/delta, clamped to [−1, 1]. The ends of the support are rounded, so a u within 1e-15 of ±1 is set to ±1."""
+    """Return u = (x − mu)/delta, clamped to [−1, 1]. A u within 1e-15 of ±1 is set to ±1, because `support` rounds the ends of the support."""
     u = (mpf(x) - mpf(mu)) / mpf(delta)
     if abs(abs(u) - 1) < mpf("1e-15"):
         u = mpmath.sign(u)
@@ -77,7 +77,7 @@ def logistic(x):
 
 
 def prior_cdf(text, x):
-    """Return F(x) with 50 digits. Parameters and x are the exact values of the doubles, not of their decimal strings."""
+    """Return F(x) with 50 digits. Parameters and x are the values that f64 stores, not the values of their decimal strings."""
     kind, parameters = parse_prior(text)
     x = mpf(x)
     if kind == "mix":
@@ -110,11 +110,11 @@ def prior_pdf(text, x):
     if kind == "uniform":
         low, high = (mpf(end) for end in parameters or (0, 1))
         if parameters and x in (low, high):
-            raise Undefined  # the value at a jump is a convention
+            raise Undefined  # the density at a jump is a matter of convention
         return 1 / (high - low) if low <= x <= high else mpf(0)
     a, b = (mpf(parameter) for parameter in parameters)
     if kind in ("beta", "kumaraswamy") and ((x == 0 and a < 1) or (x == 1 and b < 1)):
-        raise Undefined  # infinite
+        raise Undefined  # the density is infinite
     if kind == "beta":
         return x ** (a - 1) * (1 - x) ** (b - 1) / mpmath.beta(a, b)
     if kind == "kumaraswamy":
@@ -126,7 +126,7 @@ def prior_pdf(text, x):
 
 
 def prior_quantile(text, level):
-    """Return a quantile by bisection of F, which is independent of the closed forms that it checks."""
+    """Return a quantile by bisection of F, without the closed forms that the quantile is used to check."""
     low, high = (mpf(end) for end in support(text))
     if level in (0.0, 1.0):
         return low if level == 0.0 else high
@@ -158,7 +158,7 @@ def prior_mean_and_variance(text):
 
 
 class TruncatedLogistic:
-    """scipy.stats.logistic truncated to [0, 1]; scipy itself truncates only in its experimental classes."""
+    """scipy.stats.logistic truncated to [0, 1], because scipy truncates distributions only in its experimental classes."""
 
     def __init__(self, mu, scale):
         from scipy import stats
@@ -178,7 +178,7 @@ class TruncatedLogistic:
 
 
 def scipy_prior(text):
-    """Return the same prior from scipy.stats, or None if scipy does not have it."""
+    """Return the prior as a distribution of scipy.stats, or None if scipy does not have it."""
     from scipy import stats
 
     kind, parameters = parse_prior(text)
@@ -193,7 +193,7 @@ def scipy_prior(text):
     if kind in COMPACT:
         mu, delta = parameters
         return {
-            "cosine": lambda: stats.cosine(mu, delta / math.pi),  # scipy defines it on [−π, π]
+            "cosine": lambda: stats.cosine(mu, delta / math.pi),  # scipy defines this distribution on [−π, π]
             "triangular": lambda: stats.triang(0.5, mu - delta, 2 * delta),
             # rdist(c) has the density (1 − u²)^(c/2 − 1).
             "epanechnikov": lambda: stats.rdist(4, mu, delta),
@@ -201,10 +201,10 @@ def scipy_prior(text):
         }[kind]()
     if kind == "logistic":
         return TruncatedLogistic(*parameters)
-    return None  # kumaraswamy, which it lacks, and mixtures, which are in its experimental classes only
+    return None  # scipy has no kumaraswamy distribution, and mixtures only in its experimental classes
 
 
-# Levels and points for all priors: both ends, both tails and the middle.
+# Levels of quantiles and points x for all priors: both ends, both tails and the middle.
 LEVELS = [0.0, 1e-6, 0.05, 0.25, 0.5, 0.75, 0.95, 1 - 1e-6, 1.0]
 POINTS = [0.0, 1e-9, 1e-4, 0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.75, 0.9, 0.95, 0.99, 1 - 1e-9, 1.0]
 POINTS_IN_SUPPORT = [-1.0, -0.999, -0.9, -0.5, -0.1, 0.0, 0.3, 0.7, 0.95, 0.999, 1.0]
@@ -241,7 +241,7 @@ def exact_prior_values(text):
         yield "quantile", level, float(prior_quantile(text, level))
 
 
-# The points x at which scipy differs by more than 1e-12, with the reason; these rows are left out.
+# The points x at which scipy differs from the formula by more than 1e-12, with the reason; scipy's values at these points are left out.
 KNOWN_SCIPY_DIFFERENCES = {
     ("cosine:0.5,0.1", "cdf"): ([0.4], "the lower end is rounded: 5e-48 instead of 0"),
     ("cosine:0.3,0.3", "cdf"): ([1e-9], "x is rounded when it is scaled to [−π, π], and the tail is proportional to its cube"),

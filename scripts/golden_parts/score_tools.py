@@ -1,4 +1,4 @@
-"""Computes the scores of scores.csv with other tools, from one confusion matrix, under the names used here.
+"""Computes the scores of scores.csv with other tools, from one confusion matrix, under the names that scorewise uses.
 
 The entries of the matrix are strings. Each tool is imported in its own function, so that the formulas can be used without the tools.
 """
@@ -44,8 +44,8 @@ def repeated_rows(cells):
 def imbalanced_learn_scores(*cells):
     from imblearn import metrics
 
-    # Rows instead of weights: with sample_weight, version 0.14 computes the true negatives from the unweighted number of rows,
-    # and the specificity of Finley's matrix would be 2.5.
+    # Repeated rows are used instead of weights: with sample_weight, version 0.14 computes the true negatives from the unweighted number of
+    # rows, and the specificity of Finley's matrix would be 2.5.
     rows = repeated_rows(cells)
     if rows is None:
         return {}
@@ -139,11 +139,11 @@ def pycm_scores(tn, fp, fn, tp):
     values["hss"] = table.overall_stat["Kappa"]
     values["kappa_no_prevalence"] = table.overall_stat["Kappa No Prevalence"]
     values["fbeta(3)"] = table.F_beta(beta=3)[1]
-    # In pycm alpha is the weight of misses and beta that of false alarms; Tversky and scorewise have them the other way round.
+    # In pycm, alpha is the weight of misses and beta the weight of false alarms; Tversky and scorewise use them the other way round.
     values["tversky(0.3, 0.7)"] = table.TI(alpha=0.7, beta=0.3)[1]
-    # The default alpha of pycm is 1, that of scorewise and imbalanced-learn 0.1.
+    # The default alpha of pycm is 1; the default of scorewise and imbalanced-learn is 0.1.
     values["iba(0.1)"] = table.IBA_alpha(0.1)[1]
-    # pycm takes the odds of the threshold.
+    # pycm takes the odds t/(1 − t) of the threshold t.
     values["net_benefit(0.1)"] = table.NB(w=0.1 / 0.9)[1]
     values["net_benefit(0.5)"] = table.NB(w=1.0)[1]
     return values
@@ -158,7 +158,7 @@ def xskillscore_scores(*cells):
     if rows is None:
         return {}
     truth, forecast = (xarray.DataArray(column, dims="row") for column in rows)
-    edges = numpy.array([-0.5, 0.5, 1.5])  # label 1 is category 2, the default category of `yes`
+    edges = numpy.array([-0.5, 0.5, 1.5])  # label 1 is category 2, which xskillscore takes as `yes` by default
     table = xskillscore.Contingency(truth, forecast, edges, edges, dim="row")
     methods = {
         "accuracy": table.accuracy,

@@ -1,4 +1,4 @@
-"""Makes scores.csv: every score on every matrix, from the formula in the literature and from the tools that implement it."""
+"""Makes scores.csv: every score on every confusion matrix, from the formula in the literature and from the tools that implement the score."""
 
 import math
 import warnings
@@ -93,7 +93,7 @@ def determinant(c):
 
 
 def hss(c):
-    """The Heidke skill score in its original form, in terms of the margins."""
+    """The Heidke skill score in its original form, in terms of the row and column sums of the confusion matrix."""
     chance = c.positives * c.forecast_no + c.forecast_yes * c.negatives
     return ratio(2 * determinant(c), chance)
 
@@ -201,7 +201,7 @@ def optimisation_precision(c):
 
 
 def agm(c):
-    # Batuwita and Palade define the adjusted geometric mean only for TPR > 0; otherwise pycm returns 0, and here it is undefined.
+    # Batuwita and Palade define the adjusted geometric mean only for a recall above 0. At 0 it is undefined here, while pycm returns 0.
     if c.tp == 0:
         raise Undefined
     share = ratio(c.negatives, c.total)
@@ -277,7 +277,7 @@ FORMULAS = {
     "p/total": prevalence,
 }
 
-# The matrices on which a tool differs from the formula, with the reason; these rows are left out.
+# The matrices on which a tool differs from the formula, with the reason; the tool's values for these matrices are left out.
 KNOWN_DIFFERENCES = {
     ("pycm", "discriminant_power"): (
         list(MATRICES),
@@ -304,7 +304,7 @@ def tool_rows(matrix, cells, exact_values):
         for score, value in values.items():
             exact_value = exact_values[score]
             if exact_value == UNDEFINED:
-                # A number is the convention of the tool for an undefined score, so it is left out.
+                # If the tool returns a number here, it is only the tool's convention for an undefined score, so it is left out.
                 if is_missing(value):
                     yield [matrix, *cells, score, tool, version(tool), UNDEFINED]
             elif not is_missing(value) and agrees(value, exact_value):

@@ -1,4 +1,4 @@
-"""Shared by all golden files: arithmetic that detects undefined values, provenance records, and writers."""
+"""Helpers for all golden files: arithmetic that detects undefined values, provenance records, and writers."""
 
 import csv
 import datetime
@@ -14,7 +14,7 @@ GOLDEN = Path(__file__).resolve().parents[2] / "crates" / "scorewise" / "tests" 
 TOLERANCE = 1e-12
 UNDEFINED = "undefined"
 
-# Set in the module that all others import, because some define 50-digit constants on import.
+# Set in this module, which all others import first, because some of them define constants with 50 digits on import.
 mp.dps = 50
 
 
@@ -29,7 +29,7 @@ def ratio(numerator, denominator):
 
 
 def ln(x):
-    # mpmath would return −inf at 0 and a complex number below.
+    # mpmath would return −inf at 0 and a complex number below 0.
     if x <= 0:
         raise Undefined
     return mpmath.log(x)

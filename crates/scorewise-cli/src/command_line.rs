@@ -21,7 +21,7 @@ pub struct RawArguments {
 }
 
 impl RawArguments {
-    /// The first argument is the name of the program.
+    /// Finds the subcommand among the arguments; the first argument must be the name of the program.
     pub fn new(program: &Command, arguments: Vec<OsString>) -> Self {
         let command = arguments.get(1).and_then(|name| program.find_subcommand(name)).cloned();
         RawArguments { arguments, command }
@@ -60,7 +60,8 @@ impl RawArguments {
         all.any(|option| option.get_long() == Some(name) && option.get_action().takes_values())
     }
 
-    /// Whether the argument begins with one hyphen but is not an option of the subcommand. A hyphen alone means standard input.
+    /// Whether the argument begins with exactly one hyphen and is a value: neither a short option of the subcommand nor a hyphen alone, which
+    /// means standard input.
     fn is_hyphenated_value(&self, argument: &OsStr) -> bool {
         let Some(rest) = argument.to_str().and_then(|text| text.strip_prefix('-')) else { return false };
         let mut characters = rest.chars();
@@ -98,7 +99,7 @@ pub fn value_error(error: &clap::Error) -> Option<Failure> {
     } else {
         return None;
     };
-    // clap names the option as `--lead <ROWS>`.
+    // clap gives the option with its placeholder, as in `--lead <ROWS>`; only the name is needed.
     let name = option.trim_start_matches('-').split([' ', '=']).next()?;
     Some(Error::setting(name, format!("`{}` is not a {expected}", value.escape_debug()), hint).into())
 }

@@ -1,4 +1,4 @@
-//! `scorewise compare`: compares two forecasts of the same rows, with an interval of the difference.
+//! `scorewise compare`: compares two forecasts of the same rows, with a bootstrap interval for the difference of their scores.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ pub struct CompareArguments {
     json: bool,
 }
 
-/// The threshold of the model behind each forecast; `None` if the table does not have it.
+/// Thresholds of the models that made the first and the second forecast; `None` where the table does not contain the threshold.
 type ModelThresholds = [Option<f64>; 2];
 
 /// Compares two forecasts from one or two tables.
@@ -98,14 +98,14 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     Ok(if arguments.json { pretty_json(&summary) } else { text(&comparison) }.into())
 }
 
-/// Reads the two forecasts; also returns their names and the thresholds of their models.
+/// Reads the two forecasts; returns the forecasts, their names, and the thresholds of the models that made them.
 fn read(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2], ModelThresholds), Failure> {
     let default_column = || String::from(PROBABILITY);
     match (&arguments.second, arguments.probability.as_slice()) {
         (None, [first, second]) => {
             let columns = [first.clone(), second.clone()];
             let predictions = predictions::read(&arguments.first, &arguments.columns, &columns)?.binary()?;
-            // The model's threshold belongs to the column `probability` only.
+            // The model's threshold was chosen for the column `probability`, so it does not apply to other columns.
             let model_thresholds =
                 columns.each_ref().map(|name| predictions.model.threshold.filter(|_| name == PROBABILITY));
             Ok((predictions, columns, model_thresholds))
@@ -113,7 +113,7 @@ fn read(arguments: &CompareArguments) -> Result<(BinaryPredictions, [String; 2],
         (Some(second), names) if names.len() <= 2 => {
             let column = |k: usize| names.get(k).or(names.first()).cloned().into_iter().collect::<Vec<_>>();
             let mut predictions = predictions::read(&arguments.first, &arguments.columns, &column(0))?.binary()?;
-            // The rows of both files are the same, so the weights are read only once.
+            // Both files have the same rows, so the weights are read from the first file only.
             let columns = PredictionColumns { weight: None, ..arguments.columns.clone() };
             let others = predictions::read(second, &columns, &column(1))?.binary()?;
             let model_thresholds = [predictions.model.threshold, others.model.threshold];

@@ -5,7 +5,7 @@ use scorewise_report::evaluation::ClassSummary;
 pub use scorewise_report::{format_number, format_optional, format_threshold_range};
 use serde::Serialize;
 
-/// A table with columns padded to their widest cell and separated by two spaces; lines have no trailing spaces.
+/// Text table whose columns are padded to their widest cell and separated by two spaces; lines have no trailing spaces.
 pub fn aligned_table(heading: &[&str], rows: &[Vec<String>]) -> String {
     let heading: Vec<String> = heading.iter().map(|name| name.to_uppercase()).collect();
     let all = || std::iter::once(&heading).chain(rows);
@@ -24,7 +24,7 @@ pub fn aligned_table(heading: &[&str], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// One line for each key and value, with the values aligned; lines with an empty value are left out.
+/// Lines of the form `key  value`, with all values aligned; a key with an empty value is left out.
 pub fn key_value_lines(lines: &[(&str, String)]) -> String {
     let lines: Vec<_> = lines.iter().filter(|(_, value)| !value.is_empty()).collect();
     let width = lines.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
@@ -57,7 +57,7 @@ pub fn confusion_table(confusion: &Confusion) -> String {
     aligned_table(&["", "forecast no", "forecast yes"], &rows)
 }
 
-/// Confusion matrix and scores of a classification with more than two classes.
+/// Confusion matrix and scores of predictions for more than two classes, as text.
 pub fn class_summary_text(summary: &ClassSummary) -> String {
     let head = key_value_lines(&[("rows", summary.rows.to_string()), ("classes", summary.classes.len().to_string())]);
     let row = |(class, cells): (&String, &Vec<f64>)| {

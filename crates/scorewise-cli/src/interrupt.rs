@@ -1,7 +1,8 @@
 //! Handling of the signals SIGINT (Ctrl-C) and SIGTERM.
 //!
-//! A training polls [`is_stop_requested`], stops, and saves the best model so far; every other command exits at once. In both cases partial
-//! files are removed, and the exit code is 128 plus the number of the signal. A second signal always exits at once.
+//! `scorewise train` polls [`is_stop_requested`], stops, and saves the best model so far; `scorewise reproduce` keeps the results of finished
+//! training runs; every other command exits at once. Partial files are always removed, and the exit code is 128 plus the number of the signal. A
+//! second signal ends the process at once.
 
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
@@ -9,13 +10,13 @@ use scorewise_table::output::remove_partial_files_and_exit;
 
 /// The exit code for the first signal received; 0 before any signal.
 static EXIT_CODE: AtomicU8 = AtomicU8::new(0);
-/// The number of live [`GracefulStop`] values.
+/// The number of [`GracefulStop`] values that exist now.
 static GRACEFUL_STOPS: AtomicUsize = AtomicUsize::new(0);
 
 /// The exit code after SIGINT.
 const INTERRUPTED: u8 = 130;
 
-/// Installs the signal handlers. Only for programs: a library must leave signals to its host, for example Python.
+/// Installs the signal handlers. Call it only in programs: a library must leave signals to its host, for example Python.
 #[cfg(unix)]
 pub fn install() {
     use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
@@ -32,7 +33,8 @@ pub fn install() {
     let _ = ctrlc::set_handler(|| handle_signal(INTERRUPTED));
 }
 
-/// Runs in a separate thread, not in the signal handler, so it may take locks and remove files.
+/// Ends the process, or only records the exit code if this is the first signal and a [`GracefulStop`] exists. Called in a separate thread, not
+/// in the signal handler itself, so it may take locks and remove files.
 fn handle_signal(code: u8) {
     let is_first = EXIT_CODE.compare_exchange(0, code, Ordering::SeqCst, Ordering::SeqCst).is_ok();
     if !is_first || GRACEFUL_STOPS.load(Ordering::SeqCst) == 0 {
@@ -40,11 +42,11 @@ fn handle_signal(code: u8) {
     }
 }
 
-/// While a value of this type exists, the first signal sets [`is_stop_requested`] instead of exiting.
+/// While a value of this type exists, the first signal makes [`is_stop_requested`] return true instead of ending the process.
 pub struct GracefulStop(());
 
 impl GracefulStop {
-    /// Starts the period in which the first signal does not exit.
+    /// Starts the period in which the first signal does not end the process.
     pub fn new() -> Self {
         GRACEFUL_STOPS.fetch_add(1, Ordering::SeqCst);
         GracefulStop(())
@@ -57,7 +59,7 @@ impl Drop for GracefulStop {
     }
 }
 
-/// Whether a signal has been received, so that the current work should stop.
+/// Whether a signal has been received; if so, the current work should stop.
 pub fn is_stop_requested() -> bool {
     exit_code().is_some()
 }

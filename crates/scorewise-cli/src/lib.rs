@@ -1,6 +1,6 @@
 //! The command `scorewise`. Results go to standard output, everything else to standard error.
 //!
-//! Exit codes: 0 success, 1 a condition of the user was not met, 2 bad usage or bad data, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
+//! Exit codes: 0 success, 1 a condition given by the user was not met, 2 bad usage or bad data, 130 stopped by Ctrl-C, 143 stopped by SIGTERM.
 
 mod outcome;
 mod command_line;
@@ -66,8 +66,8 @@ enum Command {
     Completions(completions::CompletionsArguments),
 }
 
-/// Entry point of the program: [`run`] with signal handlers. On Ctrl-C or SIGTERM a training saves the best model so far, partial files
-/// are removed, and the exit code is 130 or 143.
+/// Entry point of the program: installs signal handlers and calls [`run`]. On Ctrl-C or SIGTERM, `scorewise train` saves the best model so far,
+/// partial files are removed, and the exit code is 130 or 143.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::install();
     silence_guarded_panics();
@@ -75,7 +75,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     interrupt::exit_code().unwrap_or(code)
 }
 
-/// Suppresses the message of a panic that is caught in a decoder, because the command reports it as an error that names the file.
+/// Suppresses the message of a panic that is caught while a file is decoded, because the command reports an error that names the file instead.
 fn silence_guarded_panics() {
     let default_hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

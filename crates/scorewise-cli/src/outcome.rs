@@ -14,7 +14,7 @@ use crate::plot::coloured_character_length;
 
 /// Exit code: success.
 pub const SUCCESS: u8 = 0;
-/// Exit code: a condition of the user was not met, for example one of `--subject-to`.
+/// Exit code: a condition given by the user, for example with `--subject-to`, was not met.
 pub const UNMET: u8 = 1;
 /// Exit code: bad usage or bad data.
 pub const USAGE: u8 = 2;
@@ -24,11 +24,11 @@ pub const USAGE: u8 = 2;
 pub struct Outcome {
     /// Text for standard output; ends with a line feed unless empty.
     pub text: String,
-    /// A sentence about the condition that was not met; `None` if there is none.
+    /// Sentence that says which condition was not met; `None` if every condition was met.
     pub unmet: Option<String>,
 }
 
-/// The message of a command that failed, with a hint.
+/// Error message of a command that failed, including the hint.
 #[derive(Debug)]
 pub struct Failure(pub String);
 
@@ -38,7 +38,7 @@ impl From<String> for Outcome {
     }
 }
 
-/// The errors of all crates are already worded for users.
+/// Any error becomes a failure with the error's own message, because the messages of all crates of the workspace are worded for users.
 impl<E: Display> From<E> for Failure {
     fn from(error: E) -> Self {
         Failure(with_options(error))
@@ -57,10 +57,10 @@ pub fn with_options(text: impl Display) -> String {
     })
 }
 
-/// The options of the running subcommand, so that hints name no other options; empty before a subcommand is known.
+/// Long options of the running subcommand. Hints mention no other options. Empty until the subcommand is known.
 static AVAILABLE_OPTIONS: RwLock<Vec<String>> = RwLock::new(Vec::new());
 
-/// Sets the options that hints may name.
+/// Sets the options that hints may mention.
 pub fn set_available_options(options: Vec<String>) {
     *AVAILABLE_OPTIONS.write().unwrap_or_else(PoisonError::into_inner) = options;
 }

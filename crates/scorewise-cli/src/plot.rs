@@ -12,21 +12,22 @@ use crate::formatting::format_number;
 pub struct TerminalPlot {
     /// One value for each column of characters; `None` where the score is undefined.
     values: Vec<Option<f64>>,
-    /// The marked threshold.
+    /// The chosen threshold, which the plot marks with a triangle.
     threshold: f64,
-    /// 95 % bootstrap interval of the best threshold.
+    /// 95 % bootstrap interval of the best threshold; `None` if it was not computed.
     interval: Option<(f64, f64)>,
 }
 
-/// Lines of the plot; each has eight levels.
+/// Height of the plot in lines of text; a line has eight levels, one for each block character.
 const ROWS: usize = 4;
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Escape sequences before and after a coloured character.
+/// Escape sequence before a coloured character.
 const COLOUR_ON: &str = "\u{1b}[1;36m";
+/// Escape sequence after a coloured character.
 const COLOUR_OFF: &str = "\u{1b}[0m";
 
-/// The length in bytes of the coloured character of a plot that the text begins with; `None` if it begins with anything else.
+/// Length in bytes of the coloured plot character at the start of the text, with its escape sequences; `None` if the text starts otherwise.
 pub fn coloured_character_length(text: &str) -> Option<usize> {
     let rest = text.strip_prefix(COLOUR_ON)?;
     let length = rest.chars().next().filter(|first| *first == '▲' || BLOCKS.contains(first))?.len_utf8();
@@ -34,14 +35,14 @@ pub fn coloured_character_length(text: &str) -> Option<usize> {
 }
 
 impl TerminalPlot {
-    /// A plot as wide as the terminal.
+    /// Evaluates the score at as many thresholds as columns fit into the terminal.
     pub fn new(sweep: &Sweep, score: &Score, threshold: f64, interval: Option<(f64, f64)>) -> Self {
         let columns = columns(width());
         let value = |column: usize| score.checked(&sweep.at((column as f64 + 0.5) / columns as f64));
         TerminalPlot { values: (0..columns).map(value).collect(), threshold, interval }
     }
 
-    /// The plot with its title; empty if the score is constant.
+    /// The plot with its title as text; an empty string if the score is constant.
     pub fn text(&self, score: &Score) -> String {
         self.render(score, is_coloured())
     }
@@ -55,7 +56,7 @@ impl TerminalPlot {
         let columns = self.values.len();
         let column_of = |threshold: f64| ((threshold * columns as f64) as usize).min(columns - 1);
         let marked_column = column_of(self.threshold);
-        // The lowest value still has one level, because a blank means undefined.
+        // The lowest value is drawn one level high, because a blank means undefined.
         let max_level = 8 * ROWS - 1;
         let level = |value: &Option<f64>| {
             let finite = value.filter(|value| value.is_finite());
@@ -110,12 +111,12 @@ impl TerminalPlot {
     }
 }
 
-/// Columns of the plot for a terminal of this width: 14 are left for labels, and more than 100 add no detail.
+/// Number of columns of the plot in a terminal of this width: 14 columns are left for labels, and more than 100 columns add no detail.
 fn columns(width: usize) -> usize {
     width.saturating_sub(14).clamp(20, 100)
 }
 
-/// The width of the terminal; without a terminal the value of `COLUMNS`, or 80.
+/// Width of the terminal in characters; without a terminal, the value of the environment variable `COLUMNS`, or 80.
 fn width() -> usize {
     if std::io::stdout().is_terminal()
         && let Some((_, columns)) = console::Term::stdout().size_checked()
@@ -125,7 +126,7 @@ fn width() -> usize {
     std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()).filter(|columns| *columns > 0).unwrap_or(80)
 }
 
-/// Colours are used on terminals only, and not with `NO_COLOR` (no-color.org) or `TERM=dumb`.
+/// Whether to use colours: only on a terminal, and not if `NO_COLOR` (no-color.org) is set or `TERM` is `dumb`.
 fn is_coloured() -> bool {
     let has_no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
@@ -146,7 +147,7 @@ mod tests {
         let text = plot(&[Some(0.0), Some(0.5), Some(1.0), None, Some(1.0)]).render(&score, false);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[1], "1   █ █");
-        assert_eq!(lines[2], "   ▁█ █"); // 0.5 has level 1 + 15.5 rounded up, 17 of 32: two full lines and one level
+        assert_eq!(lines[2], "   ▁█ █"); // 0.5 has level 1 + 15.5 rounded up, 17 of 32: two full lines, and one level in this line
         assert_eq!(lines[3], "   ██ █");
         assert_eq!(lines[4], "0 ▁██ █");
         assert_eq!(lines[5], "  0──▲1");

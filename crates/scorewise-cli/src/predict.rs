@@ -1,6 +1,6 @@
 //! `scorewise predict`: probabilities and predicted classes for the rows of a table, with the true classes if the table has them.
 //!
-//! The columns have fixed names, so `score`, `tune`, `compare` and `theory` read them without options, also through a pipe.
+//! The columns of the output have fixed names, so `score`, `tune`, `compare` and `theory` find them without options, also through a pipe.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -89,7 +89,7 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
     let outputs = outputs.overwrites(crate::report_output::OVERWRITE, arguments.overwrite);
     let out = PredictOutput::create(arguments.output.as_ref(), outputs)?;
     let format = match &arguments.output {
-        // A pipe or a device has no file extension.
+        // The name of a pipe or a device has no extension that says the format.
         Some(path) if path.metadata().is_ok_and(|metadata| !metadata.is_file()) => TableFormat::Csv,
         Some(path) => TableFormat::of(path)?,
         None => TableFormat::Csv,
@@ -102,7 +102,7 @@ fn predict(model: &Model, arguments: &PredictArguments) -> Result<Outcome, Failu
     let predictor = Predictor::new(model);
     let (mut rows, mut positives) = (0u64, 0u64);
     let (mut unexpected_values, mut unmatched) = (UnexpectedValues::default(), Unmatched::default());
-    // Neighbouring rows in time may be anywhere in the file, so lags and leads need the whole table.
+    // Lags and leads use earlier and later rows of a time series, which may be anywhere in the file, so they need the whole table.
     let needs_whole_table = model.encoder.lags() > 0 || columns.has_truth && model.target.lead > 0;
     let mut whole_table = needs_whole_table.then(|| reader.whole());
     while let Some(table) = whole_table.take().or_else(|| reader.next()) {
@@ -181,13 +181,13 @@ struct PredictSummary<'a> {
     model: String,
     output: String,
     rows: u64,
-    /// `None` with more than two classes.
+    /// Number of rows predicted positive; `None` with more than two classes.
     positives: Option<u64>,
     threshold: Option<f64>,
     score: &'a str,
 }
 
-/// How to read the table: with the column types and missing markers of the training table, unless the user's options differ.
+/// Options for reading the table: the column types and missing-value markers of the training table, and the user's options, which take precedence.
 fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, Failure> {
     let user = crate::train::read_options(&arguments.reading)?;
     let mut reading = Reading {
@@ -203,7 +203,8 @@ fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, 
             reading.kinds.insert(name.to_owned(), kind);
         }
     }
-    // Classes are matched by name, so the target column is read as strings: it may contain values that were not in the training table. A target that is also an input keeps its kind.
+    // Classes are matched by name, so the target column is read as strings: it may contain values that were not in the training table.
+    // A target column that is also an input keeps its column type.
     let is_input = model.encoder.columns().iter().any(|(name, _)| *name == model.target.column);
     if matches!(model.target.rule, LabelRule::Classes(_)) && !is_input {
         reading.kinds.insert(model.target.column.clone(), ColumnKind::Category);
@@ -216,7 +217,7 @@ fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, 
     reading.delimiter = user.delimiter;
     reading.decimal_comma = user.decimal_comma;
     reading.month_first = user.month_first;
-    // If the training file had no header, this file is assumed to have none either; the names are ignored for Parquet and Arrow.
+    // If the training file had no header, this file is assumed to have none either; Parquet and Arrow files have names, so these are ignored there.
     reading.columns = user.columns.or(model.reading.columns.clone());
     Ok(reading)
 }
@@ -224,20 +225,20 @@ fn read_options(model: &Model, arguments: &PredictArguments) -> Result<Reading, 
 /// Predictions for a chunk of rows.
 #[derive(Default)]
 struct PredictedRows {
-    /// One value for each row with two classes; otherwise, row by row, one for each class.
+    /// With two classes, the probability of the positive class in each row; with more, the probabilities of all classes, row by row.
     probabilities: Vec<f64>,
     /// The predicted class of each row.
     decisions: Vec<u32>,
-    /// The true class of each row; `None` if the table has no target.
+    /// The true class of each row; `None` if the true classes are not written.
     truth: Option<Vec<u32>>,
 }
 
 /// The columns of the output table.
 struct OutputColumns<'a> {
     model: &'a Model,
-    /// Copied columns of the input table: name in the input, name in the output, type.
+    /// Columns copied from the input table: name in the input, name in the output, column type.
     with: Vec<(String, String, ColumnKind)>,
-    /// Whether the true classes can be written.
+    /// Whether the output has a column with the true classes.
     has_truth: bool,
     /// The column of sample weights, if the model was trained with one and the table has it.
     weight: Option<String>,
@@ -265,7 +266,7 @@ impl<'a> OutputColumns<'a> {
         if let (true, true, Some(name)) =
             (has_truth, model.target.lead > 0, order_columns.find(|name| !kinds.contains_key(name.as_str())))
         {
-            // With a lead, the true class of a row is in a later row, which is found with this column.
+            // With a lead, the true class of a row is in a later row, which cannot be found without the column `name`.
             has_truth = false;
             note(format!(
                 "the column `truth` is not written: the table has no column `{name}`, which gives the order of the rows"
@@ -349,7 +350,7 @@ impl<'a> OutputColumns<'a> {
     }
 }
 
-/// A file that appears when it is complete, or standard output.
+/// Where the predictions go: standard output, or a file that gets its final name only when it is complete.
 enum PredictOutput {
     File(Box<AtomicFile>),
     Standard(io::BufWriter<io::Stdout>),
@@ -371,7 +372,7 @@ impl PredictOutput {
     }
 }
 
-/// The error with a message that names standard output.
+/// The same error, with a message that names standard output.
 fn standard_output_error(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("standard output: cannot be written: {error}"))
 }

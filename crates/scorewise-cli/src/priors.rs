@@ -1,4 +1,4 @@
-//! `scorewise priors`: a list of the families, or one prior in detail.
+//! `scorewise priors`: lists the families of threshold priors, or describes one prior in detail.
 
 use scorewise::Prior;
 use scorewise::prior::FAMILIES;
@@ -20,7 +20,7 @@ pub struct PriorsArguments {
     json: bool,
 }
 
-/// Lists the families, or describes one prior.
+/// Lists the families of priors, or describes one prior.
 pub fn run(arguments: &PriorsArguments) -> Result<Outcome, Failure> {
     let Some(text) = &arguments.prior else {
         return Ok(if arguments.json { pretty_json(&prior_families()) } else { list() }.into());

@@ -34,7 +34,7 @@ pub fn parse_replicates(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Prints a note if there are so many rows that replicates consider only thresholds between groups of rows.
+/// Prints a note if there are more than `EXACT_ROWS` rows, because the bootstrap then tries only thresholds between groups of rows.
 pub fn note_approximate_interval(rows: usize) {
     if rows > EXACT_ROWS {
         crate::outcome::note(format!(

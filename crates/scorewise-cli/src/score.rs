@@ -120,7 +120,7 @@ fn run_classes(arguments: &ScoreArguments, predictions: &ClassPredictions) -> Re
     Ok(if arguments.json { pretty_json(&summary) } else { class_summary_text(&summary) }.into())
 }
 
-/// Parses a threshold.
+/// Parses a threshold, a number between 0 and 1.
 pub fn parse_threshold(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
@@ -158,7 +158,7 @@ pub fn split_at_commas(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Prints a note if one of the two classes does not occur.
+/// Prints a note if no row is positive or every row is positive.
 pub fn note_missing_class(predictions: &BinaryPredictions) {
     let (rows, positives) = (predictions.labels.len(), predictions.positives());
     if positives == 0 {

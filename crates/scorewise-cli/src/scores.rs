@@ -181,7 +181,7 @@ fn parameters(row: Option<&RegistryEntry>) -> String {
     format!("{}; {}", row.signature(), each.join(", "))
 }
 
-/// Whether higher or lower is better, with the perfect value if there is one.
+/// Says which values of a score are best: higher, lower, or near an ideal value; with the perfect value if there is one.
 pub fn best(score: &Score) -> String {
     match (score.direction(), score.row().and_then(|row| row.perfect)) {
         (Direction::Higher, Some(perfect)) => format!("higher, up to {}", format_number(perfect)),

@@ -46,10 +46,10 @@ pub struct TuneArguments {
     json: bool,
 }
 
-/// The best threshold, and the data of its report.
+/// The best threshold of a forecast, and the data for the report.
 struct TunedForecast {
     tuning: Tuning,
-    /// `None` if no report is written.
+    /// Data of the forecast for the report; `None` if no report is requested.
     forecast: Option<document::ForecastEvaluation>,
     /// The model's own threshold, if the table of predictions has it.
     model: Option<ModelThreshold>,
@@ -116,7 +116,7 @@ fn tune(
             options.set_intervals(&rows, &bootstrap)?;
             report_forecast = Some(forecast(&tuning.sweep, &options));
         }
-        // The same function as in `score` and `train`, because sums in another order may differ in the last digit.
+        // `score` and `train` also use `confusion`. The sweep adds weights in another order, so its sums may differ in the last digit.
         let mut model = None;
         if let Some(threshold) = predictions.model.threshold {
             model = Some(ModelThreshold { threshold, value: score.checked(&confusion(&rows, threshold)?) });

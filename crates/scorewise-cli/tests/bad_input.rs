@@ -24,7 +24,7 @@ impl Folder {
         Command::new(env!("CARGO_BIN_EXE_scorewise")).current_dir(&self.0).args(arguments).output().unwrap()
     }
 
-    /// Asserts that the command fails with exactly this message, apart from notes, and writes no file.
+    /// Asserts that the command fails, prints exactly `message` apart from notes, and writes no file.
     #[track_caller]
     fn refuses(&self, arguments: &[&str], message: &str) {
         let before = self.files();
@@ -37,7 +37,7 @@ impl Folder {
         assert_eq!(self.files(), before, "no file is written");
     }
 
-    /// Asserts that the command succeeds and prints this note.
+    /// Asserts that the command succeeds and that standard error contains `note`.
     #[track_caller]
     fn works(&self, arguments: &[&str], note: &str) -> Output {
         let output = self.run(arguments);

@@ -1,4 +1,5 @@
-//! Protection of files: inputs are never overwritten, files of another kind are kept, and no partial file remains however a command ends.
+//! Protection of files: inputs are never overwritten, existing files that are not the same kind of output are kept, and no partial file
+//! remains however a command ends.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -20,7 +21,7 @@ fn table(rows: usize) -> String {
 const TRAIN: [&str; 12] =
     ["train", "t.csv", "--target", "y", "--score", "f1", "--epochs", "2", "--replicates", "20", "--hidden", "4"];
 
-/// A folder with two tables, a model, its predictions and a result.
+/// A folder with two tables, a model, the model's predictions and a saved result.
 fn prepared(name: &str) -> Folder {
     let folder = Folder::new(name);
     fs::write(folder.0.join("t.csv"), table(300)).unwrap();
@@ -71,7 +72,7 @@ fn no_command_overwrites_its_input() {
     let m = "m.scorewise";
     let train: &[&str] = &TRAIN;
     let scored = |command: &'static str| [command, "p.csv"];
-    // The input, and the command up to the name of its output.
+    // An input file, and a command that reads it, without the name of the output file, which the loop appends.
     let cases: Vec<(&str, Vec<&str>)> = vec![
         ("t.csv", [train, &["-o"]].concat()),
         ("t.csv", [train, &["--report"]].concat()),
@@ -99,7 +100,7 @@ fn no_command_overwrites_its_input() {
             assert_refused(&folder, &[&command[..], &[name, "--overwrite"]].concat(), &message);
         }
     }
-    // The input may also be the link, or standard input.
+    // The command may also read its input through a link, or from standard input.
     let message = "error: t.csv: is an input of this command and would be overwritten\nhint: name another file";
     assert_refused(&folder, &["predict", m, "link-to-t.csv", "-o", "t.csv", "--overwrite"], message);
     let before = contents(&folder);
@@ -124,7 +125,7 @@ fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
         (vec!["score", "p.csv", "--replicates", "20", "--report"], "a scorewise report"),
     ];
     for (command, kind) in &cases {
-        // Files of other kinds that are not inputs of the command.
+        // `own` has the kind of the command's output, so the command may replace it; it may not replace the others.
         let own = match *kind {
             "a scorewise model" => "m.scorewise",
             "a table of predictions" => "p.csv",
@@ -141,12 +142,12 @@ fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
         }
         folder.run(&[&command[..], &["notes", "--overwrite"]].concat());
         assert_ne!(folder.bytes("notes"), b"three weeks of notes\n", "{command:?}");
-        // The file is now of that kind, so it is replaced without the option; so is an empty file.
+        // `notes` is now an output of the same kind, so it is replaced without `--overwrite`; so is an empty file.
         folder.run(&[&command[..], &["notes"]].concat());
         fs::write(folder.0.join("notes"), "").unwrap();
         folder.run(&[&command[..], &["notes"]].concat());
     }
-    // The JSON data of a report is another kind of file than its HTML.
+    // A JSON file that is not the data of a report is replaced only with `--overwrite`.
     let json = |name: &str, more: &[&str]| {
         let mut arguments = vec!["score", "p.csv", "--replicates", "20", "--report", name];
         arguments.extend(more);
@@ -294,7 +295,7 @@ fn a_signal_during_training_saves_the_best_model_and_its_report() {
         let after: Vec<String> = names(&folder).into_iter().filter(|name| !before.contains(name)).collect();
         assert_eq!(after, ["new.html", "new.scorewise"]);
         folder.run(&["predict", "new.scorewise", "t.csv", "-o", "new.csv"]);
-        // A second signal exits at once and leaves no partial file either.
+        // A second signal ends the process at once and leaves no partial file either.
         let child = spawn(&folder, &arguments);
         wait_for(&folder, ".partial");
         std::thread::sleep(Duration::from_millis(500));
@@ -311,7 +312,7 @@ fn a_signal_during_any_other_command_leaves_no_partial_file() {
     for (name, code) in SIGNALS {
         let folder = prepared(&format!("files-others-{name}"));
         let before = names(&folder);
-        // Endless input.
+        // The input never ends, so the command is still running when the signal arrives.
         let mut child = spawn(&folder, &["predict", "m.scorewise", "-", "-o", "new.csv"]);
         let mut input = child.stdin.take().unwrap();
         let feed = std::thread::spawn(move || {
@@ -344,7 +345,7 @@ fn a_signal_during_any_other_command_leaves_no_partial_file() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_during_reproduce_keeps_the_finished_trainings() {
+fn a_signal_during_reproduce_keeps_the_finished_training_runs() {
     let folder = Folder::new("files-reproduce-signal");
     let arguments = ["reproduce", "adult", "--repeats", "50", "--priors", "uniform", "--report", "page.html"];
     let child = spawn(&folder, &arguments);
@@ -453,7 +454,7 @@ fn control_characters_in_names_are_escaped_on_the_terminal_in_reports_and_in_fig
             assert!(!has_hidden(&fs::read(&path).unwrap()), "{}", path.display());
         }
     }
-    // Predictions are data, so names are not escaped in the file; messages about them are escaped.
+    // Predictions are data, so names are not escaped in the file of predictions; names in messages are escaped.
     let predictions = format!("p{evil}.csv");
     assert_eq!(run(&["predict", &model, &table, "-o", &predictions]).0, Some(0));
     // Errors about files, columns, cells and arguments.

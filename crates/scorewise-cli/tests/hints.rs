@@ -38,7 +38,7 @@ fn a_hint_about_a_text_column_names_no_option_that_the_command_lacks() {
     ] {
         assert_eq!(error_message(&folder, line), expected, "{line}");
     }
-    // `train` has these options, so its hint names them.
+    // `train` has the options `--missing` and `--categorical`, so its hint names them.
     let rows: String = (0..3000).map(|row| format!("{row},{}\n", row % 2)).collect();
     std::fs::write(folder.0.join("late.csv"), format!("x,y\n{rows}n/x,1\n")).unwrap();
     let message = error_message(&folder, "train late.csv --target y");

@@ -1,4 +1,4 @@
-//! Training on files with unusual formats, made from the built-in tables, without editing them by hand.
+//! Files in unusual formats can be used for training without editing them by hand. The tests make the files from the built-in tables.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -58,7 +58,7 @@ fn semicolons_decimal_commas_and_minus_200_as_missing_are_read() {
         let values = &table.columns[column].values;
         if values.is_missing(row) { "-200".into() } else { values.text(row).replace('.', ",") }
     };
-    // Like an export of a spreadsheet: a byte order mark, two empty columns at the end, and empty rows after the last row.
+    // The file looks like an export of a spreadsheet: a byte order mark, two empty columns at the end, and empty rows after the last row.
     let empty = ";".repeat(table.columns.len() + 1) + "\r\n";
     let text = format!("\u{feff}{}{}\r\n", text(&table, &rows, ';', ";;", "\r\n", cell), empty.repeat(3));
     let arguments = ["--target", "pm2.5 > 150", "--lead", "1", "--missing", "-200", "--drop", "No", "--epochs", "20"];
@@ -124,7 +124,7 @@ fn more_than_two_classes_are_trained() {
         let result = train(mode, &text, &arguments);
         assert_eq!(result["classes"], serde_json::json!(["NE", "NW", "SE", "cv"]));
         let f1 = result["test"]["scores"]["macro(f1)"]["value"].as_f64().unwrap();
-        // Predicting one class for all rows gives at most 1/4, because the F1 of the other three classes is 0.
+        // Predicting the same class for all rows gives a macro F1 of at most 1/4, because the F1 of the other three classes is 0.
         assert!(f1 > 0.3, "{mode}: {f1}");
     }
 }

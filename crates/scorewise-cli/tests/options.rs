@@ -9,7 +9,7 @@ use std::fs;
 use folder::Folder;
 use serde_json::Value;
 
-/// A table with columns `x,noise,kind,y`. With some noise, y is 1 if x is large, and kind is one of three classes that depend on x.
+/// A table with columns `x,noise,kind,y`. Apart from noise, `y` is 1 if `x` is large, and `kind` is one of three classes that depend on `x`.
 fn rows(count: usize) -> String {
     let row = |i: usize| {
         let (x, random) = ((i * 7919) % 1000, (i * 104_729) % 97);
@@ -38,7 +38,7 @@ fn train<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["train", "t.csv", "--target", target][..], &QUICK, more].concat()
 }
 
-/// Asserts that the command fails with exit code 2, prints all of these texts, and writes no model.
+/// Asserts that the command fails with exit code 2, prints every string in `parts` to standard error, and writes no model.
 #[track_caller]
 fn assert_refused(folder: &Folder, arguments: &[&str], parts: &[&str]) {
     let (errors, code) = errors_and_code(folder, arguments);
@@ -47,7 +47,7 @@ fn assert_refused(folder: &Folder, arguments: &[&str], parts: &[&str]) {
     assert!(!folder.0.join("model.scorewise").exists(), "{arguments:?} left a model");
 }
 
-/// Asserts that the command succeeds and prints all of these notes; returns standard error.
+/// Asserts that the command succeeds and prints every string in `parts` to standard error; returns standard error.
 #[track_caller]
 fn assert_works(folder: &Folder, arguments: &[&str], parts: &[&str]) -> String {
     let (errors, code) = errors_and_code(folder, arguments);
@@ -91,7 +91,7 @@ fn a_cost_is_minimised_with_a_note() {
     let scored =
         String::from_utf8(folder.run(&["score", "p.csv", "--score", "fp + fn", "--replicates", "20"])).unwrap();
     assert!(scored.contains("lower"), "{scored}");
-    // A constant score, and a score whose direction cannot be derived.
+    // There are also notes about a constant score, and about a score whose direction cannot be derived.
     let (errors, _) = errors_and_code(&folder, &["tune", "p.csv", "--score", "p/total", "--replicates", "20"]);
     assert!(
         errors.contains("`p/total` is the same for every forecast: no threshold is better than another"),
@@ -108,7 +108,7 @@ fn a_model_trained_for_a_cost_does_not_miss_every_event() {
     let trained = folder.json(&[&["train", "t.csv", "--target", "y"][..], &more].concat());
     let test = &trained["test"]["confusion"];
     let cell = |name: &str| test[name].as_f64().unwrap();
-    // Compare with predicting no event (10 for each event) and with predicting an event in every row (1 for each non-event).
+    // The cost must be lower than that of never predicting an event (10 for each event) and of always predicting one (1 for each non-event).
     let (fp, fn_, tp, tn) = (cell("fp"), cell("fn"), cell("tp"), cell("tn"));
     assert!(fp + 10.0 * fn_ < (10.0 * (tp + fn_)).min(fp + tn), "{test}");
     assert_eq!(trained["test"]["scores"]["fp + 10*fn"]["value"].as_f64(), Some(fp + 10.0 * fn_));
@@ -186,7 +186,7 @@ fn keep_with_best_or_last_suggests_keep_weights() {
     assert_refused(&folder, &train("y", &["--keep", "last"]), &["--keep: `t.csv` has no column `last`", hint]);
     assert_refused(&folder, &train("y", &["--keep", "noise,best"]), &["has no column `best`", "`--keep-weights best`"]);
     assert_works(&folder, &train("y", &["--keep-weights", "last", "--keep", "noise"]), &[]);
-    // If the table has a column `last`, the option names it.
+    // If the table has a column `last`, `--keep last` means that column.
     fs::write(folder.0.join("t.csv"), rows(600).replace("noise", "last")).unwrap();
     assert_works(&folder, &train("y", &["--keep", "last"]), &[]);
 }
@@ -246,7 +246,7 @@ fn more_than_two_classes_take_no_threshold_and_have_a_default_score() {
     assert_works(&folder, &train("kind", &["--positive", "high", "--threshold", "0.4"]), &[]);
 }
 
-/// The table with three more columns that leak the target: a number, a word, and a date that is missing for one class.
+/// The table of `rows` with three more columns that leak the target: a number, a word, and a date that is missing for one class.
 fn leaking_rows(count: usize) -> String {
     let line = |(at, line): (usize, &str)| {
         let y = line.ends_with('1');
@@ -293,13 +293,13 @@ fn test_rows_that_are_also_training_rows_get_a_note() {
     let folder = with_table("options-twice");
     let note = "test rows (";
     assert!(!assert_works(&folder, &train("y", &[]), &[]).contains(note));
-    // Every row twice.
+    // A table that contains every row twice.
     let text = rows(600);
     let (head, body) = text.split_once('\n').unwrap();
     fs::write(folder.0.join("t.csv"), format!("{head}\n{body}{body}")).unwrap();
     let errors = assert_works(&folder, &train("y", &[]), &[note]);
     assert!(errors.contains(" of 240 test rows ("), "{errors}");
-    // A test table of training rows, and a test table of other rows.
+    // A test table that consists of training rows, then a test table without training rows.
     fs::write(folder.0.join("t.csv"), &text).unwrap();
     let body: Vec<&str> = body.lines().collect();
     fs::write(folder.0.join("seen.csv"), format!("{head}\n{}\n", body[..100].join("\n"))).unwrap();
@@ -312,7 +312,7 @@ fn test_rows_that_are_also_training_rows_get_a_note() {
     fs::write(folder.0.join("others.csv"), format!("{head}\n{others}")).unwrap();
     let few = assert_works(&folder, &train("y", &["--test", "others.csv"]), &[]);
     assert!(!few.contains(note), "{few}");
-    // Rows of two columns with few distinct values are often equal, so there is no note.
+    // In a table of two columns with few distinct values, equal rows are no sign of leakage, so there is no note.
     let coarse: String = (0..2000)
         .map(|i| format!("{},{},{}\n", (i * 7919) % 11 % 4, (i * 104_729) % 13 % 5, u8::from((i * 31) % 17 > 12)))
         .collect();

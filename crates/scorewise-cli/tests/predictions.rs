@@ -1,4 +1,4 @@
-//! Tables of predictions: `predict | score -`, a file of predictions, and `train` give the same numbers, and columns are never confused.
+//! Tables of predictions: `predict | score -`, a file of predictions, and `train` give the same scores, and no column is mistaken for another.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -15,7 +15,7 @@ mod folder;
 
 use folder::Folder;
 
-/// A pseudorandom number between 0 and 1.
+/// A pseudorandom number from 0 to below 1 that depends only on the seed and the row.
 fn random(seed: u64, row: usize) -> f64 {
     let mut bits = (seed << 32) ^ row as u64;
     for _ in 0..3 {
@@ -50,11 +50,11 @@ fn table(seed: u64, rows: usize) -> String {
 const QUICK: [&str; 10] =
     ["--epochs", "4", "--hidden", "6", "--replicates", "30", "--report", "none", "--json", "--threads"];
 
-/// Options of `train`, and the format of the predictions.
+/// Options of `train`, and the file that the predictions are written to.
 struct SetUp {
     name: &'static str,
     arguments: &'static [&'static str],
-    /// The file of the predictions.
+    /// Name of the file of predictions; its extension determines the format.
     file: &'static str,
 }
 
@@ -79,7 +79,7 @@ const SET_UPS: [SetUp; 13] = [
 ];
 
 impl Folder {
-    /// Runs a command with these bytes on standard input.
+    /// Runs a command with `input` on standard input.
     fn piped(&self, arguments: &[&str], input: &[u8]) -> Output {
         let mut child = self
             .command(arguments)
@@ -132,7 +132,7 @@ fn a_pipe_a_file_and_train_give_the_same_scores_for_all_options() {
         for key in ["rows", "positives", "threshold", "confusion", "classes"] {
             assert_eq!(scored[key], trained["test"][key], "{name}: {key}");
         }
-        // With a lead or lags, `train` uses a block bootstrap, so its intervals differ.
+        // With a lead or lags, `train` uses a block bootstrap and `score` does not, so only the values are the same, not the intervals.
         let is_same = |key: &&str| *key == "value" || !(arguments.contains(&"--lead") || arguments.contains(&"--lags"));
         for (score, of_train) in trained["test"]["scores"].as_object().unwrap() {
             for key in ["value", "low", "high"].iter().filter(|key| is_same(key)) {
@@ -225,7 +225,7 @@ fn unknown_classes_get_a_note_and_words_for_yes_and_no_are_matched() {
     folder.write("table.csv", &table(1, 400));
     let arguments = ["train", "table.csv", "--target", "event", "--drop", "state", "-o", "m.scorewise"];
     folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
-    // The same rows with other names of the two classes, one unknown class and one missing value.
+    // New rows in which the two classes have other names, with one unknown class and one missing value.
     let plain = table(5, 200);
     for [no, yes] in [["no", "yes"], ["false", "true"], ["0.0", "1.0"]] {
         let other: String = plain
@@ -286,7 +286,7 @@ fn predictions_do_not_depend_on_whether_the_newest_row_is_first() {
         let (csv, model) = (format!("{name}.csv"), format!("{name}.scorewise"));
         trained.push(folder.json(&[&["train", &csv, "-o", &model][..], &arguments, &QUICK, &["2"]].concat()));
     }
-    // The sets have the same rows; their order decides how batches are drawn, so the networks differ.
+    // Both files give the same training, validation and test rows. Batches depend on the order of the rows, so the networks differ.
     for set in ["train", "validation", "test"] {
         assert_eq!(trained[0][set]["rows"], trained[1][set]["rows"]);
         assert_eq!(trained[0][set]["positives"], trained[1][set]["positives"]);
@@ -321,7 +321,7 @@ fn the_row_before_a_gap_in_a_regular_series_has_no_truth() {
     let Values::Number(truth) = folder.table("p.csv").column("truth").unwrap().values.clone() else { panic!() };
     let missing: Vec<usize> = (0..truth.len()).filter(|row| truth[*row].is_nan()).collect();
     assert_eq!((truth.len(), missing), (99, vec![48, 98]), "the row before the gap and the last one have no next hour");
-    // Without the column of times the order of the rows is unknown, so the truth is not written.
+    // Without the time column the order of the rows is unknown, so the truth is not written.
     let arguments = ["train", "table.csv", "--target", "z > 0.9", "--lead", "1", "--drop", "time", "-o", "n.scorewise"];
     folder.run(&[&arguments[..], &QUICK, &["2"]].concat());
     let timeless: String = gapped.lines().map(|line| line.split_once(',').unwrap().1.to_owned() + "\n").collect();
@@ -361,7 +361,7 @@ fn stations_with_the_same_times_need_a_group_or_get_a_note() {
     let output = folder.command(&[&["train", "sorted.csv"][..], &arguments, &QUICK, &["2"]].concat()).output().unwrap();
     let notes = String::from_utf8(output.stderr).unwrap();
     assert!(notes.contains("200 rows share their time with the row before"), "{notes}");
-    // With a group column both files are the same series.
+    // With a group column, both files contain the same time series.
     let with_group = [&arguments[..], &["--group", "station"]].concat();
     let positives = ["sorted.csv", "by-station.csv"].map(|file| {
         let trained = folder.json(&[&["train", file][..], &with_group, &QUICK, &["2"]].concat());
@@ -400,7 +400,7 @@ fn predictions_are_the_same_in_every_format_and_other_extensions_are_refused() {
     ];
     assert_eq!(names, expected);
     for (file, columns) in &mut tables {
-        // Only text files have the apostrophe that protects against formulas.
+        // Only text files have the apostrophe that stops spreadsheets from evaluating a cell as a formula.
         for column in columns.iter_mut() {
             if let Values::Category(values) = &mut column.values {
                 values.levels.iter_mut().for_each(|level| *level = unescape_formula(level).to_owned());

@@ -1,4 +1,4 @@
-//! Reading of cells in human notation: `train` and `predict` read the same cells as the same values.
+//! Cells such as percentages, prices and dates: `train` and `predict` read the same cell as the same value.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -97,7 +97,7 @@ fn predict_reads_cells_with_the_conventions_of_the_training_table() {
         folder.write(name, &(HEADER.to_owned() + rows));
         folder.works(&["predict", "m.scorewise", name]).0
     };
-    // Dates that could be day-month or month-day, in the notation of the training table and in ISO notation.
+    // These dates are valid with the day or the month first. They are read as in the training table, and give the same predictions as ISO dates.
     let written = predictions(
         "written.csv",
         "61.5%,\"$4,200.00\",03/04/2020,14:30,02139,N/A,1\n3.5%,$900,05/06/2020,0:05,04278,5,0\n",
@@ -131,7 +131,7 @@ fn predictions_have_one_row_for_every_row_of_the_table() {
     let (predictions, notes) = folder.works(&["predict", "m.scorewise", "five.csv"]);
     assert_eq!(predictions.lines().count(), 6, "{predictions}");
     assert!(notes.contains("note: line 5 is empty: it is read as a row of missing values"), "{notes}");
-    // A table with one column and empty lines.
+    // Empty lines in a table with one column are rows too.
     folder.write("one.csv", "x\n1\n\n40\n\"\"\n45\n");
     let (predictions, _) = folder.works(&["predict", "m.scorewise", "one.csv"]);
     assert_eq!(predictions.lines().count(), 6, "{predictions}");

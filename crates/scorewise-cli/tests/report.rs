@@ -10,7 +10,7 @@ mod folder;
 
 use folder::Folder;
 
-/// Writes predictions for sixty hours, every fifth with a storm; the forecast is better than random.
+/// Writes predictions for sixty hours, with a storm in every fifth hour; the forecast is better than random.
 fn predictions(folder: &Folder) {
     let row = |hour: u32| {
         let storm = hour.is_multiple_of(5);
@@ -32,7 +32,7 @@ fn text(folder: &Folder, name: &str) -> String {
     String::from_utf8(folder.bytes(name)).unwrap()
 }
 
-/// The lookup table in the script of a report.
+/// The lookup table that the HTML report contains for its script.
 fn table_of(page: &str) -> Value {
     let start = page.find("id=\"table\">").unwrap() + "id=\"table\">".len();
     serde_json::from_str(&page[start..start + page[start..].find("</script>").unwrap()]).unwrap()
@@ -126,7 +126,7 @@ fn train_writes_a_report_but_does_not_replace_other_files() {
     folder.run(&train);
     assert_eq!(names(&folder), ["model.scorewise", "report.html", "t.csv"]);
     assert!(text(&folder, "report.html").contains("How it was trained"));
-    // An earlier scorewise report is replaced, any other page is not.
+    // An existing scorewise report is replaced, but any other HTML file is kept.
     fs::write(folder.0.join("report.html"), "<html>my own</html>").unwrap();
     let output = folder.command(&train).output().unwrap();
     assert!(output.status.success());
@@ -228,7 +228,7 @@ fn the_lookup_table_covers_all_thresholds_below_a_prediction_of_1() {
 #[test]
 fn persistence_is_a_reference_forecast_if_there_is_a_lead() {
     let folder = Folder::new("report-lead");
-    // A storm lasts four of ten hours, so the state of the next hour is the same in eight of ten hours.
+    // A storm lasts the first four of every ten hours, so the next hour is in the same state in eight of ten hours.
     let rows: String = (0..600).map(|hour| format!("{},{}\n", hour % 10, u8::from(hour % 10 < 4))).collect();
     fs::write(folder.0.join("t.csv"), format!("phase,storm\n{rows}")).unwrap();
     folder.run(&[
@@ -254,7 +254,8 @@ fn persistence_is_a_reference_forecast_if_there_is_a_lead() {
     let cells: Vec<f64> =
         persistence.unwrap()["cells"].as_array().unwrap().iter().map(|cell| cell.as_f64().unwrap()).collect();
     let rows = cells.iter().sum::<f64>();
-    // In ten hours: five true negatives, a false positive at the end of the storm, a false negative at its beginning, three true positives.
+    // Every ten hours have five true negatives, a false positive at the end of the storm, a false negative at the beginning of the storm, and three
+    // true positives.
     for (cell, share) in cells.iter().zip([5.0, 1.0, 1.0, 3.0]) {
         assert!((cell - share * rows / 10.0).abs() <= 1.0, "{cells:?}");
     }

@@ -15,7 +15,7 @@ use folder::Folder;
 const SMALL: [&str; 9] =
     ["reproduce", "pollution", "--scores", "tss", "--priors", "ce,cosine:0.5,0.1", "--repeats", "3", "--json"];
 
-/// The results that do not depend on the running time.
+/// The parts of the JSON output that do not depend on the running time.
 fn results(document: &Value) -> String {
     format!("{:#} {:#} {}", document["table"], document["paper"], document["epochs"])
 }
@@ -46,7 +46,7 @@ fn a_run_continued_after_a_kill_gives_the_same_results() {
     let resumed = killed.json(&SMALL);
     assert_eq!(results(&resumed), results(&expected));
 
-    // All trainings are done now, so the same command returns at once and leaves the file unchanged.
+    // All training runs are finished now, so the same command returns at once and leaves the file of results unchanged.
     let written = fs::read(&file).unwrap();
     let start = Instant::now();
     assert_eq!(results(&killed.json(&SMALL)), results(&expected));

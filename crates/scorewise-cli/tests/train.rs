@@ -131,7 +131,7 @@ fn options_override_the_settings_of_a_recipe() {
     assert!(
         (other["threshold"].as_f64().unwrap() - 0.3).abs() < 1e-12 && other["members"].as_array().unwrap().len() == 2
     );
-    // Without the warm start, which moves the best threshold to the centre, the threshold is tuned.
+    // The warm start moves the best threshold to the centre of the prior; without it, the threshold is tuned.
     for more in [&["--recipe", "plain"][..], &["--warm-start=false"], &["--loss", "ce"], &["--threshold", "tuned"]] {
         assert_ne!(run(more)["threshold"].as_f64(), Some(0.5), "{more:?}");
     }

@@ -9,7 +9,7 @@ use crate::errors::value_error;
 #[derive(FromPyObject)]
 pub struct RowArrays<'py>(BoolArray<'py>, FloatArray<'py>, Option<FloatArray<'py>>);
 
-/// An array of f32 or f64; the core computes with either, so neither is converted.
+/// An array of f32 or f64; the crate `scorewise` computes with both types, so neither is converted.
 #[derive(FromPyObject)]
 pub enum FloatArray<'py> {
     /// float32
@@ -30,7 +30,7 @@ pub enum BoolArray<'py> {
     Bytes(PyReadonlyArray1<'py, u8>),
 }
 
-/// Labels, predictions and optional weights of the same rows, ready for the core.
+/// Labels, predictions and optional weights of the same rows, in the types that the crate `scorewise` takes.
 pub struct RowSlices<'a> {
     pub labels: Vec<bool>,
     pub floats: FloatSlices<'a>,
@@ -59,7 +59,7 @@ impl RowArrays<'_> {
 }
 
 impl BoolArray<'_> {
-    /// True for every byte other than 0, as in NumPy.
+    /// Copies the array; every byte other than 0 is true, as in NumPy.
     pub fn read(&self) -> PyResult<Vec<bool>> {
         fn to_bool(bytes: &[u8]) -> Vec<bool> {
             bytes.iter().map(|byte| *byte != 0).collect()
@@ -78,7 +78,7 @@ impl FloatArray<'_> {
     /// Borrows these values with their weights.
     ///
     /// # Errors
-    /// If the weights are of the other type, or an array is not contiguous.
+    /// If the weights do not have the type of the values, or an array is not contiguous.
     pub fn with_weights<'a>(&'a self, weights: Option<&'a FloatArray<'_>>) -> PyResult<FloatSlices<'a>> {
         Ok(match (self, weights) {
             (FloatArray::F32(values), None) => FloatSlices::F32(slice(values)?, None),
@@ -98,7 +98,7 @@ impl FloatArray<'_> {
     }
 }
 
-/// Evaluates `$result` with `$values` and `$weights` bound to the slices of either type.
+/// Evaluates `$result` with `$values` and `$weights` bound to the slices, whether they are f32 or f64.
 macro_rules! with_floats {
     ($floats:expr, $values:ident, $weights:ident => $result:expr) => {
         match $floats {
@@ -108,7 +108,7 @@ macro_rules! with_floats {
     };
 }
 
-/// Evaluates `$result` with `$rows` bound to `scorewise::Rows` of either type; `$kind` is `Logits` or `Probabilities`.
+/// Evaluates `$result` with `$rows` bound to `scorewise::Rows` of f32 or f64; `$kind` is `Logits` or `Probabilities`.
 macro_rules! with_rows {
     ($kind:path, $slices:expr, $rows:ident => $result:expr) => {
         $crate::arrays::with_floats!($slices.floats, values, weights => {

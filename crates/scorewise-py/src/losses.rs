@@ -21,7 +21,7 @@ pub enum GradientArray<'py> {
     F64(Bound<'py, PyArray1<f64>>),
 }
 
-/// The same numbers before they become a NumPy array, which needs the interpreter lock.
+/// A gradient as a Rust vector. It becomes a [`GradientArray`] later, because making a NumPy array needs the interpreter lock.
 enum Gradient {
     F32(Vec<f32>),
     F64(Vec<f64>),
@@ -60,7 +60,7 @@ fn to_python(py: Python<'_>, result: Result<(f64, Option<Gradient>)>) -> PyResul
     Ok((value, gradient.map(|gradient| gradient.into_array(py))))
 }
 
-/// Calls `value` alone, or `value_and_gradient` with a slice of `length` numbers to write to, as requested.
+/// Calls `value_and_gradient` with a slice of `length` zeros to write to if `with_gradient` is true, otherwise `value`.
 fn evaluate<R: Real>(
     length: usize,
     with_gradient: bool,

@@ -28,8 +28,9 @@ use crate::arrays::slice;
 use crate::errors::{value_error, with_parameter_names};
 use crate::table::{NamedColumn, table};
 
-/// Names of the added columns; the private-use characters keep them apart from the names of the caller's columns.
+/// Name of the column that is added for the labels; its private-use characters keep it distinct from the names of the caller's columns.
 const TARGET: &str = "\u{e000}y\u{e000}";
+/// Name of the column that is added for the sample weights, with private-use characters for the same reason as in [`TARGET`].
 const WEIGHT: &str = "\u{e000}weight\u{e000}";
 
 /// A trained classifier.
@@ -63,7 +64,7 @@ pub fn train(
     plan.test = 0.0;
     plan.weight = weights.is_some().then(|| WEIGHT.into());
     plan.positive = (classes.len() == 2).then(|| classes[1].clone());
-    // The caller has chosen the columns, so none is dropped for looking uninformative.
+    // The caller has chosen the columns, so none is dropped because it looks uninformative.
     plan.choice = EncodingOptions { keep: names, ..EncodingOptions::default() };
     let trained = interruptible(py, |stop| {
         let watch = |_: usize, _: usize, _: &Epoch| match stop.load(Ordering::Relaxed) {
@@ -124,7 +125,7 @@ fn to_py_error(error: Error) -> PyErr {
     value_error(with_argument_names(error))
 }
 
-/// The text of an error or a note, with the added columns named as the arguments `y` and `sample_weight`.
+/// The text of an error or a note, with the names of the added columns replaced by those of the arguments `y` and `sample_weight`.
 fn with_argument_names(text: impl Display) -> String {
     let message = with_parameter_names(text);
     [(TARGET, "y"), (WEIGHT, "sample_weight")].into_iter().fold(message, |message, (column, argument)| {

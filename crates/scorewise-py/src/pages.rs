@@ -115,7 +115,7 @@ pub fn curves_svg(
                 thresholds.len()
             )));
         }
-        // Each value holds from its threshold up to the next one.
+        // A score keeps its value from one threshold up to the next, so each value is drawn as a horizontal segment.
         let mut points = Vec::new();
         for (at, value) in slice(values)?.iter().enumerate() {
             let value = value.is_finite().then_some(*value);

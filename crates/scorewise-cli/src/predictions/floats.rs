@@ -1,14 +1,14 @@
-//! Columns of probabilities and weights, checked and stored as f32 if that is exact.
+//! Columns of probabilities and weights, checked, and stored as f32 if that changes no value.
 
 use scorewise_table::table::{Column, Table, Values};
 use scorewise_train::{Error, Result};
 
-/// A column of floats, stored as f32 if every value is exact as f32, to halve the memory of large tables.
+/// A column of floats, stored as f32 if that changes no value, which halves the memory of large tables.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FloatValues {
-    /// Every value is exact as f32.
+    /// Values that f32 represents exactly.
     F32(Vec<f32>),
-    /// At least one value is not exact as f32.
+    /// Values that f32 cannot all represent exactly, or that were converted because another column of the table is f64.
     F64(Vec<f64>),
 }
 

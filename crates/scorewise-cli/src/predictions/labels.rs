@@ -7,9 +7,9 @@ use scorewise_train::{Error, Result};
 pub(super) struct LabelParser<'a> {
     /// The value that counts as positive; `None` if labels are 0 and 1, or true and false.
     positive: Option<&'a str>,
-    /// Whether several negative values are allowed.
+    /// Whether more than one value may count as negative.
     allows_many_negatives: bool,
-    /// The first negative value seen, when only one is allowed.
+    /// The first negative value seen; set only if no other negative value is allowed.
     negative: Option<String>,
 }
 
@@ -21,7 +21,7 @@ impl<'a> LabelParser<'a> {
         LabelParser { positive, allows_many_negatives, negative: None }
     }
 
-    /// Appends the labels of a chunk.
+    /// Converts the label column of a chunk of the table and appends the result to `labels`.
     pub(super) fn add(&mut self, table: &Table, column: &Column, labels: &mut Vec<bool>) -> Result<()> {
         let start = labels.len();
         let data_error =

@@ -1,4 +1,4 @@
-//! The meaning of the columns of a table of predictions, by their names.
+//! Recognises the columns of a table of predictions by their names.
 
 use scorewise_table::table::{ColumnKind, Reading, nearest};
 use scorewise_train::{Error, Location, Result};
@@ -99,7 +99,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Sets which columns are read and their types.
+    /// Restricts `reading` to the columns of this layout and sets their column types.
     pub(super) fn apply(&self, names: &[&str], reading: &mut Reading) {
         let numbers = self.probabilities.iter().chain(&self.weight).map(String::as_str).chain([THRESHOLD]);
         reading.kinds.extend(numbers.map(|name| (name.to_owned(), ColumnKind::Number)));

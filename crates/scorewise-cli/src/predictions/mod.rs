@@ -52,12 +52,12 @@ pub struct ForecastArguments {
     pub probability: Option<String>,
 }
 
-/// Predictions for two classes or for more.
+/// A table of predictions for two or more classes.
 #[derive(Debug)]
 pub enum PredictionTable {
-    /// Two classes.
+    /// Predictions for two classes.
     Binary(BinaryPredictions),
-    /// More classes.
+    /// Predictions for more than two classes.
     Classes(ClassPredictions),
 }
 
@@ -67,14 +67,14 @@ impl ForecastArguments {
         read(&self.predictions, &self.columns, self.probability.as_slice())
     }
 
-    /// Reads the table; more than two classes are an error with a hint how to select one class.
+    /// Reads a table with two classes; for more than two it returns an error with a hint how to select one class.
     pub fn read_binary(&self) -> Result<BinaryPredictions> {
         self.read()?.binary()
     }
 }
 
 impl PredictionTable {
-    /// The predictions for two classes; more classes are an error with a hint how to select one class.
+    /// The predictions for two classes, or an error with a hint how to select one class if there are more than two.
     pub fn binary(self) -> Result<BinaryPredictions> {
         match self {
             PredictionTable::Binary(predictions) => Ok(predictions),
@@ -95,22 +95,22 @@ pub struct BinaryPredictions {
     pub file: String,
     /// The true labels.
     pub labels: Vec<bool>,
-    /// The probabilities of each forecast, in the order of the arguments.
+    /// Probabilities of the positive class: one list for each forecast, in the order given on the command line.
     pub forecasts: Vec<FloatValues>,
-    /// One weight for each row.
+    /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<FloatValues>,
     /// What the table says about the model that made the predictions.
     pub model: SourceModel,
 }
 
-/// What a table of predictions says about its model; `None` for what it does not say.
+/// What a table of predictions says about the model that made them; a field is `None` if the table does not say it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceModel {
-    /// The model's threshold.
+    /// The threshold of the model; `None` if the table does not say it.
     pub threshold: Option<f64>,
-    /// The score that the model was trained for.
+    /// The score that the model was trained for; `None` if the table does not say it.
     pub score: Option<String>,
-    /// Names of the negative and the positive class.
+    /// Names of the negative and the positive class; `None` if the table does not say them.
     pub classes: Option<[String; 2]>,
 }
 
@@ -119,21 +119,21 @@ pub struct SourceModel {
 pub struct ClassPredictions {
     /// The file as the user named it.
     pub file: String,
-    /// The names of the classes, in the order of the columns.
+    /// The names of the classes, in the order of their probability columns.
     pub classes: Vec<String>,
     /// The true class of each row, as an index into `classes`.
     pub labels: Vec<u32>,
     /// The predicted class of each row, as an index into `classes`.
     pub decisions: Vec<u32>,
-    /// For each class, its probability in each row.
+    /// Probabilities: one list for each class, with one value for each row.
     pub probabilities: Vec<Vec<f64>>,
-    /// One weight for each row.
+    /// Sample weights, one for each row; `None` if the table has no weights.
     pub weights: Option<Vec<f64>>,
-    /// The score that the model was trained for.
+    /// The score that the model was trained for; `None` if the table does not say it.
     pub score: Option<String>,
 }
 
-/// Evaluates an expression with the rows of a forecast, for f32 and for f64.
+/// Evaluates `$body` with `$rows` bound to the rows of the forecast with index `$forecast`, whether its values are f32 or f64.
 macro_rules! with_rows {
     ($predictions:expr, $forecast:expr, $rows:ident => $body:expr) => {{
         use $crate::predictions::FloatValues;
@@ -164,12 +164,12 @@ pub(crate) use with_rows;
 /// The value of a column that should be the same in all rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum ColumnConstant<T> {
-    /// No row has a value.
+    /// No row read so far has a value.
     #[default]
     Absent,
-    /// All rows so far have this value.
+    /// All rows read so far have this value.
     Constant(T),
-    /// Two different values.
+    /// Two values that differ, from different rows.
     Different(T, T),
 }
 
@@ -192,7 +192,7 @@ impl<T: Clone + PartialEq> ColumnConstant<T> {
     }
 }
 
-/// Adds the strings of a column, if the table has it, to `constant`.
+/// Passes the strings of the column `name` to `constant`; does nothing if the table has no such column.
 fn add_constant(table: &Table, name: &str, constant: &mut ColumnConstant<String>) {
     if let Some(Column { values: Values::Category(Category { codes, levels }), .. }) = table.column(name) {
         let mut last = None;
@@ -217,7 +217,8 @@ pub fn class_score(text: &str) -> std::result::Result<Score, Failure> {
     }
 }
 
-/// Reads labels, forecasts and weights, either all as f32 or all as f64. If `probabilities` is empty, the column is `probability`.
+/// Reads labels, forecasts and weights. `probabilities` names the probability columns; if it is empty, columns with the fixed names are read.
+/// With two classes, forecasts and weights are either all f32 or all f64.
 pub fn read(file: &str, columns: &PredictionColumns, probabilities: &[String]) -> Result<PredictionTable> {
     let source = Source::parse(file);
     let name = source.name();
@@ -265,7 +266,7 @@ fn read_binary(
         }
         let label_parser = match &mut label_parser {
             Some(label_parser) => label_parser,
-            // In tables of `predict` the labels are 1 and 0, so `--positive` may repeat the name of the positive class.
+            // In tables written by `predict` the labels are 1 and 0, so `--positive` with the name of the positive class changes nothing.
             None => {
                 let named = columns
                     .positive
@@ -353,7 +354,7 @@ fn read_classes(name: String, reader: Reader, layout: &Layout) -> Result<ClassPr
     Ok(predictions)
 }
 
-/// The rows that have a label; `unlabelled` counts the others, which cannot be evaluated.
+/// Returns the rows that have a label. Rows without a label cannot be evaluated; their number is added to `unlabelled`.
 fn rows_with_label(table: Table, label: &str, unlabelled: &mut usize) -> Result<Table> {
     let values = &required_column(&table, label)?.values;
     if !(0..values.len()).any(|row| values.is_missing(row)) {
@@ -364,7 +365,7 @@ fn rows_with_label(table: Table, label: &str, unlabelled: &mut usize) -> Result<
     Ok(table.select_rows(&known))
 }
 
-/// Prints how many rows have no label; an error if no row has one.
+/// Prints a note with the number of rows without a label; returns an error if no row has a label.
 fn note_unlabelled_rows(file: &str, rows: usize, unlabelled: usize) -> Result<()> {
     if rows == 0 {
         let problem = if unlabelled == 0 { "has no rows; at least one is needed" } else { "no row has a label" };
@@ -436,7 +437,7 @@ impl BinaryPredictions {
         self.labels.iter().filter(|label| **label).count()
     }
 
-    /// Converts all columns to f64 if one of them is f64, because `Rows` has one number type.
+    /// Converts all forecasts and weights to f64 if one of them is f64, because `Rows` needs the same type for all.
     fn unify_float_type(&mut self) {
         let all = || self.forecasts.iter().chain(&self.weights);
         if all().any(|numbers| matches!(numbers, FloatValues::F64(_))) {

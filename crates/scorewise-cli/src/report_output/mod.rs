@@ -30,17 +30,17 @@ pub struct ReportArguments {
 /// The name of the option that allows files of any kind to be replaced.
 pub const OVERWRITE: &str = "overwrite";
 
-/// The opened output files, so that a path that cannot be written is reported before any work is done.
+/// Output files, opened early so that a path that cannot be written is reported before any work is done.
 #[derive(Debug)]
 pub struct ReportFiles {
     report: Option<(PathBuf, AtomicFile)>,
     plots: Option<OutputFolder>,
-    /// For further files of the command, which are opened later.
+    /// Inputs and outputs of the command so far, against which its further output files are checked.
     pub outputs: Outputs,
 }
 
 impl ReportArguments {
-    /// The same options, with `--report none` as no report.
+    /// A copy of these options in which `--report none` is replaced by no report.
     pub fn without_none(&self) -> Self {
         let report = self.report.clone().filter(|path| path.as_os_str() != "none");
         ReportArguments { report, ..self.clone() }
@@ -51,14 +51,14 @@ impl ReportArguments {
         self.without_none().report.is_some() || self.plots.is_some()
     }
 
-    /// Opens the output files of a command that reads these tables.
+    /// Opens the output files; `tables` are the inputs of the command, which are never replaced.
     pub fn open(&self, tables: &[&Path]) -> Result<ReportFiles, Failure> {
         let outputs = Outputs::new().overwrites(OVERWRITE, self.overwrite);
         let with_input = |outputs: Outputs, table: &&Path| outputs.reads(&Source::parse(&table.to_string_lossy()));
         self.open_with(tables.iter().fold(outputs, with_input))
     }
 
-    /// Opens the output files of a command that has these other outputs and inputs.
+    /// Opens the output files; `outputs` holds the inputs and the other outputs of the command, which are never replaced.
     pub fn open_with(&self, mut outputs: Outputs) -> Result<ReportFiles, Failure> {
         let report = self.without_none().report.map(|path| -> Result<_, Failure> {
             if path.as_os_str() == "-" {
@@ -79,7 +79,7 @@ impl ReportArguments {
         Ok(ReportFiles { report, plots: self.plots.as_deref().map(folder).transpose()?, outputs })
     }
 
-    /// Writes the report and the figures if they were requested; otherwise `document` is not called.
+    /// Writes the report and the figures if the user requested them; otherwise `document` is not called.
     pub fn write(
         &self,
         files: ReportFiles,
@@ -110,7 +110,7 @@ impl ReportFiles {
     }
 }
 
-/// All figures with their opened files, so that either all figures are written or none.
+/// All figures, rendered and with their output files opened before the first is written, so that an error leaves no incomplete set.
 struct FigureFiles<'a> {
     folder: &'a OutputFolder,
     files: Vec<(AtomicFile, Vec<u8>)>,

@@ -18,7 +18,7 @@ pub fn set_command_line(arguments: &[OsString]) {
     }
 }
 
-/// The argument, quoted if a shell needs it.
+/// The argument as it must be typed in a shell, quoted if necessary.
 fn shell_argument(word: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "-_./:,=+@%".contains(character);
     let is_safe = !word.is_empty() && word.chars().all(is_plain);

@@ -10,7 +10,7 @@ use scorewise_train::reproduce::{Contender, Experiment};
 use crate::outcome::Failure;
 use crate::report_output::ReportArguments;
 
-/// ReproduceArguments of `scorewise reproduce`.
+/// Arguments of `scorewise reproduce`.
 #[derive(clap::Args)]
 pub struct ReproduceArguments {
     /// Experiment: adult (Table 1, Figures 1 and 2) or pollution (Table 2)

@@ -1,4 +1,4 @@
-//! Figures 1 and 2 of the paper.
+//! Figures 1 and 2 of Marchetti et al. (2022).
 
 use std::path::PathBuf;
 
@@ -11,18 +11,18 @@ use scorewise_train::reproduce::Trial;
 use super::arguments::ReproduceSettings;
 use crate::outcome::Failure;
 
-/// The priors in Figure 1 of the paper.
+/// The priors shown in Figure 1 of Marchetti et al. (2022).
 pub fn priors() -> Vec<String> {
     vec!["uniform".into(), "cosine:0.5,0.2".into()]
 }
 
-/// Data of Figure 2 for each score: the best thresholds of trainings with each prior.
+/// Data of Figure 2, one item for each score: the best thresholds of the training runs with each prior.
 pub fn thresholds(settings: &ReproduceSettings, trials: &[Trial]) -> Vec<ScoreThresholds> {
-    // The first pass is the one without the cure if both were run, as in the paper.
+    // With `--cure both`, the first value stands for training without the cure, as in Marchetti et al. (2022).
     best_thresholds(&settings.scores, &settings.contenders, settings.cures[0], trials)
 }
 
-/// File names of Figure 1 and of Figure 2 for each score, without extension. A number is added if two scores have the same file name.
+/// File names without extension: one for Figure 1, then one for Figure 2 of each score. A number is added if two scores have the same file name.
 fn figure_names(settings: &ReproduceSettings) -> Vec<String> {
     let mut names: Vec<String> = vec!["figure-1".into()];
     for score in &settings.scores {
@@ -43,7 +43,7 @@ fn figure_paths(settings: &ReproduceSettings, name: &str) -> [(PathBuf, OutputKi
         .map(|(extension, kind)| (settings.out.join(format!("{name}.{extension}")), kind))
 }
 
-/// Returns an error if a figure would replace a file of another kind.
+/// Returns an error if a figure would replace a file that is not a figure.
 pub fn check(settings: &ReproduceSettings, outputs: &Outputs) -> Result<(), Failure> {
     for (path, kind) in figure_names(settings).iter().flat_map(|name| figure_paths(settings, name)) {
         outputs.check(&path, kind)?;

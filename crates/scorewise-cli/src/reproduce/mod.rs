@@ -1,4 +1,5 @@
-//! `scorewise reproduce`: the experiments of the paper, compared with its numbers, and experiments beyond the paper.
+//! `scorewise reproduce`: repeats the experiments of Marchetti et al. (2022), compares the results with the published numbers, and runs
+//! experiments that go beyond that paper.
 
 mod arguments;
 mod figures;
@@ -24,13 +25,13 @@ use crate::report_output::OVERWRITE;
 use crate::report_output::provenance::provenance;
 use crate::train::thread_count;
 
-/// Runs the trainings that are not in the journal yet, and writes tables and figures.
+/// Does the training runs that are not in the journal yet, and writes tables and figures.
 pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let settings = arguments.settings()?;
     let threads = thread_count(arguments.threads)?;
     let start = Instant::now();
     let journal = Journal::open(&settings.csv, settings.experiment, arguments.seed)?;
-    // Output paths are checked before the trainings, which take long.
+    // Output paths are checked before training, because training takes long.
     std::fs::create_dir_all(&settings.out).map_err(|error| {
         let place = Location::file(&settings.out.display().to_string());
         Error::data(place, error.to_string(), "name another folder with `--out`")
@@ -73,7 +74,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     Ok(if arguments.json { pretty_json(&summary) } else { tables::text(&results) }.into())
 }
 
-/// Runs all trainings with a progress bar; `None` if the user stopped them.
+/// Runs all tasks with a progress bar; `None` if the user stopped the work.
 fn run_tasks(
     settings: &ReproduceSettings,
     tasks: &[Task],
@@ -91,7 +92,7 @@ fn run_tasks(
         ));
     }
     let data = ExperimentData::new(settings.experiment)?;
-    // The bar is on standard error, and hidden if that is not a terminal.
+    // The bar is drawn on standard error, and hidden if standard error is not a terminal.
     let bar = ProgressBar::new(tasks.len() as u64).with_position(finished as u64);
     let style = ProgressStyle::with_template("{bar:30} {pos} of {len} trainings, {elapsed} elapsed, {eta} left, {msg}");
     bar.set_style(style?.progress_chars("━╸ "));

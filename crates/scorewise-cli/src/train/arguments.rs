@@ -102,7 +102,7 @@ pub struct TrainArguments {
 }
 
 impl TrainArguments {
-    /// The report and figures to write. A report without `--report` never replaces a file that is not a scorewise report.
+    /// The report and figures to write. Without `--report`, the default report never replaces a file that is not a scorewise report.
     pub fn report_arguments(&self) -> ReportArguments {
         let default_path = || self.output.with_file_name("report.html");
         let report = match &self.report {
@@ -153,9 +153,9 @@ pub struct ReadArguments {
 /// The value of `--test`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TestRows {
-    /// A fraction of the rows of the table.
+    /// Fraction of the table's rows to use as test rows.
     Share(f64),
-    /// A separate table.
+    /// Separate table with the test rows.
     Table(Source),
 }
 

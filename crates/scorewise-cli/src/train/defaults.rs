@@ -12,13 +12,13 @@ use scorewise_train::plan::{Multiclass, Plan, Recipe, share};
 use super::arguments::{ReadArguments, TestRows, TrainArguments};
 use crate::outcome::{Failure, note};
 
-/// The tables of a training, and how they are read.
+/// The tables of a training run, and the options for reading them.
 pub struct TrainInputs {
     /// The table to train on.
     pub table: Source,
     /// A separate test table, if there is one.
     pub test: Option<Source>,
-    /// How both tables are read.
+    /// Options for reading the training table and the test table.
     pub reading: Reading,
 }
 
@@ -30,13 +30,13 @@ struct BuiltInDefaults {
     split: Split,
     drop: &'static [&'static str],
     test: Option<BuiltIn>,
-    /// A smaller validation fraction, if the test table is separate.
+    /// Fraction of validation rows, for a table with a separate test table; `None` for the default of every other table.
     validation: Option<f64>,
     /// The recipe that was best on validation rows.
     recipe: Recipe,
 }
 
-/// The targets, scores and inputs of the experiments of the paper; `None` for any other table.
+/// Defaults of the built-in tables, with targets, scores and inputs as in Marchetti et al. (2022); `None` for any other table.
 fn built_in_defaults(table: &Source) -> Option<BuiltInDefaults> {
     match table {
         Source::BuiltIn(BuiltIn::Adult) => Some(BuiltInDefaults {
@@ -78,8 +78,8 @@ impl TrainInputs {
         Ok(TrainInputs { table, test, reading: read_options(&arguments.reading)? })
     }
 
-    /// How to read the test table: with the column types of the training table. The target column is excepted, because classes are matched
-    /// by name and the test table may have others.
+    /// Options for reading the test table: the column types of the training table, except for the target column, because classes are matched by
+    /// name and the test table may contain other classes.
     pub fn test_reading(&self, table: &Table, plan: &Plan) -> Reading {
         let mut reading = self.reading.clone();
         let unused: HashSet<&String> = plan.choice.drop.iter().collect();
@@ -89,7 +89,7 @@ impl TrainInputs {
         reading
     }
 
-    /// The plan of the training.
+    /// Builds the training plan from the arguments and the defaults of a built-in table.
     pub fn plan(&self, arguments: &TrainArguments) -> Result<Plan, Failure> {
         let defaults = built_in_defaults(&self.table);
         let target = match (&arguments.target, &defaults) {
@@ -100,7 +100,7 @@ impl TrainInputs {
                 return Err(Error::setting("target", "is required: it says what to predict", hint).into());
             }
         };
-        // One-versus-rest training uses a binary score for each class, so the score of the model is its mean over the classes.
+        // One-versus-rest training uses a binary score for each class, so the score of the model is the mean of the binary score over the classes.
         let default_score = |score: &str| match arguments.options.multiclass {
             Some(Multiclass::OneVersusRest) => format!("macro({score})"),
             _ => score.to_string(),
@@ -116,7 +116,7 @@ impl TrainInputs {
                 score.parse()?
             }
         };
-        // The remaining defaults belong to the default target.
+        // The remaining defaults were chosen for the default target, so they do not apply to another target.
         let defaults = defaults.filter(|_| arguments.target.is_none());
         let mut plan = Plan::new(&target, score);
         plan.positive = arguments.positive.clone();

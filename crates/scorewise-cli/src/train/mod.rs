@@ -33,7 +33,7 @@ use crate::plot::TerminalPlot;
 use crate::report_output::OVERWRITE;
 use crate::report_output::provenance::provenance;
 
-/// The trained model, the folds of a cross-validation, and the training time.
+/// The trained model, the folds of a cross-validation, and the training time in seconds.
 struct TrainingResult {
     trained: Trained,
     folds: Option<Vec<FoldResult>>,
@@ -45,7 +45,7 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     contradictions::check_options(arguments)?;
     let mut inputs = TrainInputs::new(arguments)?;
     let plan = inputs.plan(arguments)?;
-    // Output paths are checked before the training, which may take long.
+    // Output files are opened before training, which may take long, so that a path that cannot be written is reported at once.
     let with_input = |outputs: Outputs, source: &Source| outputs.reads(source);
     let outputs = [Some(&inputs.table), inputs.test.as_ref()].into_iter().flatten().fold(Outputs::new(), with_input);
     let mut outputs = outputs.overwrites(OVERWRITE, arguments.overwrite);
@@ -56,12 +56,12 @@ pub fn run(arguments: &TrainArguments) -> Result<Outcome, Failure> {
     arguments.reading.numeric.iter().try_for_each(|name| table.required_column(name).map(|_| ()))?;
     contradictions::check_table(arguments, &plan, &table)?;
     warnings(&table, &inputs.reading).iter().for_each(note);
-    // The test table, and later the tables of `predict`, are read with the conventions detected here.
+    // The test table, and later the tables of `predict`, are read with the text conventions detected in the training table.
     inputs.reading.writing = Some(conventions);
     let test =
         inputs.test.as_ref().map(|source| read_table(source, &inputs.test_reading(&table, &plan))).transpose()?;
     let test = test.map(|(test, _)| test);
-    // From here on, a signal stops the training and the best model so far is saved.
+    // From here on, a signal stops the training, and the best model so far is saved.
     let _graceful_stop = interrupt::GracefulStop::new();
     let mut result = run_training(&table, test.as_ref(), &inputs, &plan, arguments)?;
     result.trained.notes.iter().for_each(note);

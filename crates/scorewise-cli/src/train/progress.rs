@@ -1,4 +1,4 @@
-//! Progress bar of a training.
+//! Progress bar of `scorewise train`.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,17 +12,17 @@ use scorewise_train::plan::Plan;
 use crate::interrupt;
 use crate::outcome::Failure;
 
-/// Shows the progress of trainings that run in parallel, and stops them on a signal.
+/// Shows the progress of training runs that are done in parallel, and stops them on a signal.
 pub struct ProgressWatch {
     bar: ProgressBar,
-    /// The number of epochs that each training has finished.
+    /// Number of finished epochs, one counter for each training run.
     epochs: Vec<AtomicUsize>,
 }
 
 impl ProgressWatch {
-    /// A bar for this number of trainings; `what` is their name in the singular.
+    /// A bar for `trainings` training runs; `what` says in the singular what a training run makes, such as `fold` or `member`.
     pub fn new(what: &str, trainings: usize, plan: &Plan) -> Result<Self, Failure> {
-        // The bar is on standard error, and hidden if that is not a terminal.
+        // The bar is drawn on standard error, and hidden if standard error is not a terminal.
         let max_epochs = trainings.saturating_mul(plan.learner.max_epochs());
         let bar = ProgressBar::new(max_epochs as u64);
         let prefix = if trainings > 1 { format!("{trainings} trainings ({what}s)") } else { "training".into() };
@@ -34,7 +34,7 @@ impl ProgressWatch {
         Ok(ProgressWatch { bar, epochs: (0..trainings).map(|_| AtomicUsize::new(0)).collect() })
     }
 
-    /// Removes the bar; returns whether the user has stopped the training.
+    /// Removes the bar; returns whether a signal has stopped the training.
     pub fn finish(self) -> bool {
         self.bar.finish_and_clear();
         interrupt::is_stop_requested()

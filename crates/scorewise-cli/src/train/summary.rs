@@ -12,11 +12,11 @@ use scorewise_train::train::Trained;
 
 use crate::formatting::{aligned_table, format_number, format_optional, key_value_lines};
 
-/// Shown when each network has its own validation rows, so that a row is counted as both training and validation row.
+/// Shown when each network has its own validation rows, so that the same row is a training row of one network and a validation row of another.
 const OWN_VALIDATION: &str = "these overlap, because each network has its own validation rows; validation scores of a row use only networks \
     that were not trained on it";
 
-/// The result of a training.
+/// The result of a training run as text for the terminal.
 pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSummary, plan: &Plan) -> String {
     let model = &trained.model;
     let test = evaluation.test.as_ref().map_or(String::new(), |test| format!(", test {}", rows(test)));
@@ -146,7 +146,7 @@ fn scores(evaluation: &ModelEvaluation) -> String {
     format!("{}{foot}", aligned_table(&heading, &rows))
 }
 
-/// Four decimals, because further digits of sample scores are noise.
+/// Formats a score with four decimals, because further digits of a score on a sample are noise.
 fn rounded(value: Option<f64>) -> String {
     value.map_or_else(|| format_optional(None), |value| format!("{value:.4}"))
 }

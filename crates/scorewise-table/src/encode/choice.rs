@@ -30,8 +30,8 @@ pub struct EncodingOptions {
     /// The column that tells which series a row belongs to. Lags do not reach from one series into another. This column is not an input unless
     /// it is also in `keep`.
     pub group: Option<String>,
-    /// The maximum number of levels of a category that get a column of their own in the matrix. The default of 64 keeps the first layer small when a column has
-    /// thousands of levels, and is enough for weekdays, states or occupations.
+    /// The maximum number of levels of a category that get a column of their own in the matrix. The default of 64 keeps the first
+    /// layer of the network small when a column has thousands of levels, and is enough for weekdays, states or occupations.
     pub levels: usize,
     /// Whether one-hot columns are standardised too, as in Marchetti et al. (2022).
     pub standardise_all: bool,

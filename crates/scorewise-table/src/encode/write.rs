@@ -13,7 +13,7 @@ use crate::split::NO_SET;
 use crate::table::{Table, Values};
 
 /// Standardised numbers are clipped to this many standard deviations from the mean, because larger numbers would dominate all other inputs.
-/// Training rows are never clipped: no value of n rows is farther than √n standard deviations from their mean.
+/// Training rows are never clipped, because no value of n rows is farther than √n standard deviations from their mean.
 pub const MAX_DEVIATIONS: f64 = 1e6;
 
 /// The number of rows in a block, small enough for the block to stay in the L2 cache while its columns are written.

@@ -226,7 +226,8 @@ impl SplitShares {
     }
 }
 
-/// The number of rows in a share of all rows, rounded up. The tolerance of 1e-9 prevents rounding errors from adding a row.
+/// The number of rows in a share of all rows, rounded up so that a set is never a row too small. The tolerance of 1e-9 prevents rounding
+/// errors from adding a row.
 fn rows_of(share: f64, rows: usize) -> usize {
     (share * rows as f64 - 1e-9 * rows as f64).ceil().max(0.0) as usize
 }

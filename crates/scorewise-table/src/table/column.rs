@@ -71,7 +71,7 @@ pub enum Lines {
 pub struct Table {
     /// The name of the file as the user wrote it; error messages mention it.
     pub file: String,
-    /// The columns of the table, in the order of the file.
+    /// The columns of the table.
     pub columns: Vec<Column>,
     /// Where the rows are in the file; error messages mention it.
     pub lines: Lines,

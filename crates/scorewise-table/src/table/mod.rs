@@ -27,8 +27,8 @@
 //! # Column types
 //!
 //! The type of a column ([`ColumnKind`]) is recognised from the cells in the first 4 MiB of the file. The first line of the table below that
-//! applies decides; "most" means more than 90 % of the cells that are not missing. A later cell that does not fit the type of its column is
-//! an error, which names the line and the column.
+//! applies decides; "most" means more than 90 % of the cells that are not missing. A cell that does not fit the type of its column is an
+//! error, which names the line and the column.
 //!
 //! | cells | column type |
 //! |---|---|

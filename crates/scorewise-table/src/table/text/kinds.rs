@@ -198,7 +198,7 @@ impl Tally {
     /// The type of the column, given whether numbers have a decimal comma.
     pub(super) fn kind(&self, comma: bool) -> ColumnKind {
         if self.present == 0 {
-            // The column has only words such as `None`, which may be classes, or no cells at all.
+            // All cells are either missing or words such as `None`, which may be classes.
             return if self.words > 0 { ColumnKind::Category } else { ColumnKind::Number };
         }
         let plain = if comma { self.comma_numbers } else { self.point_numbers };

@@ -187,7 +187,7 @@ fn words_for_missing_values_are_levels_in_a_column_of_text() {
         let always = ["#N/A", "NaT", "<NA>"].contains(&word);
         assert_eq!(strings(&found.table, "x")[1], (!always).then(|| word.to_owned()), "{word}");
     }
-    // If a column has only such words, they are read as classes, and a note says how to read them as missing.
+    // If a column has only words such as `None`, the words are read as classes, and a note says how to read them as missing.
     let found = read_default(column(["None", "null", "?", "None"]));
     assert_eq!(strings(&found.table, "x")[..3], [Some("None".into()), Some("null".into()), None]);
     assert!(found.notes.iter().any(|note| note.contains("`--missing None`")), "{:?}", found.notes);

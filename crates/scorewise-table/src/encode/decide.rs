@@ -150,7 +150,7 @@ impl LevelCounts {
             }
         };
         // A category may have many more codes than there are training rows, or many fewer. An array is the fastest way to count codes but
-        // would be too large for all of them, so small codes are counted in an array and the others in a hash map.
+        // would be too large for all codes, so small codes are counted in an array and the others in a hash map.
         let mut counts: HashMap<u32, usize> = HashMap::new();
         let mut dense = vec![0usize; if rows.len() > 1000 { rows.len().min(1 << 20) } else { 0 }];
         for row in rows {

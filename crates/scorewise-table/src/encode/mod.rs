@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use crate::groups::RowOrder;
 use crate::table::ColumnKind;
 
-/// Encodes the columns of a table as numbers. It is fitted on the training rows alone and stored in the model file.
+/// Encodes the columns of a table as numbers. An encoder is fitted on the training rows only and stored in the model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
     /// The inputs, in the order of the columns of the matrix. Each input is encoded as one or more columns of the matrix.

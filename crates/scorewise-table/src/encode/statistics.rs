@@ -3,7 +3,7 @@
 use super::{Cycle, Standardisation};
 use crate::table::Values;
 
-/// Standard deviations below this value are treated as 0, because dividing by them could overflow.
+/// Standard deviations below this value are treated as 0, because dividing by such a small number could overflow.
 pub(super) const MIN_DEVIATION: f64 = 1e-300;
 
 /// Statistics of a column of numbers over the training rows.

@@ -25,7 +25,7 @@ pub(super) fn assign(table: &Table, labels: &Labels, column: &str, shares: &Spli
 
 /// The number of rows of each class in each group.
 pub(super) struct GroupCounts {
-    /// For each group, a list of pairs: a class that occurs in the group, and the number of its rows in the group.
+    /// For each group, a list of pairs: a class that occurs in the group, and the number of rows of this class in the group.
     counts: Vec<Vec<(u32, u32)>>,
 }
 

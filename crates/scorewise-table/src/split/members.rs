@@ -1,7 +1,7 @@
 //! Training and validation rows for each network of an ensemble.
 //!
-//! When positive rows are rare, training cannot spare those in the validation set. If every network has a validation set of its own, each
-//! row is used to train some networks and to validate others. As in cross-validation, the rows are shuffled and divided into
+//! When positive rows are rare, it is a loss if training cannot use the positive rows of the validation set. If every network has a validation
+//! set of its own, each row is used to train some networks and to validate others. As in cross-validation, the rows are shuffled and divided into
 //! blocks, and each block is the validation set of one network. If there are more networks than blocks, the rows are shuffled again for the
 //! further networks.
 

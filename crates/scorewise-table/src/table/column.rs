@@ -69,11 +69,11 @@ pub enum Lines {
 /// A table: columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The name of the file as the user wrote it; error messages mention it.
+    /// The name of the file as the user wrote it, for error messages.
     pub file: String,
     /// The columns of the table.
     pub columns: Vec<Column>,
-    /// Where the rows are in the file; error messages mention it.
+    /// The line or row numbers of the rows in the file, for error messages.
     pub lines: Lines,
 }
 

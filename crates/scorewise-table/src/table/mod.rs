@@ -57,7 +57,7 @@
 //! | cells | are missing in columns of |
 //! |---|---|
 //! | empty, `?`, `NA`, `NaN` (any case), `NaT`, `<NA>`, `#N/A`, and the strings in [`Reading::missing`] | any type |
-//! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\\N` | numbers, times and booleans; in a column of strings they are levels |
+//! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\\N` | numbers, times, booleans; levels in columns of strings |
 //!
 //! A column that contains only words from the second line of this table is a category. The same rules apply to strings in Parquet and Arrow
 //! files; columns of strings in these files are categories unless [`Reading::kinds`] sets another type.

@@ -16,7 +16,7 @@ pub struct Labels {
     pub classes: Vec<u32>,
     /// The names of the classes. With two classes, the second is the positive one.
     pub names: Vec<String>,
-    /// For a target with a lead: for every row, the later row from which its label is taken. `None` when every label comes from its own row.
+    /// For a target with a lead: for every row, the later row that gives the label. `None` for a target without a lead.
     pub ahead: Option<Vec<u32>>,
 }
 

@@ -1,16 +1,16 @@
-//! A vector of f32 aligned to a cache line. Loading a register from across two cache lines takes twice as long, and a `Vec<f32>` is
-//! only aligned to 4 bytes.
+//! A vector of f32 aligned to a cache line. Loading a register takes twice as long when the numbers lie across two cache lines,
+//! which can happen with a `Vec<f32>` because it is only aligned to 4 bytes.
 
 use std::ops::{Deref, DerefMut};
 
 use rayon::prelude::*;
 
-/// One cache line.
+/// A cache line: 16 numbers in 64 bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
 struct Line([f32; 16]);
 
-/// A vector of f32 that begins on a cache line.
+/// A vector of f32 whose first element is at the beginning of a cache line.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AlignedBuffer {
     lines: Vec<Line>,
@@ -25,7 +25,8 @@ impl AlignedBuffer {
         buffer
     }
 
-    /// A buffer of zeros, written on all cores: the first write to a memory page costs more than all later ones.
+    /// A buffer of zeros, written by all cores in parallel. The first write to a memory page is the slow one, because the operating system
+    /// provides the page only then.
     pub(crate) fn zeros_in_parallel(length: usize) -> Self {
         let zero = |_| Line([0.0; 16]);
         let lines = (0..length.div_ceil(16)).into_par_iter().with_min_len(1 << 14).map(zero).collect();
@@ -42,14 +43,14 @@ impl AlignedBuffer {
 impl Deref for AlignedBuffer {
     type Target = [f32];
     fn deref(&self) -> &[f32] {
-        // SAFETY: the lines are contiguous arrays of f32, at least `length` numbers in total.
+        // SAFETY: `lines` is one contiguous allocation of arrays of f32 and has at least `length` numbers in total.
         unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.length) }
     }
 }
 
 impl DerefMut for AlignedBuffer {
     fn deref_mut(&mut self) -> &mut [f32] {
-        // SAFETY: as above, and `self` is borrowed exclusively.
+        // SAFETY: `lines` is one contiguous allocation of at least `length` numbers of type f32, and `self` is borrowed exclusively.
         unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.length) }
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::setting::{self, HintLine, Setting, SettingFormatter, visible};
 
-/// An error in a table, a file or a setting. Problems and hints mention settings through [`Setting`]; a front end calls
-/// [`Error::render`] to write those settings the way its users know them.
+/// An error in a table, a file or a setting. Messages mention settings through [`Setting`]; a front end (the command line, Python) calls
+/// [`Error::render`] to write the names of settings the way its users know them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,20 +13,20 @@ pub enum Error {
     Numbers(#[from] scorewise::Error),
     /// A file or a table that cannot be used.
     Data {
-        /// The file, row and column in question.
+        /// The file, row and column in which the error was found.
         place: Box<Location>,
         /// What was found and what was expected.
         problem: String,
-        /// How to fix it; empty when there is no advice.
+        /// How to fix the error; empty when there is no advice.
         hint: String,
     },
     /// A setting that cannot be used.
     Setting {
-        /// Its plain name, words joined by hyphens: `weight-decay`.
+        /// The plain name of the setting, with words joined by hyphens: `weight-decay`.
         setting: String,
-        /// What is wrong with it.
+        /// What is wrong with the setting.
         problem: String,
-        /// How to fix it; empty when there is no advice.
+        /// How to fix the setting; empty when there is no advice.
         hint: String,
     },
 }
@@ -37,24 +37,24 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// A location in a file, displayed as `flares.csv:812, column `bz``.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The file, as the user wrote its name.
+    /// The name of the file, as the user wrote it.
     pub file: String,
-    /// The line, counted from 1; `None` for formats without lines.
+    /// The line number, counted from 1; `None` for file formats without lines, such as Parquet.
     pub line: Option<u64>,
-    /// The row, counted from 1, in a format without lines.
+    /// The row number, counted from 1, in a file format without lines, such as Parquet; `None` otherwise.
     pub row: Option<u64>,
-    /// The column's name.
+    /// The name of the column; `None` when the location is a whole row or file.
     pub column: Option<String>,
 }
 
 impl Location {
-    /// The whole file.
+    /// The location of a whole file, without a line or a column.
     #[must_use]
     pub fn file(file: &str) -> Self {
         Location { file: file.into(), ..Location::default() }
     }
 
-    /// This location, with the column added.
+    /// Returns this location with the name of the column set.
     #[must_use]
     pub fn column(self, column: &str) -> Self {
         Location { column: Some(column.into()), ..self }
@@ -78,24 +78,24 @@ impl fmt::Display for Location {
 }
 
 impl Error {
-    /// An error in the data at the given location.
+    /// Creates an [`Error::Data`] at the given location.
     pub fn data(place: Location, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Data { place: Box::new(place), problem: problem.into(), hint: hint.into() }
     }
 
-    /// An error in a setting, which is given by its plain name: `weight-decay`.
+    /// Creates an [`Error::Setting`]. `setting` is the plain name of the setting, such as `weight-decay`.
     pub fn setting(setting: impl Into<String>, problem: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Setting { setting: setting.into(), problem: problem.into(), hint: hint.into() }
     }
 
-    /// The message with settings written by `words`, as the front end calls them.
+    /// Returns the message in which every setting is written by `words`, the formatter of the front end.
     #[must_use]
     pub fn render(&self, words: SettingFormatter<'_>) -> String {
         setting::render(&format!("{self:#}"), words)
     }
 }
 
-/// Writes settings by their plain names; `{:#}` keeps the markers around them, which [`render`](setting::render) needs.
+/// Writes settings by their plain names. `{:#}` keeps the markers around the names of settings, which [`render`](setting::render) needs.
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let message = match self {

@@ -1,4 +1,4 @@
-//! Groups of rows (series), and the order of the rows within them, by which lags and leads count.
+//! Groups of rows (series), and the order of the rows within a group, which decides which row is one step earlier or later.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Table, Values};
 
-/// Marks the absence of a row, for example of a row before the first.
+/// Stands for a row that does not exist, for example the row before the first.
 pub const NO_ROW: u32 = u32::MAX;
 
-/// Rows grouped by the values of a column. Rows without a value form one group.
+/// Rows grouped by the values of a column. All rows without a value form one group together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
     /// The group of each row, as an index into `names`.
@@ -64,33 +64,35 @@ fn group_by<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>, name: impl F
     Groups { codes, names }
 }
 
-/// The order of the rows of a table, by which lags and leads count. It is stored in the model, so that other tables are ordered the same way.
+/// How the rows of a table are ordered for lags and leads. It is stored in the model, so that other tables are ordered the same way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowOrder {
-    /// Rows with different values of this column belong to different series and are not neighbours.
+    /// The column that separates series: lags and leads only reach rows that have the same value in this column. `None` for one series.
     pub group: Option<String>,
     /// The column of times by which rows are ordered; `None` for the order of the file.
     #[serde(default)]
     pub time: Option<String>,
-    /// Seconds between successive rows of a regular series. A lag of 2 then means the row exactly two steps earlier, and is a missing value
-    /// if the table has no such row. `None` for an irregular series, in which lags count rows.
+    /// The time step of a regular series, in seconds. A lag of 2 then refers to the row exactly two time steps earlier, and its value is
+    /// missing if the table has no such row. `None` for an irregular series, in which a lag of 2 refers to the second row before.
     #[serde(default)]
     pub step: Option<i64>,
 }
 
-/// A series is regular when at least this share of successive rows is one step apart.
+/// A series is regular if at least this share of the pairs of successive rows is one time step apart.
 const REGULAR_SHARE: f64 = 0.9;
-/// In a file that is not sorted by time, at most this share of the rows may have the same time as the row before.
+/// In a file that is not sorted by time, at most this share of the rows may have the same time as the row before. A larger share is an
+/// error, because the file most likely holds several series.
 const MAX_TIES: f64 = 0.1;
 
 impl RowOrder {
-    /// The order of the file, within the groups of the given column, if any.
+    /// Keeps the order of the file, separately for each group of rows if a column of groups is given.
     #[must_use]
     pub fn of_file(group: Option<&str>) -> Self {
         RowOrder { group: group.map(str::to_owned), ..RowOrder::default() }
     }
 
-    /// Orders rows by the named column, or by the first column of dates; in the order of the file when there is none.
+    /// Orders rows by the column `named`, or by the first column of dates if that is `None`. Rows keep the order of the file if the table has no
+    /// column of dates.
     pub fn of(table: &Table, group: Option<&str>, named: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let mut order = RowOrder::of_file(group);
         let mut notes = Vec::new();
@@ -148,13 +150,13 @@ impl RowOrder {
     }
 }
 
-/// The first column of dates. A column of times of day without dates cannot order rows.
+/// The first column of dates. A column of times of day without dates is skipped, because it cannot order rows.
 pub(crate) fn time_column(table: &Table) -> Option<&Column> {
     let has_dates = |column: &&Column| matches!(column.values, Values::Time(_)) && !column.values.are_times_of_day();
     table.columns.iter().find(has_dates)
 }
 
-/// The most frequent distance between successive rows; `None` unless at least [`REGULAR_SHARE`] of them are that far apart.
+/// The most frequent time difference between successive rows; `None` if less than [`REGULAR_SHARE`] of all differences are equal to it.
 fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     let mut counts: HashMap<i64, usize> = HashMap::new();
     let mut total = 0usize;
@@ -166,7 +168,7 @@ fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     (step > 0 && count as f64 >= REGULAR_SHARE * total as f64).then_some(step)
 }
 
-/// The order of the times of a column in the file.
+/// Whether the times of a column rise or fall from the first row of the file to the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimeDirection {
     /// The oldest row comes first.
@@ -190,12 +192,12 @@ impl TimeDirection {
     }
 }
 
-/// A sort key for the value of a row in a column of times or numbers.
+/// An integer that sorts like the value of a row in a column of times or numbers.
 pub(crate) fn time_key(values: &Values, row: usize) -> i64 {
     match values {
         Values::Time(times) => times[row],
         Values::Number(numbers) if !numbers[row].is_nan() => {
-            // The bits of floating-point numbers sort like the numbers themselves once those of negative numbers are inverted.
+            // The bits of a floating-point number, read as an integer, sort like the number itself if they are inverted for negative numbers.
             let bits = (numbers[row] + 0.0).to_bits() as i64;
             if bits < 0 { bits ^ i64::MAX } else { bits }
         }
@@ -203,22 +205,22 @@ pub(crate) fn time_key(values: &Values, row: usize) -> i64 {
     }
 }
 
-/// Finds the rows before and after each row, by time or in the order of the file, within a group.
+/// Finds the row that is a number of steps before or after a row of the same group, by time or in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbours {
-    /// All rows that have a time, group by group, in order within each group.
+    /// All rows that have a time, group by group, and ordered by time within each group.
     sorted: Vec<u32>,
-    /// The position of each row in `sorted`; [`NO_ROW`] for a row without a time, which has no neighbours.
+    /// The position of each row in `sorted`; [`NO_ROW`] for a row without a time, which has no row before or after it.
     position: Vec<u32>,
-    /// For each position in `sorted`, the first position of its group.
+    /// For each position in `sorted`, the position in `sorted` where the same group begins.
     first: Vec<u32>,
-    /// The times in the order of `sorted`.
+    /// The times of the rows, in the order of `sorted`; `None` if rows keep the order of the file.
     times: Option<Vec<i64>>,
     step: Option<i64>,
 }
 
 impl Neighbours {
-    /// The neighbours of the rows of a table.
+    /// Sorts the rows of a table by group and time.
     pub fn new(table: &Table, order: &RowOrder) -> Result<Self> {
         let groups =
             order.group.as_deref().map(|name| names::column(table, "group", name).map(Groups::new)).transpose()?;
@@ -235,7 +237,8 @@ impl Neighbours {
         let key = |row: u32| values.map_or(0, |values| time_key(values, row as usize));
         let has_time = |row: &u32| values.is_none_or(|values| !values.is_missing(*row as usize));
         let mut sorted: Vec<u32> = (0..rows as u32).filter(has_time).collect();
-        // Rows of the same time keep the order of the file, or the reverse order if the newest row comes first.
+        // The sort below is stable, so rows of the same time keep the order of the file. In a file with the newest row first, that order is
+        // reversed.
         if values.is_some_and(|values| TimeDirection::of(values) == TimeDirection::Falling) {
             sorted.reverse();
         }
@@ -257,7 +260,7 @@ impl Neighbours {
         self.position.len()
     }
 
-    /// The row that comes `steps` rows before a row, or [`NO_ROW`].
+    /// The row that comes `steps` steps before `row` in the same group, or [`NO_ROW`] if there is none.
     #[must_use]
     pub fn back(&self, row: u32, steps: usize) -> u32 {
         let position = self.position[row as usize];
@@ -268,7 +271,8 @@ impl Neighbours {
         let farthest = position.saturating_sub(steps).max(first);
         match (&self.times, self.step) {
             (Some(times), Some(step)) => {
-                // In a regular series the time of the row is known, and the row is among the `steps` rows before.
+                // In a regular series the wanted row is `steps` time steps earlier. With one row for each time step it cannot be more than
+                // `steps` rows back, so only these rows are searched.
                 let Some(distance) = i64::try_from(steps).ok().and_then(|steps| step.checked_mul(steps)) else {
                     return NO_ROW;
                 };
@@ -283,7 +287,7 @@ impl Neighbours {
         }
     }
 
-    /// For each row, the row that comes `steps` rows after it, or [`NO_ROW`].
+    /// For each row, the row that comes `steps` steps later in the same group, or [`NO_ROW`] if there is none.
     #[must_use]
     pub fn ahead(&self, steps: usize) -> Vec<u32> {
         let mut ahead = vec![NO_ROW; self.rows()];
@@ -305,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_skip_the_rows_of_other_groups() {
+    fn the_row_before_and_the_row_after_are_in_the_same_group() {
         let codes = vec![0, 1, 0, 0, 1, Category::MISSING];
         let table = table(Values::Category(Category { codes, levels: vec!["a".into(), "b".into()] }));
         let neighbours = Neighbours::new(&table, &RowOrder::of_file(Some("station"))).unwrap();
@@ -317,14 +321,14 @@ mod tests {
     }
 
     #[test]
-    fn without_groups_neighbours_follow_the_file() {
+    fn without_groups_and_times_rows_keep_the_order_of_the_file() {
         let neighbours = Neighbours::new(&table(Values::Number(vec![5.0; 4])), &RowOrder::default()).unwrap();
         assert_eq!((neighbours.back(0, 1), neighbours.back(3, 1)), (NO_ROW, 2));
         assert_eq!(neighbours.ahead(3), [3, NO_ROW, NO_ROW, NO_ROW]);
     }
 
     #[test]
-    fn both_zeros_form_one_group_and_so_do_all_missing_values() {
+    fn zero_and_negative_zero_form_one_group_and_so_do_all_missing_values() {
         let groups = Groups::new(&table(Values::Number(vec![0.0, -0.0, f64::NAN, 2.5, -f64::NAN])).columns[0]);
         assert_eq!(groups.codes, [0, 0, 1, 2, 1]);
         assert_eq!(groups.names, [Some("0".into()), None, Some("2.5".into())]);
@@ -371,7 +375,7 @@ mod tests {
         assert_eq!(order.step, Some(DAY));
         assert!(notes[0].to_string().contains("1 gap"), "{notes:?}");
         let (one, two) = (rows_before(&table, &order, 1), rows_before(&table, &order, 2));
-        // Row 13 is day 15: the day before it is missing, the one before that is row 12.
+        // Row 13 is day 15. Day 14 is missing, so there is no row one day earlier; two days earlier is day 13, in row 12.
         assert_eq!((one[13], two[13]), (NO_ROW, 12));
         assert_eq!((one[14], two[14]), (13, NO_ROW));
     }

@@ -23,11 +23,11 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`table`] | read files of several formats into typed columns, chunk by chunk; write tables to files |
-//! | [`groups`] | the series that rows belong to and their order in time, for lags and leads |
+//! | [`groups`] | the series that a row belongs to, and the order of the rows in time, for lags and leads |
 //! | [`target`] | the column or condition to predict, and the label of each row |
 //! | [`split`] | training, validation and test rows; cross-validation folds |
-//! | [`encode`] | columns to a matrix of f32, fitted on the training rows |
-//! | [`Matrix`] | rows of features, aligned for the trainer |
+//! | [`encode`] | encode columns as a matrix of f32, with means and levels fitted on the training rows |
+//! | [`Matrix`] | rows of features, aligned in memory for fast training |
 //! | [`output`], [`spreadsheet`] | output files that are complete or absent; cells that a spreadsheet program does not run as formulas |
 //! | [`error`], [`setting`], [`Note`] | messages that name the file, line, column and setting, and what to do |
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use crate::buffer::AlignedBuffer;
 
-/// Rows are padded with zeros to a multiple of this many numbers: one cache line, and one register of AVX-512.
+/// The length of a padded row is a multiple of this number: 16 numbers of type f32 fill one cache line, and one AVX-512 register.
 pub const PAD: usize = 16;
 
-/// Rows of features, each padded with zeros to a multiple of [`PAD`]. Clones share the numbers.
+/// A matrix of features. Every row is padded with zeros to a multiple of [`PAD`] numbers. Clones share one allocation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix {
     rows: usize,
@@ -24,7 +24,7 @@ impl Matrix {
             return None;
         }
         let (rows, stride) = (values.len() / columns, columns.next_multiple_of(PAD));
-        // One extra row of zeros, with which the trainer fills the last panel of a batch.
+        // One extra row of zeros at the end: the trainer fills up the last panel of a batch with it.
         let mut padded = AlignedBuffer::zeros((rows + 1) * stride);
         for (row, values) in padded.chunks_exact_mut(stride).zip(values.chunks_exact(columns)) {
             row[..columns].copy_from_slice(values);
@@ -43,14 +43,14 @@ impl Matrix {
     /// The features of a row.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// If `row` is not less than the number of rows.
     #[must_use]
     pub fn row(&self, row: usize) -> &[f32] {
         assert!(row < self.rows, "row {row} of {}", self.rows);
         &self.values[row * self.stride..][..self.columns]
     }
 
-    /// All rows with their padding, followed by one row of zeros, and the length of a padded row.
+    /// Returns all rows with their padding, followed by one row of zeros; and the length of a padded row.
     #[must_use]
     pub fn padded(&self) -> (&[f32], usize) {
         (&self.values, self.stride)
@@ -62,7 +62,7 @@ impl Matrix {
         Arc::ptr_eq(&self.values, &other.values)
     }
 
-    /// All rows with their padding, and the length of a padded row.
+    /// Returns all rows with their padding, without the extra row of zeros at the end; and the length of a padded row.
     pub(crate) fn padded_mut(&mut self) -> (&mut [f32], usize) {
         let end = self.rows * self.stride;
         (&mut Arc::make_mut(&mut self.values)[..end], self.stride)

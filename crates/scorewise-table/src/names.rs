@@ -1,4 +1,4 @@
-//! Column lookup, and the wording of messages about names that do not exist.
+//! Looks up columns by name, and words the messages about names that do not exist.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use crate::error::{Error, Location, Result};
 use crate::setting::visible;
 use crate::table::{Column, Table, nearest};
 
-/// The most names that a message lists.
+/// The maximum number of names that a message lists.
 pub const LISTED: usize = 12;
 
-/// The column that a setting names, or an error that suggests the most similar name.
+/// Returns the column called `name`. If the table has no such column, the error is about `setting` and suggests the most similar name.
 pub fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<&'a Column> {
     table.column(name).ok_or_else(|| {
         let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
@@ -18,19 +18,19 @@ pub fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<&'a Col
     })
 }
 
-/// All columns of a table by name. For many lookups, because [`Table::column`] searches linearly.
+/// A map from names to the columns of a table. Use it for many lookups, because [`Table::column`] searches linearly.
 pub fn by_name(table: &Table) -> HashMap<&str, &Column> {
     table.columns.iter().map(|column| (column.name.as_str(), column)).collect()
 }
 
-/// The error for columns that a file does not have.
+/// The error for a file that lacks the columns `missing`.
 pub(crate) fn missing_columns_error(file: &str, missing: &[&str], available: &[&str]) -> Error {
     let (problem, hint) = missing_columns(missing, available);
     Error::data(Location::file(file), problem, hint)
 }
 
-/// Problem and hint for columns that a table does not have: "has no column `x`" and "did you mean `y`?". Every message about a missing
-/// column is worded here.
+/// The problem and the hint of an error about columns that a table does not have: "has no column `x`" and "did you mean `y`?". Every
+/// message about a missing column is worded here.
 pub fn missing_columns(missing: &[&str], available: &[&str]) -> (String, String) {
     if let [name] = missing {
         let hint = match nearest(name, available.iter().copied()) {
@@ -50,7 +50,7 @@ pub fn missing_columns(missing: &[&str], available: &[&str]) -> (String, String)
     (format!("has no columns {}", quoted_list(missing)), hint)
 }
 
-/// A hint for a mistyped name: the most similar of the valid names, or a list of them when none is similar.
+/// A hint for a mistyped name: the most similar valid name, or a list of the valid names when none is similar.
 pub fn suggestion(name: &str, names: &[&str]) -> String {
     match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean {}?", quoted(near)),
@@ -67,7 +67,7 @@ pub fn quoted_list(names: &[&str]) -> String {
     list
 }
 
-/// A name for a message: in backquotes, with control characters escaped, truncated to 60 characters.
+/// A name as it is quoted in messages: in backquotes, with control characters escaped, truncated to 60 characters.
 pub fn quoted(name: &str) -> String {
     let short: String = name.chars().take(60).collect();
     let ellipsis = if short.len() < name.len() { "…" } else { "" };
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_columns_are_worded_for_one_and_for_several() {
+    fn messages_about_missing_columns_have_a_singular_and_a_plural() {
         let names = ["age", "pm2.5"];
         let worded = |missing: &[&str]| missing_columns(missing, &names);
         assert_eq!(worded(&["pm25"]), ("has no column `pm25`".into(), "did you mean `pm2.5`?".into()));

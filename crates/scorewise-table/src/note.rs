@@ -7,31 +7,31 @@ use crate::setting::{self, SettingFormatter};
 /// A message to the user that is not an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// The column that it is about; `None` for a note about the whole table.
+    /// The column that the note is about; `None` for a note about the whole table.
     pub column: Option<String>,
-    /// What was done, why, and how to change it. Settings are mentioned through [`Setting`](setting::Setting).
+    /// What was decided, why, and how to override the decision. Settings are mentioned through [`Setting`](setting::Setting).
     pub text: String,
 }
 
 impl Note {
-    /// A note about the whole table.
+    /// Creates a note about the whole table.
     pub fn new(text: impl Into<String>) -> Self {
         Note { column: None, text: text.into() }
     }
 
-    /// A note about one column.
+    /// Creates a note about one column.
     pub fn about_column(column: &str, text: impl Into<String>) -> Self {
         Note { column: Some(column.into()), text: text.into() }
     }
 
-    /// The note with settings written by `words`, as the front end calls them.
+    /// Returns the text of the note in which every setting is written by `words`, the formatter of the front end.
     #[must_use]
     pub fn render(&self, words: SettingFormatter<'_>) -> String {
         setting::render(&format!("{self:#}"), words)
     }
 }
 
-/// Writes settings by their plain names; `{:#}` keeps the markers around them, which [`render`](setting::render) needs.
+/// Writes settings by their plain names. `{:#}` keeps the markers around the names of settings, which [`render`](setting::render) needs.
 impl fmt::Display for Note {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(column) = &self.column {

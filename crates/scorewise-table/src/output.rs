@@ -1,8 +1,8 @@
 //! Output files. Every file that scorewise writes is opened by [`Outputs::create`].
 //!
-//! [`Outputs::create`] refuses to overwrite an input of the same command, another output of it, and any existing file that is not an older
-//! output of the same kind, so that a mistyped name cannot destroy a table. The data is written to a temporary file in the same folder,
-//! which is renamed at the end, so an output file is either complete or absent.
+//! [`Outputs::create`] refuses to overwrite an input of the same command, another output of the same command, and any existing file that is
+//! not an older output of the same [`OutputKind`], so that a mistyped name cannot destroy a table. The data is written to a temporary file
+//! in the same folder, which is renamed at the end, so an output file is either complete or absent.
 //!
 //! ```
 //! use std::io::Write;
@@ -33,7 +33,7 @@ use crate::error::{Error, Location, Result};
 use crate::setting::Setting;
 use crate::table::{Reader, Reading, Source};
 
-/// The kinds of output files. An existing file is only replaced by an output of its own kind.
+/// What an output file contains. An existing file is only replaced by an output with the same `OutputKind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputKind {
@@ -57,11 +57,11 @@ pub enum OutputKind {
     Trainings,
 }
 
-/// The number of leading bytes from which the kind of an existing file is recognised.
+/// The number of bytes at the beginning of an existing file from which its [`OutputKind`] is recognised.
 const HEAD_BYTES: u64 = 16 << 10;
 
 impl OutputKind {
-    /// The kind as messages name it.
+    /// The description of this kind of file in messages, with an article: "a scorewise model".
     fn name(self) -> &'static str {
         match self {
             OutputKind::Model => "a scorewise model",
@@ -75,7 +75,7 @@ impl OutputKind {
         }
     }
 
-    /// The kind that the file extension stands for; `None` for an extension that scorewise does not use.
+    /// The kind of output that usually has the file extension of `path`; `None` for an extension that scorewise does not use.
     fn of_extension(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_lowercase();
         let (_, extension) = name.trim_end_matches(".gz").rsplit_once('.')?;
@@ -91,7 +91,7 @@ impl OutputKind {
         })
     }
 
-    /// The extensions that a file of this kind may have, for hints.
+    /// The file extensions for this kind of output, as hints list them.
     fn extensions(self) -> &'static str {
         match self {
             OutputKind::Model => ".scorewise",
@@ -106,7 +106,7 @@ impl OutputKind {
         }
     }
 
-    /// Whether the extension belongs to another kind of file. A page with any extension but `.html` counts as misnamed, since browsers
+    /// Whether the file extension belongs to another kind of output. A page must end in `.html` or `.htm` or have no extension, since browsers
     /// recognise pages by their extension.
     fn is_misnamed(self, path: &Path) -> bool {
         match OutputKind::of_extension(path) {
@@ -116,7 +116,7 @@ impl OutputKind {
         }
     }
 
-    /// Whether an output of this kind may be written to this path: the path is free, or it is an empty file, a pipe, a device or an older
+    /// Whether an output of this kind may be written to this path: nothing exists there, or an empty file, a pipe, a device or an older
     /// output of this kind.
     #[must_use]
     pub fn may_replace(self, path: &Path) -> bool {
@@ -138,12 +138,13 @@ impl OutputKind {
         };
         match self {
             OutputKind::Model => {
-                // A safetensors file begins with eight bytes of length and then the metadata; the key `scorewise` is among its first.
+                // A safetensors file begins with eight bytes for the length of the header. The header begins with the metadata, where the
+                // key `scorewise` comes early.
                 head.get(8..).is_some_and(|header| header.starts_with(b"{\"__metadata__\":{"))
                     && contains("\"scorewise\":\"{", 256)
             }
             OutputKind::Predictions => is_predictions(path),
-            // Fields 1 and 2 of the protocol buffer: the version of the format, and the producer's name of nine letters.
+            // The file is a protocol buffer. Field 1 is the version of the format; field 2 is the name of the producer, nine letters long.
             OutputKind::Onnx => head.first() == Some(&8) && contains("\x12\x09scorewise", 32),
             OutputKind::Page => contains("<meta name=\"generator\" content=\"scorewise", head.len()),
             OutputKind::Results => head.starts_with(b"{\"scorewise\":\""),
@@ -169,18 +170,18 @@ pub struct Outputs {
     inputs: Vec<Identity>,
     outputs: Vec<Identity>,
     overwrites: bool,
-    /// The name of the setting that allows files of another kind to be replaced, for hints.
+    /// The plain name of the setting that allows files of another kind to be replaced; hints mention it.
     option: Option<&'static str>,
 }
 
 impl Outputs {
-    /// The outputs of a command without input files.
+    /// Creates a list without any input or output files.
     #[must_use]
     pub fn new() -> Self {
         Outputs::default()
     }
 
-    /// Adds a table that the command reads.
+    /// Adds a table that the command reads, which no output may then overwrite.
     #[must_use]
     pub fn reads(mut self, source: &Source) -> Self {
         match source {
@@ -193,20 +194,21 @@ impl Outputs {
         }
     }
 
-    /// Adds a file that the command reads.
+    /// Adds a file that the command reads, which no output may then overwrite.
     #[must_use]
     pub fn reads_file(mut self, path: &Path) -> Self {
         self.inputs.extend(Identity::of_file(path));
         self
     }
 
-    /// Whether files of another kind may be replaced, and the plain name of the setting that allows it. Inputs are never replaced.
+    /// Sets whether existing files of another kind may be replaced. `option` is the plain name of the setting that allows it. Inputs are never
+    /// replaced.
     #[must_use]
     pub fn overwrites(self, option: &'static str, overwrites: bool) -> Self {
         Outputs { overwrites, option: Some(option), ..self }
     }
 
-    /// Opens an output. Every problem with its path is reported here, before any work is done for it.
+    /// Opens an output file. Every problem with the path is reported here, so that it is found before the data is computed.
     pub fn create(&mut self, path: &Path, kind: OutputKind) -> Result<AtomicFile> {
         self.check(path, kind)?;
         let file = AtomicFile::create(path)?;
@@ -214,7 +216,7 @@ impl Outputs {
         Ok(file)
     }
 
-    /// Writes a whole file. If that fails, an existing file is left unchanged.
+    /// Writes `bytes` as a whole file. If writing fails, an existing file is left unchanged.
     pub fn write(&mut self, path: &Path, kind: OutputKind, bytes: &[u8]) -> Result<()> {
         let mut file = self.create(path, kind)?;
         file.writer
@@ -257,13 +259,13 @@ impl Outputs {
     }
 }
 
-/// Identifies a file, so that two paths to the same file compare as equal even through links.
+/// The identity of a file. Two paths to the same file have the same identity, even if one is a link.
 #[derive(Debug, PartialEq)]
 enum Identity {
-    /// An existing file: its device and inode numbers.
+    /// The device number and the inode number of an existing file.
     #[cfg(unix)]
     File(u64, u64),
-    /// A file that does not exist yet, or any file on systems without inodes: the folder with links resolved, and the file name.
+    /// The absolute path, with links resolved, of a file that does not exist yet, or of any file on systems without inodes.
     Path(PathBuf),
     /// A pipe or a device; writing to it cannot destroy data.
     Stream,
@@ -286,7 +288,7 @@ impl Identity {
         })
     }
 
-    /// The file that the shell redirected to standard input: `< table.csv`.
+    /// The identity of the file that the shell redirected to standard input, as in `< table.csv`.
     fn of_standard_input() -> Option<Self> {
         #[cfg(unix)]
         {
@@ -314,13 +316,13 @@ impl Identity {
     }
 }
 
-/// A file being written, opened by [`Outputs::create`]. An existing file is replaced by [`finish`](SafeFile::finish); if the new file is
-/// dropped before that, the existing one is left unchanged.
+/// A file being written, opened by [`Outputs::create`]. [`finish`](AtomicFile::finish) replaces an existing file at the same
+/// path; if the `AtomicFile` is dropped without `finish`, the existing file is left unchanged.
 #[derive(Debug)]
 pub struct AtomicFile {
     path: PathBuf,
     writer: Option<BufWriter<File>>,
-    /// The path of the temporary file and the final path; `None` for a pipe or a device, which is written to directly.
+    /// The path of the temporary file, and the final path to which it is renamed. `None` for a pipe or a device, which is written to directly.
     rename: Option<(PathBuf, PathBuf)>,
 }
 
@@ -358,7 +360,7 @@ impl AtomicFile {
         Ok(created)
     }
 
-    /// Completes the file and moves it to its path.
+    /// Writes the remaining data and renames the temporary file to its final path.
     pub fn finish(mut self) -> Result<()> {
         self.close().map_err(|error| write_error(&self.path, &error))
     }
@@ -379,7 +381,7 @@ impl AtomicFile {
     }
 }
 
-/// Write errors contain the file name, so that they are clear when another library reports them.
+/// Errors contain the file name, because the library that calls `write` reports the error without saying which file it was.
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer
@@ -407,7 +409,7 @@ impl Drop for AtomicFile {
     }
 }
 
-/// A folder for outputs. A folder that was created for them is removed again if it stays empty.
+/// A folder for output files. On drop, the folder is removed if [`OutputFolder::create`] created it and it is still empty.
 #[derive(Debug)]
 pub struct OutputFolder {
     path: PathBuf,
@@ -444,25 +446,25 @@ impl Drop for OutputFolder {
     }
 }
 
-/// Temporary files and newly created folders, to be removed if the program has to exit early.
+/// Paths of the temporary files and newly created folders that are removed if the program has to exit early.
 static PARTIAL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn partial() -> MutexGuard<'static, Vec<PathBuf>> {
     PARTIAL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all unfinished files and empty new folders, then exits with this code. No other thread can create or finish a file in between,
-/// because the list of partial files stays locked.
+/// Removes all unfinished files and empty new folders, then exits with this code. No other thread can create or finish a file meanwhile,
+/// because the list of unfinished files stays locked.
 pub fn remove_partial_files_and_exit(code: i32) -> ! {
     let partial = partial();
-    // Files are removed before their folders, which were created first.
+    // In reverse order of creation, so that files are removed before the folders that contain them.
     for path in partial.iter().rev() {
         let _ = fs::remove_file(path).or_else(|_| fs::remove_dir(path));
     }
     std::process::exit(code)
 }
 
-/// Creates a temporary file in the same folder, so that moving it to its path is one atomic rename.
+/// Creates a temporary file in the folder of `path`, so that it can be moved to `path` by one atomic rename.
 fn temporary_file(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut partial = partial();
@@ -484,12 +486,12 @@ fn place(path: &Path) -> Location {
     Location::file(&path.display().to_string())
 }
 
-/// The same kind of error with the message of [`write_error`].
+/// An I/O error with the same `ErrorKind` as `error` and the message of [`write_error`].
 fn named_error(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), write_error(path, error).to_string())
 }
 
-/// The error for a file that cannot be written, with its cause in plain words.
+/// The error for a file that cannot be written. The message gives the cause and, if possible, a hint.
 fn write_error(path: &Path, error: &io::Error) -> Error {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = folder.display();

@@ -1,4 +1,4 @@
-//! Mentions of settings in messages, which each front end writes the way its users know them.
+//! Names of settings in messages, which each front end (the command line, Python) writes the way its users know them.
 //!
 //! This crate knows a setting by its plain name, `weight-decay`. The command line calls it `--weight-decay`, Python `weight_decay`.
 //! Messages are plain strings, so each mention of a setting is enclosed in private-use Unicode characters that no other string
@@ -19,12 +19,13 @@
 //! assert_eq!(error.render(&option), "--weight-decay: must be 0 or above\nhint: leave it out, or write `--split random`");
 //! ```
 //!
-//! A front end may not have every setting. A hint that mentions a setting it lacks is not shown; [`alternative_hints`] lists alternative hints.
+//! A front end may not have every setting. A hint is not shown if it mentions a setting that the front end lacks;
+//! [`alternative_hints`] gives several hints, of which the first suitable one is shown.
 
 use std::borrow::Cow;
 use std::fmt;
 
-// Markers: a mention is OPEN name [VALUE value] CLOSE; the hints of a message are HINT hint [OR hint]… END.
+// Markers: a setting is written as OPEN name [VALUE value] CLOSE; the hints of a message are written as HINT hint [OR hint]… END.
 const OPEN: char = '\u{e0f0}';
 const VALUE: char = '\u{e0f1}';
 const CLOSE: char = '\u{e0f2}';
@@ -32,22 +33,23 @@ const HINT: char = '\u{e0f3}';
 const OR: char = '\u{e0f4}';
 const END: char = '\u{e0f5}';
 
-/// A mention of a setting by its plain name, words joined by hyphens: `weight-decay`.
+/// A setting in a message, by its plain name with words joined by hyphens: `weight-decay`.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a>(pub &'a str);
 
-/// A mention of a setting together with a value for it.
+/// A setting in a message, together with a value for it: `split random`.
 #[derive(Clone, Debug)]
 pub struct SettingWithValue<'a> {
     name: &'a str,
     value: String,
 }
 
-/// How a front end writes a setting, given its name and the value mentioned, if any. Returns `None` when it has no such setting.
+/// A function of a front end that writes a setting, given its plain name and an optional value. Returns `None` when the front end has no
+/// such setting.
 pub type SettingFormatter<'a> = &'a dyn Fn(&str, Option<&str>) -> Option<String>;
 
 impl<'a> Setting<'a> {
-    /// The mention with a value. The value may come from the user: hidden characters in it are escaped.
+    /// Adds a value to the setting. Control characters in the value are escaped, because it may come from the user.
     #[must_use]
     pub fn to(self, value: &str) -> SettingWithValue<'a> {
         SettingWithValue { name: self.0, value: visible(value).into_owned() }
@@ -66,13 +68,13 @@ impl fmt::Display for SettingWithValue<'_> {
     }
 }
 
-/// Combines alternative hints for an [`Error`](crate::Error): the first one whose settings the front end has is shown.
+/// Combines alternative hints for an [`Error`](crate::Error). The front end shows the first hint that mentions only settings it has.
 #[must_use]
 pub fn alternative_hints(hints: &[String]) -> String {
     hints.join(&OR.to_string())
 }
 
-/// A hint on a line of its own at the end of a message; displays nothing when it is empty.
+/// A hint on a line of its own at the end of a message; displays nothing when the hint is empty.
 pub(crate) struct HintLine<'a>(pub &'a str);
 
 impl fmt::Display for HintLine<'_> {
@@ -81,7 +83,7 @@ impl fmt::Display for HintLine<'_> {
     }
 }
 
-/// The message with every mention of a setting written by `words`, without the hints that mention a setting `words` does not know.
+/// Returns the message with every setting written by `words`, and without the hints that mention a setting for which `words` returns `None`.
 #[must_use]
 pub fn render(message: &str, words: SettingFormatter<'_>) -> String {
     let (mut rendered, mut rest) = (String::with_capacity(message.len()), message);
@@ -99,7 +101,7 @@ pub fn render(message: &str, words: SettingFormatter<'_>) -> String {
     rendered + &render_mentions(rest, words).0
 }
 
-/// The text with its mentions written by `words`, and whether `words` knows all of these settings.
+/// Returns the text with its settings written by `words`, and whether `words` returned `Some` for every setting in the text.
 fn render_mentions(text: &str, words: SettingFormatter<'_>) -> (String, bool) {
     let (mut rendered, mut rest, mut all_known) = (String::with_capacity(text.len()), text, true);
     while let Some((before, after)) = rest.split_once(OPEN) {
@@ -114,7 +116,7 @@ fn render_mentions(text: &str, words: SettingFormatter<'_>) -> (String, bool) {
     (rendered + rest, all_known)
 }
 
-/// The message for callers of this crate, with settings by their plain names.
+/// Returns the message with settings written by their plain names, for Rust programs that call this crate directly.
 pub(crate) fn plain(message: &str) -> String {
     render(message, &plain_name)
 }
@@ -126,7 +128,7 @@ fn plain_name(name: &str, value: Option<&str>) -> Option<String> {
     })
 }
 
-/// The user's text with control characters and the markers of mentions escaped. Quotes are not escaped.
+/// Returns the user's text with control characters and the markers of this module escaped. Quotes are not escaped.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return text.into();
@@ -142,7 +144,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     escaped.into()
 }
 
-/// Whether a character is a control character or a marker of a mention.
+/// Whether a character is a control character or one of the markers that enclose settings and hints.
 pub(crate) fn is_hidden(character: char) -> bool {
     character.is_control() || matches!(character, OPEN..=END)
 }

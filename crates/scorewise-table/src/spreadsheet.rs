@@ -1,8 +1,8 @@
 //! Escapes CSV cells that a spreadsheet program would run as formulas.
 //!
 //! A string of a table may begin with `=`, and a spreadsheet program that opens the predictions would evaluate it. Such a cell is written
-//! with a leading apostrophe, which spreadsheet programs read as "this is text"; scorewise removes it when it reads predictions. Only CSV
-//! needs this: Parquet and Arrow store the type of a column.
+//! with a leading apostrophe, which spreadsheet programs read as "this is text"; scorewise removes the apostrophe when it reads predictions.
+//! Only CSV files need this, because Parquet and Arrow files store the type of every column.
 //!
 //! ```
 //! use scorewise_table::spreadsheet::{escape_formula, unescape_formula};
@@ -15,20 +15,20 @@
 
 use std::borrow::Cow;
 
-/// The string as a CSV cell, with a leading apostrophe if a spreadsheet program would run it as a formula.
+/// Returns the string as a CSV cell, with a leading apostrophe if a spreadsheet program would run it as a formula.
 #[must_use]
 pub fn escape_formula(text: &str) -> Cow<'_, str> {
     if needs_apostrophe(text) { format!("'{text}").into() } else { text.into() }
 }
 
-/// The string in a cell written by [`escape_formula`]. Any other cell is returned unchanged.
+/// Returns the string from which [`escape_formula`] made this cell: removes the leading apostrophe if `escape_formula` added it.
 #[must_use]
 pub fn unescape_formula(cell: &str) -> &str {
     cell.strip_prefix('\'').filter(|text| needs_apostrophe(text)).unwrap_or(cell)
 }
 
-/// Whether a string begins like a formula. Leading apostrophes are skipped first, so that a formula that already has some keeps them when
-/// it is read back.
+/// Whether a string begins like a formula. Leading apostrophes are ignored, so that a formula that already begins with one gets
+/// another, which is removed when the cell is read, and the original apostrophe is kept.
 fn needs_apostrophe(text: &str) -> bool {
     let formula = text.trim_start_matches('\'');
     // Spreadsheet programs also accept the full-width characters of East Asian keyboards.

@@ -1,5 +1,5 @@
-//! How cells are read: empty lines, missing values, formatted numbers, dates, and the notes about them; and errors for files that cannot be
-//! read.
+//! Tests of how the cells of a table are read (empty lines, missing values, formatted numbers, dates), of the notes about what was recognised,
+//! and of the errors for files that cannot be read.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -13,7 +13,7 @@ use scorewise_table::table::{ColumnKind, Reader, Reading, Table, TextConventions
 
 use self::table_files::{ScratchFolder, gzip, strings};
 
-/// The result of reading a text.
+/// What is found when a text is read as a table.
 struct Found {
     table: Table,
     notes: Vec<String>,
@@ -21,7 +21,7 @@ struct Found {
     writing: TextConventions,
 }
 
-/// A note as the command line shows it.
+/// The text of a note as the command line shows it, with settings written as `--name`.
 fn rendered(note: &Note) -> String {
     note.render(&|name, value| Some(value.map_or(format!("--{name}"), |value| format!("--{name} {value}"))))
 }
@@ -51,7 +51,7 @@ fn error_message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
     read_text(content, reading).err().unwrap()
 }
 
-/// Numbers, with `None` for missing ones.
+/// The numbers of a column, with `None` for missing values.
 fn numbers(table: &Table, name: &str) -> Vec<Option<f64>> {
     match &table.required_column(name).unwrap().values {
         Values::Number(values) => values.iter().map(|value| (!value.is_nan()).then_some(*value)).collect(),
@@ -76,7 +76,7 @@ fn column<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     std::iter::once("row\tx\n".to_owned()).chain(rows).collect()
 }
 
-// Rows
+// Which lines are rows
 
 #[test]
 fn records_of_empty_cells_are_rows() {
@@ -110,7 +110,7 @@ fn an_empty_line_between_rows_is_a_row_and_is_noted() {
 }
 
 #[test]
-fn in_one_column_an_empty_line_is_a_missing_value() {
+fn in_a_table_of_one_column_an_empty_line_is_a_missing_value() {
     let Found { table, late_notes, .. } = read_default("x\n\n1\n\n\"\"\n \n2\n\n\n");
     assert_eq!(numbers(&table, "x"), [None, Some(1.0), None, None, None, Some(2.0)]);
     assert_eq!(late_notes, [""; 0]);
@@ -119,8 +119,8 @@ fn in_one_column_an_empty_line_is_a_missing_value() {
 }
 
 #[test]
-fn empty_lines_across_blocks_are_counted_as_rows() {
-    // Each block of 2 MiB ends somewhere in a run of empty lines.
+fn empty_lines_at_the_borders_of_blocks_are_counted_as_rows() {
+    // The reader splits the text into blocks of 2 MiB, each of which ends within a run of empty lines.
     let mut content = String::from("a,b\n");
     for row in 0..60 {
         content += &format!("{row},x\n{}", "\n".repeat(100_000));
@@ -165,7 +165,7 @@ const WORDS: [&str; 16] =
 #[test]
 fn words_for_missing_values_are_missing_in_columns_of_numbers_dates_and_booleans() {
     for word in WORDS {
-        // A fifth of the cells: enough to make a column of text if they were not recognised as missing.
+        // The word is in a fifth of the cells. If it were not recognised as missing, that would be enough to make this a column of text.
         let with_word = |cell: fn(usize) -> String| -> String {
             let cells = (0..50).map(|row| if row % 5 == 0 { word.to_owned() } else { cell(row) });
             let cells: Vec<String> = cells.collect();
@@ -187,14 +187,14 @@ fn words_for_missing_values_are_levels_in_a_column_of_text() {
         let always = ["#N/A", "NaT", "<NA>"].contains(&word);
         assert_eq!(strings(&found.table, "x")[1], (!always).then(|| word.to_owned()), "{word}");
     }
-    // A column of such words only holds classes; a note says what to do if it does not.
+    // If a column has only words such as `None`, the words are read as classes, and a note says how to read them as missing.
     let found = read_default(column(["None", "null", "?", "None"]));
     assert_eq!(strings(&found.table, "x")[..3], [Some("None".into()), Some("null".into()), None]);
     assert!(found.notes.iter().any(|note| note.contains("`--missing None`")), "{:?}", found.notes);
 }
 
 #[test]
-fn strings_in_parquet_follow_the_same_rules() {
+fn words_for_missing_values_in_parquet_are_read_as_in_text() {
     use arrow_array::{ArrayRef, RecordBatch, StringArray};
     let folder = ScratchFolder::new();
     let x: ArrayRef = Arc::new(StringArray::from(vec!["1,234", "N/A", "-", "3.5", "<NA>"]));
@@ -219,11 +219,11 @@ fn numbers_with_thousands_separators_are_numbers() {
     assert_eq!(numbers(&found.table, "x"), [Some(1234.0), Some(12_500.25)], "in quotes");
     let found = read_default("row;x\n1;1.234,5\n2;3,25\n3;1.234.567\n");
     assert_eq!(numbers(&found.table, "x"), [Some(1234.5), Some(3.25), Some(1_234_567.0)], "a decimal comma");
-    // A single number with a separator, after the sample from which kinds are recognised.
+    // The only number with a separator comes after the first 4 MiB, from which the types of columns are recognised.
     let many: String = (0..600_000).map(|row| format!("{row}\t{}\n", row % 1000)).collect();
     let found = read_default(format!("row\tx\n{many}600000\t1,000\n"));
     assert_eq!(numbers(&found.table, "x")[600_000], Some(1000.0));
-    // A comma is a thousands separator only before three digits.
+    // A comma is a thousands separator only if three digits follow.
     assert_eq!(kind(&column(["1,2", "3,41", "5,6;7"].repeat(3)), "x"), ColumnKind::Category);
 }
 
@@ -232,10 +232,10 @@ fn a_decimal_comma_is_distinguished_from_a_thousands_separator() {
     let x = |content: &str| numbers(&read_default(content).table, "x");
     assert_eq!(x(&column(["1,234", "3,5"])), [Some(1.234), Some(3.5)]);
     assert_eq!(x(&column(["1,234", "3.5"])), [Some(1234.0), Some(3.5)]);
-    // Ambiguous numbers: a decimal comma in files separated by semicolons, otherwise a thousands separator.
+    // In ambiguous numbers, a comma is the decimal mark if cells are separated by semicolons; otherwise it is a thousands separator.
     assert_eq!(x("row;x\n1;1,234\n2;5,678\n"), [Some(1.234), Some(5.678)]);
     assert_eq!(x(&column(["1,234", "5,678"])), [Some(1234.0), Some(5678.0)]);
-    // The earlier table decides if its numbers were not ambiguous.
+    // Ambiguous numbers are read as in the earlier table if the numbers of that table show the decimal mark.
     let earlier = read_default(column(["1,234", "3,5"])).writing;
     assert_eq!(earlier.decimal_comma, Some(true));
     let like_earlier = Reading { writing: Some(earlier), ..defaults() };
@@ -246,7 +246,7 @@ fn a_decimal_comma_is_distinguished_from_a_thousands_separator() {
 }
 
 #[test]
-fn per_cent_and_currency_signs_are_dropped_and_noted() {
+fn per_cent_and_currency_signs_are_dropped_with_a_note() {
     for (cells, note) in [
         (["3.1%", "12 %", "-0.5%", "7"], "the per cent sign is dropped, `3.1%` is read as the number 3.1"),
         (["$3.10", "$12", "-$0.50", "$7"], "the sign `$` is dropped, `$3.10` is read as the number 3.1"),
@@ -257,7 +257,7 @@ fn per_cent_and_currency_signs_are_dropped_and_noted() {
         assert_eq!(numbers(&found.table, "x"), [Some(3.1), Some(12.0), Some(-0.5), Some(7.0)], "{cells:?}");
         assert!(found.notes.iter().any(|other| other.contains(note)), "{:?}", found.notes);
     }
-    // A column of two currencies is a category.
+    // A column of amounts in two currencies is a category.
     assert_eq!(kind(&column(["$3", "€3", "$4", "€5"]), "x"), ColumnKind::Category);
     // A single cell with a sign among plain numbers is an error.
     let mut cells = vec!["1.5"; 20];
@@ -281,7 +281,7 @@ fn a_column_is_read_with_the_signs_of_the_earlier_table() {
     assert_eq!(cells(column(["3.1%", "N/A"]), &percent).unwrap(), [Some(3.1), None]);
     let error = cells(column(["$3.1", "$4.5"]), &percent).unwrap_err();
     assert!(error.contains("t.csv:2, column `x`: `$3.1` has the sign `$`"), "{error}");
-    // If the earlier table had 0.031, then 3.1 % would be misread.
+    // If the earlier table has 0.031, then reading `3.1%` as 3.1 would be wrong, so it is an error.
     let error = cells(column(["3.1%", "4.5%"]), &like(column(["0.031", "0.045"]))).unwrap_err();
     assert!(error.contains("t.csv:2, column `x`: `3.1%` has the sign `%`"), "{error}");
 }
@@ -320,7 +320,7 @@ fn times_of_day_are_read_without_a_date() {
     assert_eq!(times(&found.table, "x"), [midnight + 52_200, midnight + 52_205, Values::NO_TIME, midnight + 300]);
     assert_eq!(found.table.columns[1].values.text(1), "14:30:05");
     assert!(found.table.columns[1].values.are_times_of_day() && !found.table.columns[0].values.are_times_of_day());
-    // No date counts as a time of day.
+    // A column of dates is not a column of times of day, even if a date is 1970-01-01.
     assert!(!read_default(column(["1970-01-01 14:30", "1970-01-01"])).table.columns[1].values.are_times_of_day());
     // A single time of day among dates is an error.
     let mut cells = vec!["2010-01-31 14:30"; 20];
@@ -333,7 +333,7 @@ fn times_of_day_are_read_without_a_date() {
 }
 
 #[test]
-fn a_column_of_many_dates_of_eight_digits_is_a_column_of_dates() {
+fn a_column_of_at_least_ten_different_dates_of_eight_digits_is_read_as_dates() {
     let days: Vec<String> = (1..=28).map(|day| format!("202001{day:02}")).collect();
     let column_of = |cells: &[String]| column(cells.iter().map(String::as_str));
     let found = read_default(column_of(&days));
@@ -349,7 +349,7 @@ fn a_column_of_many_dates_of_eight_digits_is_a_column_of_dates() {
 }
 
 #[test]
-fn an_ambiguous_order_of_day_and_month_is_noted() {
+fn an_ambiguous_order_of_day_and_month_gives_a_note() {
     let found = read_default(column(["03/04/2010", "05/06/2010"]));
     // 2010-04-03 is 14702 days after 1970-01-01.
     assert_eq!(times(&found.table, "x")[0], 14702 * 86400);
@@ -379,16 +379,16 @@ fn ambiguous_dates_are_read_in_the_order_of_the_earlier_table() {
         let like_earlier = Reading { writing, kinds: time.clone(), ..defaults() };
         let ambiguous = read_text(column(["03/04/2010", "N/A"]), &like_earlier).unwrap();
         assert_eq!(times(&ambiguous.table, "x"), [day * 86400, Values::NO_TIME], "{before}");
-        // A table whose own dates show the order is read in that order.
+        // If the dates of the table itself show the order, the order of the earlier table is ignored.
         let unambiguous = read_text(column(["03/04/2010", "31/01/2010"]), &like_earlier).unwrap();
         assert_eq!(times(&unambiguous.table, "x")[0], 14702 * 86400);
     }
 }
 
-// Warnings about a whole table
+// Warnings about columns that may be misread
 
 #[test]
-fn a_column_of_text_that_is_mostly_numbers_is_noted() {
+fn a_column_of_text_that_is_mostly_numbers_gives_a_warning() {
     let mut cells: Vec<String> = (0..60).map(|row| format!("{row}.5")).collect();
     cells.extend(["bad", "bad", "bad", "worse"].map(String::from).into_iter().cycle().take(20));
     let content = column(cells.iter().map(String::as_str));
@@ -405,7 +405,7 @@ fn a_column_of_text_that_is_mostly_numbers_is_noted() {
 }
 
 #[test]
-fn a_repeated_value_far_from_all_others_is_noted() {
+fn a_repeated_value_far_from_all_others_gives_a_warning() {
     let mut content = String::from("a,b,c\n");
     for row in 0..500 {
         let a = if row % 20 == 0 { "-200".into() } else { format!("{}.{}", row % 45, row % 10) };
@@ -419,7 +419,7 @@ fn a_repeated_value_far_from_all_others_is_noted() {
 
 // Files that cannot be read
 
-/// Text in UTF-16 or UTF-32, of `width` bytes.
+/// A text in UTF-16 (`width` is 2) or UTF-32 (`width` is 4).
 fn encoded(text: &str, width: usize, big_endian: bool, byte_order_mark: bool) -> Vec<u8> {
     let marked = format!("{}{text}", if byte_order_mark { "\u{feff}" } else { "" });
     let bytes = |unit: u32| {
@@ -434,7 +434,7 @@ fn encoded(text: &str, width: usize, big_endian: bool, byte_order_mark: bool) ->
 }
 
 #[test]
-fn text_in_other_encodings_is_refused_by_name() {
+fn the_error_for_text_in_utf_16_or_utf_32_names_the_encoding() {
     let tables = [
         "a,b\n1,2\n".to_owned(),
         "日期,温度\n一月,12.5\n二月,13.5\n".to_owned(),
@@ -467,7 +467,8 @@ fn parquet_of(batch: &arrow_array::RecordBatch) -> Vec<u8> {
     bytes
 }
 
-/// A Parquet file whose metadata declares another codec. The pages are not changed, because they are not read.
+/// A copy of a Parquet file whose metadata declares another codec. The pages need not be changed, because the file is refused before they are
+/// read.
 fn with_declared_codec(bytes: &[u8], codec: parquet::basic::Compression) -> Vec<u8> {
     use parquet::file::metadata::{ParquetMetaDataReader, ParquetMetaDataWriter};
     let tail = &bytes[bytes.len() - 8..];
@@ -488,7 +489,7 @@ fn with_declared_codec(bytes: &[u8], codec: parquet::basic::Compression) -> Vec<
 }
 
 #[test]
-fn an_unsupported_parquet_codec_is_named() {
+fn the_error_for_an_unsupported_parquet_codec_names_the_codec() {
     use arrow_array::{ArrayRef, Float64Array, RecordBatch};
     use parquet::basic::Compression;
     let folder = ScratchFolder::new();
@@ -507,7 +508,7 @@ fn an_unsupported_parquet_codec_is_named() {
 }
 
 #[test]
-fn unsupported_column_types_are_named_with_a_hint() {
+fn messages_about_columns_of_unsupported_types_name_the_type_and_give_a_hint() {
     use arrow_array::builder::Decimal256Builder;
     use arrow_array::{ArrayRef, DurationSecondArray, Float64Array, RecordBatch, Time64MicrosecondArray};
     use arrow_buffer::i256;

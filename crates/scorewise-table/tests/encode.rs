@@ -1,4 +1,4 @@
-//! Encoding: fitted on the training rows only, all numbers are finite, and no lag reaches into another set or group.
+//! Tests of the encoder: it is fitted on the training rows only, all encoded numbers are finite, and no lag reaches into another set or group.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -57,7 +57,7 @@ fn list(names: &[&str]) -> Vec<String> {
 const MISSING: f64 = f64::NAN;
 
 #[test]
-fn columns_of_every_kind_are_encoded_and_named() {
+fn columns_of_every_type_are_encoded_and_named() {
     let day = 86_400;
     let table = table(vec![
         number("age", &[20.0, 40.0, MISSING, 60.0]),
@@ -156,7 +156,7 @@ fn numbers_of_any_magnitude_are_standardised() {
 }
 
 #[test]
-fn values_far_from_the_training_rows_are_clipped_and_noted() {
+fn values_far_from_the_training_rows_are_clipped_with_a_note() {
     let training = table(vec![number("x", &[0.0, 1.0])]);
     let encoder = fit(&training);
     let encoded = encoder.encode(&table(vec![number("x", &[1e300, -1e300, 0.5])])).unwrap();
@@ -169,7 +169,7 @@ fn values_far_from_the_training_rows_are_clipped_and_noted() {
 }
 
 #[test]
-fn unseen_levels_are_encoded_as_the_rest_or_as_zeros_and_noted() {
+fn levels_not_seen_in_training_are_encoded_as_the_rest_or_as_zeros_with_a_note() {
     let training = table(vec![strings("c", &["a", "a", "b", "b", "c", "d"])]);
     let new = table(vec![strings("c", &["z", "a", "d", ""])]);
     let plain = fit(&training);
@@ -215,7 +215,7 @@ fn only_the_most_frequent_levels_get_a_column() {
 }
 
 #[test]
-fn useless_columns_are_dropped_with_a_note_unless_kept() {
+fn useless_columns_are_dropped_with_a_note_unless_the_user_keeps_them() {
     let rows = 30;
     let ids: Vec<String> = (0..rows).map(|n| format!("id{n}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -255,13 +255,13 @@ fn useless_columns_are_dropped_with_a_note_unless_kept() {
 }
 
 #[test]
-fn a_constant_with_missing_values_is_not_dropped() {
+fn a_constant_column_with_missing_values_is_not_dropped() {
     let table = table(vec![number("x", &[3.0, MISSING, 3.0]), strings("c", &["a", "", "a"])]);
     assert_eq!(fit(&table).names(), ["x", "x missing", "c = a", "c missing"]);
 }
 
 #[test]
-fn a_table_without_usable_columns_is_refused_with_reasons() {
+fn the_error_for_a_table_without_usable_columns_says_why_each_was_dropped() {
     let table = table(vec![number("one", &[5.0; 3]), number("y", &[0.0, 1.0, 0.0])]);
     let choice = EncodingOptions { without: list(&["y"]), ..EncodingOptions::default() };
     let error = Encoder::fit(&table, &[0, 1, 2], &choice).unwrap_err();
@@ -308,7 +308,7 @@ fn unknown_columns_and_contradictory_settings_are_refused() {
 }
 
 #[test]
-fn ordinal_columns_keep_their_order() {
+fn ordinal_columns_are_encoded_in_the_order_of_their_levels() {
     let table = table(vec![
         strings("size=cm", &["small", "large", "medium", "", "small"]),
         number("grade", &[3.0, 1.0, 2.0, 1.0, 3.0]),
@@ -320,7 +320,7 @@ fn ordinal_columns_keep_their_order() {
     let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     assert_eq!(encoder.names(), ["size=cm", "size=cm missing", "grade"]);
     let matrix = encoder.encode(&table).unwrap().matrix;
-    // Positions 0, 2, 1, missing, 0: mean 3/4, deviation √(11/16).
+    // The positions of the levels are 0, 2, 1, missing and 0, so the mean is 3/4 and the standard deviation is √(11/16).
     let standardised = |x: f64| ((x - 0.75) / (11.0f64 / 16.0).sqrt()) as f32;
     assert_eq!(
         [0, 1, 2, 3].map(|row| matrix.row(row)[0]),
@@ -328,7 +328,7 @@ fn ordinal_columns_keep_their_order() {
     );
     assert_eq!(matrix.row(3)[1], 1.0);
     assert!(matrix.row(0)[2] < matrix.row(2)[2] && matrix.row(2)[2] < matrix.row(1)[2]);
-    // Without an explicit order, the order is alphabetical.
+    // If the user gives no order, the levels are in alphabetical order.
     let (encoder, _) = Encoder::fit(
         &table,
         &all_rows(&table),
@@ -340,7 +340,7 @@ fn ordinal_columns_keep_their_order() {
 }
 
 #[test]
-fn categories_of_numbers_match_numbers_and_strings() {
+fn a_column_of_numbers_encoded_as_a_category_also_accepts_strings() {
     let training = table(vec![number("code", &[10.0, 9.0, 10.0, -0.0])]);
     let choice = EncodingOptions { categorical: list(&["code"]), ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&training, &all_rows(&training), &choice).unwrap();
@@ -358,7 +358,7 @@ fn one_hot_columns_are_standardised_on_request() {
     let choice = EncodingOptions { standardise_all: true, ..EncodingOptions::default() };
     let (encoder, _) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     let matrix = encoder.encode(&table).unwrap().matrix;
-    // The column of `a` is 1 in a quarter of the rows: mean 1/4, deviation √3/4.
+    // The one-hot column of `a` is 1 in a quarter of the rows, so its mean is 1/4 and its standard deviation is √3/4.
     let (low, high) = ((-1.0 / 3.0f64.sqrt()) as f32, 3.0f64.sqrt() as f32);
     assert_eq!(matrix.row(0), [high, -high]);
     assert_eq!(matrix.row(1), [low, -low]);
@@ -389,7 +389,7 @@ fn lags_never_reach_into_another_group_or_set_or_before_the_first_row() {
 }
 
 #[test]
-fn lags_of_any_set_may_use_rows_without_a_set() {
+fn lags_from_any_set_may_reach_rows_that_belong_to_no_set() {
     let table = table(vec![number("x", &[1.0, 2.0, 4.0, 8.0])]);
     let (encoder, _) =
         Encoder::fit(&table, &[0, 1, 2], &EncodingOptions { lags: 1, ..EncodingOptions::default() }).unwrap();
@@ -419,7 +419,7 @@ fn earlier_values_of_the_target_may_be_inputs() {
     assert_eq!(encoder.encode(&table).unwrap().matrix.row(2)[1..], [0.0, 1.0, 0.0, 1.0, 0.0, 0.0]);
 }
 
-/// Rows `from..to` of a table; the levels of categories are renumbered.
+/// A table of the rows `from..to` of another table. Categories list only the levels that occur in these rows.
 fn chunk(whole: &Table, from: usize, to: usize) -> Table {
     let columns = whole.columns.iter().map(|column| match &column.values {
         Values::Number(values) => number(&column.name, &values[from..to]),
@@ -450,7 +450,7 @@ fn mixed(rows: usize) -> Table {
 }
 
 #[test]
-fn without_lags_chunks_are_encoded_like_the_whole_table() {
+fn without_lags_a_table_encoded_in_chunks_equals_the_table_encoded_as_a_whole() {
     let rows = 3000;
     let whole = mixed(rows);
     let (encoder, _) = Encoder::fit(&whole, &all_rows(&whole), &EncodingOptions::default()).unwrap();
@@ -555,7 +555,7 @@ fn invalid_encoders_are_refused() {
 }
 
 #[test]
-fn all_missing_columns_are_named_in_one_error() {
+fn one_error_names_all_missing_columns() {
     let training =
         table(vec![number("age", &[1.0, 2.0]), number("hours-per-week", &[1.0, 2.0]), strings("sex", &["f", "m"])]);
     let encoder = fit(&training);
@@ -578,7 +578,7 @@ fn all_missing_columns_are_named_in_one_error() {
 }
 
 #[test]
-fn a_column_of_another_kind_is_refused_at_its_first_value_unless_it_is_empty() {
+fn the_error_for_a_column_of_another_type_names_its_first_value_and_an_empty_column_is_accepted() {
     let training = table(vec![number("age", &[1.0, 2.0]), times("t", &[0, 7200])]);
     let encoder = fit(&training);
     let error = encoder.encode(&table(vec![strings("age", &["", "old"]), times("t", &[0, 0])])).unwrap_err();
@@ -620,7 +620,7 @@ fn numbers_of_adult_are_standardised() {
     let choice = EncodingOptions { without: list(&["income"]), ..EncodingOptions::default() };
     let (encoder, notes) = Encoder::fit(&table, &all_rows(&table), &choice).unwrap();
     assert!(notes.is_empty(), "{notes:?}");
-    // Six numbers; workclass, occupation and native-country also have a column for `?`.
+    // There are six columns of numbers. The one-hot columns of workclass, occupation and native-country include one for missing values (`?`).
     assert_eq!(encoder.width(), 6 + (8 + 1) + 16 + 7 + (14 + 1) + 6 + 5 + 2 + (41 + 1));
     let shares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
     let (parts, _) = Split::Random.split_rows(&table, &labels, &shares, 1).unwrap();

@@ -1,4 +1,4 @@
-//! Messages mention settings in a form that each front end writes the way its users know them.
+//! Tests of the names of settings in messages, which each front end (the command line, Python) writes the way its users know them.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -38,7 +38,7 @@ fn each_front_end_writes_settings_its_own_way_and_does_not_change_column_names()
 }
 
 #[test]
-fn settings_in_nested_notes_are_rendered() {
+fn settings_are_rendered_in_a_note_that_contains_another_note() {
     let inner = Note::about_column("x", format!("`{}` chooses the other", Setting("positive")));
     let outer = Note::new(format!("fold 2: {inner:#}"));
     assert_eq!(outer.render(&option), "fold 2: column `x`: `--positive` chooses the other");
@@ -60,7 +60,7 @@ fn hints_about_settings_that_a_front_end_lacks_are_not_shown() {
     );
     assert_eq!(error(&alternatives).render(&without_missing), "t.csv: `a` is not a number\nhint: name another column");
     assert_eq!(error(&missing).render(&without_missing), "t.csv: `a` is not a number");
-    // The setting that the error is about keeps its plain name.
+    // The setting that the error is about is written by its plain name if the front end lacks it.
     assert_eq!(Error::setting("missing", "is odd", "").render(&without_missing), "missing: is odd");
 }
 
@@ -74,8 +74,8 @@ fn user_text_is_never_rendered_as_a_setting() {
     assert!(!Note::about_column(&with_markers, "odd").render(&option).contains("--"));
 }
 
-/// Libraries do not know how a front end writes a setting, so none of their strings contains `--name`; and a front end passes the plain
-/// name to an error, never `"--name"`.
+/// A library does not know how a front end writes a setting, so no string in its source may contain `--name`. A front end passes the plain
+/// name of a setting to an error, so no string in its source may be `"--name"`.
 #[test]
 fn library_messages_do_not_contain_command_line_options() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -109,7 +109,8 @@ fn library_messages_do_not_contain_command_line_options() {
     );
 }
 
-/// Exceptions in libraries: CSS properties, complete command lines, and the instructions on the report page.
+/// Whether the option at position `at` is an exception: `--name` may occur in the strings of libraries as a CSS property, in a complete command
+/// line, and in the instructions on the report page.
 fn is_allowed(text: &str, at: usize) -> bool {
     let before = &text[..at];
     ["var(", "style=\"", "style=\\\""].iter().any(|end| before.ends_with(end))
@@ -120,7 +121,7 @@ fn is_name(text: &str) -> bool {
     text[2..].chars().all(|character| character.is_ascii_lowercase() || character == '-')
 }
 
-/// The positions of all options `--name`.
+/// The positions in `text` of all options of the form `--name`.
 fn options(text: &str) -> Vec<usize> {
     let name = |at: &usize| text[at + 2..].starts_with(|character: char| character.is_ascii_lowercase());
     text.match_indices("--").map(|(at, _)| at).filter(name).collect()
@@ -140,7 +141,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The string literals of a source file outside comments, each with its line.
+/// The string literals of a Rust source file, with their line numbers. Comments are skipped.
 fn string_literals(source: &str) -> Vec<(usize, String)> {
     let (mut found, mut rest, mut line) = (Vec::new(), source, 1);
     while let Some(character) = rest.chars().next() {

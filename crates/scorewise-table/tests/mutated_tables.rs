@@ -2,8 +2,8 @@
 //! gives a table or an error that names the file, without a panic, in less than ten seconds, and with at most 64 MiB plus 64 bytes of memory
 //! for each byte of the file.
 //!
-//! The files are written to memory where the system has `/dev/shm`, and one file is overwritten again and again: creating or truncating a file
-//! for every mutation took most of the time.
+//! For speed, the files are in memory if the system has `/dev/shm`, and each test overwrites a single file again and again: when a file was
+//! created or truncated for every mutation, that took most of the time.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -31,13 +31,13 @@ use scorewise_table::table::{Reading, Source, Table, Values, read};
 
 use self::table_files::ScratchFolder;
 
-/// An allocator that counts the bytes in use and their maximum.
+/// An allocator that counts the bytes in use (`IN_USE`) and the largest number of bytes in use so far (`PEAK`).
 struct CountingAllocator;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: all calls are forwarded to the system allocator, and counting does not touch the memory.
+// SAFETY: all calls are forwarded to the system allocator, and counting bytes does not access the allocated memory.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
@@ -63,14 +63,14 @@ unsafe impl GlobalAlloc for CountingAllocator {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Held during a measurement, because the allocator counts the memory of all tests of the process.
+/// Locked during a measurement so that only one test measures at a time, because the allocator counts the memory of all tests together.
 static MEASURING: Mutex<()> = Mutex::new(());
 
-/// A file that is overwritten with one table after another.
+/// A file whose content is replaced by one table after another.
 struct Overwritten {
     file: File,
     source: Source,
-    // Removes the file when it is dropped.
+    // Removes the folder and the file in it when `Overwritten` is dropped.
     _folder: ScratchFolder,
 }
 
@@ -91,7 +91,7 @@ impl Overwritten {
     }
 }
 
-/// Damages a file `times` times at random, reads each damaged file and checks the outcome.
+/// Makes `times` damaged copies of a file at random. Reads each copy and checks the memory, the time, and the error message if there is one.
 #[expect(clippy::disallowed_methods, reason = "the seed of a test")]
 fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
     let mut file = Overwritten::new(name);
@@ -116,11 +116,11 @@ fn check_mutations(name: &str, original: &[u8], seed: u64, times: usize) {
             }
         }
     }
-    // If every mutation were refused, the decoders would hardly be tested.
+    // At least one damaged copy must be readable. If all were refused, the decoders would hardly be tested.
     assert!(tables > 0, "{name}: no mutation could be read");
 }
 
-/// The size of a file, for gzip plus that of the text that can be decompressed.
+/// The size of a file in bytes. For a gzip file, the size of the text that can be decompressed is added.
 fn decompressed_size(bytes: &[u8]) -> usize {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return bytes.len();
@@ -169,7 +169,7 @@ fn mutated(original: &[u8], random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
     bytes
 }
 
-/// The first lines of a built-in table.
+/// The first `count` lines of a built-in table.
 fn lines(compressed: &[u8], count: usize) -> Vec<u8> {
     let mut text = String::new();
     MultiGzDecoder::new(compressed).read_to_string(&mut text).unwrap();
@@ -184,7 +184,7 @@ fn pollution() -> Vec<u8> {
     lines(include_bytes!("../data/PRSA_data_2010.1.1-2014.12.31.csv.gz"), 200)
 }
 
-/// The first rows of pollution as an Arrow batch, with additional columns of booleans and times.
+/// The first rows of the built-in table `pollution` as an Arrow batch, with additional columns of booleans and times.
 fn batch() -> RecordBatch {
     let table = Overwritten::new("pollution.csv").write_and_read(&pollution()).unwrap();
     let rows = table.rows() as i64;
@@ -242,7 +242,7 @@ fn damaged_pollution_text_is_read_or_refused() {
     check_mutations("pollution.csv", &pollution(), 2, 10_000);
 }
 
-/// A table with cells of all kinds: signs, thousands separators, dates, words for missing values, codes, empty lines.
+/// A table with many notations of cells: per cent and currency signs, thousands separators, dates, words for missing values, codes, empty lines.
 fn unusual_cells() -> Vec<u8> {
     let mut text = String::from("rate\tprice\tday\tcompact\tclock\tzip\tword\tflag\n");
     for row in 0..120u32 {

@@ -1,4 +1,5 @@
-//! Splits: every labelled row is in one set, shares are kept, no group or time is in two sets, and the same seed gives the same sets.
+//! Tests of splits: every labelled row is in exactly one set, sets have the requested sizes, rows of the same group or time are in the same set,
+//! and the same seed gives the same sets.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -55,7 +56,7 @@ fn count(rows: &[u32], labels: &Labels, class: u32) -> usize {
 }
 
 #[test]
-fn random_sets_contain_all_rows_and_their_shares_of_every_class() {
+fn random_sets_contain_all_labelled_rows_and_have_their_shares_of_every_class() {
     for (rows, classes) in [(40, 2), (1000, 2), (1000, 4), (30_001, 3)] {
         let (table, labels) = sample(rows, 5, classes);
         let labelled = labels.rows().len() as f64;
@@ -77,7 +78,7 @@ fn random_sets_contain_all_rows_and_their_shares_of_every_class() {
 }
 
 #[test]
-fn the_sets_of_adult_have_the_sizes_of_the_paper() {
+fn the_sets_of_adult_have_the_sizes_given_by_marchetti_et_al_2022() {
     let classes = (0..30_162).map(|row| u32::from(row % 4 == 0)).collect();
     let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
     let (table, _) = sample(30_162, 5, 2);
@@ -121,7 +122,7 @@ fn a_share_of_zero_gives_an_empty_set() {
 }
 
 #[test]
-fn groups_are_never_divided_and_shares_are_nearly_kept() {
+fn no_group_is_divided_between_sets_and_the_sizes_of_sets_are_nearly_as_requested() {
     let (table, labels) = sample(3000, 150, 2);
     let Values::Category(groups) = &table.columns[0].values else { panic!() };
     let labelled = labels.rows().len() as f64;
@@ -157,7 +158,7 @@ fn in_a_split_by_time_the_last_rows_are_the_test_set() {
         reversed.test.last() < reversed.validation.first() && reversed.validation.last() < reversed.training.first()
     );
     assert_eq!(notes[0].to_string(), "column `when`: rows are split by its times; the file is not sorted by them");
-    // By a column of numbers with repeated values: rows of the same value stay in the same set.
+    // In a split by a column of numbers with repeated values, rows with the same value are in the same set.
     let (by_number, _) = Split::parse("time:x").unwrap().split_rows(&table, &labels, &PAPER, 0).unwrap();
     assert_partition(&by_number, &labels);
     let Values::Number(x) = &table.columns[1].values else { panic!() };
@@ -181,7 +182,7 @@ fn rows_without_a_time_are_left_out() {
 }
 
 #[test]
-fn with_a_lead_no_label_comes_from_another_set() {
+fn in_a_split_by_time_no_label_comes_from_a_row_of_another_set() {
     let values = Values::Number((0..100).map(|row| f64::from(row * 37 % 50)).collect());
     let table = Table { columns: vec![Column { name: "x".into(), values }], ..Table::default() };
     let (target, _) = Target::parse("x > 25", &table, None, 3).unwrap();
@@ -191,7 +192,8 @@ fn with_a_lead_no_label_comes_from_another_set() {
     for rows in lists(&parts) {
         assert!(rows.iter().all(|row| parts.sides[ahead[*row as usize] as usize] == parts.sides[*row as usize]));
     }
-    // Three rows before each of the two borders are left out; the last three rows of the table have no label.
+    // With a lead of 3, the last three rows before the validation set and before the test set are left out, and the last three rows of the
+    // table have no label.
     assert_eq!(lists(&parts).map(Vec::len).iter().sum::<usize>(), 100 - 3 - 2 * 3);
     assert_eq!(notes[1].to_string(), "6 rows are left out: their target lies in the next set");
     assert!(
@@ -201,7 +203,7 @@ fn with_a_lead_no_label_comes_from_another_set() {
 }
 
 #[test]
-fn a_set_without_one_of_two_classes_is_refused_with_a_hint() {
+fn with_two_classes_a_set_without_one_of_them_is_an_error_with_a_hint() {
     let (table, mut labels) = sample(100, 50, 2);
     labels.classes = (0..100).map(|row| u32::from(row < 10)).collect();
     let refused = |split: &str, labels: &Labels| {
@@ -223,7 +225,7 @@ fn a_set_without_one_of_two_classes_is_refused_with_a_hint() {
 }
 
 #[test]
-fn one_of_many_classes_may_be_absent_from_the_test_set_with_a_note() {
+fn with_three_classes_a_class_absent_from_the_test_set_only_gives_a_note() {
     let (table, _) = sample(100, 5, 2);
     let classes = (0..100).map(|row| if row == 0 { 2 } else { row % 2 }).collect();
     let labels = Labels { classes, names: vec!["a".into(), "b".into(), "c".into()], ahead: None };
@@ -234,7 +236,7 @@ fn one_of_many_classes_may_be_absent_from_the_test_set_with_a_note() {
 }
 
 #[test]
-fn every_row_is_tested_once_in_every_repeat() {
+fn every_labelled_row_is_in_one_test_set_of_every_repeat() {
     let (table, labels) = sample(1000, 60, 3);
     let Values::Category(groups) = &table.columns[0].values else { panic!() };
     for split in [Split::Random, Split::Group("patient".into())] {
@@ -267,7 +269,7 @@ fn every_row_is_tested_once_in_every_repeat() {
 }
 
 #[test]
-fn folds_by_time_are_trained_on_earlier_rows() {
+fn folds_by_time_have_training_rows_before_their_test_rows() {
     let (table, labels) = sample(1200, 5, 2);
     let folds = CrossValidation { repeats: 1, ..FOLDS };
     let (found, _) = Split::Time(None).folds(&table, &labels, &folds, 0).unwrap();
@@ -285,7 +287,7 @@ fn folds_by_time_are_trained_on_earlier_rows() {
 }
 
 #[test]
-fn invalid_settings_are_refused() {
+fn invalid_settings_of_a_split_are_refused() {
     for text in ["randm", "", "random:x", "group", "group:", "time:"] {
         let error = Split::parse(text).unwrap_err().to_string();
         let expected = format!(

@@ -1,4 +1,4 @@
-//! Reading tables from files of all formats: what is recognised, what is refused, and with which messages.
+//! Tests of reading tables from files of all formats: what is recognised, what is refused, and the messages.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -17,7 +17,7 @@ fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<Table, Erro
     read(&folder.file("t.csv", content), reading)
 }
 
-/// The error message without the path of the folder.
+/// The message of the error when a text is read, without the path of the temporary folder.
 fn error_message(content: impl AsRef<[u8]>, reading: &Reading) -> String {
     let folder = ScratchFolder::new();
     let error = read(&folder.file("t.csv", content), reading).unwrap_err();
@@ -108,7 +108,7 @@ fn every_delimiter_and_line_end_gives_the_same_table() {
 }
 
 #[test]
-fn a_file_like_uci_air_quality_is_read_without_editing() {
+fn a_file_in_the_format_of_the_uci_air_quality_table_can_be_read() {
     let content = "Date;Time;CO(GT);NOx(GT);;\r\n10/03/2004;18.00.00;2,6;166;;\r\n10/03/2004;19.00.00;-200;-200,0;;\r\n\
                    31/03/2004;20.00.00;2,2;131;;\r\n;;;;;\r\n;;;;;\r\n";
     let table = read_text(content, &Reading { missing: vec!["-200".into()], ..defaults() }).unwrap();
@@ -119,7 +119,7 @@ fn a_file_like_uci_air_quality_is_read_without_editing() {
         ("NOx(GT)", ColumnKind::Number),
     ];
     assert_eq!(kinds(&table), expected);
-    // Lines of delimiters at the end of the file are rows too.
+    // Lines that consist of delimiters are rows, even at the end of the file.
     assert_eq!(table.rows(), 5);
     let carbon = numbers(&table, "CO(GT)");
     assert_eq!((carbon[0], carbon[1].is_nan(), carbon[2]), (2.6, true, 2.2));
@@ -143,7 +143,7 @@ fn none_and_null_are_classes_and_other_markers_are_missing() {
 }
 
 #[test]
-fn the_month_comes_first_if_a_date_shows_it() {
+fn dates_are_read_with_the_month_first_if_one_date_shows_that_order() {
     let table =
         read_text("t,u\n01/02/2010,01/02/2010 00:00:10\n01/31/2010,2010-02-01T00:00:10\n", &defaults()).unwrap();
     // 2010-01-01 is 14610 days after 1970-01-01.
@@ -161,7 +161,7 @@ fn quoted_cells_may_contain_delimiters_and_line_breaks() {
 }
 
 #[test]
-fn a_file_whose_columns_are_named_by_the_user_has_no_header() {
+fn if_the_user_names_the_columns_the_first_line_is_a_row() {
     let reading = Reading { columns: Some(vec!["a".into(), "b".into()]), ..defaults() };
     let table = read_text("1,x\n2,y\n", &reading).unwrap();
     assert_eq!((table.rows(), numbers(&table, "a")[0]), (2, 1.0));
@@ -172,7 +172,7 @@ fn a_file_whose_columns_are_named_by_the_user_has_no_header() {
 }
 
 #[test]
-fn a_header_that_looks_like_a_row_is_noted() {
+fn a_header_that_looks_like_a_row_gives_a_note() {
     let folder = ScratchFolder::new();
     let reader = Reader::open(&folder.file("t.csv", "1,x,3\n2,y,4\n3,z,5\n"), &defaults()).unwrap();
     assert!(reader.notes().iter().any(|note| note.to_string().contains("`columns`")), "{:?}", reader.notes());
@@ -181,7 +181,7 @@ fn a_header_that_looks_like_a_row_is_noted() {
 }
 
 #[test]
-fn requested_kinds_and_columns_are_used() {
+fn columns_are_selected_and_read_with_the_types_that_the_user_set() {
     let kinds_of =
         BTreeMap::from([("zip".to_string(), ColumnKind::Category), ("flag".to_string(), ColumnKind::Boolean)]);
     let only = Some(vec!["flag".to_string(), "zip".to_string()]);
@@ -193,7 +193,7 @@ fn requested_kinds_and_columns_are_used() {
 }
 
 #[test]
-fn errors_name_the_location_and_a_hint() {
+fn errors_name_the_location_and_give_a_hint() {
     let many = |cell: &str| format!("a,bz\n{}x,{cell}\n", "x,1\n".repeat(20));
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (
@@ -285,7 +285,7 @@ fn missing_files_directories_and_wrong_formats_are_reported() {
     assert!(not_parquet.contains("is not a Parquet file"), "{not_parquet}");
 }
 
-/// A table of several blocks, with strings, missing values and quotes.
+/// A text table that is long enough for several blocks of the reader, with strings, missing values and quotes.
 fn long_table() -> String {
     let mut content = String::from("number,text,yes,time\n");
     for row in 0..200_000u64 {
@@ -311,21 +311,21 @@ fn the_number_of_threads_does_not_change_the_table() {
     };
     let (one, three) = (read_with(1), read_with(3));
     assert!(one.0.len() > 3);
-    // The tables can be compared because they contain no NaN, which is not equal to itself.
+    // `assert_eq` works because the columns of numbers have no missing values: NaN is not equal to itself.
     assert_eq!(one, three);
     let whole = &one.1;
     assert_eq!(whole.rows(), 200_000);
     assert_eq!(one.0.iter().map(Table::rows).sum::<usize>(), 200_000);
     for row in [0, 59_999, 60_001, 199_999] {
         assert_eq!(numbers(whole, "number")[row].trunc(), row as f64);
-        // Each quoted cell takes two lines.
+        // Each quoted cell contains a line break, so the rows after it are one line further down.
         let quoted = [7, 50_007, 100_007, 150_007].iter().filter(|at| **at < row).count();
         assert_eq!(whole.place(row).line, Some((row + 2 + quoted) as u64));
     }
 }
 
 #[test]
-fn the_first_error_of_the_file_is_reported_and_ends_the_iterator() {
+fn the_first_error_in_the_file_is_reported_and_ends_the_iterator() {
     let folder = ScratchFolder::new();
     let content = long_table().replace("\n120000.", "\nx.").replace("\n180000.", "\ny.");
     let source = folder.file("t.csv", content);
@@ -476,7 +476,7 @@ mod columnar {
     }
 
     #[test]
-    fn errors_in_parquet_name_the_row_and_kinds_can_be_requested() {
+    fn errors_in_parquet_name_the_row_and_the_user_can_set_column_types() {
         let folder = ScratchFolder::new();
         let mut values = vec![1.0; 5000];
         values[4321] = f64::INFINITY;
@@ -538,7 +538,7 @@ mod columnar {
     }
 
     #[test]
-    fn a_truncated_file_is_refused_with_its_name() {
+    fn the_error_for_a_truncated_file_names_the_file() {
         let folder = ScratchFolder::new();
         let batch = batch(1000);
         for (name, bytes) in [

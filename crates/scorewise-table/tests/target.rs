@@ -1,4 +1,4 @@
-//! Parsing targets, and the labels that they give.
+//! Tests of parsing targets, and of the labels that a target gives to the rows of a table.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -132,7 +132,7 @@ fn invalid_targets_are_refused_with_a_hint() {
 }
 
 #[test]
-fn a_column_of_too_many_values_is_refused() {
+fn a_column_with_too_many_different_values_is_refused_as_a_target() {
     let values: Vec<f64> = (0..101).map(f64::from).collect();
     let message = refused("x", &table(vec![number("x", &values)]), None);
     assert_eq!(
@@ -174,7 +174,7 @@ fn numbers_and_booleans_are_classes_too() {
     let (target, _) = Target::parse("y", &table, Some("1.0"), 0).unwrap();
     assert_eq!(target.classes(), ["2", "1"]);
     assert_eq!(classes(&target, &table), [1, 0, 0, 1, 1]);
-    // Of two equally frequent classes the second is positive, so that `true` and 1 are positive.
+    // If both classes are equally frequent, the second is positive, so that `true` and 1 are positive.
     assert_eq!(parse("b", &table).classes(), ["false", "true"]);
     assert_eq!(classes(&parse("b = false", &table), &table), [0, NO_LABEL, 1, 0, 1]);
     let (target, notes) = Target::parse("quality", &table, Some("9"), 0).unwrap();
@@ -206,7 +206,7 @@ fn with_a_lead_the_label_is_a_later_value_of_the_same_group() {
 }
 
 #[test]
-fn an_unknown_class_is_refused_with_its_line() {
+fn the_error_for_an_unknown_class_names_the_line() {
     let training = table(vec![strings("y", &["a", "b"], &[0, 1])]);
     let target = parse("y", &training);
     let new = table(vec![strings("y", &["b", "c"], &[0, 0, 1])]);

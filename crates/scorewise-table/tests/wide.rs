@@ -1,4 +1,4 @@
-//! Tables of fifty thousand columns. Work proportional to the square of the number of columns would take minutes here.
+//! Tests with tables of fifty thousand columns, which would take minutes if the time grew with the square of the number of columns.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -96,7 +96,7 @@ fn a_wide_table_can_be_encoded_with_thousands_of_names_in_the_settings() {
     for _ in 0..2 {
         assert_eq!(encoder.encode(&table).unwrap().matrix.rows(), ROWS);
     }
-    // A table that has none of the columns: the first ones are named, with similar names.
+    // The table has none of the columns. The error lists the first missing columns and suggests similar names.
     let mut renamed = table.clone();
     renamed.columns.iter_mut().for_each(|column| column.name = column.name.replace(' ', "_"));
     let message = encoder.encode(&renamed).unwrap_err().to_string();

@@ -9,7 +9,8 @@ use super::{ColumnEncoding, Encoder, InputColumn, Standardisation};
 use crate::table::ColumnKind;
 
 impl Encoder {
-    /// Checks that all numbers are finite, no deviation is 0, and all sizes are within bounds. The error says what is wrong.
+    /// Checks that all numbers are finite, that no standard deviation is 0, that nothing is listed twice, and that all sizes are within bounds.
+    /// The error says what is wrong.
     pub fn check(&self) -> Result<(), String> {
         if self.inputs.is_empty() {
             return Err("the encoder has no inputs".into());

@@ -9,12 +9,12 @@ use crate::names::{self, quoted, quoted_list};
 use crate::setting::Setting;
 use crate::table::{Column, Table};
 
-/// Which columns become inputs and how they are encoded. Everything not set here is decided by the training rows.
+/// Which columns become inputs and how they are encoded. What is not set here is decided from the training rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EncodingOptions {
-    /// Columns that are not inputs because they have another use: the target (unless it lies ahead) and the sample weights.
+    /// Columns that are not inputs because they have another use: the target (unless it has a lead) and the sample weights.
     pub without: Vec<String>,
-    /// Columns to leave out.
+    /// Columns that the user does not want as inputs.
     pub drop: Vec<String>,
     /// Columns to use although they look useless: constant columns and identifiers of rows.
     pub keep: Vec<String>,
@@ -22,17 +22,18 @@ pub struct EncodingOptions {
     pub ordinal: Vec<String>,
     /// Columns of numbers to encode as categories.
     pub categorical: Vec<String>,
-    /// The number of earlier rows whose values are inputs too.
+    /// The number of earlier rows whose values are also inputs.
     pub lags: usize,
-    /// The columns that `lags` applies to; when empty, all inputs except times. A column that is also in `without` is used at the earlier
-    /// rows only.
+    /// The columns that `lags` applies to; if empty, all inputs except times. If a column is also in `without`, only its values in earlier rows
+    /// are inputs.
     pub lag_columns: Vec<String>,
-    /// The column of series: lags do not reach from one series into another. It is not an input itself unless `keep` names it.
+    /// The column that tells which series a row belongs to. Lags do not reach from one series into another. This column is not an input unless
+    /// it is also in `keep`.
     pub group: Option<String>,
-    /// The most levels of a category that get a column of their own. The default of 64 keeps the first layer small when a column has
-    /// thousands of levels, and is enough for weekdays, states or occupations.
+    /// The maximum number of levels of a category that get a column of their own in the matrix. The default of 64 keeps the first
+    /// layer of the network small when a column has thousands of levels, and is enough for weekdays, states or occupations.
     pub levels: usize,
-    /// Whether one-hot columns are standardised too, as in the paper.
+    /// Whether one-hot columns are standardised too, as in Marchetti et al. (2022).
     pub standardise_all: bool,
 }
 
@@ -53,15 +54,15 @@ impl Default for EncodingOptions {
     }
 }
 
-/// The most rows that a lag may look back; a larger number is most likely a mistake.
+/// The maximum lag in rows. A larger number is most likely a mistake.
 pub(super) const MAX_LAGS: usize = 10_000;
 
-/// Settings whose names were checked: they are columns of the table and do not contradict each other.
+/// Encoding options after they were checked: every name is a column of the table, and no two settings contradict each other.
 pub(super) struct ResolvedChoice<'a> {
     pub choice: &'a EncodingOptions,
-    /// Ordinal columns, with the order of their levels, lowest first, if it was given.
+    /// Ordinal columns by name, with the user's order of the levels, lowest first; `None` for alphabetical order.
     ordinal: HashMap<&'a str, Option<Vec<String>>>,
-    /// Columns that are not inputs at the row itself.
+    /// Columns whose values in the row itself are not inputs; their values in earlier rows may be.
     excluded: HashSet<&'a str>,
     /// Columns that are used even if they look useless.
     kept: HashSet<&'a str>,
@@ -117,7 +118,7 @@ impl<'a> ResolvedChoice<'a> {
         let excluded = choice.drop.iter().chain(&choice.without).map(String::as_str).chain(group).collect();
         Ok(ResolvedChoice {
             choice,
-            // If a column is listed twice, its first order is used.
+            // If a column is listed twice, the first order is used: in reverse, the first one is inserted last and replaces the other.
             ordinal: ordinal.into_iter().rev().collect(),
             excluded,
             kept: &kept | &lagged,
@@ -126,17 +127,17 @@ impl<'a> ResolvedChoice<'a> {
         })
     }
 
-    /// Whether a column is an input at the row itself.
+    /// Whether the value of a column in the row itself is an input.
     pub fn is_input(&self, name: &str) -> bool {
         !self.excluded.contains(name)
     }
 
-    /// Whether the settings name the column for lags.
+    /// Whether the column is listed in `lag_columns`.
     pub fn is_lagged(&self, name: &str) -> bool {
         self.lagged.contains(name)
     }
 
-    /// Whether the settings name the column to be used even if it looks useless.
+    /// Whether the column is used even if it looks useless, because it is listed in `keep` or `lag_columns`.
     pub fn is_kept(&self, name: &str) -> bool {
         self.kept.contains(name)
     }
@@ -173,8 +174,8 @@ fn check_contradictions(choice: &EncodingOptions, ordinal: &[String]) -> Result<
     Ok(())
 }
 
-/// Parses `size=small<medium<large`, or just the name of a column. A name may contain `=` itself, so the longest one that is a column is
-/// used.
+/// Parses `size=small<medium<large`, or just the name of a column. Since a name may contain `=`, the longest part before a `=` that is
+/// the name of a column is used.
 fn parse_ordinal<'a>(
     text: &str,
     columns: &HashMap<&'a str, &'a Column>,

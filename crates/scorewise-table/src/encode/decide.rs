@@ -12,14 +12,15 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Values};
 
-/// A column is an identifier if there are more different values than this share of the rows …
+/// A column is taken for an identifier of rows if more than this share of its values are different and the table has more than [`FEW_ROWS`]
+/// rows.
 const IDENTIFIER_SHARE: f64 = 0.95;
-/// … in a table of more rows than this. In a smaller table all values of a measurement may be distinct.
+/// No column is taken for an identifier in a table of at most this many rows, where all values of a measurement may be different.
 const FEW_ROWS: usize = 20;
 
-/// The encoding of a column, and notes for the user about it.
+/// The encoding of a column, and notes that tell the user about the decision.
 pub(super) struct EncodingDecision {
-    /// `None` if the column is dropped.
+    /// The encoding; `None` if the column is dropped.
     pub coding: Option<ColumnEncoding>,
     pub notes: Vec<Note>,
 }
@@ -55,10 +56,10 @@ pub(super) fn decide(column: &Column, rows: &[u32], resolved: &ResolvedChoice<'_
     Ok(if resolved.is_kept(name) { draft.kept(column) } else { draft.dropped_if_useless(name) })
 }
 
-/// A decision that does not yet consider whether the user wants to keep the column in any case.
+/// The encoding of a column before it is decided whether the column is dropped.
 struct Draft {
     coding: ColumnEncoding,
-    /// Why the column is useless; `None` if it is not.
+    /// The reason why the column is useless; `None` if it is useful.
     useless: Option<String>,
     note: Option<String>,
 }
@@ -77,7 +78,7 @@ impl Draft {
     /// The decision for a column that the user asked to keep.
     fn kept(mut self, column: &Column) -> EncodingDecision {
         match &mut self.coding {
-            // A column that is kept gets at least one column of the matrix.
+            // A column that the user asked to keep gets at least one column in the matrix.
             ColumnEncoding::Time { cycles, .. } if cycles.is_empty() => {
                 *cycles = vec![Cycle::Day, Cycle::Week, Cycle::Year];
             }
@@ -133,7 +134,7 @@ fn time(values: &[i64], rows: &[u32]) -> Draft {
 
 /// How often each level occurs in the training rows.
 struct LevelCounts {
-    /// The levels that occur, in alphabetical order, with their counts.
+    /// The levels that occur in the training rows, in alphabetical order, with the number of rows of each level.
     levels: Vec<(String, usize)>,
     missing: usize,
 }
@@ -148,8 +149,8 @@ impl LevelCounts {
                 (&grouped.codes, &|at| grouped.names.get(at).cloned().flatten())
             }
         };
-        // There may be many more codes than training rows (the levels of all rows of a large table), or many fewer. Small codes are counted
-        // in an array, the others in a hash map.
+        // A category may have many more codes than there are training rows, or many fewer. An array is the fastest way to count codes but
+        // would be too large for all codes, so small codes are counted in an array and the others in a hash map.
         let mut counts: HashMap<u32, usize> = HashMap::new();
         let mut dense = vec![0usize; if rows.len() > 1000 { rows.len().min(1 << 20) } else { 0 }];
         for row in rows {
@@ -190,7 +191,7 @@ fn one_hot(counts: &LevelCounts, rows: usize, resolved: &ResolvedChoice<'_>) -> 
     let mut kept: Vec<&(String, usize)> = counts.levels.iter().collect();
     let mut note = None;
     if distinct > max_levels {
-        // The most frequent levels; of equally frequent ones, the first in alphabetical order.
+        // Keeps the most frequent levels; among equally frequent levels, those that come first in alphabetical order.
         kept.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         kept.truncate(max_levels);
         kept.sort_unstable();

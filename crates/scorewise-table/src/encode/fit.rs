@@ -11,11 +11,11 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Column, ColumnKind, Table};
 
-/// The most columns that a matrix may have; a row of that many takes 4 MiB.
+/// The maximum number of columns of a matrix. A row of this length takes 4 MiB.
 pub(super) const MAX_WIDTH: usize = 1 << 20;
 
 impl Encoder {
-    /// Fits an encoder to the training rows `rows`. The values of all other rows have no influence on it.
+    /// Fits an encoder to the training rows `rows`. The values of all other rows do not influence the encoder.
     ///
     /// # Panics
     /// If `rows` contains a row that the table does not have.
@@ -32,7 +32,7 @@ impl Encoder {
         let is_lagged = |name: &str| resolved.is_lagged(name);
         let candidates: Vec<&Column> =
             table.columns.iter().filter(|c| resolved.is_input(&c.name) || is_lagged(&c.name)).collect();
-        // Each column is summed by one thread, in order, so the result does not depend on the number of threads.
+        // Each column is summed by a single thread, in the order of the rows, so the rounding errors do not depend on the number of threads.
         let decisions: Vec<_> = candidates.par_iter().map(|column| decide(column, rows, &resolved)).collect();
 
         let (mut found, mut notes) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ impl Encoder {
         let mut inputs: Vec<InputColumn> =
             found.iter().filter(|input| resolved.is_input(&input.column)).cloned().collect();
         for lag in 1..=choice.lags {
-            // Lagged times would add nothing: they are the time of the row minus a constant.
+            // By default times get no lags: an earlier time is the time of the row minus a constant, which adds no information.
             let is_lagged_input = |input: &&InputColumn| match choice.lag_columns.is_empty() {
                 true => input.kind != ColumnKind::Time,
                 false => is_lagged(&input.column),
@@ -72,7 +72,8 @@ impl Encoder {
     }
 }
 
-/// The same input `lag` rows earlier. It always has an indicator of missing values, because the first rows have no earlier row.
+/// Returns the input for the same column `lag` rows earlier. It always has an indicator of missing values, because the first rows of a table
+/// have no earlier row.
 fn lagged(input: &InputColumn, lag: usize) -> InputColumn {
     let mut input = InputColumn { lag, ..input.clone() };
     match &mut input.coding {

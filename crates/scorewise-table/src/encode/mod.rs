@@ -1,4 +1,4 @@
-//! Encodes columns as a matrix of f32, with means, deviations and levels from the training rows.
+//! Encodes columns as a matrix of f32. Means, standard deviations and levels are taken from the training rows only.
 //!
 //! ```
 //! use scorewise_table::encode::{EncodingOptions, Encoder};
@@ -41,26 +41,26 @@ use serde::{Deserialize, Serialize};
 use crate::groups::RowOrder;
 use crate::table::ColumnKind;
 
-/// Encodes the columns of a table as numbers. It is fitted on the training rows alone and stored in the model file.
+/// Encodes the columns of a table as numbers. An encoder is fitted on the training rows only and stored in the model file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Encoder {
-    /// The inputs, in the order of the matrix; each gives one or more columns.
+    /// The inputs, in the order of the columns of the matrix. Each input is encoded as one or more columns of the matrix.
     pub inputs: Vec<InputColumn>,
-    /// The order of rows by which lags count.
+    /// How rows are ordered for lags, which refer to earlier rows.
     #[serde(flatten)]
     pub order: RowOrder,
 }
 
-/// A column of the table, at the row itself or some rows earlier.
+/// An input: the values of a column of the table, in the row itself or a number of rows earlier.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputColumn {
-    /// The column's name.
+    /// The name of the column in the table.
     pub column: String,
-    /// The kind of the column when the encoder was fitted.
+    /// The type of the column in the table to which the encoder was fitted.
     pub kind: ColumnKind,
-    /// 0 for the row itself, 1 for the row before, and so on. The value of a row before the first is missing.
+    /// The number of rows back: 0 for the row itself, 1 for the row before, and so on. If there is no such row, the value is missing.
     pub lag: usize,
-    /// How its values are encoded.
+    /// How the values of the column are encoded as numbers.
     #[serde(flatten)]
     pub coding: ColumnEncoding,
 }
@@ -71,52 +71,52 @@ pub struct InputColumn {
 pub enum ColumnEncoding {
     /// (x − mean)/deviation, or 0 if x is missing.
     Number {
-        /// The mean of the training rows.
+        /// The mean of the column over the training rows.
         mean: f64,
-        /// The standard deviation of the training rows; 1 if they all have the same value.
+        /// The standard deviation of the column over the training rows; 1 if all training rows have the same value.
         deviation: f64,
-        /// Whether a further column is 1 for missing values and 0 otherwise.
+        /// Whether there is an extra column that is 1 for missing values and 0 otherwise.
         indicator: bool,
     },
-    /// One column for each level, which is 1 for rows with that level and 0 otherwise. A value that is not one of the levels counts as one of
-    /// the rest, or gives zeros if there is no column for the rest.
+    /// One column for each level, which is 1 for rows with that level and 0 otherwise. For a value that is not in `levels`, these columns are 0
+    /// and the extra column of `rest`, if there is one, is 1.
     OneHot {
-        /// The levels that have a column, in alphabetical order.
+        /// The levels that have a column of their own, in alphabetical order.
         levels: Vec<String>,
-        /// Whether a further column is 1 for all other levels.
+        /// Whether there is an extra column that is 1 for values that are not in `levels` and 0 otherwise.
         rest: bool,
-        /// Whether a further column is 1 for missing values.
+        /// Whether there is an extra column that is 1 for missing values and 0 otherwise.
         indicator: bool,
-        /// The scale of each of these columns if they are standardised, otherwise empty.
+        /// The mean and standard deviation of each one-hot column, including the extra columns; empty if they are not standardised.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         scales: Vec<Standardisation>,
     },
-    /// The position of the level in the order, counted from 0 and standardised like a number.
+    /// The position of the value in the ordered list of levels, counted from 0 and then standardised.
     Ordinal {
         /// The levels in order, lowest first.
         levels: Vec<String>,
-        /// The mean position of the training rows.
+        /// The mean of the positions over the training rows.
         mean: f64,
-        /// The standard deviation of the positions of the training rows; 1 if they are all equal.
+        /// The standard deviation of the positions over the training rows; 1 if all positions are equal.
         deviation: f64,
-        /// Whether a further column is 1 for values that are missing or not among the levels.
+        /// Whether there is an extra column that is 1 for values that are missing or not in `levels`, and 0 otherwise.
         indicator: bool,
     },
-    /// Sine and cosine of the time of day, the day of the week and the day of the year.
+    /// The sine and cosine of the phase of a time in calendar cycles: day, week and year.
     Time {
-        /// The cycles in which the training rows vary.
+        /// The cycles that are encoded: those in which the times of the training rows vary.
         cycles: Vec<Cycle>,
-        /// Whether a further column is 1 for missing values and 0 otherwise.
+        /// Whether there is an extra column that is 1 for missing values and 0 otherwise.
         indicator: bool,
     },
 }
 
-/// How a number is standardised: (x − mean)/deviation.
+/// The mean and standard deviation by which a number x is standardised: (x − mean)/deviation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Standardisation {
-    /// The mean of the training rows.
+    /// The mean over the training rows.
     pub mean: f64,
-    /// The standard deviation of the training rows; 1 if they all have the same value.
+    /// The standard deviation over the training rows; 1 if all training rows have the same value.
     pub deviation: f64,
 }
 
@@ -124,11 +124,11 @@ pub struct Standardisation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cycle {
-    /// The time of day.
+    /// The daily cycle: the time of day.
     Day,
-    /// The day of the week.
+    /// The weekly cycle: the day of the week.
     Week,
-    /// The day of the year.
+    /// The yearly cycle: the day of the year.
     Year,
 }
 
@@ -145,8 +145,8 @@ impl Encoder {
         self.inputs.iter().flat_map(InputColumn::names).collect()
     }
 
-    /// The columns that a table must have, each once, with their kinds when the encoder was fitted. The columns that order the rows for lags
-    /// come last and have no kind.
+    /// The columns that a table must have, without repetition, with the types that they had when the encoder was fitted. If there are lags, the
+    /// columns that group and order the rows come last; their type is `None`.
     #[must_use]
     pub fn columns(&self) -> Vec<(&str, Option<ColumnKind>)> {
         let (mut columns, mut seen) = (Vec::new(), HashSet::new());
@@ -160,7 +160,7 @@ impl Encoder {
         columns
     }
 
-    /// The largest lag of all inputs.
+    /// The largest lag among all inputs; 0 if there are no lags.
     #[must_use]
     pub fn lags(&self) -> usize {
         self.inputs.iter().map(|input| input.lag).max().unwrap_or(0)
@@ -168,7 +168,7 @@ impl Encoder {
 }
 
 impl InputColumn {
-    /// The number of columns of the matrix that this input gives.
+    /// The number of columns of the matrix that encode this input.
     #[must_use]
     pub fn width(&self) -> usize {
         match &self.coding {
@@ -182,7 +182,7 @@ impl InputColumn {
         }
     }
 
-    /// The names of these columns.
+    /// The names of the columns of the matrix that encode this input.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let base = match self.lag {
@@ -208,7 +208,7 @@ impl InputColumn {
 }
 
 impl Cycle {
-    /// The name of the cycle in the names of columns.
+    /// The name of the cycle as it appears in the names of the columns of the matrix.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,12 +1,12 @@
-//! Mean and standard deviation of the training rows without overflow, and the phases of calendar cycles.
+//! Computes means and standard deviations without overflow, and the phases of times in calendar cycles.
 
 use super::{Cycle, Standardisation};
 use crate::table::Values;
 
-/// Deviations below this are treated as 0, because their inverse would overflow.
+/// Standard deviations below this value are treated as 0, because dividing by such a small number could overflow.
 pub(super) const MIN_DEVIATION: f64 = 1e-300;
 
-/// A summary of the training rows of a column of numbers.
+/// Statistics of a column of numbers over the training rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NumberSummary {
     pub count: usize,
@@ -16,7 +16,7 @@ pub(super) struct NumberSummary {
     pub scale: Standardisation,
 }
 
-/// Summarises numbers. Numbers that are not finite count as missing.
+/// Computes the statistics of a sequence of numbers. NaN and infinities count as missing.
 pub(super) fn summarise(values: impl Iterator<Item = f64> + Clone) -> NumberSummary {
     let (mut count, mut missing, mut min, mut max) = (0, 0, f64::INFINITY, f64::NEG_INFINITY);
     for x in values.clone() {
@@ -28,12 +28,13 @@ pub(super) fn summarise(values: impl Iterator<Item = f64> + Clone) -> NumberSumm
     }
     let mut scale = Standardisation { mean: if count > 0 { min } else { 0.0 }, deviation: 1.0 };
     if min < max {
-        // In units of the largest number neither the sum nor a square can overflow or underflow. The unit is a power of two, so dividing
-        // by it is exact.
+        // All numbers are divided by a unit close to the largest magnitude, so that neither the sum nor a square can overflow or underflow.
+        // The unit is a power of two, so the division is exact.
         let unit = 2f64.powi(min.abs().max(max.abs()).log2().floor().clamp(-1020.0, 1020.0) as i32);
         let finite = values.filter(|x| x.is_finite()).map(|x| x / unit);
         let mean = finite.clone().sum::<f64>() / count as f64;
-        // Squared distances from the mean, corrected for the rounding error of the mean.
+        // The sum of squared distances from the mean. The sum of the distances would be 0 if the mean were exact; it corrects the variance for
+        // the rounding error of the mean.
         let (squares, sum) = finite.fold((0.0, 0.0), |(squares, sum), x| {
             let distance = x - mean;
             (squares + distance * distance, sum + distance)
@@ -53,7 +54,7 @@ pub(super) fn indicator_scale(ones: usize, rows: usize) -> Standardisation {
     Standardisation { mean, deviation: if deviation > 0.0 { deviation } else { 1.0 } }
 }
 
-/// Whether the values are row numbers in any order: distinct integers in a range that is no longer than the table.
+/// Whether the values could be row numbers in any order: distinct integers from a range that is no longer than the table has rows.
 pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &NumberSummary, table_rows: usize) -> bool {
     if summary.count == 0 || summary.max - summary.min >= table_rows as f64 {
         return false;
@@ -68,15 +69,15 @@ pub(super) fn are_row_numbers(values: impl Iterator<Item = f64>, summary: &Numbe
 const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 
-/// The cycles in which times vary: the day if there are at least two different hours, the week if the times span more than a week, the
-/// year if they span more than two months.
+/// The cycles in which the times vary: [`Cycle::Day`] if there are at least two different hours of the day, [`Cycle::Week`] if the times span
+/// more than 7 days, [`Cycle::Year`] if they span more than 61 days.
 pub(super) fn cycles(times: impl Iterator<Item = i64>) -> Vec<Cycle> {
     let (mut low, mut high, mut hours) = (i64::MAX, i64::MIN, 0u32);
     for time in times.filter(|time| *time != Values::NO_TIME) {
         (low, high) = (low.min(time), high.max(time));
         hours |= 1 << (time.rem_euclid(DAY) / HOUR);
     }
-    // The distance between two i64 may overflow i64, but not u64.
+    // The difference between two numbers of type i64 may overflow i64, but not u64.
     let span = if low > high { 0 } else { high.abs_diff(low) };
     let varies = [
         (Cycle::Day, hours.count_ones() > 1),
@@ -86,10 +87,10 @@ pub(super) fn cycles(times: impl Iterator<Item = i64>) -> Vec<Cycle> {
     varies.into_iter().filter(|(_, varies)| *varies).map(|(cycle, _)| cycle).collect()
 }
 
-/// Sine and cosine of the phase of a time in its cycle.
+/// The sine and cosine of the phase of a time within a cycle.
 pub(super) fn phase(cycle: Cycle, time: i64) -> (f64, f64) {
-    // The year has the mean length of the Gregorian calendar, 365.2425 days. It differs from calendar years by at most two days and does
-    // not jump at leap years.
+    // Every year is taken to have the mean length of the Gregorian calendar, 365.2425 days. The phase then differs from that of the calendar
+    // year by at most two days, and does not jump at leap years.
     let (begin, length) = match cycle {
         Cycle::Day => (0, DAY),
         // 1970 began on a Thursday, and weeks begin on Monday.

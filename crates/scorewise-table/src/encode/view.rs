@@ -1,4 +1,5 @@
-//! Views: the columns of a table as the inputs of an encoder read them. The levels of the table are looked up once, not in every row.
+//! Views of the columns of a table, in the form that an encoding needs. The strings of a category are looked up once per distinct string, not
+//! in every row.
 
 use std::collections::HashMap;
 
@@ -8,21 +9,21 @@ use crate::error::{Error, Result};
 use crate::names::{by_name, missing_columns_error, quoted};
 use crate::table::{Category, Column, ColumnKind, Table, Values};
 
-/// The level index of a value that is not among the levels.
+/// The level index of a value that is not among the levels of the encoding.
 pub(super) const UNSEEN: u32 = u32::MAX - 1;
 /// The level index of a missing value.
 pub(super) const MISSING: u32 = u32::MAX;
 
-/// The values of a column as an encoding reads them.
+/// The values of a column of the table, in the form that the encoding needs.
 pub(super) enum View<'a> {
     Number(&'a [f64]),
     Boolean(&'a [Option<bool>]),
     Time(&'a [i64]),
-    /// Codes of the table, and for each level of the table its index among the levels of the encoding.
+    /// The codes of a category, and for each level of the table, its index in the levels of the encoding.
     Codes(&'a [u32], Vec<u32>),
-    /// Numbers read as levels, and the levels that are numbers, sorted, with their indices.
+    /// Numbers that are encoded as levels. The second field holds those levels of the encoding that are numbers, sorted, with their indices.
     Numbers(&'a [f64], Vec<(f64, u32)>),
-    /// Booleans read as levels, and the indices of the levels `false` and `true`.
+    /// Booleans that are encoded as levels, and the indices of the levels `false` and `true`.
     Booleans(&'a [Option<bool>], [u32; 2]),
     /// A column in which every value is missing.
     Empty,
@@ -66,7 +67,7 @@ impl View<'_> {
 }
 
 impl InputColumn {
-    /// The column as this input reads it.
+    /// Returns the view of a column for this input, or an error if the values do not fit the encoding.
     pub(super) fn view<'a>(&self, table: &'a Table, column: &'a Column) -> Result<View<'a>> {
         let view = match (&self.coding, &column.values) {
             (ColumnEncoding::Number { .. }, Values::Number(values)) => View::Number(values),
@@ -95,8 +96,8 @@ impl InputColumn {
         Ok(view)
     }
 
-    /// A view in which every value is missing if the column has no values, since such a column fits any kind; otherwise an error that names the
-    /// first value that is not missing.
+    /// The view of a column whose type does not fit the encoding. If all its values are missing, this is [`View::Empty`], since such a column
+    /// fits every encoding; otherwise it is an error that names the first value that is not missing.
     fn empty_view<'a>(&self, table: &Table, column: &Column) -> Result<View<'a>> {
         let Some(row) = (0..column.values.len()).find(|row| !column.values.is_missing(*row)) else {
             return Ok(View::Empty);
@@ -121,7 +122,7 @@ impl InputColumn {
     }
 }
 
-/// The index of each level by its name.
+/// A map from each level to its index.
 fn level_indices(levels: &[String]) -> HashMap<&str, u32> {
     levels.iter().enumerate().map(|(at, level)| (level.as_str(), at as u32)).collect()
 }
@@ -145,7 +146,7 @@ fn plural(kind: ColumnKind) -> &'static str {
 }
 
 impl Encoder {
-    /// The views of all inputs, or one error that names all missing columns.
+    /// The views of all inputs. If the table lacks columns, a single error names all of them.
     pub(super) fn views<'a>(&self, table: &'a Table) -> Result<Vec<View<'a>>> {
         let columns = by_name(table);
         let missing: Vec<&str> =

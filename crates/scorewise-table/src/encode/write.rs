@@ -1,4 +1,4 @@
-//! Writes encoded rows into the matrix: blocks of rows on all cores, and column by column within a block.
+//! Writes encoded rows into the matrix. Blocks of rows are written in parallel; within a block, one input is written after the other.
 
 use rayon::prelude::*;
 
@@ -12,29 +12,30 @@ use crate::note::Note;
 use crate::split::NO_SET;
 use crate::table::{Table, Values};
 
-/// Standardised numbers are clipped to this many deviations from the mean. No training row can be that far away, and larger numbers would
-/// dominate all other inputs.
+/// Standardised numbers are clipped to this many standard deviations from the mean, because larger numbers would dominate all other inputs.
+/// Training rows are never clipped, because no value of n rows is farther than √n standard deviations from their mean.
 pub const MAX_DEVIATIONS: f64 = 1e6;
 
-/// The rows of a block, few enough for the block to stay in the L2 cache while its columns are written.
+/// The number of rows in a block, small enough for the block to stay in the L2 cache while its columns are written.
 const BLOCK: usize = 512;
 
 /// A table encoded as a matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoded {
-    /// One row for each row of the table.
+    /// The matrix, with one row for each row of the table.
     pub matrix: Matrix,
-    /// Values that did not occur in the training rows.
+    /// The number of values that are unlike those of the training rows.
     pub unexpected: UnexpectedValues,
 }
 
-/// For each input, the number of rows with a new level, a missing value where the training rows had none, or an extreme number.
+/// For each input, three counts of rows: with a level that the training rows do not have, with a missing value although no training row has
+/// one, and with a number beyond [`MAX_DEVIATIONS`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnexpectedValues {
     counts: Vec<[u64; 3]>,
 }
 
-// Indices into the counts of an input.
+// Indices into the three counts of an input in `UnexpectedValues`.
 const NEW_LEVEL: usize = 0;
 const NEWLY_MISSING: usize = 1;
 const EXTREME: usize = 2;
@@ -44,7 +45,7 @@ impl UnexpectedValues {
         UnexpectedValues { counts: vec![[0; 3]; inputs] }
     }
 
-    /// Adds the counts of other rows.
+    /// Adds the counts of further rows that were encoded by the same encoder.
     pub fn add(&mut self, further: &UnexpectedValues) {
         self.counts.resize(self.counts.len().max(further.counts.len()), [0; 3]);
         for (sums, counts) in self.counts.iter_mut().zip(&further.counts) {
@@ -54,7 +55,7 @@ impl UnexpectedValues {
         }
     }
 
-    /// Notes for the user.
+    /// Notes that tell the user about unexpected values, one for each count above 0.
     #[must_use]
     pub fn notes(&self, encoder: &Encoder) -> Vec<Note> {
         // Singular verb, plural verb, and the rest of the sentence.
@@ -75,19 +76,20 @@ impl UnexpectedValues {
 }
 
 impl Encoder {
-    /// Encodes all rows of a table. Lags use earlier rows in the encoder's order of rows.
+    /// Encodes all rows of a table. Lags refer to earlier rows in the order `Encoder::order`.
     pub fn encode(&self, table: &Table) -> Result<Encoded> {
         self.encode_split(table, &[])
     }
 
-    /// Encodes all rows of a table that was split. Lags do not reach from one set into another: `sides` is the set of each row, as in
-    /// [`SplitRows`](crate::split::Parts).
+    /// Encodes all rows of a table that was split into sets. Lags do not reach from one set into another. `sides` is the set of each row, as in
+    /// [`SplitRows::sides`](crate::split::SplitRows::sides).
     ///
     /// # Panics
-    /// If `sides` is neither empty nor of one entry for each row.
+    /// If `sides` is not empty and its length is not the number of rows of the table.
     pub fn encode_split(&self, table: &Table, sides: &[u8]) -> Result<Encoded> {
         assert!(sides.is_empty() || sides.len() == table.rows(), "one set for each row");
-        // The views come first, because their error names all missing columns at once, including those that order the rows.
+        // The views are created before the rows are ordered, because their error names all missing columns at once, including those that
+        // order the rows.
         let views = self.views(table)?;
         let neighbours = if self.lags() > 0 { Some(Neighbours::new(table, &self.order)?) } else { None };
         let rows = table.rows();
@@ -113,7 +115,7 @@ impl Encoder {
             let rows: Vec<u32> = (first..first + out.len() / stride).map(|row| row as u32).collect();
             let (mut lag, mut lagged_rows) = (0, rows.clone());
             for writer in &writers {
-                // The writers are sorted by lag.
+                // The writers are sorted by lag, so the lagged rows are only computed anew when the lag increases.
                 if lag < writer.input.lag {
                     lag = writer.input.lag;
                     for (lagged, row) in lagged_rows.iter_mut().zip(&rows) {
@@ -144,18 +146,18 @@ fn is_in_another_set(sides: &[u8], row: u32, other: u32) -> bool {
     }
 }
 
-/// For each column of a standardised one-hot encoding, its values for 0 and for 1. Empty if the columns are not standardised.
+/// For each column of a one-hot encoding, the standardised values of 0 and 1. Empty if the columns are not standardised.
 fn one_hot_values(input: &InputColumn) -> Vec<[f32; 2]> {
     let ColumnEncoding::OneHot { scales, .. } = &input.coding else { return Vec::new() };
     scales.iter().map(|scale| [0.0, 1.0].map(|x| standardised(x, scale.mean, scale.deviation) as f32)).collect()
 }
 
-/// (x − mean)/deviation. All terms are halved, because the difference of two finite numbers may overflow.
+/// Computes (x − mean)/deviation. All terms are halved, because the difference of two finite numbers may overflow.
 fn standardised(x: f64, mean: f64, deviation: f64) -> f64 {
     (x * 0.5 - mean * 0.5) / (deviation * 0.5)
 }
 
-/// Writes the columns of one input.
+/// Writes the columns of the matrix that encode one input.
 struct Writer<'a> {
     number: usize,
     input: &'a InputColumn,
@@ -165,7 +167,7 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// The value of a row, or `missing` for [`NO_ROW`].
+    /// Reads the value of a row from the view; returns `missing` for [`NO_ROW`].
     #[inline(always)]
     fn read<T>(&self, row: u32, missing: T, read: impl Fn(&View<'a>, usize) -> T) -> T {
         if row == NO_ROW { missing } else { read(&self.view, row as usize) }
@@ -173,7 +175,7 @@ impl<'a> Writer<'a> {
 
     fn write(&self, table_rows: &[u32], out: &mut [f32], stride: usize, counts: &mut [u64; 3]) {
         let width = self.input.width();
-        // An unexpected value is counted once, at its own row and not again in the lags.
+        // An unexpected value is counted only where the lag is 0. Otherwise it would be counted again for every lag.
         let mut unused = [0; 3];
         let counts = if self.input.lag == 0 { counts } else { &mut unused };
         let rows =
@@ -236,7 +238,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The number clipped to [`MAX_DEVIATIONS`], and counted if it lies beyond.
+/// Clips a standardised number to [`MAX_DEVIATIONS`], and counts it as extreme if it is larger.
 fn clipped(x: f64, counts: &mut [u64; 3]) -> f32 {
     if x.abs() > MAX_DEVIATIONS {
         counts[EXTREME] += 1;

@@ -1,4 +1,5 @@
-//! Cross-validation: every row is in the test set of one fold, and the other rows of each fold are its training and validation sets.
+//! Cross-validation: the rows are divided into folds. Each fold is the test set once, while the other rows are used for training and
+//! validation.
 
 use scorewise::{Purpose, stream};
 
@@ -15,7 +16,7 @@ use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
-/// The most repeats of a cross-validation; the folds of all repeats are held in memory.
+/// The maximum number of repeats of a cross-validation. There is a limit because the folds of all repeats are held in memory.
 const MAX_REPEATS: usize = 1000;
 
 /// Settings of a cross-validation.
@@ -23,15 +24,15 @@ const MAX_REPEATS: usize = 1000;
 pub struct CrossValidation {
     /// The number of folds in each repeat.
     pub folds: usize,
-    /// How many times the rows are divided into folds.
+    /// The number of repeats: how many times the rows are divided into folds anew.
     pub repeats: usize,
     /// The share of the rows outside the test set that forms the validation set.
     pub validation: f64,
 }
 
 impl Split {
-    /// The sets of each fold, repeat by repeat. In a split by time, the test rows of each fold follow its training rows, so the first rows
-    /// are never tested and the last ones never trained on.
+    /// Returns the training, validation and test rows of each fold, repeat by repeat. In a split by time, the test rows of a fold come after
+    /// its training rows, so the first rows are never in a test set and the last rows never in a training set.
     pub fn folds(
         &self,
         table: &Table,
@@ -103,8 +104,8 @@ impl CrossValidation {
             );
             return Err(Error::setting("folds", problem, "give fewer folds, or more rows"));
         }
-        // The rows are assigned to the folds in turn, class by class, so that every fold has its share of each class and of all rows to
-        // within one row.
+        // Rows are dealt to the folds in turn, class by class. The folds therefore differ by at most one row, both in total and in each
+        // class.
         let mut fold_of = vec![None; labels.classes.len()];
         let shuffled = strata(labels, &labels.rows(), seed).into_iter().flatten().enumerate();
         shuffled.for_each(|(at, row)| fold_of[row as usize] = Some(at % self.folds));
@@ -150,15 +151,15 @@ impl CrossValidation {
             .collect())
     }
 
-    /// Cuts the rows into `folds + 1` blocks in the order of time. Each block but the first is the test set of one fold, whose training and
-    /// validation rows are all rows before it.
+    /// Divides the rows into `folds + 1` blocks in the order of time. Each block except the first is the test set of one fold; all rows before
+    /// that block are the training and validation rows of the fold.
     fn time(&self, table: &Table, labels: &Labels, column: Option<&str>) -> Result<(Vec<Vec<u8>>, Vec<Note>)> {
         let (order, notes) = TimeOrder::new(table, column)?;
         let labelled = order.rows.iter().filter(|row| labels.classes[**row as usize] != Labels::MISSING).count();
         let mut borders = vec![order.rows.len()];
         for block in (1..=self.folds).rev() {
             let end = borders[borders.len() - 1];
-            // The rows from this border on, if labelled rows are divided evenly among the blocks.
+            // The number of labelled rows from this border to the end, if labelled rows are divided evenly among the blocks.
             let after = labelled - labelled * block / (self.folds + 1);
             borders.push(order.first_of_same_time(order.begin_of_last(order.rows.len(), labels, after), end));
         }

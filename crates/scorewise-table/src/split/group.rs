@@ -1,4 +1,4 @@
-//! Split by group: every group is in one set, and the sets are as close to their shares of every class as whole groups allow.
+//! Split by group: all rows of a group are in the same set. Groups are assigned so that each set has about its share of every class.
 
 use scorewise::Purpose;
 
@@ -11,7 +11,7 @@ use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
-/// The set of each row.
+/// Returns the set of each row (`TRAINING`, `VALIDATION` or `TEST`); [`NO_SET`] for rows of groups without a labelled row.
 pub(super) fn assign(table: &Table, labels: &Labels, column: &str, shares: &SplitShares, seed: u64) -> Result<Vec<u8>> {
     let groups = Groups::new(names::column(table, "split", column)?);
     let counts = GroupCounts::new(&groups, labels, &labels.rows());
@@ -25,7 +25,7 @@ pub(super) fn assign(table: &Table, labels: &Labels, column: &str, shares: &Spli
 
 /// The number of rows of each class in each group.
 pub(super) struct GroupCounts {
-    /// For each group, the classes that it has, with their counts.
+    /// For each group, a list of pairs: a class that occurs in the group, and the number of rows of this class in the group.
     counts: Vec<Vec<(u32, u32)>>,
 }
 
@@ -54,8 +54,8 @@ impl GroupCounts {
         Err(Error::setting("split", problem, hint))
     }
 
-    /// The set of each group, as an index into `shares`; `None` for groups without rows. Groups are assigned greedily, large ones first,
-    /// each to the set that it brings closest to its share of every class. Groups of the same size come in random order.
+    /// Returns the set of each group, as an index into `shares`; `None` for groups without rows. Large groups are assigned first, and groups of
+    /// the same size in random order. Each group is assigned to the set where it least increases the distance from the requested shares.
     pub fn assign(&self, shares: &[f64], classes: usize, seed: u64) -> Vec<Option<usize>> {
         let mut totals = vec![0.0; classes];
         self.counts.iter().flatten().for_each(|(class, count)| totals[*class as usize] += f64::from(*count));
@@ -67,7 +67,8 @@ impl GroupCounts {
         let mut assigned = vec![0.0; shares.len() * classes];
         let mut of_group = vec![None; self.counts.len()];
         for group in order {
-            // The increase in squared distance from the requested shares, summed over classes and relative to the class totals.
+            // How much the group would increase the squared distance from the requested share, relative to the number of rows of a class and
+            // summed over classes.
             let cost = |set: usize| -> f64 {
                 let increase = |(class, count): &(u32, u32)| {
                     let (total, count) = (totals[*class as usize], f64::from(*count));

@@ -1,14 +1,15 @@
 //! Training and validation rows for each network of an ensemble.
 //!
-//! With a rare event there are few positive rows, and those in the validation set are lost to training. If every network has a validation
-//! set of its own, each row trains some networks and validates others. As in cross-validation, the rows are shuffled and cut into blocks,
-//! and each block is the validation set of one network; when there are more networks than blocks, the rows are shuffled again.
+//! When positive rows are rare, it is a loss if training cannot use the positive rows of the validation set. If every network has a validation
+//! set of its own, each row is used to train some networks and to validate others. As in cross-validation, the rows are shuffled and divided into
+//! blocks, and each block is the validation set of one network. If there are more networks than blocks, the rows are shuffled again for the
+//! further networks.
 
 use scorewise::Purpose;
 
 use super::shuffle::{random, shuffle};
 
-/// The rows of one network of an ensemble.
+/// The training and validation rows of one network of an ensemble.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemberSplit {
     /// The rows to train on, in ascending order.
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_validates_the_same_number_of_networks() {
+    fn every_row_is_in_the_validation_sets_of_equally_many_networks() {
         let strata = [(0..9).collect(), vec![9, 10, 11]];
         let splits = member_splits(&strata, 3, 6, 7);
         for row in 0..12 {

@@ -38,30 +38,30 @@ use crate::setting::Setting;
 use crate::table::Table;
 use crate::target::Labels;
 
-/// How rows are assigned to the sets.
+/// How rows are assigned to the training, validation and test sets.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Split {
     /// At random, with the same share of each class in every set.
     #[default]
     Random,
-    /// By time: the last rows are the test set, the rows before them the validation set. The order is that of the given column; without
-    /// one, that of the first column of dates, or that of the file.
+    /// By time: the last rows are the test set, and the rows before the test set are the validation set. Rows are ordered by the given
+    /// column; if it is `None`, by the first column of dates, or as in the file if the table has no dates.
     Time(Option<String>),
     /// By the values of a column: all rows with the same value are in the same set.
     Group(String),
 }
 
-/// The sizes of the test and validation sets.
+/// The sizes of the test and validation sets as shares from 0 to below 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SplitShares {
     /// The share of all rows that forms the test set.
     pub test: f64,
-    /// The share of the remaining rows that forms the validation set.
+    /// The share of the rows outside the test set that forms the validation set.
     pub validation: f64,
 }
 
-/// The rows of each set, in ascending order.
+/// The rows of the training, validation and test sets, in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SplitRows {
     /// The rows to train on.
@@ -70,12 +70,12 @@ pub struct SplitRows {
     pub validation: Vec<u32>,
     /// The rows to evaluate on.
     pub test: Vec<u32>,
-    /// The set of each row of the table, also of rows without a label: 0 for training, 1 for validation, 2 for test, 3 for unused rows.
-    /// Lags do not reach from one set into another. [`NO_SET`] marks a row that belongs to no set and may be used by lags of any set.
+    /// The set of each row of the table, including rows without a label: 0 for training, 1 for validation, 2 for test, 3 for unused rows.
+    /// Lags do not reach from one set into another. [`NO_SET`] marks a row that belongs to no set; lags from any set may reach it.
     pub sides: Vec<u8>,
 }
 
-/// Marks a row that belongs to no set.
+/// Marks a row in [`SplitRows::sides`] that belongs to no set.
 pub const NO_SET: u8 = u8::MAX;
 const TRAINING: u8 = 0;
 const VALIDATION: u8 = 1;
@@ -129,8 +129,9 @@ impl Split {
         Ok((parts, notes))
     }
 
-    /// Splits the training and validation rows anew for each network of an ensemble, with the same share of each class in every split.
-    /// Returns an empty vector unless the split is random: rows of the same time or group would be in both sets.
+    /// Divides the training and validation rows anew for each network of an ensemble, with the same share of each class in every set.
+    /// Returns an empty vector unless the split is [`Split::Random`], because a random division would separate rows that a split by time or
+    /// by group keeps together.
     #[must_use]
     pub fn member_splits(&self, parts: &SplitRows, labels: &Labels, networks: usize, seed: u64) -> Vec<MemberSplit> {
         if *self != Split::Random {
@@ -143,8 +144,8 @@ impl Split {
         member_splits(&strata, blocks.max(2), networks, seed)
     }
 
-    /// The labelled rows of each set, and a note on rows left out. In a split by time, a row whose label comes from the next set is left
-    /// out, because a set must not contain information from the one after it.
+    /// The labelled rows of each set, and a note on rows left out. In a split by time, a row whose label comes from a row of
+    /// the next set is left out, because a set must not contain information from a later set.
     fn gather(&self, sides: Vec<u8>, labels: &Labels) -> (SplitRows, Option<Note>) {
         let mut parts = SplitRows { sides, ..SplitRows::default() };
         let mut crossing = 0;
@@ -167,8 +168,8 @@ impl Split {
         (parts, (crossing > 0).then(|| Note::new(note)))
     }
 
-    /// Checks that every requested set contains every class. With more than two classes, a class may be absent from the validation and test
-    /// sets, which only gives a note.
+    /// Checks that every requested set contains every class. With more than two classes, a class that is absent from the
+    /// validation or test set only gives a note.
     fn check(&self, parts: &SplitRows, labels: &Labels, validation: bool, test: bool) -> Result<Vec<Note>> {
         let mut notes = Vec::new();
         let requested = [("training", &parts.training, true), ("validation", &parts.validation, validation)];
@@ -218,14 +219,15 @@ impl SplitShares {
         Ok(())
     }
 
-    /// Training, validation and test sets as shares of all rows.
+    /// The sizes of the training, validation and test sets, in this order, as shares of all rows.
     fn of_all(&self) -> [f64; 3] {
         let remaining = 1.0 - self.test;
         [remaining * (1.0 - self.validation), remaining * self.validation, self.test]
     }
 }
 
-/// A share of the rows, rounded up so that a set is never a row short. The tolerance of 1e-9 keeps floating-point noise from adding a row.
+/// The number of rows in a share of all rows, rounded up so that a set is never a row too small. The tolerance of 1e-9 prevents rounding
+/// errors from adding a row.
 fn rows_of(share: f64, rows: usize) -> usize {
     (share * rows as f64 - 1e-9 * rows as f64).ceil().max(0.0) as usize
 }

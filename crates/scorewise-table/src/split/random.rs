@@ -6,7 +6,7 @@ use super::shuffle::{apportion, random, shuffle};
 use super::{NO_SET, SplitShares, TEST, TRAINING, VALIDATION, rows_of};
 use crate::target::Labels;
 
-/// The set of each row.
+/// Returns the set of each row (`TRAINING`, `VALIDATION` or `TEST`); [`NO_SET`] for rows without a label.
 pub(super) fn assign(labels: &Labels, shares: &SplitShares, seed: u64) -> Vec<u8> {
     let mut sides = vec![NO_SET; labels.classes.len()];
     let mut strata = strata(labels, &labels.rows(), seed);
@@ -16,7 +16,7 @@ pub(super) fn assign(labels: &Labels, shares: &SplitShares, seed: u64) -> Vec<u8
     sides
 }
 
-/// The given rows by class, shuffled within each class.
+/// Returns one list for each class (a stratum) with the given rows of that class, shuffled.
 pub(super) fn strata(labels: &Labels, rows: &[u32], seed: u64) -> Vec<Vec<u32>> {
     let mut strata = vec![Vec::new(); labels.names.len()];
     rows.iter().for_each(|row| strata[labels.classes[*row as usize] as usize].push(*row));
@@ -26,12 +26,13 @@ pub(super) fn strata(labels: &Labels, rows: &[u32], seed: u64) -> Vec<Vec<u32>> 
     strata
 }
 
-/// Moves a share of every stratum to a set.
+/// Removes a share of the rows from every stratum and assigns these rows to the set `side`.
 pub(super) fn take(strata: &mut [Vec<u32>], share: f64, side: u8, sides: &mut [u8]) {
     let sizes: Vec<usize> = strata.iter().map(Vec::len).collect();
     let counts = apportion(&sizes, rows_of(share, sizes.iter().sum()));
     for (rows, count) in strata.iter_mut().zip(counts) {
-        // A class with at least two rows gets at least one row in every set; this is still within one row of its share.
+        // If the class has at least two rows, at least one is taken and at least one is left. The count still differs from the exact share by
+        // at most one row.
         let count = if share > 0.0 && rows.len() > 1 { count.clamp(1, rows.len() - 1) } else { count };
         rows.drain(rows.len() - count..).for_each(|row| sides[row as usize] = side);
     }

@@ -1,16 +1,16 @@
-//! Random generators, shuffling, and dividing a total in proportion.
+//! Random generators, shuffling, and the division of a total in proportion to given sizes.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise::{Purpose, stream};
 
-/// The random generator of one stream of a seed. Different purposes and numbers give independent streams.
+/// The random generator for a seed, a purpose and a number. Different purposes and numbers give independent random streams.
 #[expect(clippy::disallowed_methods, reason = "all generators are made here")]
 pub fn random(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))
 }
 
-/// Shuffles a slice (Fisher–Yates); all orders are equally likely.
+/// Shuffles a slice by the Fisher–Yates algorithm, so that all orders are equally likely.
 pub fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
     for at in (1..list.len()).rev() {
         let other = ((u128::from(random.next_u64()) * (at as u128 + 1)) >> 64) as usize;
@@ -18,7 +18,8 @@ pub fn shuffle<T>(list: &mut [T], random: &mut Xoshiro256PlusPlus) {
     }
 }
 
-/// Divides a total in proportion to the sizes by the largest-remainder method: each share is within one of the exact value.
+/// Divides a total in proportion to the sizes by the largest-remainder method. Each result differs from the exact proportional
+/// share by less than 1.
 pub(super) fn apportion(sizes: &[usize], total: usize) -> Vec<usize> {
     let sum: usize = sizes.iter().sum();
     if sum == 0 {
@@ -38,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_remainders_get_the_rest() {
+    fn apportion_rounds_up_the_shares_with_the_largest_remainders() {
         assert_eq!(apportion(&[7, 2, 1], 5), [4, 1, 0]);
         assert_eq!(apportion(&[6, 3, 1], 7), [4, 2, 1]);
         assert_eq!(apportion(&[0, 0], 0), [0, 0]);

@@ -1,4 +1,4 @@
-//! Split by time: the training rows come before the validation rows, and these before the test rows.
+//! Split by time: the training rows come first, then the validation rows, then the test rows.
 
 use super::{NO_SET, SplitShares, TEST, TRAINING, VALIDATION, rows_of};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::setting::Setting;
 use crate::table::{Column, Table, Values};
 use crate::target::Labels;
 
-/// The set of each row.
+/// Returns the set of each row (`TRAINING`, `VALIDATION` or `TEST`; [`NO_SET`] for rows without a time), and notes for the user.
 pub(super) fn assign(
     table: &Table,
     labels: &Labels,
@@ -33,7 +33,8 @@ pub(super) struct TimeOrder<'a> {
 }
 
 impl<'a> TimeOrder<'a> {
-    /// Orders rows by the named column, or by the first column of dates; in the order of the file when there is none.
+    /// Orders rows by the column `name`, or by the first column of dates if that is `None`. Rows keep the order of the file if the table has no
+    /// column of dates.
     pub fn new(table: &'a Table, name: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let column = match name {
             Some(name) => Some(names::column(table, "split", name)?),
@@ -66,15 +67,15 @@ impl<'a> TimeOrder<'a> {
         Ok((TimeOrder { rows, column: Some(column) }, notes))
     }
 
-    /// The position where the last `share` of the labelled rows before `end` begins. Rows of the same time stay together unless no earlier
-    /// row would be left.
+    /// The position in `rows` at which a set begins that ends at `end` and contains this share of the labelled rows before `end`. Rows of the
+    /// same time stay together unless no earlier row would be left.
     pub fn begin_of_share(&self, end: usize, labels: &Labels, share: f64) -> usize {
         let is_labelled = |row: &u32| labels.classes[*row as usize] != Labels::MISSING;
         let labelled = self.rows[..end].iter().filter(|row| is_labelled(row)).count();
         self.first_of_same_time(self.begin_of_last(end, labels, rows_of(share, labelled)), end)
     }
 
-    /// The position where the last `count` labelled rows before `end` begin.
+    /// The position in `rows` of the first of the last `count` labelled rows before `end`.
     pub fn begin_of_last(&self, end: usize, labels: &Labels, count: usize) -> usize {
         let (mut begin, mut remaining) = (end, count);
         while remaining > 0 && begin > 0 {
@@ -84,7 +85,7 @@ impl<'a> TimeOrder<'a> {
         begin
     }
 
-    /// Moves a position back to the first row of the same time, unless that is the first row of all.
+    /// Moves the position `begin` back to the first row of the same time, unless that is the very first row.
     pub fn first_of_same_time(&self, begin: usize, end: usize) -> usize {
         let same_time = |a: u32, b: u32| match self.column.map(|column| &column.values) {
             Some(Values::Time(times)) => times[a as usize] == times[b as usize],
@@ -99,7 +100,7 @@ impl<'a> TimeOrder<'a> {
     }
 }
 
-/// Sorts rows by a key, missing times first, and adds a note that says whether they were sorted already.
+/// Sorts rows by the key of their times, with missing times first, and adds a note that says whether the file is sorted by these times.
 fn sort(rows: &mut [u32], column: &Column, notes: &mut Vec<Note>, key: impl Fn(usize) -> i64) {
     let is_sorted = rows.is_sorted_by_key(|row| key(*row as usize));
     let text = if is_sorted {

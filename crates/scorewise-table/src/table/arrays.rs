@@ -1,4 +1,4 @@
-//! Converts Arrow arrays, which the Parquet decoder returns too, to typed values.
+//! Converts Arrow arrays to the values of columns. The Parquet decoder returns Arrow arrays too.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -16,14 +16,14 @@ use super::text::number_or_missing;
 use super::time::{self, DateOrder};
 use super::{Category, ColumnKind, Values, boolean, cell_excerpt, number};
 
-/// A value that does not fit the kind of its column.
+/// A value that does not fit the type of its column.
 pub(super) struct InvalidValue {
-    /// Its row in the chunk, counted from 0.
+    /// The row of the value in the chunk, counted from 0.
     pub(super) row: usize,
     pub(super) text: String,
 }
 
-/// The kind of a column of this type; `None` for types that cannot be read.
+/// The column type for an Arrow type; `None` for Arrow types that cannot be read.
 pub(super) fn kind(data_type: &DataType) -> Option<ColumnKind> {
     match data_type {
         DataType::Boolean => Some(ColumnKind::Boolean),
@@ -32,14 +32,14 @@ pub(super) fn kind(data_type: &DataType) -> Option<ColumnKind> {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(ColumnKind::Category),
         DataType::Dictionary(_, values) => kind(values),
         DataType::Null => Some(ColumnKind::Number),
-        // 256-bit decimals have more digits than f64 can hold, and are rare.
+        // Decimals of 256 bits are rare and have more digits than f64 can hold, so they are not read.
         DataType::Decimal256(..) => None,
         data_type if data_type.is_numeric() => Some(ColumnKind::Number),
         _ => None,
     }
 }
 
-/// The name of a type that cannot be read, and a hint on what to do about it.
+/// The name of an Arrow type that cannot be read, and a hint on how to write the column instead.
 pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
     match data_type {
         DataType::Decimal256(precision, scale) => {
@@ -61,17 +61,17 @@ pub(super) fn unreadable_type(data_type: &DataType) -> (String, &'static str) {
     }
 }
 
-/// How strings are parsed when the user asks for another kind.
+/// How strings are parsed if the user set the type of a column of strings to numbers, booleans or times.
 #[derive(Clone)]
 pub(super) struct StringFormat {
-    /// The decimal mark.
+    /// The decimal mark of numbers: `.` or `,`.
     pub(super) mark: u8,
     pub(super) style: ColumnConventions,
-    /// Whether the month comes first, if the user says so.
+    /// Whether the month comes before the day in dates with the year last; `None` if the user did not set it.
     pub(super) month_first: Option<bool>,
 }
 
-/// The values of an array of a readable type, converted to the kind `wanted`.
+/// Converts an array of a readable Arrow type to values of the column type `wanted`.
 pub(super) fn values(
     array: &ArrayRef,
     wanted: ColumnKind,
@@ -82,7 +82,7 @@ pub(super) fn values(
     if values.kind() == wanted { Ok(values) } else { as_kind(&values, wanted, markers, format) }
 }
 
-/// Converts an Arrow array to the kind of column that corresponds to its type; strings that are `markers` become missing values.
+/// Converts an Arrow array to the column type that corresponds to its Arrow type. Values listed in `markers` become missing values.
 fn natural(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
     let second = |per_second: i64| move |value: i64| value.div_euclid(per_second);
     match array.data_type() {
@@ -113,7 +113,7 @@ fn natural(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, Invalid
     }
 }
 
-/// The values of an array of numbers.
+/// Converts an Arrow array of numbers. Infinite numbers are an error.
 fn numbers(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, InvalidValue> {
     let scaled = |scale: i8| move |digits: f64| digits / 10f64.powi(i32::from(scale));
     let mut values = match array.data_type() {
@@ -131,14 +131,14 @@ fn numbers(array: &ArrayRef, markers: &MissingMarkers) -> Result<Values, Invalid
         DataType::Decimal32(_, scale) => converted::<Decimal32Type>(array, |value| scaled(*scale)(f64::from(value))),
         DataType::Decimal64(_, scale) => converted::<Decimal64Type>(array, |value| scaled(*scale)(value as f64)),
         DataType::Decimal128(_, scale) => converted::<Decimal128Type>(array, |value| scaled(*scale)(value as f64)),
-        // The null type.
+        // The null type, in which every value is missing.
         _ => vec![f64::NAN; array.len()],
     };
     if let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) {
         values.iter_mut().zip(nulls).filter(|(_, present)| !present).for_each(|(value, _)| *value = f64::NAN);
     }
     for (row, value) in values.iter_mut().enumerate() {
-        // Even an infinity may be listed as a missing value.
+        // This is checked before infinity is refused, because the user may have listed infinity as a missing value.
         if markers.contains_number(*value) {
             *value = f64::NAN;
         } else if value.is_infinite() {
@@ -177,7 +177,8 @@ fn strings<'a>(
     Ok(Values::Category(Category { codes, levels: dictionary.into_levels() }))
 }
 
-/// The values of a dictionary array: `indices` holds the index of each row into the dictionary `values`.
+/// Looks up the values of a dictionary array: `values` is the dictionary, and `indices` holds an index into it for each row. A row whose key
+/// is null has a missing value.
 fn dictionary_values(values: &Values, keys: &dyn Array, indices: &[usize]) -> Values {
     let index = |row: usize| (!keys.is_null(row)).then(|| indices[row]).filter(|index| *index < values.len());
     let rows = 0..indices.len();
@@ -190,7 +191,7 @@ fn dictionary_values(values: &Values, keys: &dyn Array, indices: &[usize]) -> Va
             Values::Time(rows.map(|row| index(row).map_or(Values::NO_TIME, |at| values[at])).collect())
         }
         Values::Category(values) => {
-            // Levels are numbered in the order of the rows, because the dictionary may contain levels that no row has.
+            // Levels are numbered anew in order of first appearance, because the dictionary may contain levels that no row has.
             let mut new_codes = vec![None; values.levels.len()];
             let mut levels = Vec::new();
             let mut code = |row: usize| {
@@ -207,7 +208,7 @@ fn dictionary_values(values: &Values, keys: &dyn Array, indices: &[usize]) -> Va
     }
 }
 
-/// Converts values to another kind, which the user asked for.
+/// Converts values to the column type that the user set.
 fn as_kind(
     values: &Values,
     wanted: ColumnKind,
@@ -233,7 +234,7 @@ fn as_kind(
             Ok(Values::Number(values.iter().map(number).collect()))
         }
         (ColumnKind::Number, _) => {
-            // These are strings: booleans and times are converted to numbers above.
+            // Only strings are left here, because booleans and times are converted to numbers in the cases above.
             let number = |string: &[u8]| match number::parse(string, format.mark) {
                 Some(value) => value.is_finite().then_some(value),
                 None => number_or_missing(string, format.mark, format.style.sign, markers),
@@ -270,7 +271,7 @@ fn as_kind(
     }
 }
 
-/// The parsed strings, or the row of the first one that cannot be parsed.
+/// Parses all strings; `None` gives `missing`. The error is the row of the first string that cannot be parsed.
 fn parse_each<T: Copy>(
     strings: &[Option<String>],
     missing: T,
@@ -283,7 +284,7 @@ fn parse_each<T: Copy>(
     strings.iter().enumerate().map(one).collect()
 }
 
-/// A time as `2010-01-31T18:00:00`, or the date alone at midnight.
+/// Formats a time as `2010-01-31T18:00:00`, as `2010-01-31` if it is midnight, or as `18:00:00` if it has no date. `None` if it is missing.
 fn formatted_time(seconds: i64) -> Option<String> {
     let time = chrono::DateTime::from_timestamp(seconds, 0)?;
     let format = match seconds.rem_euclid(86400) {

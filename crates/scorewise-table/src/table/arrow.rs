@@ -1,7 +1,8 @@
-//! Reads Arrow IPC message by message: a stream from start to end, a file (`.arrow`, `.feather`) by the index at its end.
+//! Reads Arrow IPC data message by message. A stream is read from start to end; in a file (`.arrow`, `.feather`) the messages are found
+//! through the index at the end of the file.
 //!
-//! The decoder allocates as much memory as a message declares, so each message is checked first: it must lie within the file, its buffers
-//! within its body, and the declared sizes of compressed buffers must be plausible.
+//! The decoder allocates as much memory as a message declares, so each message is checked first: the message must lie within the file, its
+//! buffers must lie within the message, and the declared sizes of compressed buffers must be plausible.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,9 +20,9 @@ use super::selected_columns::{SelectedColumn, SelectedColumns, damaged};
 use super::{ChooseColumns, Field, Reading, Table};
 use crate::error::Result;
 
-/// The buffers of any message may decompress to this many bytes …
+/// The buffers of a message may decompress to this many bytes in total, or to [`MAX_RATIO`] times the size of the message if that is more.
 const MAX_DECOMPRESSED: u64 = 64 << 20;
-/// … or to this many times the size of the message, if that is more.
+/// The buffers of a message may decompress to this many times the size of the message, or to [`MAX_DECOMPRESSED`] bytes if that is more.
 const MAX_RATIO: u64 = 1024;
 
 type Decoded<T> = std::result::Result<T, ArrowError>;
@@ -33,24 +34,24 @@ pub(super) struct ArrowReader {
     schema: SchemaRef,
     projection: Vec<usize>,
     dictionaries: HashMap<i64, ArrayRef>,
-    /// The current batch, and the number of its rows that were returned.
+    /// The batch that is being returned in chunks, and the number of its rows that were already returned.
     batch: Option<(RecordBatch, usize)>,
 }
 
-/// The remaining messages of a file or stream.
+/// The messages of a file or stream that were not read yet.
 struct Messages {
     source: ByteSource,
     remaining: Remaining,
 }
 
 enum Remaining {
-    /// A stream: all messages from this position on.
+    /// In a stream: all messages from this position on.
     From(u64),
-    /// A file: the positions of the messages in its index, dictionaries first.
+    /// In a file: the positions of the messages, which the index of the file lists; those of dictionaries come first.
     At(VecDeque<u64>),
 }
 
-/// An encoded message.
+/// A message that is not decoded yet.
 struct EncodedMessage {
     metadata: bytes::Bytes,
     body: Buffer,
@@ -89,7 +90,7 @@ impl ArrowReader {
         self.columns.fields()
     }
 
-    /// Decodes the next batch that is not empty.
+    /// Decodes the next batch that has rows, and the dictionaries before it; `None` after the last batch.
     fn next_batch(&mut self) -> Decoded<Option<RecordBatch>> {
         while let Some(encoded) = self.messages.next()? {
             let message = encoded.message()?;
@@ -117,7 +118,7 @@ impl ArrowReader {
         batch: arrow_ipc::RecordBatch<'_>,
         version: MetadataVersion,
     ) -> Decoded<RecordBatch> {
-        // The decoder searches this list for every column, so no list is given if all columns are read.
+        // The decoder searches the list of wanted columns for every column, which is slow for many columns. Without a list it reads all.
         let are_all = self.projection.len() == self.schema.fields().len();
         let projection = Some(self.projection.as_slice()).filter(|_| !are_all);
         read_record_batch(body, batch, self.schema.clone(), &self.dictionaries, projection, &version)
@@ -150,7 +151,7 @@ fn ipc_error(problem: &str) -> ArrowError {
     ArrowError::IpcError(problem.into())
 }
 
-/// The message of an error without the name of its variant.
+/// The text of an Arrow error without the name of its enum variant, which `Display` would put in front.
 fn message_of(error: &ArrowError) -> String {
     match error {
         ArrowError::IpcError(problem) | ArrowError::ParseError(problem) | ArrowError::InvalidArgumentError(problem) => {
@@ -168,7 +169,7 @@ fn checked_schema(schema: arrow_ipc::Schema<'_>) -> Decoded<SchemaRef> {
 }
 
 impl Messages {
-    /// The messages of a file, and its schema. A file ends with its index, the length of the index and a magic number.
+    /// Reads the index and the schema of a file. The end of a file consists of the index, the length of the index and a magic number.
     fn indexed(source: ByteSource) -> Decoded<(Self, SchemaRef)> {
         let truncated = || ipc_error("it is truncated");
         let tail = source.len().checked_sub(10).ok_or_else(truncated)?;
@@ -201,7 +202,7 @@ impl Messages {
         }
         let mut begin = start.saturating_add(4);
         let mut length = number(start)?;
-        // Since 2019 messages begin with this continuation marker; before, they began with their length.
+        // Since 2019 a message begins with the continuation marker `u32::MAX`, followed by its length; older ones begin with their length.
         if length == u32::MAX {
             length = number(begin)?;
             begin += 4;
@@ -231,7 +232,7 @@ impl EncodedMessage {
     }
 }
 
-/// Checks the sizes that a batch declares.
+/// Checks that the buffers of a batch lie within its message, and that the declared sizes and number of rows are plausible.
 fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> Decoded<()> {
     let is_compressed = batch.compression().is_some();
     let mut total = 0u64;
@@ -249,7 +250,7 @@ fn check_sizes(batch: &arrow_ipc::RecordBatch<'_>, body: &Buffer) -> Decoded<()>
     if total > MAX_DECOMPRESSED.max((body.len() as u64).saturating_mul(MAX_RATIO)) {
         return Err(ipc_error("a message declares an implausible decompressed size"));
     }
-    // Every type except null takes at least one bit for each row.
+    // Every Arrow type except null takes at least one bit for each row, so there cannot be more rows than bits.
     let max_rows = total.saturating_mul(8).saturating_add(1024);
     if u64::try_from(batch.length()).map_or(true, |rows| rows > max_rows) {
         return Err(ipc_error("a batch has more rows than bits"));

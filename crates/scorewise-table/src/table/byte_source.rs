@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// Bytes of known length. Clones share the file or the memory.
+/// The bytes of a file or of a buffer in memory. Clones share the file or the buffer.
 #[derive(Clone)]
 pub(super) struct ByteSource {
     storage: Storage,
@@ -16,7 +16,7 @@ pub(super) struct ByteSource {
 
 #[derive(Clone)]
 enum Storage {
-    // All handles of a file share one position, so seeking and reading must not be interrupted by another thread.
+    // All handles of a file share one position. The mutex prevents another thread from moving it between a seek and a read.
     File(Arc<Mutex<File>>),
     Memory(Bytes),
 }
@@ -34,8 +34,8 @@ impl ByteSource {
         self.len
     }
 
-    /// The bytes of this range, or an error if it extends beyond the end. The check comes before the allocation, since the length may come
-    /// from a damaged file.
+    /// Returns `length` bytes from the position `start` on, or an error if they extend beyond the end. This is checked before memory is
+    /// allocated, since the length may come from a damaged file.
     pub(super) fn bytes(&self, start: u64, length: u64) -> io::Result<Bytes> {
         let end = start.checked_add(length).filter(|end| *end <= self.len);
         let (Some(end), Ok(length)) = (end, usize::try_from(length)) else {
@@ -52,7 +52,7 @@ impl ByteSource {
     }
 }
 
-/// Reads from a position on.
+/// Reads the bytes of a source sequentially, beginning at a given position.
 pub(super) struct PositionedReader {
     source: ByteSource,
     position: u64,
@@ -83,7 +83,7 @@ impl ChunkReader for ByteSource {
     type T = BufReader<PositionedReader>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        // Large enough for the header of a page.
+        // A buffer of 512 bytes is large enough for the header of a page.
         Ok(BufReader::with_capacity(512, PositionedReader { source: self.clone(), position: start }))
     }
 

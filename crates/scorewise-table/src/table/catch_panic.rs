@@ -1,7 +1,7 @@
 //! Catches panics of the Parquet and Arrow decoders on damaged files, so that they become errors.
 //!
-//! Panic hooks belong to programs, so this library sets none. A program whose hook asks [`is_guarded`] can leave out the message of a
-//! panic that is reported as an error anyway.
+//! A panic hook is the business of a program, so this library does not set one. The panic hook of a program can call [`is_guarded`] and
+//! print nothing if it returns `true`, because the panic is then reported as an error.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
@@ -10,16 +10,16 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic of this thread would become an error: for the panic hook of a program.
+/// Whether a panic of this thread would be caught and reported as an error. For use in the panic hook of a program.
 #[must_use]
 pub fn is_guarded() -> bool {
     IS_GUARDED.get()
 }
 
-/// The result of `work`; `None` if it panicked.
+/// Runs `work` and returns its result; `None` if it panicked.
 pub(super) fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     let before = IS_GUARDED.replace(true);
-    // The decoder is not used again after a panic, so an inconsistent state of it does no harm.
+    // `AssertUnwindSafe` is justified: a panic may leave the decoder in an inconsistent state, but the decoder is not used again.
     let outcome = panic::catch_unwind(AssertUnwindSafe(work));
     IS_GUARDED.set(before);
     outcome.ok()
@@ -30,7 +30,7 @@ mod tests {
     use super::{catch_panic, is_guarded};
 
     #[test]
-    fn a_panic_becomes_none_and_the_guard_ends_with_the_work() {
+    fn a_panic_becomes_none_and_is_guarded_is_true_only_during_the_work() {
         assert_eq!(catch_panic(|| 1), Some(1));
         assert_eq!(catch_panic(is_guarded), Some(true));
         let panicked: Option<u32> = catch_panic(|| panic!("a decoder panics"));

@@ -1,11 +1,11 @@
-//! Typed columns. A missing value is NaN, [`Category::MISSING`], `None` or [`Values::NO_TIME`], depending on the kind.
+//! Tables of typed columns. A missing value is NaN, [`Category::MISSING`], `None` or [`Values::NO_TIME`], depending on the column type.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Location, Result};
 use crate::names::missing_columns_error;
 
-/// The kind of values that a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnKind {
@@ -15,27 +15,27 @@ pub enum ColumnKind {
     Category,
     /// Booleans.
     Boolean,
-    /// Dates, with or without a time of day.
+    /// Dates with or without a time of day, or times of day without a date.
     Time,
 }
 
-/// The values of a column.
+/// The values of a column, one for each row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Finite numbers; NaN is missing.
+    /// Finite numbers; NaN for a missing value.
     Number(Vec<f64>),
     /// Strings, as levels of a category.
     Category(Category),
-    /// Booleans; `None` is missing.
+    /// Booleans; `None` for a missing value.
     Boolean(Vec<Option<bool>>),
-    /// Seconds since 1970-01-01 00:00, without a time zone; [`Values::NO_TIME`] is missing.
+    /// Times in seconds since 1970-01-01 00:00, without a time zone; [`Values::NO_TIME`] for a missing value.
     Time(Vec<i64>),
 }
 
 /// Dictionary-encoded strings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Category {
-    /// For each row, an index into `levels`; [`Category::MISSING`] is missing.
+    /// For each row, an index into `levels`; [`Category::MISSING`] for a missing value.
     pub codes: Vec<u32>,
     /// The distinct strings, in order of first appearance.
     pub levels: Vec<String>,
@@ -44,42 +44,42 @@ pub struct Category {
 /// A named column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// The name in the header.
+    /// The name of the column.
     pub name: String,
-    /// One value for each row.
+    /// The values of the column, one for each row.
     pub values: Values,
 }
 
-/// The line or row number in the file of each row of a table.
+/// Where the rows of a table are in the file: by line number in text files, by row number in formats without lines (Parquet, Arrow).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Lines {
-    /// A format without lines, read from its first row.
+    /// In a format without lines: the table begins with the first row of the file.
     #[default]
     None,
-    /// A format without lines: the number of rows before the first row of this table.
+    /// In a format without lines: the number of rows of the file that come before the first row of the table.
     After(u64),
-    /// One row on each line, beginning on this line.
+    /// In a text file: the line of the first row; every further row is on the next line.
     From(u64),
-    /// The line of each row.
+    /// In a text file: the line of each row.
     Each(Vec<u64>),
-    /// A format without lines: the number of each row, counted from 1.
+    /// In a format without lines: the number of each row in the file, counted from 1.
     EachRow(Vec<u64>),
 }
 
-/// Columns of equal length.
+/// A table: columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The file, as the user wrote its name, for messages.
+    /// The name of the file as the user wrote it, for error messages.
     pub file: String,
-    /// The columns.
+    /// The columns of the table.
     pub columns: Vec<Column>,
-    /// The lines of the rows in the file.
+    /// The line or row numbers of the rows in the file, for error messages.
     pub lines: Lines,
 }
 
 const DAY: i64 = 86_400;
 
-/// Whether a value is a time of day without a date.
+/// Whether a value of a column of times is a time of day without a date.
 pub(super) fn is_time_of_day(time: i64) -> bool {
     (Values::TIME_OF_DAY_ORIGIN..Values::TIME_OF_DAY_ORIGIN + DAY).contains(&time)
 }
@@ -90,13 +90,13 @@ impl Category {
 }
 
 impl Values {
-    /// A missing time.
+    /// Stands for a missing value in a column of times.
     pub const NO_TIME: i64 = i64::MIN;
-    /// Times of day without a date are stored as seconds after this midnight, 1,000,000 days before 1970. No table contains that date, so
-    /// they cannot be confused with times that have a date.
+    /// Times of day without a date are stored as seconds after this midnight, 1,000,000 days before 1970. No table contains that date,
+    /// so times of day cannot be confused with times that have a date.
     pub const TIME_OF_DAY_ORIGIN: i64 = -1_000_000 * DAY;
 
-    /// An empty list of values of this kind.
+    /// An empty list of values for a column of this type.
     #[must_use]
     pub fn empty(kind: ColumnKind) -> Self {
         match kind {
@@ -124,7 +124,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// The kind of the values.
+    /// The column type of these values.
     #[must_use]
     pub fn kind(&self) -> ColumnKind {
         match self {
@@ -135,7 +135,7 @@ impl Values {
         }
     }
 
-    /// The value of a row as it is written to CSV; an empty string if it is missing.
+    /// The value of a row as a string, as in a CSV file; an empty string if the value is missing.
     #[must_use]
     pub fn text(&self, row: usize) -> String {
         if self.is_missing(row) {
@@ -153,7 +153,7 @@ impl Values {
         }
     }
 
-    /// The values of the given rows, in the order given.
+    /// The values of the given rows, in the order of `rows`.
     fn select_rows(&self, rows: &[usize]) -> Values {
         match self {
             Values::Number(values) => Values::Number(rows.iter().map(|row| values[*row]).collect()),
@@ -166,7 +166,7 @@ impl Values {
         }
     }
 
-    /// Whether these are times of day without a date ([`Values::TIME_OF_DAY_ORIGIN`]), which cannot order rows.
+    /// Whether this is a column of times of day without a date ([`Values::TIME_OF_DAY_ORIGIN`]), by which rows cannot be ordered.
     #[must_use]
     pub fn are_times_of_day(&self) -> bool {
         let Values::Time(values) = self else { return false };
@@ -193,7 +193,7 @@ impl Table {
         self.columns.first().map_or(0, |column| column.values.len())
     }
 
-    /// The column with this name; `None` if there is none.
+    /// The column with this name; `None` if the table has no such column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name == name)
@@ -207,10 +207,10 @@ impl Table {
         })
     }
 
-    /// A table of the given rows, in the order given.
+    /// A table that consists of the given rows, in the order of `rows`.
     ///
     /// # Panics
-    /// If the table does not have one of the rows.
+    /// If `rows` contains a number that is not less than the number of rows of the table.
     #[must_use]
     pub fn select_rows(&self, rows: &[usize]) -> Table {
         let column = |column: &Column| Column { name: column.name.clone(), values: column.values.select_rows(rows) };
@@ -225,7 +225,7 @@ impl Table {
         Table { file: self.file.clone(), columns: self.columns.iter().map(column).collect(), lines }
     }
 
-    /// The location of a row in its file.
+    /// The location of a row in the file that the table was read from.
     #[must_use]
     pub fn place(&self, row: usize) -> Location {
         let (line, number) = match &self.lines {

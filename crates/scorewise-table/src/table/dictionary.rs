@@ -9,19 +9,20 @@ use hashbrown::{DefaultHashBuilder, HashTable};
 pub(super) struct Dictionary {
     strings: Vec<String>,
     codes: HashTable<u32>,
-    // The seed differs from run to run, which protects against strings chosen to collide. The codes do not depend on it.
+    // The seed of the hash differs from run to run, so that nobody can prepare a file of strings with equal hashes. The codes do not depend
+    // on the seed.
     hasher: DefaultHashBuilder,
 }
 
 impl Dictionary {
-    /// The code of a string; `None` if it is new.
+    /// The code of a string; `None` if the dictionary does not contain the string.
     #[inline]
     pub(super) fn code(&self, string: &[u8]) -> Option<u32> {
         let is_same = |code: &u32| self.strings[*code as usize].as_bytes() == string;
         self.codes.find(self.hasher.hash_one(string), is_same).copied()
     }
 
-    /// The code of a string, which is added if it is new.
+    /// The code of a string. Adds the string if the dictionary does not contain it.
     pub(super) fn code_or_insert(&mut self, string: String) -> u32 {
         if let Some(code) = self.code(string.as_bytes()) {
             return code;

@@ -24,12 +24,13 @@
 //! [`Reader::late_notes`] reports the number of empty lines and the first of them. Empty lines before the header and after the last record
 //! are not rows.
 //!
-//! # Kinds
+//! # Column types
 //!
-//! The kind of a column is recognised from the first 4 MiB. The first line of the following table that applies decides; "most" means more
-//! than 90 % of the cells that are not missing. A cell that does not fit the kind of its column is an error that names its location.
+//! The type of a column ([`ColumnKind`]) is recognised from the cells in the first 4 MiB of the file. The first line of the table below that
+//! applies decides; "most" means more than 90 % of the cells that are not missing. A cell that does not fit the type of its column is an
+//! error, which names the line and the column.
 //!
-//! | cells | kind |
+//! | cells | column type |
 //! |---|---|
 //! | most are digits, all of one length, some with a leading 0: `02139` | category |
 //! | all are eight digits that make a date from 1900 to 2099, at least ten different: `20200131` | time |
@@ -37,36 +38,37 @@
 //! | all are `true`/`false` or `yes`/`no` | boolean |
 //! | most are dates: `2020-01-31`, `31.01.2020 18:00`, `Jan 31 2020`, `31-Jan-2020`, `January 31, 2020` | time |
 //! | most are times of day: `14:30`, `14:30:05`, `2:30 PM` (see [`Values::TIME_OF_DAY_ORIGIN`]) | time |
-//! | most are numbers with thousands separators, or all with the same sign: `1,234,567.8`, `3.1%`, `$3.10`, `5 €` | number |
-//! | any other | category |
+//! | most are numbers with thousands separators, or have the same per cent or currency sign: `1,234,567.8`, `3.1%`, `$3.10`, `5 €` | number |
+//! | anything else | category |
 //!
-//! Every column of numbers may have thousands separators: the comma or the point, whichever is not the decimal mark. A per cent or currency
-//! sign is dropped: `3.1%` is 3.1. A number with another sign than the rest of the column is an error. The decimal mark is a comma if more
-//! numbers can only be read that way than only with a point. If no number decides it (`1,234`), it is a comma only in files that are
-//! separated by semicolons.
+//! Numbers may have thousands separators: the comma or the point, whichever is not the decimal mark. A per cent or currency sign is dropped:
+//! `3.1%` is read as 3.1. A number with another sign than the rest of the column is an error. The decimal mark is the same for the whole
+//! file. It is a comma if the numbers that only make sense with a decimal comma outnumber those that only make sense with a decimal point.
+//! If all numbers make sense with both (`1,234`), the decimal mark is a comma only in files that are separated by semicolons.
 //!
-//! In dates with the year last, the day comes first unless the sample shows that the month does; a note says so if the sample shows neither.
+//! In dates with the year last, the day is assumed to come before the month, unless dates in the first 4 MiB show that the month comes first
+//! (`01/31/2020`). If these dates show neither, a note tells the user about the assumption.
 //!
-//! [`Reader::writing`] returns what a single cell does not show (decimal mark, order of day and month, sign). [`Reading::writing`] applies it
-//! to another table, so that `predict` reads numbers and dates in the same way as the training.
+//! [`Reader::writing`] returns the conventions that a single cell does not show: decimal mark, order of day and month, sign.
+//! [`Reading::writing`] applies them to another table, so that `predict` reads numbers and dates in the same way as the training table.
 //!
 //! # Missing values
 //!
 //! | cells | are missing in columns of |
 //! |---|---|
-//! | empty, `?`, `NA`, `NaN` (any case), `NaT`, `<NA>`, `#N/A`, and what [`Reading::missing`] lists | any kind |
-//! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\\N` | numbers, times and booleans; in a column of strings they are levels |
+//! | empty, `?`, `NA`, `NaN` (any case), `NaT`, `<NA>`, `#N/A`, and the strings in [`Reading::missing`] | any type |
+//! | `-`, `--`, `.`, `na`, `n/a`, `n.a.`, `nat`, `null`, `none`, `nil` (any case), `\\N` | numbers, times, booleans; levels in columns of strings |
 //!
-//! A column that contains only words of the second line is a category. The same rules apply to strings in Parquet and Arrow files, which are
-//! categories unless [`Reading::kinds`] says otherwise.
+//! A column that contains only words from the second line of this table is a category. The same rules apply to strings in Parquet and Arrow
+//! files; columns of strings in these files are categories unless [`Reading::kinds`] sets another type.
 //!
 //! # Damaged and malicious files
 //!
 //! Any sequence of bytes gives a table or an error, never a panic. [`read`] allocates at most 64 MiB plus 64 bytes for each byte of the file
-//! (of the uncompressed text for gzip). Parquet and Arrow files declare the sizes of their parts. A part that declares more bytes than the
-//! file has is rejected before memory is allocated for it, and so is a part that would decompress to more than 8 MiB (64 MiB for the buffers
-//! of an Arrow message) and more than 1024 times its size. The bound therefore holds except for Parquet and Arrow files that are compressed
-//! by more than a factor of 64.
+//! (of the uncompressed text for gzip). Parquet files declare the sizes of their pages, and Arrow files those of their messages. A page or
+//! message that declares more bytes than the file has is rejected before memory is allocated for it. It is also rejected if it would
+//! decompress to more than 1024 times its size and to more than 8 MiB (a Parquet page) or 64 MiB (an Arrow message). The bound on memory
+//! therefore holds except for Parquet and Arrow files that are compressed by more than a factor of 64.
 
 mod arrays;
 mod arrow;
@@ -95,7 +97,8 @@ pub use source::{BuiltIn, Source};
 pub use warnings::warnings;
 pub use write::{TableFormat, TableWriter};
 
-/// Parses a boolean. With `is_forced`, when the user says that the column holds booleans, 0, 1 and first letters are accepted too.
+/// Parses `true`, `false`, `yes` or `no`. If the user set the column type to boolean (`is_forced`), `0`, `1` and the first letters of these
+/// words are accepted too.
 fn boolean(cell: &[u8], is_forced: bool) -> Option<bool> {
     let is_one_of = |words: &[&[u8]]| words.iter().any(|word| cell.eq_ignore_ascii_case(word));
     if is_one_of(&[b"true", b"yes"]) || is_forced && is_one_of(&[b"1", b"t", b"y"]) {
@@ -107,7 +110,7 @@ fn boolean(cell: &[u8], is_forced: bool) -> Option<bool> {
     }
 }
 
-/// The content of a cell for messages: control characters escaped, truncated to 40 characters.
+/// The content of a cell as it is quoted in messages: with control characters escaped, truncated to 40 characters.
 fn cell_excerpt(cell: &[u8]) -> String {
     const MAX_CHARACTERS: usize = 40;
     let text = String::from_utf8_lossy(&cell[..cell.len().min(4 * MAX_CHARACTERS)]);

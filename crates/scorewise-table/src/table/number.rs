@@ -1,5 +1,5 @@
-//! Parses numbers: plain ones as `f64::from_str` does, with a decimal point or a decimal comma, and formatted ones with thousands
-//! separators, per cent or currency signs.
+//! Parses numbers with a decimal point or a decimal comma: plain numbers, as `f64::from_str` does, and formatted numbers with thousands
+//! separators, per cent or currency signs:
 //!
 //! ```text
 //! mark .   1,234   1,234,567.8   $3.10   -€3   £1,200   3.1%   5 €
@@ -12,8 +12,8 @@ const TENS: [f64; 23] = [
     1e21, 1e22,
 ];
 
-/// Parses a plain number with this decimal mark, with the same result as `f64::from_str` to the bit. The result may be infinite. `None` if
-/// the cell is not a number; `NaN` counts as not a number.
+/// Parses a plain number with this decimal mark. The result has the same bits as that of `f64::from_str` and may be infinite. `None` if the
+/// cell is not a number; `NaN` is not a number here.
 #[inline]
 pub(super) fn parse(cell: &[u8], mark: u8) -> Option<f64> {
     let (negative, rest) = match cell {
@@ -39,8 +39,8 @@ pub(super) fn parse(cell: &[u8], mark: u8) -> Option<f64> {
         decimals = at - begin;
         count += decimals;
     }
-    // Up to 19 digits do not overflow u64. Integers up to 2^53 and powers of ten up to 10^22 are exact in f64, so the division rounds
-    // once and correctly (Clinger 1990, How to read floating point numbers accurately).
+    // Up to 19 digits do not overflow u64. Integers up to 2^53 and powers of ten up to 10^22 are exact in f64, so the division is
+    // the only rounding and gives the nearest f64 (Clinger 1990, How to read floating point numbers accurately).
     if at == rest.len() && (1..=19).contains(&count) && digits <= 1 << 53 {
         let value = digits as f64 / TENS[decimals];
         return Some(if negative { -value } else { value });
@@ -48,7 +48,7 @@ pub(super) fn parse(cell: &[u8], mark: u8) -> Option<f64> {
     parse_with_std(cell, mark)
 }
 
-/// Parses the rarer forms: exponents, many digits, infinities.
+/// Parses the rarer forms of numbers with the standard library: exponents, many digits, infinities.
 #[cold]
 fn parse_with_std(cell: &[u8], mark: u8) -> Option<f64> {
     let text = std::str::from_utf8(cell).ok()?;
@@ -62,15 +62,15 @@ fn parse_with_std(cell: &[u8], mark: u8) -> Option<f64> {
     value.ok().filter(|value| !value.is_nan())
 }
 
-/// The signs that a number may have: per cent after it, a currency before or after it.
+/// The signs that a number may have: a per cent sign after the number, or a currency sign before or after it.
 pub(super) const SIGNS: [char; 6] = ['%', '$', '€', '£', '¥', '₹'];
 
-/// A number with thousands separators or a sign.
+/// A number that may have thousands separators or a sign of [`SIGNS`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct FormattedNumber {
-    /// The number without its sign: `3.1%` is 3.1.
+    /// The value without the per cent or currency sign: 3.1 for `3.1%`.
     pub(super) value: f64,
-    /// Whether it has thousands separators.
+    /// Whether the number has thousands separators.
     pub(super) is_grouped: bool,
     pub(super) sign: Option<char>,
 }

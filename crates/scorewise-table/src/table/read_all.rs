@@ -4,7 +4,7 @@ use super::dictionary::Dictionary;
 use super::{Category, Column, Lines, Reader, Reading, Source, Table, Values};
 use crate::error::Result;
 
-/// Reads a whole table. The levels of categories are in order of first appearance, for any number of threads.
+/// Reads a whole table. The levels of categories are in order of first appearance, whatever the number of threads.
 ///
 /// ```
 /// use scorewise_table::table::{BuiltIn, Reading, Source, read};
@@ -25,8 +25,8 @@ impl Reader {
     }
 }
 
-/// Joins the chunks column by column and frees the parts of each column as soon as it is joined, so that at most one column is in memory
-/// twice.
+/// Joins chunks into one table, column by column. The chunks of a column are freed as soon as the column is joined, so that at most one column
+/// is in memory twice.
 fn joined(mut chunks: Vec<Table>) -> Table {
     if chunks.len() == 1 {
         return chunks.remove(0);
@@ -88,13 +88,13 @@ fn joined_categories(first: Category, rest: impl Iterator<Item = Values>, rows: 
     });
     for part in std::iter::once(first).chain(rest) {
         let new_codes: Vec<u32> = part.levels.into_iter().map(|level| dictionary.code_or_insert(level)).collect();
-        // The code of a missing value is larger than all others, so `get` returns `None` for it.
+        // The code of a missing value is beyond the end of `new_codes`, so `get` returns `None`.
         codes.extend(part.codes.iter().map(|code| new_codes.get(*code as usize).copied().unwrap_or(Category::MISSING)));
     }
     Category { codes, levels: dictionary.into_levels() }
 }
 
-/// The lines of all chunks; listed one by one only if they are not consecutive.
+/// Joins the line numbers of all chunks. They are listed one by one only if they are not consecutive.
 fn joined_lines(parts: impl Iterator<Item = (Lines, usize)>) -> Lines {
     let mut all = Lines::None;
     let mut rows = 0u64;

@@ -8,8 +8,9 @@ use super::{Field, Reading, Source, Table, TextConventions};
 use crate::error::Result;
 use crate::note::Note;
 
-/// Reads a table: an iterator over chunks of bounded size, in the order of the file. All chunks have the same columns of the same kinds, and
-/// their sizes do not depend on the number of threads. The levels of a category are those of the chunk. The iterator ends after an error.
+/// Reads a table as an iterator over chunks of rows of bounded size, in the order of the file. All chunks have the same columns of the same
+/// types, and the sizes of chunks do not depend on the number of threads. In each chunk, a category lists only the levels that occur in that
+/// chunk. The iterator ends after an error.
 pub struct Reader {
     chunks: Option<Chunks>,
     fields: Vec<Field>,
@@ -51,7 +52,7 @@ impl EmptyLines {
     }
 }
 
-/// Changes the settings of the reader after the names of the columns are known, for example to select columns.
+/// A function that gets the names of all columns and may change the settings of the reader, for example to select columns.
 pub type ChooseColumns<'a> = dyn Fn(&[&str], &mut Reading) -> Result<()> + 'a;
 
 enum Chunks {
@@ -66,8 +67,8 @@ impl Reader {
         Reader::open_with(source, reading, &|_, _| Ok(()))
     }
 
-    /// Opens a table. `choose` gets the names of all columns and may change which of them are read and as which kind. A pipe can be opened
-    /// only once, so the names are not available before.
+    /// Opens a table. `choose` gets the names of all columns and may change which columns are read and as which type. This is a callback because
+    /// a pipe can be opened only once, so that a caller cannot read the names beforehand.
     pub fn open_with(source: &Source, reading: &Reading, choose: &ChooseColumns<'_>) -> Result<Self> {
         let mut reading = reading.clone();
         let mut notes = Vec::new();
@@ -95,19 +96,19 @@ impl Reader {
         Reader { chunks: Some(chunks), fields, notes, writing, empty_lines: EmptyLines::default() }
     }
 
-    /// The columns, in the order of the file.
+    /// The names and types of the columns that are read, in the order of the file.
     #[must_use]
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// Notes for the user on what was recognised and what looks unusual.
+    /// Notes for the user on what was recognised when the table was opened, and what looks unusual.
     #[must_use]
     pub fn notes(&self) -> Vec<Note> {
         self.notes.iter().map(Note::new).collect()
     }
 
-    /// Notes on the chunks read so far; complete after the last chunk.
+    /// Notes for the user on empty lines in the chunks read so far. They are complete after the last chunk.
     #[must_use]
     pub fn late_notes(&self) -> Vec<Note> {
         self.empty_lines.note().into_iter().map(Note::new).collect()

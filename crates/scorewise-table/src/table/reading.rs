@@ -1,4 +1,4 @@
-//! Settings for reading a table, and the markers of missing values.
+//! Settings for reading a table, and the strings and numbers that mean a missing value.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,60 +8,59 @@ use super::{ColumnKind, number};
 use crate::error::Result;
 use crate::names::missing_columns_error;
 
-/// Settings for reading a table. Everything not set is recognised from the table itself.
+/// Settings for reading a table. What is not set is recognised from the table itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reading {
-    /// The delimiter between cells; `None` to recognise comma, semicolon, tab or pipe.
+    /// The delimiter between cells; `None` to recognise a comma, semicolon, tab or pipe automatically.
     pub delimiter: Option<char>,
-    /// Whether numbers have a decimal comma; `None` to recognise it.
+    /// Whether numbers have a decimal comma; `None` to recognise the decimal mark automatically.
     pub decimal_comma: Option<bool>,
-    /// The names of the columns of a file without a header, whose first line is then a row.
+    /// The names of the columns of a file without a header. The first line is then a row. `None` if the file has a header.
     pub columns: Option<Vec<String>>,
-    /// Whether dates with the year last have the month first, `01/31/2010`; `None` to recognise it.
+    /// Whether dates with the year last have the month first, as in `01/31/2010`; `None` to recognise the order automatically.
     pub month_first: Option<bool>,
     /// Further strings that mean a missing value, besides [the default ones](crate::table#missing-values). A number matches in all
     /// notations: `-200` also matches `-200.0`.
     pub missing: Vec<String>,
-    /// The kinds of columns whose kind is not recognised automatically. Names that are not columns are ignored, because a model knows columns
-    /// that another table may not have.
+    /// The types of columns by name, for columns whose type is not to be recognised automatically. Names that the table does not have are
+    /// ignored, because these settings may come from a model with columns that the table does not need.
     pub kinds: BTreeMap<String, ColumnKind>,
-    /// The columns to read, in the order of the file; `None` for all columns.
+    /// The names of the columns to read, in any order; `None` for all columns. Columns are read in the order of the file.
     pub only: Option<Vec<String>>,
-    /// How numbers and dates were written in an earlier table (for `predict`, the training table). It decides where the cells of this table
-    /// are ambiguous.
+    /// How numbers and dates are written in an earlier table (for `predict`, the training table). This decides how ambiguous cells are read.
     pub writing: Option<TextConventions>,
 }
 
-/// How numbers and dates are written in a table, as far as a single cell does not show it. Returned by
+/// The conventions for numbers and dates in a table that a single cell does not show, such as the decimal mark. Returned by
 /// [`Reader::writing`](super::Reader::writing).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TextConventions {
     /// Whether numbers have a decimal comma; `None` if no number has decimals.
     pub decimal_comma: Option<bool>,
-    /// The columns with conventions of their own, by name.
+    /// Conventions of single columns, by the name of the column.
     pub columns: BTreeMap<String, ColumnConventions>,
 }
 
-/// How the cells of a column are written, as far as a single cell does not show it.
+/// The conventions for the cells of a column that a single cell does not show, such as the order of day and month.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ColumnConventions {
-    /// Whether the month comes before the day; `None` if no date has the year last.
+    /// Whether the month comes before the day in dates with the year last; `None` if the order makes no difference for any date of the column.
     pub month_first: Option<bool>,
-    /// The per cent or currency sign of the numbers. Numbers without it are read alike: `3.1%` and `3.1` are both 3.1.
+    /// The per cent or currency sign that the numbers may have. It does not change the number: `3.1%` and `3.1` are both read as 3.1.
     pub sign: Option<char>,
     /// Whether the cells are times of day without a date.
     pub is_clock: bool,
 }
 
-/// Name and kind of a column that is read.
+/// The name and type of a column that is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The name in the header.
+    /// The name of the column.
     pub name: String,
-    /// The kind of its values.
+    /// The type of the column.
     pub kind: ColumnKind,
 }
 
@@ -79,16 +78,17 @@ impl MissingMarkers {
         MissingMarkers { numbers: strings.iter().filter_map(number).collect(), strings }
     }
 
-    /// Whether a number means a missing value.
+    /// Whether the user listed this number as a missing value.
     #[inline]
     pub(super) fn contains_number(&self, value: f64) -> bool {
         !self.numbers.is_empty() && self.numbers.contains(&value)
     }
 
-    /// Whether a cell means a missing value, compared as a string.
+    /// Whether a cell means a missing value in a column of any type. Cells are compared as strings, not as numbers.
     #[inline]
     pub(super) fn contains_string(&self, cell: &[u8]) -> bool {
-        // `NA` only in capitals, since `Na` may be sodium. `None` and `null` may be classes: see `is_word`.
+        // `NA` must be in capitals, since `Na` may be sodium. `None` and `null` are not listed here because they may be classes: see
+        // `is_word`.
         cell.is_empty()
             || cell == b"?"
             || cell == b"NA"
@@ -97,22 +97,22 @@ impl MissingMarkers {
             || self.strings.iter().any(|marker| marker == cell)
     }
 
-    /// Whether a cell is a word that means a missing value in a column of numbers, dates or booleans. In a column of strings it may be a
-    /// class.
+    /// Whether a cell is a word that means a missing value in a column of numbers, dates or booleans. In a column of strings such a
+    /// word may be a class.
     pub(super) fn is_word(cell: &[u8]) -> bool {
         const WORDS: [&[u8]; 11] =
             [b"-", b"--", b".", b"na", b"n/a", b"n.a.", b"nat", b"null", b"none", b"nil", b"\\N"];
         cell.len() <= 4 && WORDS.iter().any(|word| cell.eq_ignore_ascii_case(word))
     }
 
-    /// Whether a cell means a missing value, compared as a string and as a number.
+    /// Whether a cell means a missing value in a column of any type. Cells are compared both as strings and as numbers.
     pub(super) fn contains(&self, cell: &[u8], mark: u8) -> bool {
         self.contains_string(cell)
             || !self.numbers.is_empty() && number::parse(cell, mark).is_some_and(|value| self.contains_number(value))
     }
 }
 
-/// The candidate most similar to a mistyped name; `None` if none is similar enough.
+/// The candidate that is most similar to a mistyped name; `None` if no candidate is similar enough.
 #[must_use]
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let normalised =
@@ -121,13 +121,13 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let similarity = |candidate: &str| {
         let candidate_text = normalised(candidate);
         let is_prefix = !wanted.is_empty() && candidate_text.starts_with(&wanted);
-        // Jaro–Winkler rates swapped letters in a short name too low, so the edit distance counts as well.
+        // Jaro–Winkler underrates the similarity of short names with swapped letters, so the edit distance is used as well.
         let distance = strsim::damerau_levenshtein(&wanted, &candidate_text);
         let is_typo = 3 * distance <= wanted.chars().count().max(candidate_text.chars().count());
         let minimum = if is_prefix { 0.9 } else { 0.8 * f64::from(u8::from(is_typo)) };
         strsim::jaro_winkler(&wanted, &candidate_text).max(minimum)
     };
-    // Of equally similar candidates the first one is kept; `max_by` would keep the last.
+    // Among equally similar candidates the first is returned; `max_by` would return the last.
     let mut best: Option<(&str, f64)> = None;
     for candidate in candidates {
         let similarity = similarity(candidate);
@@ -138,7 +138,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(candidate, _)| candidate)
 }
 
-/// Checks that the file has all columns that are to be read.
+/// Checks that the file has all columns that the settings ask for.
 pub(super) fn check_names(file: &str, reading: &Reading, names: &[&str]) -> Result<()> {
     let Some(only) = &reading.only else { return Ok(()) };
     let available: HashSet<&str> = names.iter().copied().collect();

@@ -13,16 +13,16 @@ use super::reading::{MissingMarkers, check_names};
 use super::{ChooseColumns, Column, ColumnKind, Field, Lines, Reading, Table};
 use crate::error::{Error, Location, Result};
 
-/// The number of values to decode at once, over all columns.
+/// The number of values to decode at once: rows times columns.
 const BATCH_VALUES: usize = 1 << 20;
 
-/// A column that is read.
+/// A column of a Parquet or Arrow file that is read.
 pub(super) struct SelectedColumn {
-    /// Its index in the file.
+    /// The index of the column among all columns of the file.
     pub(super) index: usize,
     name: String,
     kind: ColumnKind,
-    /// Whether the user set the kind.
+    /// Whether the user set the type of the column.
     is_forced: bool,
     string_format: StringFormat,
 }
@@ -52,7 +52,7 @@ pub(super) fn damaged(file: &str, format: &str, error: &impl fmt::Display) -> Er
 }
 
 impl SelectedColumns {
-    /// Selects columns according to the settings.
+    /// Selects the columns that the settings ask for; an error if one of them has a type that cannot be read.
     pub(super) fn new(
         file: &str,
         format: &'static str,
@@ -134,12 +134,13 @@ impl SelectedColumns {
         (BATCH_VALUES / self.columns.len().max(1)).clamp(1 << 12, 1 << 17)
     }
 
-    /// The next table from the next arrays, one for each column; `None` after the last rows.
+    /// Makes the next chunk of the table from decoded arrays, one for each column. Arrays are `None` after the last row; the result is then `None`
+    /// too, or an error if the file has no rows.
     pub(super) fn table(
         &mut self,
         arrays: Vec<std::result::Result<Option<ArrayRef>, String>>,
     ) -> Option<Result<Table>> {
-        // The error reported is that of the first column, not that of the fastest thread.
+        // If several columns have errors, that of the first column is reported, so that the message does not depend on the speed of threads.
         let mut decoded = Vec::with_capacity(arrays.len());
         for array in arrays {
             match array {

@@ -1,4 +1,4 @@
-//! Sources of tables: a file, standard input, or one of the built-in tables.
+//! Opens the source of a table (a file, standard input, or a built-in table) and recognises its format.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -21,15 +21,15 @@ pub enum Source {
     BuiltIn(BuiltIn),
 }
 
-/// The built-in tables, as UCI distributes them. Origin and licence are described in `data/README.md`.
+/// The built-in tables, as the UCI Machine Learning Repository distributes them. `data/README.md` describes their origin and licence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BuiltIn {
     /// Adult: 32561 people of the 1994 US census, to predict an income above 50 000 dollars.
     Adult,
-    /// The test set of Adult: 16281 further people. The first line of the file, which is not a row, and the dots after its labels are
-    /// removed.
+    /// The test set of Adult: 16281 further people. Two peculiarities of the original file are removed: the first line, which is not a row, and
+    /// the dot after each label.
     AdultTest,
-    /// Beijing PM2.5: 43824 hours of weather and particulate matter.
+    /// Beijing PM2.5: hourly measurements of weather and particulate matter, 43824 rows.
     Pollution,
 }
 
@@ -52,7 +52,8 @@ const ADULT_COLUMNS: [&str; 15] = [
 ];
 
 impl Source {
-    /// Parses `-` for standard input, the name of a built-in table, or a path. `./adult` is a file in the current folder.
+    /// Parses `-` as standard input, the name of a built-in table such as `adult` as that table, and any other text as a path. A file with the
+    /// name of a built-in table can be given as `./adult`.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         match BuiltIn::ALL.into_iter().find(|table| table.name() == text) {
@@ -77,7 +78,7 @@ impl BuiltIn {
     /// All built-in tables.
     pub const ALL: [BuiltIn; 3] = [BuiltIn::Adult, BuiltIn::AdultTest, BuiltIn::Pollution];
 
-    /// The name that selects this table.
+    /// The name by which users select this table.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -95,7 +96,7 @@ impl BuiltIn {
         }
     }
 
-    /// The text of the file and the line that it begins on.
+    /// The text of the table, and the number of the line of the original file on which it begins.
     fn text(self) -> io::Result<(Vec<u8>, u64)> {
         let mut text = Vec::new();
         MultiGzDecoder::new(self.compressed()).read_to_end(&mut text)?;
@@ -108,9 +109,9 @@ impl BuiltIn {
     }
 }
 
-/// An opened source, by format.
+/// An opened source of a table, with the format that was recognised.
 pub(super) enum Opened {
-    /// Text, and the line that it begins on.
+    /// Text, decompressed if necessary, and the number of the line on which it begins.
     Text { text: Box<dyn Read + Send>, line: u64 },
     /// A Parquet file.
     Parquet(ByteSource),
@@ -171,7 +172,7 @@ fn open_file(path: &Path, name: &str) -> Result<Opened> {
             "it may be damaged or truncated; name it .csv if it is text",
         ));
     }
-    // A pipe cannot be rewound, so the bytes already read are put in front again.
+    // A pipe cannot be rewound, so the bytes that were already read are put back in front of the rest.
     let whole = Cursor::new(start).chain(file.try_clone().map_err(|error| unreadable(name, &error))?);
     Ok(match format {
         Format::Text => Opened::Text { text: Box::new(whole), line: 1 },
@@ -186,7 +187,7 @@ fn decompressed<R: Read>(compressed: R) -> MultiGzDecoder<io::BufReader<R>> {
     MultiGzDecoder::new(io::BufReader::with_capacity(64 << 10, compressed))
 }
 
-/// The first eight bytes, or fewer if the source is shorter.
+/// Reads the first eight bytes of a source, or all bytes if it is shorter.
 fn first_bytes(source: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     source.take(8).read_to_end(&mut start)?;
@@ -202,7 +203,7 @@ enum Format {
     ArrowStream,
 }
 
-/// The format that a file has by its first bytes.
+/// Recognises the format of a file by its first bytes; an error for formats that cannot be read.
 fn recognise(name: &str, start: &[u8]) -> Result<Format> {
     let refused = |problem: &str, hint: &str| Err(Error::data(Location::file(name), problem, hint));
     match start {
@@ -223,7 +224,7 @@ fn recognise(name: &str, start: &[u8]) -> Result<Format> {
     }
 }
 
-/// Refuses text with the byte order mark of UTF-16 or UTF-32.
+/// Returns an error if a text begins with the byte order mark of UTF-16 or UTF-32.
 fn check_byte_order_mark(name: &str, start: &[u8]) -> Result<()> {
     match start {
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Err(not_utf8(name, "UTF-32 text", "utf-32")),
@@ -232,14 +233,14 @@ fn check_byte_order_mark(name: &str, start: &[u8]) -> Result<()> {
     }
 }
 
-/// The error for text in another encoding, with the name that `iconv` uses for it.
+/// The error for text that is not UTF-8. `iconv` is the name of the encoding for the program iconv, which the hint suggests.
 fn not_utf8(name: &str, encoding: &str, iconv: &str) -> Error {
     let hint = format!("save it as UTF-8: `iconv -f {iconv} -t utf-8 FILE > NEW`");
     Error::data(Location::file(name), format!("is {encoding}"), hint)
 }
 
-/// Refuses text in UTF-16 or UTF-32, recognised by its first bytes: by a byte order mark (in compressed text, which [`open`] does not see)
-/// or by zero bytes. Most characters of a table are digits, delimiters and line ends, whose high bytes are 0.
+/// Returns an error if a text is in UTF-16 or UTF-32. The encoding is recognised by a byte order mark, which [`open`] cannot see in compressed
+/// text, or by zero bytes: most characters of a table are digits, delimiters and line ends, whose high bytes are 0 in these encodings.
 pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     let start = &text[..text.len().min(4096)];
     check_byte_order_mark(name, start)?;
@@ -255,9 +256,10 @@ pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     }
     let pairs = start.chunks_exact(2);
     let zeros = |byte: usize| pairs.clone().filter(|pair| pair[byte] == 0).count();
-    // All characters of a table in Latin letters have a zero byte; in other scripts at least a fifth of them do.
+    // In UTF-16, all characters of a table in Latin letters have a zero byte, and at least a fifth of the characters in other scripts.
     let many = (pairs.len() / 5).max(1);
-    // Some characters of other scripts have their zero in the other byte.
+    // In little-endian text the second byte of a pair is the zero, otherwise the first. A few characters of other scripts have a zero in the
+    // other byte, so the counts are compared.
     match (zeros(0), zeros(1)) {
         (few, most) if most >= many && most > 4 * few => {
             Err(not_utf8(name, "UTF-16 text without a byte order mark", "utf-16le"))

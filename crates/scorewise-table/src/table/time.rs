@@ -6,8 +6,8 @@
 //! 2010-01-31T18:00   2010-01-31 18:00:05.250Z   31.01.2010 6:05   2010-01-31T18:00:05+01:00   1/31/2010 6:00 PM
 //! ```
 //!
-//! Names of months are English, in full or their first three letters. Eight digits are a date from 1900 to 2099.
-//! A time with an offset is converted to UTC; a time without one is not changed.
+//! Names of months are English, written in full or as their first three letters. Eight digits are a date if the year is from 1900 to 2099.
+//! A time with an offset such as `+01:00` is converted to UTC; a time without an offset is not changed.
 
 use chrono::NaiveDate;
 
@@ -16,10 +16,10 @@ const DAY: i64 = 86_400;
 /// Whether the day or the month comes first in dates with the year last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum DateOrder {
-    /// 31/01/2010
+    /// The day comes first: `31/01/2010`.
     #[default]
     DayFirst,
-    /// 01/31/2010
+    /// The month comes first: `01/31/2010`.
     MonthFirst,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn time_of_day(cell: &[u8]) -> Option<i64> {
     seconds_of_day(cell).map(|second| second.rem_euclid(DAY))
 }
 
-/// Whether a cell is a date, with the day or the month first.
+/// Whether a cell is a date if either the day or the month may come first.
 pub(super) fn is_date(cell: &[u8]) -> bool {
     parse(cell, DateOrder::DayFirst).is_some()
         || numeric_date(cell).is_some() && parse(cell, DateOrder::MonthFirst).is_some()
@@ -55,12 +55,13 @@ pub(super) fn is_compact_date(cell: &[u8]) -> bool {
     cell.len() == 8 && cell.iter().all(u8::is_ascii_digit) && parse(cell, DateOrder::DayFirst).is_some()
 }
 
-/// Whether a cell is a date whose meaning depends on the order of day and month.
+/// Whether a cell is a date whose meaning depends on the order of day and month, such as `03/04/2010`.
 pub(super) fn is_ambiguous(cell: &[u8]) -> bool {
     matches!(numeric_date(cell), Some((DateParts::YearLast(first, second, _), _)) if first <= 12 && second <= 12 && first != second)
 }
 
-/// The order of day and month, if the cell shows it: 31 cannot be a month. `None` if both orders are possible.
+/// The order of day and month that a date shows: in `31/01/2010` the day comes first, since 31 cannot be a month. `None` if the date does not
+/// show the order.
 pub(super) fn unambiguous_order(cell: &[u8]) -> Option<DateOrder> {
     match numeric_date(cell)?.0 {
         DateParts::YearLast(first, second, _) if first > 12 && second <= 12 => Some(DateOrder::DayFirst),
@@ -74,7 +75,8 @@ enum DateParts {
     YearLast(u32, u32, i32),
 }
 
-/// Parses three numbers with the same separator, the first or last of four digits. Returns the date and the rest of the cell.
+/// Parses a date of three numbers with the same separator, in which the first or the last number is a year of four digits. Returns the date
+/// and the rest of the cell.
 fn numeric_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
     let (first, first_digits, rest) = digits(cell)?;
     let (separator, rest) = rest.split_first()?;
@@ -91,7 +93,7 @@ fn numeric_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
     }
 }
 
-/// Parses a date with the name of a month, or of eight digits. Returns the date and the rest of the cell.
+/// Parses a date with the name of a month (`31 Jan 2010`), or a date of eight digits (`20100131`). Returns the date and the rest of the cell.
 fn other_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
     let separators =
         |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b' ' | b'-' | b',' | b'.' | b'/')).count();
@@ -100,7 +102,7 @@ fn other_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
         let (year, month, day) = (number(&cell[..4])?, number(&cell[4..6])?, number(&cell[6..])?);
         return (1900..2100).contains(&year).then(|| (DateParts::YearFirst(year as i32, month, day), &cell[8..]));
     }
-    // Either `31 Jan` or `Jan 31`; the year follows.
+    // The date begins with `31 Jan` or `Jan 31`, and the year follows.
     let (month, day, rest) = if cell.first()?.is_ascii_digit() {
         let (day, day_digits, rest) = digits(cell)?;
         let (month, rest) = month(&rest[separators(rest)..])?;
@@ -116,7 +118,7 @@ fn other_date(cell: &[u8]) -> Option<(DateParts, &[u8])> {
         .then_some((DateParts::YearFirst(year as i32, month, day), rest))
 }
 
-/// Parses the name of a month. Returns its number and the rest of the text.
+/// Parses the name of a month. Returns the number of the month, from 1 to 12, and the rest of the text.
 fn month(text: &[u8]) -> Option<(u32, &[u8])> {
     const MONTHS: [&str; 12] = [
         "january",
@@ -132,7 +134,7 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
         "november",
         "december",
     ];
-    // Most strings are rejected by their first three letters.
+    // Comparing the first three letters rejects most strings quickly.
     let first = text.first_chunk::<3>()?;
     let at = MONTHS.iter().position(|month| first.eq_ignore_ascii_case(&month.as_bytes()[..3]))?;
     let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
@@ -141,7 +143,8 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
     (length == 3 || is_whole).then_some((at as u32 + 1, &text[length..]))
 }
 
-/// Parses `18:00`, `18:00:05`, `18:00:05.25` or `6:00 PM`, each with or without an offset, as seconds. Fractions of a second are dropped.
+/// Parses a time of day (`18:00`, `18:00:05`, `18:00:05.25` or `6:00 PM`, with or without an offset from UTC) as seconds since midnight UTC.
+/// Fractions of a second are dropped.
 fn seconds_of_day(text: &[u8]) -> Option<i64> {
     let (hour, hour_digits, rest) = digits(text)?;
     let (minute, minute_digits, mut rest) = digits(rest.strip_prefix(b":")?)?;
@@ -172,7 +175,7 @@ fn seconds_of_day(text: &[u8]) -> Option<i64> {
     Some(i64::from(hour * 3600 + minute * 60 + second) - offset(rest)?)
 }
 
-/// Parses an offset from UTC (nothing, `Z`, `+01:00`, `+0100`, `+01`) as seconds.
+/// Parses an offset from UTC (`Z`, `+01:00`, `+0100`, `+01`) as seconds; 0 for an empty text.
 fn offset(text: &[u8]) -> Option<i64> {
     let text = text.strip_prefix(b" ").unwrap_or(text);
     let (sign, rest) = match text {
@@ -194,7 +197,7 @@ fn offset(text: &[u8]) -> Option<i64> {
     (hour <= 23 && minute <= 59).then(|| sign * i64::from(hour * 3600 + minute * 60))
 }
 
-/// Parses a number of one to four digits. Returns it, the number of digits, and the rest of the text.
+/// Parses a number of one to four digits. Returns the number, how many digits it has, and the rest of the text.
 fn digits(text: &[u8]) -> Option<(u32, usize, &[u8])> {
     let count = text.iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();
     let value = text[..count].iter().fold(0, |value, byte| value * 10 + u32::from(byte - b'0'));
@@ -293,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_above_twelve_decides_the_order() {
+    fn a_day_above_twelve_shows_the_order_of_day_and_month() {
         assert_eq!(unambiguous_order(b"31/01/2010"), Some(DateOrder::DayFirst));
         assert_eq!(unambiguous_order(b"01/31/2010"), Some(DateOrder::MonthFirst));
         assert_eq!(unambiguous_order(b"03/04/2010"), None);

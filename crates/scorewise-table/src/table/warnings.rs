@@ -1,23 +1,24 @@
-//! Warnings about a whole table: values that may mean "missing", and numbers that were read as text.
+//! Warnings about columns of a table that may be misread: numbers that may mean "missing", and numbers that were read as text.
 
 use super::reading::MissingMarkers;
 use super::{Category, ColumnKind, Reading, Table, Values, cell_excerpt, number};
 use crate::note::Note;
 use crate::setting::Setting;
 
-/// A column with fewer different values than this holds codes or grades, whose distances mean nothing.
+/// A column with fewer different values than this is not searched for outliers: it probably holds codes or grades, between which distances
+/// mean nothing.
 const MIN_DISTINCT: usize = 10;
-/// The most columns that a note names.
+/// The maximum number of columns that a note lists by name.
 const MAX_NAMED: usize = 3;
 
-/// Warnings about columns of a training table that may be misread.
+/// Returns warnings about columns of a training table that may be misread.
 ///
-/// - A value far from all others that repeats, such as -200 or 999, may mean that the value is missing. It is the smallest or the largest
-///   value, is not 0, occurs at least three times and in at least 1 % of the rows, and there are at least ten other values. In addition, its
-///   distance from the others exceeds their range; or it is the only negative number or consists of nines, and its distance exceeds ten
-///   times the mean distance between neighbouring values.
-/// - A column of text in which at least half of the cells are numbers probably contains a few cells that prevent it from being read as
-///   numbers.
+/// - A number that repeats and is far from all others, such as -200 or 999, may stand for a missing value. The warning is given for the
+///   smallest or largest number of a column if it is not 0, occurs at least three times and in at least 1 % of the rows, and the column has
+///   at least ten other values. In addition, the gap between this number and all others must be larger than the range of the others; or the
+///   number must be the only negative one or consist of nines, and the gap must be larger than ten times the mean difference between
+///   successive values.
+/// - If at least half of the cells in a column of text are numbers, a few other cells probably prevent the column from being read as numbers.
 #[must_use]
 pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
     let mut notes = Vec::new();
@@ -56,11 +57,11 @@ pub fn warnings(table: &Table, reading: &Reading) -> Vec<Note> {
     notes
 }
 
-/// The value that is far from all others and repeats, if there is one.
+/// The number that repeats and is far from all others; `None` if there is no such number.
 fn repeated_outlier(values: &[f64]) -> Option<f64> {
     let present = || values.iter().copied().filter(|value| !value.is_nan());
     let (low, high) = present().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
-    // In most columns the smallest and largest values are rare, so that there is no candidate.
+    // Counting comes before sorting because it is faster. In most columns the smallest and largest values are rare, and nothing is sorted.
     let count = |value: f64| present().filter(|other| *other == value).count();
     let rows = present().count();
     let repeats = |value: f64| value != 0.0 && value.is_finite() && count(value) >= (rows / 100).max(3);
@@ -70,7 +71,7 @@ fn repeated_outlier(values: &[f64]) -> Option<f64> {
         .find(|candidate| is_outlier(*candidate, present().filter(|other| other != candidate).collect()))
 }
 
-/// Whether a candidate, the smallest or largest value, is far from all other values.
+/// Whether `candidate`, the smallest or largest value of a column, is far from all other values.
 fn is_outlier(candidate: f64, mut others: Vec<f64>) -> bool {
     others.sort_unstable_by(f64::total_cmp);
     let inner = (others.get(others.len() / 100), others.get(others.len().saturating_sub(1 + others.len() / 100)));
@@ -87,7 +88,8 @@ fn is_outlier(candidate: f64, mut others: Vec<f64>) -> bool {
     if gap > last - first {
         return true;
     }
-    // The mean distance between neighbouring values between the 1st and 99th percentiles; in the tails values are sparse.
+    // The mean difference between successive values from the 1st to the 99th percentile; the tails are excluded because values are sparse
+    // there.
     let within = others.iter().filter(|value| (low..=high).contains(*value)).count();
     let step = (high - low) / (within.max(2) - 1) as f64;
     let is_only_negative = candidate < 0.0 && first >= 0.0 && candidate.fract() == 0.0;
@@ -101,7 +103,7 @@ fn are_nines(value: f64) -> bool {
     digits >= 2 && text.bytes().all(|byte| matches!(byte, b'9' | b'.'))
 }
 
-/// The warning for a column of text in which at least half of the cells are numbers.
+/// The warning for a column of text in which at least half of the cells are numbers; `None` for other columns.
 fn numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<String> {
     let mut counts = vec![0usize; levels.len()];
     for code in codes {
@@ -139,7 +141,7 @@ fn numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<
     ))
 }
 
-/// Whether the numbers are codes such as zip codes: all of the same length, some with a leading 0.
+/// Whether the numbers are codes such as zip codes: digits, all of the same length, some with a leading 0.
 fn are_codes(levels: &[String], numbers: &[bool]) -> bool {
     let mut codes =
         levels.iter().zip(numbers).filter(|(_, number)| **number).map(|(level, _)| level.as_bytes()).peekable();
@@ -157,7 +159,7 @@ fn are_codes(levels: &[String], numbers: &[bool]) -> bool {
 mod tests {
     use super::*;
 
-    /// The outlier found in a column that consists of `others` and `times` copies of `value`.
+    /// The outlier that is found in a column of the numbers `others`, `times` copies of `value` and a missing value.
     fn found_with(value: f64, times: usize, others: impl Iterator<Item = f64>) -> Option<f64> {
         let mut values: Vec<f64> = others.collect();
         values.splice(0..0, vec![value; times]);
@@ -168,7 +170,7 @@ mod tests {
     #[test]
     fn repeated_outliers_are_found() {
         let ramp = |low: f64, high: f64| (0..1000).map(move |i| low + (high - low) * f64::from(i) / 999.0);
-        // Air quality: carbon monoxide, nitrogen oxides, a sensor, a temperature.
+        // Ranges of columns in an air quality table: carbon monoxide, nitrogen oxides, a sensor, a temperature.
         for (low, high) in [(0.1, 11.9), (2.0, 1479.0), (322.0, 2683.0), (-1.9, 44.6)] {
             assert_eq!(found_with(-200.0, 40, ramp(low, high)), Some(-200.0), "{low} to {high}");
         }

@@ -1,4 +1,4 @@
-//! Writes tables in chunks as CSV or TSV, optionally compressed with gzip, as Parquet and as Arrow.
+//! Writes tables in chunks, as CSV or TSV (optionally compressed with gzip), as Parquet or as Arrow.
 //!
 //! Parquet and Arrow files can also contain metadata (see [`TableWriter::create`]). Text files contain nothing but the table, because
 //! additional lines would break the programs that read them.
@@ -30,9 +30,9 @@ use crate::spreadsheet::escape_formula;
 /// The formats that tables can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableFormat {
-    /// Text, separated by commas.
+    /// Text with cells separated by commas.
     Csv,
-    /// Text, separated by tabs.
+    /// Text with cells separated by tabs.
     Tsv,
     /// CSV compressed with gzip.
     CsvGzip,
@@ -40,12 +40,12 @@ pub enum TableFormat {
     TsvGzip,
     /// Parquet, compressed with Snappy.
     Parquet,
-    /// An Arrow IPC file, compressed with LZ4; Feather version 2 is the same.
+    /// An Arrow IPC file, compressed with LZ4. Feather version 2 is the same format.
     Arrow,
 }
 
 impl TableFormat {
-    /// The format of a file by its extension. A name without an extension, such as that of a pipe, means CSV.
+    /// The format that the extension of a file stands for. CSV for a name without an extension, such as that of a pipe.
     pub fn of(path: &Path) -> Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let has_extension = |extension: &str| name.ends_with(extension) && name.len() > extension.len();
@@ -75,7 +75,7 @@ impl TableFormat {
     }
 }
 
-/// Writes a table in chunks that all have the same columns.
+/// Writes a table in chunks of rows. All chunks must have the same columns.
 pub struct TableWriter<W: Write + Send> {
     schema: Arc<Schema>,
     sink: Sink<W>,
@@ -87,7 +87,7 @@ enum Sink<W: Write + Send> {
     Arrow(Box<FileWriter<W>>),
 }
 
-/// Text, optionally compressed with gzip.
+/// The output of a text format, optionally compressed with gzip.
 enum TextOutput<W: Write> {
     Plain(W),
     Gzip(GzEncoder<W>),
@@ -109,12 +109,12 @@ impl<W: Write> TextOutput<W> {
     }
 }
 
-/// The number of rows in a block of text, which is formatted by one thread.
+/// The number of rows that one thread formats as a block of text.
 const BLOCK: usize = 4096;
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Creates a file with the columns of the table `like`, without writing its rows. `integers` are the columns of numbers that are stored as
-    /// integers; `metadata` are the key-value pairs of Parquet and Arrow files.
+    /// Begins a file with the names and types of the columns of `like`; the rows of `like` are not written. `integers` names the columns of
+    /// numbers that Parquet and Arrow files store as integers. `metadata` are key-value pairs for Parquet and Arrow files.
     pub fn create(
         out: W,
         format: TableFormat,
@@ -153,7 +153,7 @@ impl<W: Write + Send> TableWriter<W> {
         Ok(writer)
     }
 
-    /// Writes the rows of a chunk. For text, the error for a closed pipe keeps its kind, [`io::ErrorKind::BrokenPipe`].
+    /// Writes the rows of a chunk. In text formats, writing to a closed pipe gives an error with [`io::ErrorKind::BrokenPipe`].
     pub fn write(&mut self, table: &Table) -> io::Result<()> {
         match &mut self.sink {
             Sink::Text { out, delimiter } => {
@@ -183,19 +183,19 @@ impl<W: Write + Send> TableWriter<W> {
     }
 }
 
-/// Turns an error of a format library into an I/O error with the same message.
+/// Turns an error of the CSV, Parquet or Arrow library into an I/O error with the same message.
 fn write_error(error: impl std::fmt::Display) -> io::Error {
     io::Error::other(error.to_string())
 }
 
-/// The names of the columns as a line of text.
+/// The header: the names of the columns as a line of text.
 fn header_line(table: &Table, delimiter: u8) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().delimiter(delimiter).from_writer(Vec::new());
     writer.write_record(table.columns.iter().map(|column| escape_formula(&column.name).into_owned()))?;
     writer.into_inner().map_err(write_error)
 }
 
-/// The rows as blocks of text, formatted on all cores.
+/// The rows of a table as blocks of text, which are formatted in parallel.
 fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
     (0..table.rows().div_ceil(BLOCK))
         .into_par_iter()
@@ -219,7 +219,7 @@ fn text_blocks(table: &Table, delimiter: u8) -> Vec<io::Result<Vec<u8>>> {
         .collect()
 }
 
-/// The Arrow fields of the columns.
+/// The Arrow fields (names and types) of the columns of a table.
 fn fields(table: &Table, integers: &[&str]) -> Vec<ArrowField> {
     let field = |column: &super::Column| {
         let data_type = match &column.values {
@@ -234,7 +234,7 @@ fn fields(table: &Table, integers: &[&str]) -> Vec<ArrowField> {
     table.columns.iter().map(field).collect()
 }
 
-/// The rows as Arrow arrays; a missing value is null.
+/// The rows of a table as Arrow arrays, in which a missing value is null.
 fn batch(table: &Table, schema: Arc<Schema>) -> io::Result<RecordBatch> {
     let array = |(column, field): (&super::Column, &Arc<ArrowField>)| -> ArrayRef {
         match &column.values {
@@ -250,7 +250,7 @@ fn batch(table: &Table, schema: Arc<Schema>) -> io::Result<RecordBatch> {
             }
             Values::Boolean(values) => Arc::new(values.iter().copied().collect::<BooleanArray>()),
             Values::Time(values) => {
-                // Times of day without a date are written as times of 1970-01-01.
+                // A time of day without a date is written as that time on 1970-01-01.
                 let seconds = |time: i64| if is_time_of_day(time) { time - Values::TIME_OF_DAY_ORIGIN } else { time };
                 let milliseconds = |time: &i64| (*time != Values::NO_TIME).then(|| seconds(*time).saturating_mul(1000));
                 Arc::new(values.iter().map(milliseconds).collect::<TimestampMillisecondArray>())

@@ -12,16 +12,16 @@ use crate::table::{Table, Values};
 /// The classes of the rows of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Labels {
-    /// The class of each row as an index into `names`; [`Labels::MISSING`] for rows without a label.
+    /// The class of every row of the table, as an index into `names`; [`Labels::MISSING`] for rows without a label.
     pub classes: Vec<u32>,
     /// The names of the classes. With two classes, the second is the positive one.
     pub names: Vec<String>,
-    /// With a lead, the row ahead from which the label of each row is taken; `None` when each label comes from its own row.
+    /// For a target with a lead: for every row, the later row that gives the label. `None` for a target without a lead.
     pub ahead: Option<Vec<u32>>,
 }
 
 impl Labels {
-    /// The class of a row without a label.
+    /// Marks a row without a label in `classes`.
     pub const MISSING: u32 = u32::MAX;
 
     /// The rows that have a label.
@@ -30,7 +30,7 @@ impl Labels {
         (0..).zip(&self.classes).filter(|(_, class)| **class != Labels::MISSING).map(|(row, _)| row).collect()
     }
 
-    /// The number of rows of each class.
+    /// The number of rows of each class, in the order of `names`.
     #[must_use]
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.names.len()];
@@ -45,16 +45,16 @@ impl Labels {
     }
 }
 
-/// Values of a target column that are not classes of the target, with the number of rows that have them.
+/// Values of a target column that are not classes of the target, with the number of rows for each value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmatched {
     rows: BTreeMap<String, usize>,
-    /// Words for yes and no that were read as the two classes.
+    /// Words such as `yes` and `false` that were read as the two classes although the classes are called differently.
     substituted: BTreeSet<String>,
 }
 
 impl Unmatched {
-    /// Adds the counts of other rows.
+    /// Adds the values and counts that were found in further rows.
     pub fn add(&mut self, further: Unmatched) {
         for (text, rows) in further.rows {
             *self.rows.entry(text).or_default() += rows;
@@ -62,7 +62,7 @@ impl Unmatched {
         self.substituted.extend(further.substituted);
     }
 
-    /// Notes for the user about these values.
+    /// Notes for the user about values that are not classes, and about words that were read as classes.
     #[must_use]
     pub fn notes(&self, target: &Target) -> Vec<Note> {
         let names = target.classes();
@@ -85,16 +85,16 @@ impl Unmatched {
     }
 }
 
-/// The class of each row's own value, without regard to the lead.
+/// The class of the value in each row itself, without regard to the lead of the target.
 struct Classified {
     classes: Vec<u32>,
     unmatched: Unmatched,
-    /// The row and text of the first value that is not a class.
+    /// The first value that is not a class: its row and the value as a string.
     first_unmatched: Option<(usize, String)>,
 }
 
 impl Target {
-    /// The labels of all rows. A value that is not a class of the target is an error that names its location.
+    /// Returns the labels of all rows. A value that is not a class of the target is an error, which names the row and the column.
     pub fn labels(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Vec<Note>)> {
         let found = self.classify(table)?;
         if let Some((row, text)) = found.first_unmatched {
@@ -114,13 +114,13 @@ impl Target {
         Ok((labels, notes))
     }
 
-    /// The labels of all rows, where known. A row whose value is not a class of the target gets no label and is counted instead.
+    /// Returns the labels of all rows. A row whose value is not a class of the target gets no label and is counted in [`Unmatched`].
     pub fn known_labels(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Unmatched)> {
         let found = self.classify(table)?;
         Ok((self.with_lead(found.classes, neighbours), found.unmatched))
     }
 
-    /// Turns the classes of the rows' own values into labels: with a lead, each row takes the class of the row ahead.
+    /// Turns the class of the value in each row into labels: with a lead, the label of a row is the class of the row that is `lead` rows ahead.
     fn with_lead(&self, own: Vec<u32>, neighbours: &Neighbours) -> Labels {
         let ahead = (self.lead > 0).then(|| neighbours.ahead(self.lead));
         let classes = match &ahead {
@@ -152,7 +152,7 @@ impl Target {
         unknown.into_iter().chain(beyond).collect()
     }
 
-    /// The class of each row's own value.
+    /// Finds the class of the value in each row, without regard to the lead.
     fn classify(&self, table: &Table) -> Result<Classified> {
         let column = crate::names::column(table, "target", &self.column)?;
         let mut found = Classified {
@@ -223,7 +223,8 @@ impl Target {
         Ok(found)
     }
 
-    /// The class that a text stands for, and whether it names the class itself: `yes` may stand for the class `1`, but is not its name.
+    /// The class that a string stands for, and whether the string is the name of the class: `yes` may stand for the class `1`, but is not its
+    /// name. `None` if the string stands for no class.
     fn class_of(&self, text: &str) -> Option<(u32, bool)> {
         match &self.rule {
             LabelRule::Classes(classes) => {
@@ -248,7 +249,7 @@ impl Target {
                 let holds = match comparison {
                     super::ComparisonOperator::Equal => Some(equal),
                     super::ComparisonOperator::Unlike => Some(!equal),
-                    // A number in a column of text.
+                    // The column holds strings, but this string may be a number.
                     other => match (text.parse::<f64>(), with) {
                         (Ok(x), ConditionValue::Number(with)) => Some(other.holds(x, *with)),
                         _ => None,
@@ -260,7 +261,7 @@ impl Target {
     }
 }
 
-/// Reads a word for yes or no.
+/// Parses a word for yes (`true`, `yes`, `1`, …) or no (`false`, `no`, `0`, …); `None` for any other word.
 fn yes_or_no(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "yes" | "1" | "t" | "y" => Some(true),

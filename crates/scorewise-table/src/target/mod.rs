@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 /// What a model predicts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Target {
-    /// The column it is read from.
+    /// The column whose values are predicted.
     pub column: String,
     /// How the values of the column become classes.
     pub rule: LabelRule,
@@ -36,7 +36,7 @@ pub struct Target {
     pub lead: usize,
 }
 
-/// How values become classes.
+/// How the values of the target column become classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LabelRule {
@@ -44,9 +44,9 @@ pub enum LabelRule {
     Classes(Vec<String>),
     /// Rows where the condition holds are positive, all others negative.
     Condition {
-        /// How the value is compared.
+        /// The operator of the condition.
         comparison: ComparisonOperator,
-        /// The value to compare with.
+        /// The value on the right of the operator.
         with: ConditionValue,
     },
 }
@@ -97,15 +97,15 @@ impl Target {
         }
     }
 
-    /// The column that must not be an input because it contains the answer. `None` with a lead: the value of the row itself is then known
-    /// when the prediction is made.
+    /// The column that must not be an input because it contains the value to predict. `None` for a target with a lead: the value to predict
+    /// then lies in a later row, and the value in the row itself is known when the prediction is made.
     #[must_use]
     pub fn hidden(&self) -> Option<&str> {
         (self.lead == 0).then_some(self.column.as_str())
     }
 
-    /// Checks a target that was read from a file: 2 to 100 different classes, or a condition on a finite number. The error says what is
-    /// wrong.
+    /// Checks a target that was read from a file. It must have 2 to 100 different classes, or a condition that compares with a finite number,
+    /// or with a string by `=` or `!=`. The error says what is wrong.
     pub fn check(&self) -> Result<(), String> {
         match &self.rule {
             LabelRule::Classes(classes) => {
@@ -128,7 +128,7 @@ impl Target {
     }
 }
 
-/// The most classes that a target may have. A column with more different values is more likely a quantity, and a table of usual size
+/// The maximum number of classes of a target. A column with more different values is more likely a quantity, and a table of usual size
 /// would have too few rows of each class to learn from.
 pub(crate) const MAX_CLASSES: usize = 100;
 
@@ -152,7 +152,7 @@ impl ComparisonOperator {
         matches!(self, ComparisonOperator::Equal | ComparisonOperator::Unlike)
     }
 
-    /// The result of the comparison of two numbers.
+    /// Whether the condition `x OPERATOR with` holds.
     #[must_use]
     pub fn holds(self, x: f64, with: f64) -> bool {
         match self {

@@ -8,7 +8,7 @@ use crate::note::Note;
 use crate::setting::Setting;
 use crate::table::{Category, Column, Table, Values};
 
-/// The operators as users write them, longer ones first.
+/// The operators as users write them. Longer operators come first, so that `>=` is not read as `>`.
 const OPERATORS: [(&str, ComparisonOperator); 8] = [
     (">=", ComparisonOperator::AtLeast),
     ("<=", ComparisonOperator::AtMost),
@@ -21,9 +21,9 @@ const OPERATORS: [(&str, ComparisonOperator); 8] = [
 ];
 
 impl Target {
-    /// Parses a target of this table. If the whole text is the name of a column, its values are the classes; otherwise the text is a
-    /// condition, split at the last operator that has a column name on its left. With two classes, the positive one is `positive` or the
-    /// rarer class; with more, `positive` is predicted against all others.
+    /// Parses a target of this table. If the whole text is the name of a column, the values of that column are the classes; otherwise the
+    /// text is a condition, split at the last operator that has a column name on its left. In a column with two classes, the positive class
+    /// is `positive`, or by default the rarer class; in a column with more classes, `positive` is predicted against all others.
     pub fn parse(text: &str, table: &Table, positive: Option<&str>, lead: usize) -> Result<(Target, Vec<Note>)> {
         if table.rows() == 0 {
             return Err(Error::data(
@@ -56,20 +56,20 @@ impl Target {
     }
 }
 
-/// The column with this name: exactly as written, without surrounding spaces, or without quotes.
+/// The column whose name is `text`: exactly as written, after removing surrounding spaces, or after removing quotes.
 fn column_named<'a>(text: &str, table: &'a Table) -> Option<&'a Column> {
     let trimmed = text.trim();
     table.column(text).or_else(|| table.column(trimmed)).or_else(|| table.column(unquoted(trimmed)?))
 }
 
-/// The text between a pair of quotes; `None` when it is not quoted.
+/// The text without the quotes around it; `None` when it is not in quotes.
 fn unquoted(text: &str) -> Option<&str> {
     ['`', '"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote))
 }
 
 fn condition<'a, 'b>(text: &'b str, table: &'a Table) -> Option<(&'a Column, ComparisonOperator, &'b str)> {
-    // The name of a column may contain operators itself, so the text is searched from the right. At each position the longer operator is
-    // tried first, and a position in the middle of a longer operator last.
+    // The name of a column may contain operators, so the text is searched from the right. At each position the longer operators are tried
+    // first. Positions inside a two-character operator, such as the `=` of `>=`, are only tried when no other position fits.
     let split = |at: usize| {
         let (symbol, comparison) = OPERATORS.iter().find(|(symbol, _)| text[at..].starts_with(symbol))?;
         Some((column_named(&text[..at], table)?, *comparison, text[at + symbol.len()..].trim()))
@@ -118,7 +118,7 @@ fn literal(column: &Column, comparison: ComparisonOperator, value: &str) -> Resu
     Ok(ConditionValue::Text(text.into()))
 }
 
-/// A class, the first row that has it, and the number of rows that have it.
+/// A class of the target column, with the first row of this class and the number of rows of this class.
 struct Class {
     name: String,
     row: usize,
@@ -200,13 +200,13 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
     Ok((target(LabelRule::Classes(names)), notes))
 }
 
-/// The index of the class with this name, or with the same number written differently.
+/// The index of the class called `text`, or of the class that is the same number written differently (`1` and `1.0`).
 fn position(text: &str, names: &[&str]) -> Option<usize> {
     let same_number = |name: &&str| matches!((name.parse::<f64>(), text.parse::<f64>()), (Ok(a), Ok(b)) if a == b);
     names.iter().position(|name| *name == text).or_else(|| names.iter().position(same_number))
 }
 
-/// The classes of a column in order of first appearance.
+/// The different values of a column as classes, in order of first appearance. Missing values are not a class.
 fn class_counts(column: &Column) -> Vec<Class> {
     let grouped;
     let (codes, names): (&[u32], Vec<Option<&String>>) = match &column.values {

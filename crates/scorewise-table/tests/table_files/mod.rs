@@ -1,4 +1,4 @@
-//! Files for tests of the readers, and a look at the tables read from them.
+//! Helpers for tests that read tables: temporary files, and access to the strings of a column.
 
 #![allow(dead_code, reason = "every test uses some of these items")]
 
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use scorewise_table::table::{Category, Source, Table, Values};
 
-/// A temporary folder that is removed at the end of the test. It is in memory where the system has `/dev/shm`.
+/// A temporary folder that is removed at the end of the test. It is in memory if the system has `/dev/shm`.
 pub struct ScratchFolder(PathBuf);
 
 impl ScratchFolder {
@@ -31,13 +31,13 @@ impl ScratchFolder {
         &self.0
     }
 
-    /// Writes a file and returns it as the source of a table.
+    /// Writes a file to this folder and returns it as the source of a table.
     pub fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> Source {
         fs::write(self.0.join(name), bytes).unwrap();
         Source::File(self.0.join(name))
     }
 
-    /// A message without the path of this folder.
+    /// Removes the path of this folder from a message.
     pub fn without_path(&self, message: &str) -> String {
         message.replace(&format!("{}/", self.0.display()), "")
     }
@@ -49,7 +49,7 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// The strings of a category, `None` for missing values.
+/// The strings of a column of type category, with `None` for missing values.
 pub fn strings(table: &Table, name: &str) -> Vec<Option<String>> {
     match &table.required_column(name).unwrap().values {
         Values::Category(Category { codes, levels }) => {
@@ -59,7 +59,7 @@ pub fn strings(table: &Table, name: &str) -> Vec<Option<String>> {
     }
 }
 
-/// The content compressed with gzip.
+/// Compresses bytes with gzip.
 pub fn gzip(content: &[u8]) -> Vec<u8> {
     use std::io::Write;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -1,4 +1,4 @@
-//! Reads Parquet files: groups of columns are decoded in parallel, a chunk of rows at a time.
+//! Reads Parquet files in chunks of rows. Within a chunk, groups of columns are decoded in parallel.
 
 mod pages;
 mod thrift;
@@ -29,20 +29,20 @@ pub(super) struct ParquetReader {
     groups: Vec<ColumnGroup>,
 }
 
-/// The most groups of columns that are decoded in parallel. The reader of each group scans the whole schema, so with one reader for each
-/// column the time would grow with the square of the number of columns.
+/// The maximum number of groups of columns that are decoded in parallel. The reader of a group scans the whole schema of the file, so with
+/// one reader for each column the time would grow with the square of the number of columns.
 const MAX_GROUPS: usize = 64;
 
-/// Reads some of the columns, one row group after the other.
+/// Reads a group of columns, one row group of the file after the other.
 struct ColumnGroup {
     source: ByteSource,
     metadata: ArrowReaderMetadata,
-    /// The indices of the columns in the schema.
+    /// The indices of the columns among the top-level columns of the schema.
     indices: Vec<usize>,
     /// The indices of the columns among the leaf columns of the schema.
     leaves: Vec<usize>,
     batch_rows: usize,
-    /// The next row group.
+    /// The index of the next row group to open.
     row_group: usize,
     reader: Option<ParquetRecordBatchReader>,
 }
@@ -61,7 +61,8 @@ impl ParquetReader {
         let columns = SelectedColumns::new(file, "Parquet", &declared_columns(&metadata), reading, choose, notes)?;
         let batch_rows = columns.batch_rows();
         let leaves = metadata.metadata().file_metadata().schema_descr_ptr();
-        // A column that can be read has exactly one leaf; for other columns any leaf will do.
+        // A column that can be read has exactly one leaf column. Nested columns have several, but are never read, so it does not matter
+        // which one is stored.
         let leaf_of: HashMap<usize, usize> =
             (0..leaves.num_columns()).map(|leaf| (leaves.get_column_root_idx(leaf), leaf)).collect();
         let group = |columns: &[SelectedColumn]| {
@@ -83,13 +84,13 @@ impl ParquetReader {
     }
 }
 
-/// The metadata of a file, with a schema in which strings are dictionary-encoded.
+/// Reads the metadata of a file, and changes the schema so that the decoder returns strings dictionary-encoded.
 fn metadata(source: &ByteSource) -> std::result::Result<ArrowReaderMetadata, ParquetError> {
     pages::check_file_metadata(source)?;
     let metadata = Arc::new(ParquetMetaDataReader::new().parse_and_finish(source)?);
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let plain = ArrowReaderMetadata::try_new(metadata.clone(), options)?;
-    // Strings keep the dictionary of the file, so that a string that occurs a million times is processed once.
+    // With the dictionary of the file, a string that occurs a million times is processed only once.
     let fields: Fields = plain
         .schema()
         .fields()
@@ -106,7 +107,7 @@ fn metadata(source: &ByteSource) -> std::result::Result<ArrowReaderMetadata, Par
     ArrowReaderMetadata::try_new(metadata, options)
 }
 
-/// The names and types of the columns, and whether their declarations are valid.
+/// The names and types of all columns of the file, and whether each declaration is valid.
 fn declared_columns(metadata: &ArrowReaderMetadata) -> Vec<DeclaredColumn> {
     /// A decimal number takes at most 32 bytes; a file that declares more is damaged.
     const MAX_NUMBER_BYTES: i32 = 32;
@@ -129,7 +130,7 @@ fn declared_columns(metadata: &ArrowReaderMetadata) -> Vec<DeclaredColumn> {
 }
 
 impl ColumnGroup {
-    /// The next arrays, one for each column; `None` for each at the end of the file.
+    /// Decodes the next rows: one array for each column of the group, or `None` for each column at the end of the file.
     fn next(&mut self) -> Vec<std::result::Result<Option<ArrayRef>, String>> {
         match self.next_batch() {
             Ok(Some(arrays)) => arrays.into_iter().map(|array| Ok(Some(array))).collect(),
@@ -164,7 +165,7 @@ impl ColumnGroup {
         }
     }
 
-    /// The first unsupported codec with which a column is compressed in any row group; `None` if all are supported.
+    /// The name of the first unsupported codec that compresses one of the columns; `None` if all codecs are supported.
     fn unsupported_codec(&self) -> Option<&'static str> {
         let groups = self.metadata.metadata().row_groups().iter();
         let chunks = groups.flat_map(|group| self.leaves.iter().filter_map(|leaf| group.columns().get(*leaf)));
@@ -175,7 +176,7 @@ impl ColumnGroup {
         })
     }
 
-    /// Checks the pages of the next row group and opens it.
+    /// Opens the next row group after checking the pages of its columns.
     fn open_row_group(&self) -> std::result::Result<ParquetRecordBatchReader, ParquetError> {
         let group = self.metadata.metadata().row_group(self.row_group);
         let rows = usize::try_from(group.num_rows())

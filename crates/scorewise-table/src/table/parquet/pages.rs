@@ -1,7 +1,8 @@
 //! Checks Parquet pages before they are decoded, because the decoders allocate as much memory as a page declares.
 //!
-//! The header declares the compressed and the decompressed size of a page; both are checked against the size of the file. In a decompressed
-//! page, the lists of string lengths of the delta encodings declare their number of entries, which is checked against the number of values.
+//! The header of a page declares its compressed and its decompressed size. The compressed size must fit into the file, and the decompressed
+//! size must be plausible for the compressed size. Pages of strings in a delta encoding contain lists of string lengths. These lists declare
+//! how many entries they have, which must not exceed the number of values of the page.
 
 use std::sync::Arc;
 
@@ -14,12 +15,13 @@ use parquet::file::serialized_reader::SerializedPageReader;
 use super::thrift::{ThriftError, ThriftReader};
 use crate::table::byte_source::ByteSource;
 
-/// Any page may decompress to this many bytes (writers aim at 1 MiB) …
+/// A page may decompress to this many bytes, or to [`MAX_RATIO`] times its compressed size if that is more. Programs that write Parquet aim at
+/// pages of 1 MiB.
 const MAX_DECOMPRESSED: u64 = 8 << 20;
-/// … or to this many times its compressed size, if that is more.
+/// A page may decompress to this many times its compressed size, or to [`MAX_DECOMPRESSED`] bytes if that is more.
 const MAX_RATIO: u64 = 1024;
 
-/// Checks the depth of the schema in the metadata at the end of a file, which the decoder reads by recursion.
+/// Checks that the schema of a file is not nested too deeply. The decoder reads the schema by recursion and would overflow the stack.
 pub(super) fn check_file_metadata(source: &ByteSource) -> Result<()> {
     const MAX_DEPTH: usize = 64;
     let truncated = || parquet_error("it is truncated");
@@ -33,7 +35,7 @@ pub(super) fn check_file_metadata(source: &ByteSource) -> Result<()> {
     }
 }
 
-/// Checks all pages of one column in one row group.
+/// Checks all pages of a column chunk: the part of a column that lies in one row group.
 pub(super) fn check_pages(source: &ByteSource, chunk: &ColumnChunkMetaData, rows: usize) -> Result<()> {
     if check_headers(source, chunk)? {
         let mut pages = SerializedPageReader::new(Arc::new(source.clone()), chunk, rows, None)?;
@@ -49,7 +51,7 @@ fn parquet_error(problem: &str) -> ParquetError {
     ParquetError::General(problem.into())
 }
 
-/// Checks the headers of all pages of a column chunk. Returns whether any page has lists of string lengths.
+/// Checks the headers of all pages of a column chunk. Returns whether any page contains lists of string lengths, which must be checked too.
 fn check_headers(source: &ByteSource, chunk: &ColumnChunkMetaData) -> Result<bool> {
     let offsets = [chunk.data_page_offset(), chunk.dictionary_page_offset().unwrap_or(0), chunk.compressed_size()];
     if offsets.iter().any(|offset| *offset < 0) {
@@ -75,7 +77,7 @@ fn check_headers(source: &ByteSource, chunk: &ColumnChunkMetaData) -> Result<boo
         if decompressed > MAX_DECOMPRESSED.max(compressed.saturating_mul(MAX_RATIO)) {
             return Err(parquet_error("a page declares an implausible decompressed size"));
         }
-        // Every value of a dictionary takes at least one byte.
+        // Every value of a dictionary takes at least one byte, so there cannot be more values than bytes.
         if u64::try_from(header.dictionary_values).map_or(true, |values| values > decompressed) {
             return Err(parquet_error("a dictionary has more values than bytes"));
         }
@@ -93,14 +95,15 @@ struct PageHeader {
     length: u64,
     decompressed: i64,
     compressed: i64,
-    /// The encoding of a data page of version 1 or 2.
+    /// The number of the encoding, for a data page of version 1 or 2.
     encoding: i64,
-    /// The number of values of a dictionary page.
+    /// The number of values, for a dictionary page.
     dictionary_values: i64,
 }
 
 fn page_header(source: &ByteSource, position: u64, end: u64) -> Result<PageHeader> {
-    // Most headers are short, but the minimum and maximum values in them can be long.
+    // The length of a header is not known before it is read. Most headers are short, but they contain the smallest and largest value of the
+    // page, which can be long strings. So a header is read from 128 bytes first, and from more bytes if these are too few.
     for size in [128, 64 << 10, 16 << 20] {
         let bytes = source.bytes(position, (end - position).min(size))?;
         let mut reader = ThriftReader::new(&bytes);
@@ -147,7 +150,7 @@ fn check_length_lists(page: &Page, is_optional: bool) -> std::result::Result<(),
     Ok(())
 }
 
-/// The end of a list of delta-encoded integers (DELTA_BINARY_PACKED), which may have at most `max_count` entries.
+/// The length in bytes of a list of delta-encoded integers (DELTA_BINARY_PACKED); an error if the list has more than `max_count` entries.
 fn list_end(bytes: &[u8], max_count: u64) -> std::result::Result<usize, ThriftError> {
     let mut reader = ThriftReader::new(bytes);
     let (block, miniblocks, count) = (reader.unsigned()?, reader.unsigned()?, reader.unsigned()?);

@@ -1,4 +1,5 @@
-//! A minimal reader of Thrift's compact protocol: it reads the integers of a page header and skips everything else.
+//! A minimal reader for the compact protocol of Thrift, in which Parquet stores its metadata. It reads the integers of a struct and skips
+//! everything else.
 
 /// Reads Thrift structs from a byte slice.
 pub(super) struct ThriftReader<'a> {
@@ -9,15 +10,15 @@ pub(super) struct ThriftReader<'a> {
 /// Why a struct could not be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ThriftError {
-    /// The bytes end too early; reading may succeed with more of them.
+    /// The bytes end before the struct does; reading may succeed with more bytes.
     Truncated,
-    /// The bytes are not a valid page header.
+    /// The bytes are not a valid struct.
     Invalid,
 }
 
 type ThriftResult<T> = Result<T, ThriftError>;
 
-/// The deepest nesting of structs and lists that is accepted.
+/// The maximum nesting depth of structs and lists; deeper nesting is refused so that recursion cannot overflow the stack.
 const MAX_DEPTH: usize = 8;
 
 // Type codes of the compact protocol: 0 end of struct, 1 and 2 booleans, 3 byte, 4 to 6 integers, 7 double, 8 binary, 9 list, 10 set,
@@ -33,8 +34,8 @@ impl<'a> ThriftReader<'a> {
         self.position
     }
 
-    /// Reads a struct and calls `visit` with the integers in it and in its directly nested structs, as `(outer id, inner id, number)`. The
-    /// inner id is 0 for integers of the struct itself.
+    /// Reads a struct and calls `visit(id, 0, number)` for each integer in it, where `id` is the id of the field, and `visit(outer, inner, number)`
+    /// for each integer in a directly nested struct, where `outer` is the id of the nested struct and `inner` that of its field.
     pub(super) fn numbers(&mut self, mut visit: impl FnMut(i16, i16, i64)) -> ThriftResult<()> {
         self.structure(0, 0, &mut visit)
     }
@@ -60,7 +61,8 @@ impl<'a> ThriftReader<'a> {
         }
     }
 
-    /// Reads the header of the next field: updates its id and returns its type code. Type code 0 ends the struct.
+    /// Reads the header of the next field of a struct. Changes `id` from that of the previous field to that of this field, and returns the type
+    /// code of the field. Type code 0 ends the struct.
     fn field_header(&mut self, id: &mut i16) -> ThriftResult<u8> {
         let head = self.byte()?;
         if head & 15 != 0 {
@@ -72,8 +74,8 @@ impl<'a> ThriftReader<'a> {
         Ok(head & 15)
     }
 
-    /// The nesting depth of the schema in the file metadata. Its elements are a flat list, each with the number of its children, so even a
-    /// short file can be nested too deeply for recursion.
+    /// The nesting depth of the schema in the metadata of a file. The schema is stored as a flat list of elements, each with the number of its
+    /// children, so even a short file can declare a nesting that is too deep for recursion.
     pub(super) fn schema_depth(&mut self) -> ThriftResult<usize> {
         let mut id = 0i16;
         loop {
@@ -96,7 +98,8 @@ impl<'a> ThriftReader<'a> {
             })?;
             open.push(children);
             deepest = deepest.max(open.len());
-            // An element without children is complete, and so is every element whose last child it was.
+            // `open` holds, for each element that is not complete, the number of its children that are still to come. An element without further
+            // children is complete, which may complete its parent as well.
             while open.last().is_some_and(|remaining| *remaining <= 0) {
                 open.pop();
                 if let Some(parent) = open.last_mut() {
@@ -107,7 +110,7 @@ impl<'a> ThriftReader<'a> {
         Ok(deepest)
     }
 
-    /// Skips a value of this type.
+    /// Skips a value with the type code `kind`.
     fn skip(&mut self, kind: u8, depth: usize) -> ThriftResult<()> {
         match kind {
             1..=3 => self.skip_bytes(1),
@@ -120,7 +123,7 @@ impl<'a> ThriftReader<'a> {
             9 | 10 if depth < MAX_DEPTH => {
                 let head = self.byte()?;
                 let length = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
-                // Every element takes at least one byte.
+                // Every element takes at least one byte, so the list cannot have more elements than there are bytes left.
                 if length > (self.bytes.len() - self.position) as u64 {
                     return Err(ThriftError::Truncated);
                 }

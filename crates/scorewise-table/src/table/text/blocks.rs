@@ -1,30 +1,30 @@
 //! Splits text into blocks of whole records, which can be parsed in parallel.
 //!
 //! A line end within quotes does not end a record. As in csv-core, a quote only opens a quoted cell at the start of the cell.
-//! No block ends with empty lines. They are counted and passed to the next block, because empty lines at the end of the file are not rows,
-//! and a block alone does not show whether it is the last one.
+//! No block ends with empty lines. Empty lines after a block are counted and passed to the next block, because empty lines are rows only if
+//! more records follow, which a block alone does not show.
 
 use std::io::Read;
 
 use crate::error::{Error, Location, Result};
 use crate::table::source::{check_encoding, unreadable};
 
-/// The size of a block in bytes: large enough to occupy a thread, small enough to keep several in memory. It does not depend on the number
-/// of threads, so the chunks do not either.
+/// The size of a block in bytes: large enough to occupy a thread, small enough to keep several blocks in memory. It does not depend on the
+/// number of threads, so that the chunks of a table do not depend on it either.
 const BLOCK_BYTES: usize = 2 << 20;
-/// The number of rows that a block can hold at least, even if they are very long.
+/// A block is made large enough for at least this many rows, even if rows are very long.
 const MIN_ROWS: usize = 16;
-/// The longest record in bytes; a longer one most likely has a quote that is never closed.
+/// The maximum length of a record in bytes. A longer record most likely has a quote that is never closed.
 const MAX_RECORD: usize = 64 << 20;
 
-/// Some whole records of a text.
+/// A block of text that consists of whole records.
 pub(super) struct Block {
     pub(super) bytes: Vec<u8>,
-    /// The line on which it begins, including the empty lines before its bytes.
+    /// The number of the line on which the block begins, which is the first of the empty lines before `bytes` if there are any.
     pub(super) line: u64,
-    /// The number of line ends in its bytes.
+    /// The number of line ends in `bytes`.
     pub(super) lines: usize,
-    /// The number of empty lines before its bytes.
+    /// The number of empty lines before `bytes`.
     pub(super) empty: u64,
 }
 
@@ -35,16 +35,16 @@ pub(super) struct Blocks {
     /// Bytes that were read but are not part of a block yet.
     pending: Vec<u8>,
     line: u64,
-    /// The number of empty lines before the pending bytes, beginning at `line`.
+    /// The number of empty lines before `pending`; the first of them is line number `line`.
     empty: u64,
-    /// The size of the next blocks in bytes.
+    /// The size of the following blocks in bytes.
     size: usize,
     pub(super) delimiter: u8,
     pub(super) line_end: u8,
 }
 
 impl Blocks {
-    /// Reads the first block, so that the delimiter can be recognised.
+    /// Opens a text and reads the bytes of the first block, from which the delimiter can then be recognised.
     pub(super) fn new(file: &str, source: Box<dyn Read + Send>, line: u64) -> Result<Self> {
         let mut blocks = Blocks {
             file: file.into(),
@@ -61,7 +61,7 @@ impl Blocks {
         if blocks.pending.starts_with(b"\xef\xbb\xbf") {
             blocks.pending.drain(..3);
         }
-        // Lines of old Macintosh files end with a carriage return alone.
+        // In old Macintosh files, lines end with a carriage return without a line feed.
         if memchr::memchr(b'\n', &blocks.pending).is_none() && memchr::memchr(b'\r', &blocks.pending).is_some() {
             blocks.line_end = b'\r';
         }
@@ -73,8 +73,8 @@ impl Blocks {
         (&self.pending, self.source.is_none())
     }
 
-    /// Makes blocks large enough for [`MIN_ROWS`] rows of the length of the header. The overhead of a block is proportional to the number of
-    /// columns, so with few rows in a block the time to read a table would grow with the square of its columns.
+    /// Makes blocks large enough for [`MIN_ROWS`] rows that are as long as the header. Each block costs time in proportion to the number of
+    /// columns. With only a few rows in a block, the time to read a table would therefore grow with the square of the number of columns.
     pub(super) fn fit_block_size(&mut self, header: usize) {
         self.size = BLOCK_BYTES.max(header.saturating_mul(MIN_ROWS)).min(MAX_RECORD);
     }
@@ -119,7 +119,7 @@ impl Blocks {
         }
     }
 
-    /// Reads until `size` bytes are pending or the text ends.
+    /// Reads until `pending` has `size` bytes or the text ends.
     fn fill(&mut self, size: usize) -> Result<()> {
         let Some(source) = &mut self.source else { return Ok(()) };
         let wanted = size.saturating_sub(self.pending.len());
@@ -150,7 +150,7 @@ impl Blocks {
     }
 }
 
-/// The end of the last line that contains more than spaces and tabs.
+/// The position after the last line that contains more than spaces and tabs.
 fn end_of_rows(text: &[u8], delimiter: u8, line_end: u8) -> usize {
     let is_blank = |byte: &u8| matches!(byte, b'\n' | b'\r' | b' ' | b'\t') && *byte != delimiter;
     text.iter()
@@ -158,11 +158,11 @@ fn end_of_rows(text: &[u8], delimiter: u8, line_end: u8) -> usize {
         .map_or(0, |last| memchr::memchr(line_end, &text[last..]).map_or(text.len(), |end| last + end + 1))
 }
 
-/// The end of the last whole record, and the position of a quote that is opened but not closed.
+/// The position after the last complete record (`None` if there is none), and the position of a quote that is not closed (`None` if all are).
 fn last_record_end(text: &[u8], delimiter: u8, line_end: u8) -> (Option<usize>, Option<usize>) {
     let last_line_end = |text: &[u8]| memchr::memrchr(line_end, text).map(|at| at + 1);
     let mut end = None;
-    // The end of the last quoted cell. Line ends after it are record ends until the next quote is opened.
+    // The position after the last quoted cell. From there to the next opening quote, every line end is the end of a record.
     let mut unquoted = 0;
     let mut at = 0;
     while let Some(quote) = memchr::memchr(b'"', &text[at..]).map(|found| at + found) {

@@ -1,14 +1,14 @@
-//! Recognises the delimiter from the first lines.
+//! Recognises the delimiter from the first lines of a text table.
 
 use super::records::Records;
 
-/// The possible delimiters, the most likely first.
+/// The delimiters that are tried, the most likely first.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// The number of bytes from which the delimiter is recognised; a few hundred records are enough.
 const SAMPLE_BYTES: usize = 64 << 10;
 
-/// The delimiter for which most records have the same number of cells as the first, at least two. `None` if there is no such delimiter. The
-/// comma is excluded if numbers have a decimal comma. `is_whole` says whether the text is the whole file.
+/// The delimiter for which the largest share of records has as many cells as the first record, which must have at least two cells. `None` if
+/// no delimiter gives two cells. The comma is excluded if numbers have a decimal comma. `is_whole` says whether `text` is the whole file.
 pub(super) fn delimiter(text: &[u8], is_whole: bool, line_end: u8, decimal_comma: bool) -> Option<u8> {
     let text = if is_whole && text.len() <= SAMPLE_BYTES {
         text
@@ -34,7 +34,7 @@ pub(super) fn delimiter(text: &[u8], is_whole: bool, line_end: u8, decimal_comma
     best.map(|(delimiter, _)| delimiter)
 }
 
-/// The delimiter for messages.
+/// The name of a delimiter in messages.
 pub(super) fn delimiter_name(delimiter: u8) -> String {
     if delimiter == b'\t' { "tab".into() } else { format!("`{}`", char::from(delimiter)) }
 }

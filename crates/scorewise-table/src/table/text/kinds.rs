@@ -1,4 +1,4 @@
-//! Recognises the kinds of columns from a sample of the first rows.
+//! Recognises the types of columns from a sample of the first rows.
 
 use crate::setting::Setting;
 use crate::table::number::{FormattedNumber, SIGNS};
@@ -6,77 +6,79 @@ use crate::table::reading::MissingMarkers;
 use crate::table::time::{self, DateOrder};
 use crate::table::{ColumnKind, boolean, cell_excerpt, number};
 
-/// Dates of eight digits could also be numbers. A column of at least this many different ones is read as dates: the probability that ten
-/// random numbers between 19000101 and 20991231 are all dates is 10⁻¹⁴.
+/// A cell of eight digits such as `20200131` could be a date or a number. A column is read as dates if all its cells are such dates and at
+/// least this many are different: the probability that ten random numbers between 19000101 and 20991231 are all dates is 10⁻¹⁴.
 const MIN_COMPACT_DATES: usize = 10;
-/// The index of the count of numbers without a sign, after the counts for each sign.
+/// The index of the count of numbers without a per cent or currency sign; it follows the indices of the signs in [`SIGNS`].
 const NO_SIGN: usize = SIGNS.len();
 
-/// Counts of the sampled cells of a column by what they look like.
+/// Counts how many cells of a column look like numbers, dates, booleans and so on, in the sample of the first rows.
 #[derive(Clone, Default)]
 pub(super) struct Tally {
     /// Number of cells that are neither empty nor a marker of a missing value, such as `NA`.
     pub(super) present: u64,
-    /// Cells that are not empty, including markers of missing values.
+    /// Number of cells that are not empty, including markers of a missing value.
     pub(super) nonempty: u64,
-    /// Cells such as `None` and `-`, which are missing values unless the column is a category.
+    /// Number of cells such as `None` and `-`, which are missing values unless the column is a category.
     words: u64,
-    /// Plain numbers if the decimal mark is a point.
+    /// Number of cells that are plain numbers if the decimal mark is a point.
     point_numbers: u64,
-    /// Plain numbers if the decimal mark is a comma.
+    /// Number of cells that are plain numbers if the decimal mark is a comma.
     comma_numbers: u64,
     marks: DecimalMarks,
     booleans: u64,
     times: u64,
     day_first: u64,
     month_first: u64,
-    /// Cells that consist of digits only; then the lengths of the shortest and the longest of them.
+    /// Number of cells that consist of digits only. `shortest` and `longest` are the lengths of the shortest and the longest such cell.
     digits: u64,
     shortest: usize,
     longest: usize,
-    /// Further counts, allocated only for the few columns that need them.
+    /// Counts that few columns need, allocated for these columns only.
     rare: Option<Box<RareCounts>>,
 }
 
-/// The number of cells that show the decimal mark. `1,234` does not show it: it may be 1.234 or 1234.
+/// Counts how many numbers show which decimal mark the file uses. `1.5` shows a decimal point; `1,234` does not show it, since it may mean
+/// 1.234 or 1234.
 #[derive(Clone, Copy, Default)]
 pub(super) struct DecimalMarks {
-    /// Numbers that can only be read with a decimal point.
+    /// Count of numbers that only make sense with a decimal point.
     point: u64,
-    /// Numbers that can only be read with a decimal comma.
+    /// Count of numbers that only make sense with a decimal comma.
     comma: u64,
-    /// Numbers such as `1.234`, which can be read with either mark.
+    /// Count of numbers with a point that make sense with either decimal mark, such as `1.234`.
     either_point: u64,
-    /// Numbers such as `1,234`, which can be read with either mark.
+    /// Count of numbers with a comma that make sense with either decimal mark, such as `1,234`.
     either_comma: u64,
 }
 
-/// Counts that few columns need, each with the first example.
+/// Counts that few columns need, and for most counts the first cell that was counted, as an example for messages.
 #[derive(Clone, Default)]
 struct RareCounts {
-    /// The first word for a missing value.
+    /// The first cell such as `None` or `-`, which may mean a missing value.
     word: String,
-    /// Cells of several digits that begin with 0, and the first of them.
+    /// Number of cells of several digits that begin with 0. `leading_zero` is the first such cell.
     leading_zeros: u64,
     leading_zero: String,
-    /// Dates of eight digits, the first distinct ones of them, and the first cell.
+    /// Number of dates of eight digits. `dates` holds the first [`MIN_COMPACT_DATES`] different dates, `compact_date` the first such cell.
     compact: u64,
     dates: Vec<i64>,
     compact_date: String,
-    /// Times of day without a date.
+    /// Number of times of day without a date.
     times_of_day: u64,
-    /// Dates whose meaning depends on the order of day and month, and the first of them.
+    /// Number of dates whose meaning depends on the order of day and month. `ambiguous_date` is the first such cell.
     ambiguous: u64,
     ambiguous_date: String,
-    /// Numbers with separators or signs, by decimal mark (point, comma) and by sign, and the first of each sign.
+    /// Number of cells that are numbers with thousands separators or a sign, by decimal mark (point, comma) and by sign. `signed` holds the
+    /// first cell for each sign.
     numbers: [[u64; NO_SIGN + 1]; 2],
     signed: [String; NO_SIGN],
-    /// Numbers with thousands separators, by decimal mark, and the first of each.
+    /// Number of cells that are numbers with thousands separators, by decimal mark. `group` holds the first cell for each decimal mark.
     grouped: [u64; 2],
     group: [String; 2],
 }
 
-/// Keeps the cell as an example if there is none yet.
+/// Stores the cell in `example` if `example` is still empty.
 fn keep_first(example: &mut String, cell: &[u8]) {
     if example.is_empty() {
         *example = cell_excerpt(cell);
@@ -84,7 +86,7 @@ fn keep_first(example: &mut String, cell: &[u8]) {
 }
 
 impl Tally {
-    /// Counts a cell.
+    /// Adds a cell to the counts.
     pub(super) fn add(&mut self, cell: &[u8], markers: &MissingMarkers) {
         self.nonempty += u64::from(!cell.is_empty());
         if markers.contains(cell, b'.') || markers.contains(cell, b',') {
@@ -103,7 +105,8 @@ impl Tally {
             self.add_digits(cell);
             return;
         }
-        // A number that is plain with one decimal mark can only be read with the other one if that separates the last three digits.
+        // A plain number with one decimal mark, such as `1.234`, can be read with the other decimal mark only if its own mark separates
+        // the last three digits, because it is then a thousands separator.
         let may_be_formatted = !point && !comma || cell.len() > 4 && matches!(cell[cell.len() - 4], b'.' | b',');
         let with_point =
             point || may_be_formatted && self.add_formatted_number(number::parse_formatted(cell, b'.'), 0, cell);
@@ -119,7 +122,7 @@ impl Tally {
         }
     }
 
-    /// Counts a number without a decimal mark.
+    /// Counts a cell that is a number without a decimal mark.
     fn add_digits(&mut self, cell: &[u8]) {
         if !cell.iter().all(u8::is_ascii_digit) {
             return;
@@ -144,7 +147,8 @@ impl Tally {
         }
     }
 
-    /// Counts a number with separators or a sign for this decimal mark. Returns whether there is a number.
+    /// Counts a cell that is a number with thousands separators or a sign, if `number` is `Some`. `mark` is 0 for the decimal point and 1 for the
+    /// comma. Returns whether `number` is `Some`.
     fn add_formatted_number(&mut self, number: Option<FormattedNumber>, mark: usize, cell: &[u8]) -> bool {
         let Some(FormattedNumber { is_grouped, sign, .. }) = number else { return false };
         let rare = self.rare();
@@ -185,16 +189,16 @@ impl Tally {
         self.rare.get_or_insert_default()
     }
 
-    /// Whether this many cells are more than 90 % of those present. A single mistyped cell is then reported as an error instead of turning the
-    /// whole column into a category.
+    /// Whether `count` is more than 90 % of the cells that are not missing. The limit is below 100 % so that a single mistyped cell is reported
+    /// as an error and does not turn the whole column into a category.
     fn are_most(&self, count: u64) -> bool {
         count * 10 > self.present * 9
     }
 
-    /// The kind of the column.
+    /// The type of the column, given whether numbers have a decimal comma.
     pub(super) fn kind(&self, comma: bool) -> ColumnKind {
         if self.present == 0 {
-            // Only words for missing values: they may be classes.
+            // All cells are either missing or words such as `None`, which may be classes.
             return if self.words > 0 { ColumnKind::Category } else { ColumnKind::Number };
         }
         let plain = if comma { self.comma_numbers } else { self.point_numbers };
@@ -231,38 +235,38 @@ impl Tally {
         self.rare.as_ref().map_or(0, |rare| rare.times_of_day)
     }
 
-    /// The number of numbers without a sign.
+    /// How many cells are numbers without a per cent or currency sign.
     fn unsigned(&self, comma: bool) -> u64 {
         let grouped = self.rare.as_ref().map_or(0, |rare| rare.numbers[usize::from(comma)][NO_SIGN]);
         grouped + if comma { self.comma_numbers } else { self.point_numbers }
     }
 
-    /// The count and the index of the most frequent sign.
+    /// The most frequent per cent or currency sign: how many numbers have it, and its index in [`SIGNS`]; `None` if no number has a sign.
     fn signed(&self, comma: bool) -> (u64, Option<usize>) {
         let Some(rare) = &self.rare else { return (0, None) };
         let counts = rare.numbers[usize::from(comma)];
-        // `max_by_key` returns the last of equal elements; reversed, that is the first in the list.
+        // `max_by_key` returns the last of equal elements, which is the first one of the list because the order is reversed.
         let most = (0..NO_SIGN).rev().max_by_key(|sign| counts[*sign]).filter(|sign| counts[*sign] > 0);
         (most.map_or(0, |sign| counts[sign]), most)
     }
 
-    /// The sign that numbers of the column may have; `None` if most of them have none.
+    /// The per cent or currency sign that numbers of the column may have; `None` if most numbers have no sign.
     pub(super) fn sign(&self, comma: bool) -> Option<char> {
         let (_, most) = self.signed(comma);
         most.filter(|_| !self.are_most(self.unsigned(comma))).map(|sign| SIGNS[sign])
     }
 
-    /// Whether there are dates or times of day.
+    /// Whether any cell is a date or a time of day.
     pub(super) fn has_times(&self) -> bool {
         self.times + self.times_of_day() > 0 || self.rare.as_ref().is_some_and(|rare| rare.compact > 0)
     }
 
-    /// Whether the cells are times of day without a date.
+    /// Whether more cells are times of day without a date than dates.
     pub(super) fn holds_times_of_day(&self) -> bool {
         self.times_of_day() > self.times
     }
 
-    /// Adds the counts of another part of the sample.
+    /// Adds the counts of a later part of the sample.
     pub(super) fn merge(&mut self, part: &Tally) {
         self.present += part.present;
         self.nonempty += part.nonempty;
@@ -286,7 +290,7 @@ impl Tally {
         }
     }
 
-    /// The order of day and month that the cells show; `None` if no cell shows it.
+    /// The order of day and month that most dates show; `None` if no date shows the order, as in `01/02/2020`.
     pub(super) fn order(&self) -> Option<DateOrder> {
         match self.month_first.cmp(&self.day_first) {
             std::cmp::Ordering::Greater => Some(DateOrder::MonthFirst),
@@ -295,12 +299,13 @@ impl Tally {
         }
     }
 
-    /// Whether the order of day and month matters.
+    /// Whether the column has dates with the year last, in which day and month are different.
     pub(super) fn has_order(&self) -> bool {
         self.order().is_some() || self.rare.as_ref().is_some_and(|rare| rare.ambiguous > 0)
     }
 
-    /// A note for the user on how the column is read, with its subject, by which the notes of all columns are grouped.
+    /// A note for the user on how the column is read, if that may be surprising, and the subject of the note. Notes of all columns are grouped
+    /// by subject.
     pub(super) fn note(
         &self,
         name: &str,
@@ -416,7 +421,7 @@ impl DecimalMarks {
         self.either_comma += further.either_comma;
     }
 
-    /// The sum over all columns.
+    /// The sum of the counts over all columns.
     pub(super) fn of(tallies: &[Tally]) -> Self {
         let mut sum = DecimalMarks::default();
         tallies.iter().for_each(|tally| sum.add(&tally.marks));
@@ -428,8 +433,9 @@ impl DecimalMarks {
         self.point + self.comma + self.either_point + self.either_comma > 0
     }
 
-    /// Whether numbers have a decimal comma: more of them can only be read with a comma than only with a point. If no number decides it, the
-    /// `earlier` table does. Otherwise `1,234` is 1.234 only in files separated by semicolons, which are common where decimal commas are.
+    /// Whether numbers have a decimal comma. This is so if the numbers that only make sense with a decimal comma outnumber those that only make
+    /// sense with a decimal point. If the counts are equal, the table is read like the `earlier` table. Without an earlier table, `1,234` is
+    /// read as 1.234 only in files separated by semicolons, which are common in countries with decimal commas.
     pub(super) fn decimal_comma(&self, earlier: Option<bool>, delimiter: u8) -> bool {
         if self.comma != self.point {
             return self.comma > self.point;
@@ -450,7 +456,7 @@ pub(super) enum Subject {
     Thousands,
 }
 
-/// The first three notes on each subject, the last of them with the number of further columns.
+/// The first three notes on each subject. If there are more notes on a subject, the third one says how many further columns there are.
 pub(super) fn limited_notes(notes: Vec<(Subject, String)>) -> Vec<String> {
     const MAX_NOTES: usize = 3;
     let mut by_subject: std::collections::BTreeMap<Subject, Vec<String>> = std::collections::BTreeMap::new();
@@ -469,7 +475,7 @@ pub(super) fn limited_notes(notes: Vec<(Subject, String)>) -> Vec<String> {
     limited
 }
 
-/// Whether the header looks like a row: it has a number in every column of numbers, and there is at least one.
+/// Whether the header looks like a row of data: the table has columns of numbers, and the header has a number in each of these columns.
 pub(super) fn looks_like_data(header: &[Vec<u8>], tallies: &[Tally], comma: bool) -> bool {
     let mark = if comma { b',' } else { b'.' };
     let mut numbers = 0;

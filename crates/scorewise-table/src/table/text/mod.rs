@@ -1,4 +1,5 @@
-//! Reads text tables: recognises header, delimiter and kinds, then parses blocks in parallel and returns the chunks in order.
+//! Reads text tables: recognises the header, the delimiter and the types of columns, then parses blocks of text in parallel and returns them
+//! as chunks of the table, in the order of the file.
 
 mod blocks;
 mod dialect;
@@ -22,9 +23,9 @@ use super::{ChooseColumns, ColumnKind, Field, Reading, cell_excerpt};
 use crate::error::{Error, Location, Result};
 use crate::setting::{Setting, alternative_hints};
 
-/// The number of blocks from which kinds are recognised: 4 MiB.
+/// The number of blocks from which the types of columns are recognised: 2 blocks of 2 MiB.
 const SAMPLE_BLOCKS: usize = 2;
-/// The most columns of a table; with more, the delimiter is wrong or the file is damaged.
+/// The maximum number of columns of a text table. If there seem to be more, the delimiter is wrong or the file is damaged.
 const MAX_COLUMNS: usize = 100_000;
 
 /// Reads a text table.
@@ -163,7 +164,7 @@ impl TextReader {
         self.layout.columns.iter().map(|column| Field { name: column.name.clone(), kind: column.kind }).collect()
     }
 
-    /// Parses the waiting blocks and reads the next ones at the same time.
+    /// Parses the waiting blocks and, at the same time, reads the next blocks from the file.
     fn advance(&mut self) {
         let count = (2 * rayon::current_num_threads()).clamp(2, 16);
         let TextReader { blocks, layout, waiting, .. } = self;
@@ -185,7 +186,7 @@ impl TextReader {
         let (read, error) = read;
         self.waiting = read;
         if let Some(error) = error {
-            // The blocks before the error are parsed and returned first.
+            // The blocks that were read before the error are parsed first, so that the error is returned after their rows.
             let parsed: Vec<_> = self.waiting.par_iter().map(|block| parse::parse(&self.layout, block)).collect();
             self.waiting.clear();
             self.ready.extend(parsed);
@@ -200,7 +201,7 @@ impl Iterator for TextReader {
     fn next(&mut self) -> Option<Result<Parsed>> {
         loop {
             match self.ready.pop_front() {
-                // The rest of the first block after the header may be empty.
+                // Skips a chunk without rows: the first block may contain nothing but the header.
                 Some(Ok((table, _))) if table.rows() == 0 && !self.layout.columns.is_empty() => {}
                 Some(chunk) => return Some(chunk),
                 None if self.waiting.is_empty() => return None,
@@ -214,7 +215,7 @@ impl Iterator for TextReader {
 struct HeaderRecord {
     line: u64,
     cells: Vec<Vec<u8>>,
-    /// Its length in bytes, and the line after it.
+    /// The number of bytes up to the end of the header, and the number of the line after the header.
     after: (usize, u64),
 }
 
@@ -229,7 +230,8 @@ impl HeaderRecord {
 }
 
 impl TextColumn {
-    /// How a column is read: as set by the user, otherwise as its cells show, otherwise as in the earlier table.
+    /// Decides how a column is read: by the user's settings; if these do not decide, by the cells of the column; otherwise as in the earlier
+    /// table.
     fn new(at: usize, name: &str, tally: &Tally, comma: bool, reading: &Reading) -> Self {
         let forced = reading.kinds.get(name).copied();
         let kind = forced.unwrap_or_else(|| tally.kind(comma));
@@ -238,7 +240,8 @@ impl TextColumn {
         let order = |month_first: bool| if month_first { DateOrder::MonthFirst } else { DateOrder::DayFirst };
         let order = reading.month_first.map(order).or_else(|| tally.order()).or_else(|| style?.month_first.map(order));
         let sign = match earlier {
-            // If the earlier table had no sign, numbers with a sign may mean something else: 0.031 is 3.1 %.
+            // Only the sign of the earlier table is accepted. If that table had no sign, numbers with a sign may mean something else: 3.1%
+            // in this table may be the same as 0.031 in the earlier one.
             Some(_) if forced.is_some() => style.and_then(|style| style.sign),
             _ => tally.sign(comma),
         };
@@ -248,7 +251,7 @@ impl TextColumn {
         TextColumn { at, name, kind, is_forced: forced.is_some(), order, sign, is_clock }
     }
 
-    /// The conventions of the column that a single cell does not show.
+    /// The conventions of the column that a single cell does not show, such as the order of day and month.
     fn style(&self, tally: &Tally) -> ColumnConventions {
         let month_first = tally.has_order().then_some(self.order == DateOrder::MonthFirst);
         match self.kind {
@@ -270,7 +273,7 @@ fn single_byte(delimiter: char) -> Result<u8> {
     }
 }
 
-/// The number of rows in the sample, and the tally of each column.
+/// Counts the rows of the sample, and for each column, how many cells look like numbers, dates and so on.
 fn tally(blocks: &[Block], delimiter: u8, line_end: u8, markers: &MissingMarkers, columns: usize) -> (u64, Vec<Tally>) {
     let tally_block = |block: &Block| {
         let (mut rows, mut tallies) = (0, vec![Tally::default(); columns]);
@@ -292,7 +295,7 @@ fn tally(blocks: &[Block], delimiter: u8, line_end: u8, markers: &MissingMarkers
     sum
 }
 
-/// The names of the columns in the header, without empty columns at the right.
+/// The names of the columns from the header. Columns at the right that have neither a name nor any content are left out.
 fn column_names(
     file: &str,
     line: u64,

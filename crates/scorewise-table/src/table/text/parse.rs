@@ -15,7 +15,7 @@ pub(super) struct TextLayout {
     pub(super) file: String,
     pub(super) delimiter: u8,
     pub(super) line_end: u8,
-    /// The decimal mark.
+    /// The decimal mark of numbers: `.` or `,`.
     pub(super) mark: u8,
     /// The number of cells in the header, without empty columns at the right.
     pub(super) cells: usize,
@@ -26,16 +26,16 @@ pub(super) struct TextLayout {
     pub(super) markers: MissingMarkers,
 }
 
-/// A column that is read.
+/// A column of a text table that is read.
 pub(super) struct TextColumn {
-    /// The index of its cell in a record.
+    /// The index of the column among all columns of the file.
     pub(super) at: usize,
     pub(super) name: String,
     pub(super) kind: ColumnKind,
-    /// Whether the user set the kind.
+    /// Whether the user set the type of the column.
     pub(super) is_forced: bool,
     pub(super) order: DateOrder,
-    /// The sign that numbers may have.
+    /// The per cent or currency sign that numbers of the column may have.
     pub(super) sign: Option<char>,
     /// Whether the cells are times of day without a date.
     pub(super) is_clock: bool,
@@ -49,16 +49,17 @@ enum ColumnBuilder {
     Time(Vec<i64>),
 }
 
-/// A chunk and the empty lines in it.
+/// A chunk of the table, and the empty lines that were read as rows of the chunk.
 pub(super) type Parsed = (Table, EmptyLines);
 
-/// Empty lines may give this many cells plus four for each byte of the block. An empty line of one byte gives a value in every column, so
-/// without this limit a small file could exhaust the memory.
+/// The empty lines of a block may give at most this many values, plus four for each byte of the block. An empty line takes one byte but
+/// gives a missing value in every column, so without a limit a small file could exhaust the memory.
 const MAX_EMPTY_CELLS: u64 = 1 << 20;
 
-/// Parses a block.
+/// Parses a block of text into a chunk of the table.
 pub(super) fn parse(layout: &TextLayout, block: &Block) -> Result<Parsed> {
-    // Every cell ends with a delimiter or a line end, so the length of the block bounds the number of rows.
+    // The number of rows for which memory is reserved. Every cell takes at least one byte for the delimiter or line end after it, so a block
+    // cannot have more rows than its length divided by the number of cells in a row.
     let rows = (block.lines + 1).min(block.bytes.len() / layout.cells.max(1) + 1);
     let mut builders: Vec<ColumnBuilder> =
         layout.columns.iter().map(|column| ColumnBuilder::new(column.kind, rows)).collect();
@@ -97,7 +98,8 @@ pub(super) fn parse(layout: &TextLayout, block: &Block) -> Result<Parsed> {
 }
 
 impl TextLayout {
-    /// `true` if the record has as many cells as the header, `false` for an empty line, an error otherwise.
+    /// `true` if the record has as many cells as the header, or more if the additional cells are empty; `false` if it has another number of
+    /// cells but all are blank, as in an empty line; an error otherwise.
     #[inline]
     pub(super) fn has_cells(&self, record: Record<'_>) -> Result<bool> {
         if record.len() == self.cells {
@@ -119,7 +121,7 @@ impl TextLayout {
         Error::data(place, problem, "remove the empty lines")
     }
 
-    /// [`number_or_missing`] for a cell of this column.
+    /// Calls [`number_or_missing`] with the decimal mark of the table and the sign of the column.
     #[cold]
     fn number(&self, cell: &[u8], column: &TextColumn) -> Option<f64> {
         number_or_missing(cell, self.mark, column.sign, &self.markers)
@@ -146,8 +148,8 @@ impl TextLayout {
     }
 }
 
-/// Parses a number with separators or a sign; NaN if the cell means a missing value. `None` if it is not a number or has another sign than
-/// the column.
+/// Parses a number that may have thousands separators or a sign. NaN if the cell means a missing value; `None` if it is not a number or has
+/// another sign than `sign`.
 pub(in crate::table) fn number_or_missing(
     cell: &[u8],
     mark: u8,
@@ -161,7 +163,7 @@ pub(in crate::table) fn number_or_missing(
     Some(if markers.contains_number(number.value) { f64::NAN } else { number.value })
 }
 
-/// The error for a cell that does not fit the kind of its column.
+/// The error for a cell that does not fit the type of its column.
 pub(in crate::table) fn invalid_cell(
     place: Location,
     kind: ColumnKind,
@@ -233,7 +235,7 @@ impl ColumnBuilder {
         }
     }
 
-    /// Adds a cell. Returns `false` if it does not fit the kind of the column.
+    /// Adds the value of a cell. Returns `false` if the cell does not fit the type of the column.
     #[inline]
     fn push(&mut self, cell: &[u8], column: &TextColumn, layout: &TextLayout) -> bool {
         let markers = &layout.markers;
@@ -292,7 +294,8 @@ impl ColumnBuilder {
     }
 }
 
-/// The lines of the rows. They are listed one by one only from the first row that does not follow on the next line.
+/// Records on which line each row begins. As long as every row is on the line after the previous row, only the first line is stored;
+/// otherwise `each` lists all lines.
 #[derive(Default)]
 struct LineTracker {
     first: u64,

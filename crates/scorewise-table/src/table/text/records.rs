@@ -2,7 +2,7 @@
 
 use csv_core::{ReadRecordResult, ReaderBuilder};
 
-/// Iterates over the records of a text. csv-core skips empty lines, so they are handled here: an empty line is a record of one empty cell.
+/// Iterates over the records of a text. Unlike in csv-core, which skips empty lines, an empty line is a record of one empty cell.
 pub(super) struct Records<'a> {
     core: csv_core::Reader,
     rest: &'a [u8],
@@ -12,10 +12,10 @@ pub(super) struct Records<'a> {
     ends: Vec<usize>,
 }
 
-/// A record: its cells without quotes, concatenated.
+/// A record (a row or the header) of a text table. Its cells are stored without quotes, one after the other.
 #[derive(Clone, Copy)]
 pub(super) struct Record<'a> {
-    /// The line on which it begins.
+    /// The number of the line on which the record begins.
     pub(super) line: u64,
     cells: &'a [u8],
     ends: &'a [usize],
@@ -38,7 +38,7 @@ impl<'a> Records<'a> {
     pub(super) fn next(&mut self) -> Option<Record<'_>> {
         while let [byte @ (b'\n' | b'\r'), rest @ ..] = self.rest {
             self.rest = rest;
-            // Of `\r\n` only one byte ends the line; the other is skipped.
+            // In `\r\n` only the byte `line_end` counts as the end of a line; the other byte is skipped.
             if *byte == self.line_end {
                 self.line += 1;
                 return Some(Record { line: self.line - 1, cells: &[], ends: &[0], raw: &[] });
@@ -53,7 +53,7 @@ impl<'a> Records<'a> {
             written += wrote;
             count += ended;
             match result {
-                // The next call has empty input, which ends the last record.
+                // The text has ended. The next call of `read_record` gets empty input, by which csv-core knows that the last record is complete.
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => self.cells.resize(self.cells.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
@@ -62,7 +62,7 @@ impl<'a> Records<'a> {
             }
         }
         let read = &begin[..begin.len() - self.rest.len()];
-        // Most records are a single line, whose only line end is the last byte.
+        // Fast path for records on a single line: the first line end is the last byte.
         if memchr::memchr(self.line_end, read) == Some(read.len() - 1) {
             self.line += 1;
         } else {
@@ -74,7 +74,7 @@ impl<'a> Records<'a> {
         Some(Record { line, cells: &self.cells[..written], ends: &self.ends[..count], raw: read })
     }
 
-    /// The next record that is not an empty line.
+    /// The next record that is not an empty line; `None` at the end of the text.
     pub(super) fn next_nonempty(&mut self) -> Option<Record<'_>> {
         // The record is read twice, because the borrow checker does not accept returning it from within the loop.
         loop {
@@ -86,7 +86,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Skips the rest of a line end: csv-core ends a record after the first byte of `\r\n`, and of `\r\r\n`, which some programs write.
+    /// Skips the rest of a line end. csv-core ends a record after the first byte of `\r\n` or `\r\r\n` (which some programs write), so the other
+    /// bytes are still in the text.
     fn skip_line_end(&mut self) {
         let mut rest = self.rest;
         while let [byte @ (b'\n' | b'\r'), after @ ..] = rest {
@@ -104,7 +105,7 @@ impl<'a> Record<'a> {
         self.ends.len()
     }
 
-    /// A cell without the spaces and tabs around it.
+    /// Returns a cell of the record without the spaces and tabs around it.
     #[inline]
     pub(super) fn cell(&self, at: usize) -> &'a [u8] {
         let begin = if at == 0 { 0 } else { self.ends[at - 1] };
@@ -122,13 +123,13 @@ impl<'a> Record<'a> {
         (0..self.len()).map(move |at| self.cell(at))
     }
 
-    /// Whether all its cells are empty or blank.
+    /// Whether all cells of the record are empty or consist of spaces and tabs.
     #[inline]
     pub(super) fn is_blank(&self) -> bool {
         self.cells.iter().all(|byte| matches!(byte, b' ' | b'\t'))
     }
 
-    /// Whether it is an empty or blank line, without a delimiter or quote.
+    /// Whether the record is a line that is empty or consists of spaces and tabs, without a delimiter or quote.
     pub(super) fn is_empty_line(&self) -> bool {
         self.len() == 1 && self.is_blank() && !self.raw.contains(&b'"')
     }

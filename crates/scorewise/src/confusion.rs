@@ -1,21 +1,21 @@
 //! The confusion matrix: four numbers, always in the order tn, fp, fn, tp.
 //!
-//! They are counts, weights, or expectations over a random threshold. Matrices can be added, which is why a
-//! score-oriented loss can be computed exactly over batches, threads and machines.
+//! The four numbers are counts of rows, sums of row weights, or expectations over a random threshold. The matrices of several batches
+//! add up to the matrix of all their rows, so a score-oriented loss can be computed exactly over batches, threads and machines.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
 use crate::formula::ClassCounts;
 
-/// Whether a prediction counts as positive, which means strictly above the threshold. This rule is defined only here.
+/// Whether a prediction counts as positive: the probability must be strictly greater than the threshold. No other code defines this rule.
 #[inline]
 #[must_use]
 pub fn is_positive(probability: f64, threshold: f64) -> bool {
     probability > threshold
 }
 
-/// A confusion matrix of counts, weights, or expected values.
+/// A confusion matrix of counts of rows, sums of row weights, or expected values.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Confusion {
     /// True negatives.
@@ -29,21 +29,21 @@ pub struct Confusion {
 }
 
 impl Confusion {
-    /// A matrix from its cells in the order tn, fp, fn, tp.
+    /// A matrix from its four cells in the order tn, fp, fn, tp.
     #[must_use]
     pub const fn new(tn: f64, fp: f64, fn_: f64, tp: f64) -> Self {
         Confusion { tn, fp, fn_, tp }
     }
 
-    /// A matrix from its true and false positives; the other two cells are what remains of each class.
+    /// A matrix from its true and false positives and the class counts: fn = P − tp and tn = N − fp.
     ///
-    /// A sum of weights can exceed the class total in the last place, so the remainder is clamped at 0.
+    /// Because of rounding, a sum of weights can slightly exceed the class count, so both differences are clamped at 0.
     #[must_use]
     pub fn at(tp: f64, fp: f64, counts: &ClassCounts) -> Self {
         Confusion { tn: (counts.negatives - fp).max(0.0), fp, fn_: (counts.positives - tp).max(0.0), tp }
     }
 
-    /// The cells in the order tn, fp, fn, tp.
+    /// The cells of the matrix in the order tn, fp, fn, tp.
     #[must_use]
     pub const fn array(&self) -> [f64; 4] {
         [self.tn, self.fp, self.fn_, self.tp]
@@ -55,7 +55,7 @@ impl Confusion {
         ClassCounts { positives: self.tp + self.fn_, negatives: self.fp + self.tn }
     }
 
-    /// The total weight of all rows.
+    /// The total weight of all rows: the sum of the four cells.
     #[must_use]
     pub fn total(&self) -> f64 {
         let counts = self.counts();

@@ -12,19 +12,19 @@ pub enum Error {
     /// A prior that cannot be parsed or is not a distribution on [0, 1].
     #[error("prior `{text}`: {reason}")]
     Prior {
-        /// The prior as given.
+        /// The prior as the caller wrote it.
         text: String,
-        /// What is wrong with it and what is expected.
+        /// What is wrong with the prior and what is expected.
         reason: String,
     },
     /// Two inputs that must have the same length differ in length.
     #[error("{what} has {got} rows, expected {expected}")]
     LengthMismatch {
-        /// Which input.
+        /// Name of the invalid input, for example `labels`.
         what: &'static str,
-        /// The number of predictions.
+        /// The required length, which is the number of predictions.
         expected: usize,
-        /// The length of this input.
+        /// The length of the invalid input.
         got: usize,
     },
     /// There are no rows.
@@ -33,19 +33,19 @@ pub enum Error {
     /// A value is NaN.
     #[error("{what}, row {row}: not a number")]
     NotANumber {
-        /// Which input.
+        /// Name of the invalid input, for example `labels`.
         what: &'static str,
-        /// The row, from 0.
+        /// Index of the invalid row, counted from 0.
         row: usize,
     },
     /// A value outside its allowed range.
     #[error("{what}, row {row}: {value} does not lie {bounds}")]
     OutOfRange {
-        /// Which input.
+        /// Name of the invalid input, for example `labels`.
         what: &'static str,
-        /// The row, from 0.
+        /// Index of the invalid row, counted from 0.
         row: usize,
-        /// The value found.
+        /// The invalid value.
         value: f64,
         /// The allowed values, in words.
         bounds: &'static str,
@@ -53,36 +53,36 @@ pub enum Error {
     /// The rows of a sequence are not contiguous.
     #[error("sequences, row {row}: sequence {id} occurs again after another one; put its rows together, in time order")]
     InterruptedSequence {
-        /// The row, from 0.
+        /// Index of the invalid row, counted from 0.
         row: usize,
-        /// The sequence that occurs a second time.
+        /// Identifier of the sequence that occurs a second time.
         id: u32,
     },
     /// A logit that is NaN or infinite where a softmax over all classes of the row is needed.
     #[error("logits, row {row}, class {class}: {value} is not a finite number")]
     Logit {
-        /// The row, from 0.
+        /// Index of the invalid row, counted from 0.
         row: usize,
-        /// The class, from 0.
+        /// Index of the class, counted from 0.
         class: usize,
-        /// The value found.
+        /// The invalid value.
         value: f64,
     },
     /// An invalid setting.
     #[error("{what} {reason}")]
     Setting {
-        /// Which setting.
+        /// Name of the invalid setting.
         what: &'static str,
-        /// What is wrong with it and what is expected.
+        /// What is wrong with the setting and what is expected.
         reason: String,
     },
     /// A score that is not finite for these rows, for example because its formula overflows.
     #[error("score `{score}` is not finite for these rows; rescale the formula")]
     NotFinite {
-        /// The score's name.
+        /// Name of the score.
         score: String,
     },
 }
 
-/// A result with this crate's error.
+/// A `Result` whose error type is [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;

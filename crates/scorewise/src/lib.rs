@@ -21,9 +21,9 @@
 //! ```
 //!
 //! The rows of a batch interact only through the two values of g, so the loss can be computed exactly over several batches, threads or
-//! machines. As the prior narrows around a threshold, the loss approaches the loss at that threshold; a model trained
-//! with it has its best threshold in the region of the prior. For scores that are linear in the matrix, the loss equals that of the
-//! expected score E[s(τ)]; for all other scores [`ExactLoss`] computes it.
+//! machines. As the prior narrows around a threshold, the loss approaches the loss at that threshold; the best threshold of
+//! a model trained with this loss lies in the region of the prior. For scores that are linear in the matrix, the loss equals
+//! 1 − E[s(τ)], the loss of the expected score. For all other scores the two differ, and [`ExactLoss`] computes the latter.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 //!
@@ -40,7 +40,7 @@
 //! | [`multiclass`] | one-versus-rest, multi-label and softmax (Gumbel simplex) losses |
 //! | [`temporal`] | losses for time series that weight early and late alarms |
 //! | [`sweep`](mod@sweep) | evaluation of all thresholds: optimum, interval, conditions, curve, bootstrap |
-//! | [`theory`] | the exact distribution of a score under a prior, and the corrected bounds of the paper |
+//! | [`theory`] | the exact distribution of a score under a prior, and the bounds of Marchetti et al. (2022), corrected |
 //!
 //! # Example
 //!

@@ -1,6 +1,6 @@
 //! The operations that the loops over rows need, for f32 and f64.
 //!
-//! For f64 these are the functions of the standard library. For f32 they are short polynomials without branches or table
+//! For f64 the operations are functions of the standard library. For f32 they are short polynomials without branches or table
 //! look-ups, because the compiler can vectorise a loop over them, which it cannot do with functions of the standard library.
 //! Products are added with a fused multiply-add, which rounds once, and no operation is reordered, so that every instruction
 //! set gives the same bits. (A processor without fused multiply-add, older than 2013, gets the same bits from a slow library
@@ -34,29 +34,29 @@ pub trait Real:
     + Neg<Output = Self>
     + 'static
 {
-    /// 0.
+    /// The number 0.
     const ZERO: Self;
-    /// 1.
+    /// The number 1.
     const ONE: Self;
-    /// NaN.
+    /// A NaN of this type.
     const NAN: Self;
-    /// The nearest value of this type.
+    /// The value of this type nearest to an f64.
     fn from_f64(value: f64) -> Self;
-    /// The nearest value of this type, clamped to its finite range.
+    /// The finite value of this type nearest to an f64.
     fn from_f64_clamped(value: f64) -> Self;
-    /// Derivatives up to this magnitude can be multiplied in this type without overflow.
+    /// Largest magnitude of a derivative that can be multiplied by other factors in this type without overflow.
     const MAX_DERIVATIVE: f64;
-    /// 1 for the positive class, 0 for the negative.
+    /// 1 for the positive class (`true`), 0 for the negative class (`false`).
     fn from_label(label: bool) -> Self;
-    /// The same value as f64.
+    /// This value as an f64.
     fn to_f64(self) -> f64;
-    /// self · factor + term, rounded once.
+    /// `self · factor + term`, rounded only once.
     #[must_use]
     fn fused(self, factor: Self, term: Self) -> Self;
-    /// σ(z) and σ(−z), both at full precision.
+    /// σ(z) and σ(−z) for z = `self`, both at full precision.
     #[must_use]
     fn sigmoid(self) -> (Self, Self);
-    /// Runs the task with the prior in a form that suits rows of this type.
+    /// Runs the task with an implementation of the prior that suits rows of this floating-point type.
     #[doc(hidden)]
     #[allow(private_interfaces, private_bounds)]
     fn with_row_distribution<T: RowTask<Self>>(prior: &Prior, task: T) -> T::Output;
@@ -66,14 +66,14 @@ pub trait Real:
     fn sorted(rows: &Rows<'_, Probabilities<'_, Self>>) -> Result<Sorted>;
 }
 
-/// The smaller of `value` and `limit`; NaN is kept, so that an invalid row makes the sums NaN and need not be checked for
-/// separately. Comparisons in this order compile to one vector instruction.
+/// The smaller of `value` and `limit`; NaN if `value` is NaN, so that an invalid row makes the sums over the rows NaN and no separate check
+/// is needed. With `limit` on the left of the comparison, the function compiles to one vector instruction.
 #[inline(always)]
 pub(crate) fn at_most<R: Real>(value: R, limit: R) -> R {
     if limit < value { limit } else { value }
 }
 
-/// The larger of `value` and `limit`; NaN is kept.
+/// The larger of `value` and `limit`; NaN if `value` is NaN.
 #[inline(always)]
 pub(crate) fn at_least<R: Real>(value: R, limit: R) -> R {
     if limit > value { limit } else { value }
@@ -164,14 +164,14 @@ impl Real for f32 {
     }
 }
 
-/// e^(−z) with z clamped to ±87, so that the power of two stays within the range of f32, and p, q and pq stay above 0.
+/// e^(−z) with z clamped to ±87. Within these limits the power of two is representable in f32, and p = σ(z), q = σ(−z) and pq stay above 0.
 #[inline(always)]
 fn exp_minus(z: f32) -> f32 {
-    // e^(−z) = 2^k e^r with |r| ≤ ln 2 / 2; Chebyshev fit of e^r with error 8e-8.
+    // e^(−z) = 2^k e^r with an integer k and |r| ≤ ln 2 / 2; e^r is a Chebyshev fit with an error of 8e-8.
     const LOG2_E: f32 = std::f32::consts::LOG2_E;
-    const LN_2_HIGH: f32 = 0.693_359_4; // few bits, so that k · high is exact
+    const LN_2_HIGH: f32 = 0.693_359_4; // has few significant bits, so that k · LN_2_HIGH is exact
     const LN_2_LOW: f32 = -2.121_944_4e-4;
-    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer, which is in the low bits
+    const ROUND: f32 = 12_582_912.0; // 1.5 · 2²³: adding it rounds to an integer, which then occupies the low bits of the sum
     let z = at_least(at_most(z, 87.0), -87.0);
     let shifted = z.fused(-LOG2_E, ROUND);
     let k = shifted - ROUND;

@@ -10,7 +10,8 @@ mod sealed {
     impl<R> SealedPredictions for super::Probabilities<'_, R> {}
 }
 
-/// Predicted logits, before the sigmoid; ±∞ is a certain prediction. Gradients are taken with respect to these.
+/// Predicted logits, which are the values before the sigmoid. A logit of ±∞ stands for a probability of exactly 1 or 0. Gradients of
+/// losses are taken with respect to the logits.
 #[derive(Clone, Copy, Debug)]
 pub struct Logits<'a, R>(pub &'a [R]);
 
@@ -20,7 +21,7 @@ pub struct Probabilities<'a, R>(pub &'a [R]);
 
 /// Predictions as logits or as probabilities.
 pub trait Predictions: sealed::SealedPredictions + Copy + Send + Sync {
-    /// f32 or f64.
+    /// The floating-point type of the predictions: f32 or f64.
     type Number: Real;
     #[doc(hidden)]
     const NAME: &'static str;
@@ -29,11 +30,11 @@ pub trait Predictions: sealed::SealedPredictions + Copy + Send + Sync {
     /// Whether the value is invalid as a prediction.
     #[doc(hidden)]
     fn is_invalid(value: Self::Number) -> bool;
-    /// F at the prediction.
+    /// The distribution function F of the prior at a prediction.
     #[doc(hidden)]
     #[allow(private_bounds)]
     fn cdf<D: RowDistribution<Self::Number>>(distribution: &D, value: Self::Number) -> Self::Number;
-    /// The probability and its complement in f64.
+    /// The predicted probability p and its complement 1 − p, in f64.
     #[doc(hidden)]
     fn probability(value: Self::Number) -> crate::prior::Probability;
 }
@@ -72,7 +73,7 @@ impl<R: Real> Predictions for Probabilities<'_, R> {
     #[inline(always)]
     #[allow(private_bounds)]
     fn cdf<D: RowDistribution<R>>(distribution: &D, value: R) -> R {
-        // An invalid probability becomes NaN, so that the sum is NaN.
+        // An invalid probability is replaced by NaN: it makes the sum over all rows NaN, which is how it is detected.
         distribution.cdf_of_probability(if Self::is_invalid(value) { R::NAN } else { value })
     }
     fn probability(value: R) -> crate::prior::Probability {
@@ -80,7 +81,7 @@ impl<R: Real> Predictions for Probabilities<'_, R> {
     }
 }
 
-/// Predictions with a label each and optional weights; all have the same length, and there is at least one row.
+/// Predictions, labels and optional weights, one of each per row. There is at least one row.
 ///
 /// ```
 /// use scorewise::{Error, Logits, Rows};
@@ -108,7 +109,7 @@ impl<'a, P: Predictions> Rows<'a, P> {
         Ok(Rows { predictions, labels, weights: None })
     }
 
-    /// The same rows with weights, each at least 0. Their values are checked when they are first summed.
+    /// The same rows with one weight per row. Weights must be at least 0; this is checked only when the weights are first summed.
     pub fn weighted(self, weights: &'a [P::Number]) -> Result<Self> {
         same_length("weights", self.len(), weights.len())?;
         Ok(Rows { weights: Some(weights), ..self })
@@ -122,7 +123,7 @@ impl<'a, P: Predictions> Rows<'a, P> {
         }
     }
 
-    /// The labels.
+    /// The labels of the rows; `true` is the positive class.
     #[must_use]
     pub fn labels(&self) -> &'a [bool] {
         self.labels
@@ -134,33 +135,33 @@ impl<'a, P: Predictions> Rows<'a, P> {
         self.labels.len()
     }
 
-    /// Always false: there is at least one row.
+    /// Always false, because `Rows` contains at least one row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The weight of a row, or 1 if there are no weights.
+    /// The weight of a row; 1 if the rows have no weights.
     pub(crate) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row].to_f64())
     }
 
-    /// Returns an error for the first invalid row. Called when a sum shows that there is one, and by code that is not
-    /// performance-critical.
+    /// Returns an error that names the first invalid row. Performance-critical code calls this only after a sum over the rows was NaN or
+    /// infinite, which shows that some row is invalid; other code calls it at once.
     pub(crate) fn check(&self) -> Result<()> {
         check_all(P::NAME, self.predictions.values(), P::is_invalid, "between 0 and 1")?;
         check_weights(self.weights.unwrap_or(&[]))
     }
 }
 
-/// Returns an error for the first invalid weight.
+/// Returns an error that names the first invalid weight.
 pub(crate) fn check_weights<R: Real>(weights: &[R]) -> Result<()> {
     let is_invalid = |weight: R| !(0.0..f64::INFINITY).contains(&weight.to_f64());
     check_all("weights", weights, is_invalid, "at or above 0")
 }
 
-/// Returns an error for the first invalid value. Values are checked in blocks, because a block without an invalid one takes
-/// only a few vector instructions.
+/// Returns an error that names the first invalid value. Values are checked in blocks, because checking a block without invalid values
+/// takes only a few vector instructions.
 fn check_all<R: Real>(
     what: &'static str,
     values: &[R],

@@ -4,7 +4,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Declares the purposes in one list: the enum, its names and the list of all variants.
+/// Declares the enum `Purpose`, the names of its variants and the list of all variants from a single list of purposes.
 macro_rules! purposes {
     ($($(#[$doc:meta])* $purpose:ident = $name:literal,)*) => {
         /// What random numbers are used for. Every use has its own purpose, so that no two uses share a generator.
@@ -15,10 +15,10 @@ macro_rules! purposes {
         }
 
         impl Purpose {
-            /// All purposes.
+            /// All variants of `Purpose`.
             pub const ALL: &[Purpose] = &[$(Purpose::$purpose,)*];
 
-            /// The name that is hashed. It must never change, because all random results depend on it.
+            /// The name of this purpose, which [`stream`] hashes. It must never change, because all random results depend on it.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -30,43 +30,44 @@ macro_rules! purposes {
 }
 
 purposes! {
-    /// The order in which the rows of a class are split; the number is the class.
+    /// The order in which the rows of a class are split; `number` of [`stream`] is the class.
     Split = "split",
     /// The order in which groups are split.
     SplitGroups = "split of groups",
-    /// The seed of one repeat of a cross-validation; the number is the repeat.
+    /// The seed of one repeat of a cross-validation; `number` of [`stream`] is the index of the repeat.
     CrossValidationRepeat = "repeat of folds",
     /// The order of the folds of a cross-validation by group.
     FoldOrder = "order of folds",
-    /// The seed for splitting the rows outside the test fold; the number is the fold.
+    /// The seed for splitting the rows outside the test fold; `number` of [`stream`] is the index of the fold.
     FoldSplit = "parts of a fold",
-    /// The seed for training on a fold; the number counts the folds of all repeats.
+    /// The seed for training on a fold; `number` of [`stream`] counts the folds of all repeats.
     FoldTraining = "training of a fold",
-    /// The validation rows drawn separately for each network; the number counts rounds and classes.
+    /// The validation rows drawn separately for each network; `number` of [`stream`] counts rounds and classes.
     MemberSplit = "validation deal",
-    /// The seed of an ensemble member; the number is the member.
+    /// The seed of an ensemble member; `number` of [`stream`] is the index of the member.
     Member = "member",
-    /// The seed of a training attempt; the number is how many attempts were abandoned before it.
+    /// The seed of a training attempt; `number` of [`stream`] is the number of attempts abandoned before this one.
     Restart = "restart",
     /// The initial weights of a network.
     InitialWeights = "first weights",
     /// The order of the rows in the batches of an epoch.
     BatchOrder = "batch order",
-    /// A bootstrap replicate; the number is the replicate.
+    /// A bootstrap replicate; `number` of [`stream`] is the index of the replicate.
     Bootstrap = "bootstrap",
     /// Thresholds drawn from a prior.
     Thresholds = "thresholds",
-    /// The seed of a method compared in an experiment; the number is a hash of the method's name.
+    /// The seed of a method compared in an experiment; `number` of [`stream`] is a hash of the method's name.
     Contender = "contender",
-    /// The seed of one repeat of a method; the number is the repeat.
+    /// The seed of one repeat of a method in an experiment; `number` of [`stream`] is the index of the repeat.
     Repeat = "repeat",
-    /// The seed for drawing the rows of a repeat, the same for all methods; the number is the repeat.
+    /// The seed for drawing the rows of a repeat, the same for all methods; `number` of [`stream`] is the index of the repeat.
     RepeatRows = "rows of a repeat",
-    /// The bootstrap interval of the difference between two methods; the number is 0 if repeats are drawn one by one and 1 if in blocks.
+    /// The bootstrap interval of the difference between two methods; `number` of [`stream`] is 0 if single repeats are drawn and 1 if blocks of
+    /// repeats are drawn.
     Difference = "difference",
 }
 
-/// The seed of one stream: a hash of the seed, the name of the purpose and a number.
+/// The seed of one stream of random numbers: a hash of `seed`, the name of `purpose` and `number`.
 ///
 /// For a given seed and purpose, different numbers give different streams, because XXH3 of eight bytes is a permutation of the 64-bit
 /// integers. Streams of different purposes or seeds coincide only as often as random 64-bit numbers do.
@@ -83,7 +84,7 @@ pub fn stream(seed: u64, purpose: Purpose, number: u64) -> u64 {
     xxh3_64_with_seed(&number.to_le_bytes(), purpose_seed)
 }
 
-/// The random number generator of one stream.
+/// The random number generator for one stream, seeded by [`stream`].
 #[expect(clippy::disallowed_methods, reason = "all generators are created here")]
 pub(crate) fn generator(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number))

@@ -1,24 +1,25 @@
-//! Compiles one loop for several instruction sets and selects the best one at run time.
+//! Compiles one loop for several instruction sets and selects the best compiled version at run time.
 //!
 //! The loops are plain Rust that the compiler vectorises; `#[target_feature]` lets it use AVX2 or AVX-512 in a portable
-//! binary. No operation is reordered, so all instruction sets give the same bits (tested).
+//! binary. No operation is reordered, so all instruction sets give the same bits; a test checks this.
 
-/// A loop that is compiled for each instruction set. `run` must be `#[inline(always)]`, so that it is compiled with the target features.
+/// A loop that is compiled for each instruction set. `run` must be `#[inline(always)]`; otherwise it is compiled without the target
+/// features of its caller.
 pub(crate) trait Vectorised {
     type Output;
     fn run(self) -> Self::Output;
 }
 
-/// An instruction set for which the inner loops are compiled. Which ones a machine supports is decided here for the whole workspace.
+/// An instruction set for which the inner loops are compiled. The whole workspace uses this type to find out what a machine supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InstructionSet {
-    /// The instructions that every machine of the target has. (On aarch64 they include NEON.)
+    /// The instructions that every machine of the compilation target has. (On aarch64 they include NEON.)
     Portable,
     /// AVX2 with fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// AVX-512 F, BW, DQ and VL: every processor with AVX-512 except Xeon Phi.
+    /// The AVX-512 extensions F, BW, DQ and VL, which every processor with AVX-512 has, except Xeon Phi.
     #[cfg(target_arch = "x86_64")]
     Avx512,
 }
@@ -49,7 +50,7 @@ impl InstructionSet {
         all.into_iter().filter(|instructions| instructions.is_supported()).collect()
     }
 
-    /// Whether this machine supports it.
+    /// Whether this machine supports the instruction set.
     #[must_use]
     pub fn is_supported(self) -> bool {
         match self {
@@ -71,10 +72,10 @@ impl InstructionSet {
 /// Runs the loop compiled for this instruction set, or the portable loop if this machine does not support it.
 pub(crate) fn run_vectorised<V: Vectorised>(instructions: InstructionSet, body: V) -> V::Output {
     match instructions {
-        // SAFETY: the processor supports the instructions.
+        // SAFETY: `is_supported` has confirmed that the processor has AVX2 and FMA.
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx2 if instructions.is_supported() => unsafe { avx2(body) },
-        // SAFETY: the processor supports the instructions.
+        // SAFETY: `is_supported` has confirmed that the processor has FMA and the four AVX-512 extensions.
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx512 if instructions.is_supported() => unsafe { avx512(body) },
         _ => body.run(),

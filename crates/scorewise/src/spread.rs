@@ -3,9 +3,9 @@
 /// Mean and standard deviation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanAndDeviation {
-    /// The mean.
+    /// The mean of the sample.
     pub mean: f64,
-    /// The sample standard deviation, with the divisor n − 1; `None` for a single number.
+    /// The sample standard deviation, with the divisor n − 1; `None` for a sample of one value.
     pub deviation: Option<f64>,
 }
 
@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_no_deviation_and_an_empty_slice_gives_none() {
+    fn one_value_has_no_standard_deviation_and_an_empty_slice_gives_none() {
         assert_eq!(MeanAndDeviation::of(&[0.3]), Some(MeanAndDeviation { mean: 0.3, deviation: None }));
         assert_eq!(MeanAndDeviation::of(&[]), None);
     }

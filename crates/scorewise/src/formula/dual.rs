@@ -8,15 +8,15 @@
 //! derivatives, `Dual<Dual<f64, 4>, 4>` the sixteen second derivatives, `Dual<Interval, 2>` bounds of the derivatives
 //! over a region.
 //!
-//! Where a guard (such as x/0 := 0) gives the value 0, the derivative is 0 too. The derivative of √x at 0, which would be
-//! infinite, is also taken as 0.
+//! Where a guard (such as x/0 := 0) sets a value to 0, its derivative is 0 as well. The derivative of √x at 0 is infinite and is also
+//! replaced by 0.
 
 use super::number::{Number, Side};
 
 /// A value and its derivatives in `N` directions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dual<T, const N: usize> {
-    /// The value.
+    /// The value of the dual number.
     pub value: T,
     /// The derivative of the value in each direction.
     pub derivatives: [T; N],
@@ -48,7 +48,7 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         Dual { value: a.times(b), derivatives: self.combine_derivatives(other, |da, db| da.times(b).plus(a.times(db))) }
     }
     fn over(self, other: Self) -> Self {
-        // (a/b)′ = (a′ − (a/b) b′) / b. The guard of the outer division also gives the derivative 0 at b = 0.
+        // (a/b)′ = (a′ − (a/b) b′) / b. At b = 0 the guard of the outer division makes the derivative 0.
         let value = self.value.over(other.value);
         Dual {
             value,
@@ -60,7 +60,7 @@ impl<T: Number, const N: usize> Number for Dual<T, N> {
         let value = x.power(y);
         let by_base = y.times(x.power(y.minus(T::constant(1.0))));
         let by_exponent = value.times(x.ln());
-        // A constant exponent contributes nothing, even at a base of 0, where ln x is infinite.
+        // A constant exponent contributes nothing to the derivative, even if the base x is 0 and ln x therefore infinite.
         let derivative = |dx: T, dy: T| {
             let through_base = by_base.times(dx);
             if dy.is_zero() { through_base } else { through_base.plus(by_exponent.times(dy)) }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn derivatives_match_the_analytic_ones() {
+    fn derivatives_match_the_analytic_derivatives() {
         let x = variable(3.0);
         let two = Dual::constant(2.0);
         assert_eq!(x.times(x).derivatives, [6.0]);

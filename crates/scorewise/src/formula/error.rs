@@ -23,7 +23,7 @@ pub struct FormulaError {
     hint: Option<String>,
 }
 
-/// The text around the error and the position of the carets under it.
+/// The part of the formula around an error, and the position of the carets below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Excerpt {
     text: String,
@@ -31,7 +31,7 @@ struct Excerpt {
     width: usize,
 }
 
-/// Number of characters shown on each side of the error, so that the excerpt fits a terminal line for a formula of any length.
+/// Number of characters shown on each side of an error; limited so that the excerpt fits a terminal line for a formula of any length.
 const CONTEXT: usize = 36;
 
 impl FormulaError {
@@ -92,7 +92,7 @@ impl fmt::Display for FormulaError {
 
 impl std::error::Error for FormulaError {}
 
-/// At most `limit` characters, without control characters, to keep error messages short.
+/// The first `limit` characters of a text, without control characters, for use in an error message.
 pub(crate) fn excerpt(text: &str, limit: usize) -> String {
     let mut excerpt: String = text.chars().take(limit).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.chars().nth(limit).is_some() {

@@ -1,7 +1,7 @@
-//! Interval arithmetic: the range of values a formula can take while its cells vary within a box.
+//! Interval arithmetic: the range of values a formula can take while the cells of the confusion matrix vary within a box.
 //!
-//! The sweep uses it to skip whole ranges of thresholds: where the upper end is below the best score found so far, no
-//! threshold inside can be better. This requires a bound on the *computed* values, rounding included. The operations
+//! The sweep uses it to skip whole ranges of thresholds: where the upper end of the interval is below the best score found so
+//! far, no threshold of the range can be better. This requires a bound on the *computed* values, rounding included. The operations
 //! +, −, ·, /, √, min and max round to nearest, and rounding is monotone, so the ends of the interval, computed by the same
 //! operations, enclose every computed value in between. Only ln, exp and powers come from a library that does not
 //! guarantee monotone results; their ends are moved outwards by a few units in the last place.
@@ -11,20 +11,20 @@ use super::number::{Number, Side};
 /// All numbers from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The lower end.
+    /// The lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
-    /// Whether the value is defined everywhere in the box, so that no guard was needed.
+    /// Whether the formula is defined everywhere in the box, so that no guard (such as x/0 := 0) was needed.
     pub defined: bool,
 }
 
 const EVERYTHING: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, defined: false };
-/// The result of a guard.
+/// The interval that replaces an undefined value: [0, 0], marked as not defined.
 const GUARDED: Interval = Interval { low: 0.0, high: 0.0, defined: false };
 
 impl Interval {
-    /// The numbers from `low` to `high`, or all numbers if an end is NaN (from ∞ − ∞ or 0 · ∞).
+    /// The interval from `low` to `high`, or all numbers if an end is NaN (from ∞ − ∞ or 0 · ∞).
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
         if low <= high { Interval { low, high, defined: true } } else { EVERYTHING }
@@ -104,7 +104,7 @@ impl Number for Interval {
     fn power(self, other: Self) -> Self {
         let whole_exponent = other.is_point() && other.low.fract() == 0.0;
         if self.low > 0.0 || (whole_exponent && other.low > 0.0) {
-            // Monotone in each variable on either side of a base of 0, so the extremes are at the corners or at 0.
+            // For bases of one sign the power is monotone in base and exponent, so its extremes lie at the corners of the box or at base 0.
             let (a, b) = (self, other);
             let corners =
                 Interval::hull_of([a.low.powf(b.low), a.low.powf(b.high), a.high.powf(b.low), a.high.powf(b.high)]);

@@ -52,29 +52,30 @@ use tree::{CellValues, Tree};
 /// Cheap to clone, because the tree is shared.
 #[derive(Clone, PartialEq)]
 pub struct Formula {
-    /// The tree as it was parsed, used for printing.
+    /// The expression tree as it was parsed, used for printing.
     tree: Arc<Tree>,
     /// The same tree with tp + fn, fp + tn and p + n replaced by the class counts, used for evaluation.
     with_class_counts: Arc<Tree>,
 }
 
-/// The partial derivatives of a score with respect to the four cells.
+/// The partial derivatives of a score with respect to the four cells of the confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CellDerivatives {
-    /// ∂s/∂TN
+    /// The derivative ∂s/∂TN.
     pub tn: f64,
-    /// ∂s/∂FP
+    /// The derivative ∂s/∂FP.
     pub fp: f64,
-    /// ∂s/∂FN
+    /// The derivative ∂s/∂FN.
     pub fn_: f64,
-    /// ∂s/∂TP
+    /// The derivative ∂s/∂TP.
     pub tp: f64,
 }
 
-/// A value and its derivatives at fixed class counts, where moving a row from one cell to another changes two cells at once.
+/// The value of a score and its two derivatives at fixed class counts. With fixed class counts, a row that leaves one cell of the matrix
+/// enters another, so each derivative is a difference of two partial derivatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reduced<T> {
-    /// The value s.
+    /// The value s of the score.
     pub value: T,
     /// g₁ = ∂s/∂TP − ∂s/∂FN: the change of the score when a positive row is predicted positive.
     pub positive: T,
@@ -106,13 +107,13 @@ impl Formula {
         (checked.defined && checked.value.is_finite()).then_some(checked.value)
     }
 
-    /// The partial derivatives with respect to the four cells.
+    /// The partial derivatives with respect to the four cells of the confusion matrix.
     #[must_use]
     pub fn derivatives(&self, confusion: &Confusion) -> CellDerivatives {
         self.value_and_derivatives(confusion).1
     }
 
-    /// The value and its partial derivatives with respect to the four cells.
+    /// The value and its partial derivatives with respect to the four cells of the confusion matrix.
     #[must_use]
     pub fn value_and_derivatives(&self, confusion: &Confusion) -> (f64, CellDerivatives) {
         let [tn, fp, fn_, tp] = confusion.array();
@@ -121,7 +122,7 @@ impl Formula {
         (result.value, CellDerivatives { tn, fp, fn_, tp })
     }
 
-    /// As [`Formula::value_and_derivatives`] for any [`Number`] type. The class counts are passed in, so that they stay exact when
+    /// Same as [`Formula::value_and_derivatives`], but for any [`Number`] type. The class counts are passed in, so that they stay exact when
     /// the cells are intervals.
     pub(crate) fn derivatives_with<T: Number>(
         &self,
@@ -145,14 +146,14 @@ impl Formula {
         self.evaluate(cells, &mut Vec::new())
     }
 
-    /// The value, g₁ and g₀: everything a loss needs.
+    /// The value and its derivatives g₁ and g₀ at fixed class counts, from which a loss and its gradient are computed.
     #[must_use]
     pub fn reduced(&self, confusion: &Confusion) -> Reduced<f64> {
         let [tn, fp, fn_, tp] = confusion.array();
         self.reduced_with(tn, fp, fn_, tp, tp + fn_, fp + tn)
     }
 
-    /// As [`Formula::reduced`] for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells
+    /// Same as [`Formula::reduced`], but for any [`Number`] type. The class counts are passed in, so that they stay exact when the cells
     /// are intervals and need not be summed again when the cells are tensors.
     #[must_use]
     pub fn reduced_with<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
@@ -186,7 +187,7 @@ impl Formula {
         [result.positive.derivatives, result.negative.derivatives]
     }
 
-    /// The range of values while TP and FP vary within a box at fixed class counts, rounding included.
+    /// The range of computed values, rounding errors included, while TP and FP vary within a box at fixed class counts.
     pub(crate) fn bound(
         &self,
         tp: Interval,
@@ -197,7 +198,7 @@ impl Formula {
         self.with_class_counts.evaluate(&CellValues::at(tp, fp, counts), scratch)
     }
 
-    /// The guarded values at `LANES` pairs (TP, FP).
+    /// The values at `LANES` pairs (TP, FP), where x/0 := 0.
     pub(crate) fn lanes(
         &self,
         tp: &[f64; LANES],
@@ -213,7 +214,7 @@ impl Formula {
         self.with_class_counts.evaluate(&CellValues::at(Checked::constant(tp), Checked::constant(fp), counts), scratch)
     }
 
-    /// The guarded value for any [`Number`] type at the cells tn, fp, fn, tp.
+    /// The value for any [`Number`] type, where x/0 := 0, from the cells in the order tn, fp, fn, tp.
     pub(crate) fn value_of<T: Number>(&self, cells: [T; 4]) -> T {
         self.evaluate(CellValues::new(cells), &mut Vec::new())
     }
@@ -222,13 +223,13 @@ impl Formula {
         self.with_class_counts.evaluate(&cells, scratch)
     }
 
-    /// Whether the formula is linear, a quotient of linear functions, or neither at fixed class counts; derived from the tree.
+    /// Whether the formula, at fixed class counts, is linear, a quotient of linear functions, or neither; derived from the expression tree.
     #[must_use]
     pub fn shape(&self) -> Shape {
         shape::shape(&self.tree)
     }
 
-    /// The shape at the given class counts only: a formula may be linear for some counts and not for others.
+    /// The shape of the formula at the given class counts. A formula may be linear at some class counts and not at others.
     #[must_use]
     pub fn shape_at(&self, positives: f64, negatives: f64) -> Shape {
         shape::shape_at(&self.tree, positives, negatives)
@@ -259,7 +260,7 @@ impl Formula {
         self.tree.python()
     }
 
-    /// The conditions under which a report calls the value undefined: every denominator and every argument of a logarithm, as `… = 0`.
+    /// The conditions under which the value is undefined: one string `… = 0` for every denominator and every argument of a logarithm.
     #[must_use]
     pub fn undefined_when(&self) -> Vec<String> {
         self.tree.undefined_when()
@@ -269,9 +270,9 @@ impl Formula {
 /// The weighted numbers of positives P and negatives N of a data set, which stay fixed while the threshold varies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassCounts {
-    /// P, the total weight of the rows labelled 1.
+    /// P, the total weight of the positive rows.
     pub positives: f64,
-    /// N, the total weight of the rows labelled 0.
+    /// N, the total weight of the negative rows.
     pub negatives: f64,
 }
 

@@ -1,4 +1,4 @@
-//! The number types a formula can be evaluated with: anything with guarded arithmetic.
+//! The number types that a formula can be evaluated with. Their arithmetic is guarded: an undefined result, such as x/0, is replaced by 0.
 //!
 //! The same tree is evaluated with different types. `f64` gives the value, [`Checked`] also whether that value is defined,
 //! [`Dual`](super::Dual) the first derivatives, `Dual<Dual<f64>>` the second derivatives, [`Interval`](super::Interval) a
@@ -6,12 +6,12 @@
 //!
 //! A framework with its own tensors implements `Number` for a copyable handle to a tensor that it stores elsewhere.
 //! [`Formula::reduced_with`](super::Formula::reduced_with) and [`Score::reduced_loss`](crate::Score::reduced_loss) then compute
-//! value and derivatives on its device, with the guards and differentiation rules of this module.
+//! value and derivatives on the device of the framework, with the guards and differentiation rules of this module.
 
 /// x / y, or 0 if y is 0. Division by zero is handled only here.
 ///
-/// A loss needs a number in every batch, so x/0 := 0 for every x (the paper sets 0/0 := 0). A report evaluates the formula with
-/// [`Checked`] instead, which records that the guard was used, and prints "undefined".
+/// A loss needs a number in every batch, so x/0 := 0 for every x (Marchetti et al. 2022 set 0/0 := 0). A report evaluates the formula
+/// with [`Checked`] instead, which records that a division by zero occurred, and prints "undefined".
 #[inline]
 #[must_use]
 pub fn ratio(x: f64, y: f64) -> f64 {
@@ -21,17 +21,17 @@ pub fn ratio(x: f64, y: f64) -> f64 {
 /// How two numbers compare, which decides the branch of `min`, `max` and `abs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The first is certainly smaller.
+    /// The first number is certainly smaller than the second.
     Below,
-    /// The first is certainly greater.
+    /// The first number is certainly greater than the second.
     Above,
-    /// Equal, or not certain: both branches contribute to the derivative.
+    /// The numbers are equal, or their order is not certain; both branches contribute to the derivative.
     Both,
 }
 
 /// A type that a formula can be evaluated with.
 pub trait Number: Copy {
-    /// The number that represents a constant.
+    /// A constant as a number of this type.
     fn constant(value: f64) -> Self;
     /// self + other.
     #[must_use]
@@ -62,10 +62,10 @@ pub trait Number: Copy {
     fn negate(self) -> Self {
         Self::constant(0.0).minus(self)
     }
-    /// The smaller of the two.
+    /// The smaller of self and other.
     #[must_use]
     fn min(self, other: Self) -> Self;
-    /// The greater of the two.
+    /// The greater of self and other.
     #[must_use]
     fn max(self, other: Self) -> Self;
     /// |self|, the greater of self and −self.
@@ -73,19 +73,19 @@ pub trait Number: Copy {
     fn abs(self) -> Self {
         self.max(self.negate())
     }
-    /// Whether this is certainly 0, so that any finite multiple of it can be skipped.
+    /// Whether self is certainly 0, so that a product of self and a finite number need not be computed.
     fn is_zero(self) -> bool {
         false
     }
     /// How self compares with other.
     fn side(self, other: Self) -> Side;
-    /// The value used where both branches of a kink are possible: their mean, or for intervals their hull.
+    /// Combines the results of the two branches at a kink where either is possible: their mean, or for intervals their hull.
     #[must_use]
     fn blend(self, other: Self) -> Self;
-    /// Selects a branch at a kink: `below` if self is smaller than `other`, `above` if it is greater, and both blended if
-    /// neither is certain.
+    /// Selects a branch at a kink: `below` if self is smaller than `other`, `above` if self is greater, and a blend of both if the order is
+    /// not certain.
     ///
-    /// A type that holds several values must override this to choose separately for each of them.
+    /// A type that holds several values must override this method to choose a branch for each value separately.
     #[must_use]
     fn kink(self, other: Self, below: Self, above: Self) -> Self {
         match self.side(other) {
@@ -173,10 +173,10 @@ impl Number for f64 {
     }
 }
 
-/// A value and whether it was computed without any guard.
+/// A value, and whether it was computed without replacing an undefined result by 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Checked {
-    /// The guarded value, equal to the result of the `f64` evaluation.
+    /// The value with undefined results replaced by 0, equal to the result of evaluating with `f64`.
     pub value: f64,
     /// False if a division by zero, a logarithm of 0 or a root of a negative number was involved.
     pub defined: bool,
@@ -238,7 +238,7 @@ impl Number for Checked {
 /// The number of matrices that [`Lanes`] evaluates at once: one AVX-512 register of f64.
 pub const LANES: usize = 8;
 
-/// Eight values side by side, so that the tree is traversed once for eight values.
+/// Eight values that are evaluated together, so that the expression tree is traversed once for all eight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lanes(pub [f64; LANES]);
 
@@ -303,7 +303,7 @@ impl Number for Lanes {
         self.zip_with(other, f64::max)
     }
     fn side(self, _: Self) -> Side {
-        // The eight values may compare differently; `kink` chooses for each of them.
+        // The eight values may compare differently; `kink` chooses a branch for each value.
         Side::Both
     }
     fn blend(self, other: Self) -> Self {

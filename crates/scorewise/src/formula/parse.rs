@@ -30,7 +30,7 @@ pub(crate) enum Comparator {
     NotEqual,
 }
 
-/// One parsed condition: both sides, the operator, and its text.
+/// One parsed condition: its left and right side, its comparison operator and its text.
 pub(crate) struct ParsedCondition {
     pub left: Tree,
     pub comparison: Comparator,
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
     }
 
     fn next(&mut self) {
-        // The list ends with `End`, which is never consumed.
+        // The list of tokens ends with `End`, which is never consumed.
         self.at = (self.at + 1).min(self.tokens.len() - 1);
     }
 
@@ -169,7 +169,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A sign or a power. All nesting (brackets, signs, powers) passes through here, so the depth is checked here.
+    /// Parses a sign followed by a factor, or a power. All nesting (brackets, signs, powers) passes through this function, so it checks the depth.
     fn factor(&mut self) -> Result<u16, FormulaError> {
         let span = self.here();
         self.nesting += 1;
@@ -235,7 +235,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A constant with its sign as a separate node, as in printed formulas, so that printing and parsing gives the same tree.
+    /// Adds a constant, with a minus sign as a separate node. A printed formula is parsed in the same way, so printing and parsing a formula
+    /// gives the same tree.
     fn signed_constant(&mut self, value: f64, span: Span) -> Result<u16, FormulaError> {
         let index = self.add(Node::Constant(value.abs()), span)?;
         if value.is_sign_negative() { self.add(Node::Unary(Unary::Negate, index), span) } else { Ok(index) }
@@ -284,7 +285,7 @@ impl<'a> Parser<'a> {
             self.expect_close(opened)?;
             return self.add(Node::Unary(function, first), span);
         }
-        // min and max take two or more.
+        // min and max take two or more arguments.
         let function = if name == "min" { Binary::Min } else { Binary::Max };
         if *self.peek() != Token::Comma {
             return Err(self.error(self.here(), format!("`{name}` takes two arguments or more")));
@@ -299,7 +300,7 @@ impl<'a> Parser<'a> {
         Ok(result)
     }
 
-    /// The values of a score's parameters: given by position or by name, or the default.
+    /// Parses the arguments of a score, given by position or by name; parameters that are not given have their defaults.
     fn arguments(&mut self, row: &'static RegistryEntry, span: Span) -> Result<Vec<(&'static str, f64)>, FormulaError> {
         let mut values: Vec<Option<f64>> = vec![None; row.parameters.len()];
         if *self.peek() == Token::Open {
@@ -345,7 +346,7 @@ impl<'a> Parser<'a> {
             .collect()
     }
 
-    /// One argument: its index among the parameters, its value, and its position in the text.
+    /// Parses one argument and returns the index of its parameter, its value, and its position in the text.
     fn argument(&mut self, row: &'static RegistryEntry, count: usize) -> Result<(usize, f64, Span), FormulaError> {
         let at = self.here();
         let named = match (self.peek().clone(), self.tokens.get(self.at + 1).map(|spanned| &spanned.token)) {
@@ -360,7 +361,7 @@ impl<'a> Parser<'a> {
             }
             None => (count < row.parameters.len()).then_some(count),
         };
-        // There is no common order of the four cells: `cost(1, 10)` would put 1 on correct rejections.
+        // The four cells have no order that users agree on, so they must be named: in `cost(1, 10)` the 1 would be the cost of correct rejections.
         if named.is_none() && row.parameters.iter().any(|parameter| Cell::from_name(parameter.name).is_some()) {
             let error = self.error(at, format!("the numbers of `{}` need names", row.name));
             let numbers = if row.direction == Direction::Lower { "fp=1, fn=10" } else { "tn=1, tp=10" };
@@ -378,7 +379,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Adds the formula of a registered score in place of its name.
+    /// Adds the formula of a registered score to the tree, in place of the name of the score.
     fn expand(&mut self, row: &'static RegistryEntry, values: &[(&str, f64)], span: Span) -> Result<u16, FormulaError> {
         // A registered formula may name other scores; a test checks that this recursion ends.
         let mut inner = Parser::new(row.formula, values)?;
@@ -389,14 +390,15 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The known name nearest to `name`, or `None` if none is close.
+/// The known name most similar to `name`; `None` if no known name is similar.
 pub(crate) fn nearest_name(name: &str) -> Option<&'static str> {
     if name.len() > 40 {
         return None;
     }
     let known = Cell::ALL.iter().map(|(_, cell)| *cell).chain(FUNCTIONS);
     let all = known.chain(registry::names());
-    // One error in a short name, a third of the characters in a long one: beyond that a suggestion would mislead.
+    // A suggestion may differ in one character of a short name, or in a third of the characters of a long name; a more different name would
+    // mislead.
     let limit = 1.max(name.len() / 3);
     all.filter(|known| known.len().abs_diff(name.len()) <= limit)
         .map(|known| (known, strsim::damerau_levenshtein(name, known)))

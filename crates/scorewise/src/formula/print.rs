@@ -29,7 +29,7 @@ impl Tree {
         self.python_of(self.nodes().len() - 1).0
     }
 
-    /// Every denominator and every argument of a logarithm that can be 0, as conditions `… = 0`.
+    /// The conditions under which the formula is undefined: a string `… = 0` for every denominator and argument of a logarithm that can be 0.
     pub fn undefined_when(&self) -> Vec<String> {
         let mut result = Vec::new();
         for node in self.nodes() {
@@ -94,7 +94,7 @@ impl Tree {
                 Binary::Add => (format!("{} + {}", child(a, Sum), child(b, Product)), Sum),
                 Binary::Subtract => (format!("{} - {}", child(a, Sum), child(b, Product)), Sum),
                 Binary::Multiply => {
-                    // Between two numbers a thin space would look like one number; a negated factor needs brackets.
+                    // A thin space between two numbers would make them look like one number; a negated factor needs brackets.
                     let right = child(b, Power);
                     let separator = if right.starts_with(|c: char| c.is_ascii_digit()) { "\\cdot " } else { "\\," };
                     (format!("{}{separator}{right}", child(a, Product)), Product)

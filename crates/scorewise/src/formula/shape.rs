@@ -1,9 +1,9 @@
 //! The shape of a formula at fixed class counts: linear, a quotient of two linear functions, or neither.
 //!
 //! Once P and N are fixed, a matrix has two free cells, TP and FP, since FN = P − TP and TN = N − FP. A rational formula
-//! becomes a rational function of these two, and its shape follows from the degrees. The shape is found by evaluating the
-//! tree with [`Rational`], a number type that holds the two polynomials, so it need not be declared and is also known for
-//! a user's own formula.
+//! becomes a rational function of TP and FP, and its shape follows from the degrees of numerator and denominator. The shape is found by
+//! evaluating the tree with [`Rational`], a number type that holds numerator and denominator. So no score has to declare its shape, and the
+//! shape of a user's own formula is known as well.
 //!
 //! The result is conservative: common factors are not cancelled, so a formula that is linear only after cancellation
 //! (`tp*fp/fp`) counts as neither.
@@ -18,29 +18,29 @@ pub enum Shape {
     Linear,
     /// A quotient of two linear functions: the best threshold of a calibrated model has a closed form.
     LinearFractional,
-    /// Neither, or not recognised as either.
+    /// Neither linear nor a quotient of linear functions, or not recognised as such.
     Nonlinear,
 }
 
-/// s = (a₀ + a₁ TP + a₂ FP) / (b₀ + b₁ TP + b₂ FP).
+/// The coefficients of a score s = (a₀ + a₁ TP + a₂ FP) / (b₀ + b₁ TP + b₂ FP).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearFraction {
-    /// a₀, a₁, a₂.
+    /// The coefficients a₀, a₁, a₂ of the numerator.
     pub above: [f64; 3],
-    /// b₀, b₁, b₂.
+    /// The coefficients b₀, b₁, b₂ of the denominator.
     pub below: [f64; 3],
 }
 
-/// The most special shape that holds at three different pairs of class counts.
+/// The simplest shape that the formula has at each of three different pairs of class counts.
 pub(crate) fn shape(tree: &Tree) -> Shape {
     // Integers keep the coefficients exact, so that N·TP − FP·TP + … cancels to 0 and not to 1e-16.
     let mut shapes = [(97.0, 1013.0), (641.0, 229.0), (31.0, 31.0)].map(|(p, n)| shape_at(tree, p, n));
-    // The least special of the three shapes holds at all of them.
+    // The least simple of the three shapes is valid at all three pairs.
     shapes.sort_by_key(|shape| *shape as u8);
     shapes[2]
 }
 
-/// The shape at the given class counts.
+/// The shape of a formula at the given class counts.
 pub(crate) fn shape_at(tree: &Tree, positives: f64, negatives: f64) -> Shape {
     match rational(tree, positives, negatives) {
         Rational::Quotient(numerator, denominator, guarded) => match (numerator.degree(), denominator.degree()) {
@@ -71,10 +71,10 @@ fn rational(tree: &Tree, positives: f64, negatives: f64) -> Rational {
     tree.evaluate(&cells, &mut Vec::new())
 }
 
-/// Powers of TP or FP below this are represented; beyond it a formula is nonlinear anyway.
+/// Only exponents of TP and FP below this number are represented; a formula with higher powers is nonlinear anyway.
 const POWERS: usize = 5;
 
-/// Σ c[i][j] TPⁱ FPʲ.
+/// The polynomial Σ c[i][j] TPⁱ FPʲ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Polynomial([[f64; POWERS]; POWERS]);
 
@@ -91,7 +91,7 @@ impl Polynomial {
     }
 
     fn plus(mut self, other: Self) -> Self {
-        // A sum within the rounding error of its terms counts as 0: parameters such as 0.3 are not exact.
+        // A sum as small as the rounding error of its terms counts as 0, because parameters such as 0.3 are not exact in binary.
         for (a, b) in self.0.iter_mut().flatten().zip(other.0.iter().flatten()) {
             let sum = *a + b;
             *a = if sum.abs() <= 1e-12 * (a.abs() + b.abs()) { 0.0 } else { sum };
@@ -126,12 +126,12 @@ impl Polynomial {
     }
 }
 
-/// A quotient of two polynomials in TP and FP, or anything else.
+/// A quotient of two polynomials in TP and FP, or `Unknown` for any other function.
 #[derive(Clone, Copy)]
 #[allow(clippy::large_enum_variant)] // `Number` requires `Copy`; only a few of these exist at a time
 enum Rational {
-    /// Numerator, denominator, and whether there was a division by something that is not constant. At its zeros the guard gives 0, which
-    /// the quotient does not show: `1/(1 + fn/tp)` is tp/p everywhere but at tp = 0, where it is 1.
+    /// Numerator, denominator, and whether a division by a divisor that is not constant occurred. Where such a divisor is 0, x/0 := 0 applies,
+    /// which the quotient of polynomials does not show: `1/(1 + fn/tp)` is tp/p except at tp = 0, where it is 1.
     Quotient(Polynomial, Polynomial, bool),
     Unknown,
 }
@@ -152,7 +152,7 @@ impl Rational {
         }
     }
 
-    /// A function that is not rational has a known result only for constants.
+    /// The result of a function that is not rational: known if both arguments are constants, otherwise `Unknown`.
     fn on_constants(self, other: Self, function: impl Fn(f64, f64) -> f64) -> Self {
         match (self.as_constant(), other.as_constant()) {
             (Some(a), Some(b)) => Rational::constant(function(a, b)),
@@ -200,7 +200,7 @@ impl Number for Rational {
             return Rational::Unknown;
         };
         if c.terms().next().is_none() {
-            return Rational::constant(0.0); // x/0 := 0 for every matrix
+            return Rational::constant(0.0); // the divisor is 0 for every matrix, and x/0 := 0
         }
         Rational::of(a.times(d), b.times(c), first || second || !c.is_constant())
     }

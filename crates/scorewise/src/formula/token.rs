@@ -8,7 +8,7 @@ pub(crate) enum Token {
     Number(f64),
     /// A name in lower case: the names of cells, functions and scores are not case-sensitive.
     Name(String),
-    /// A parameter of a registered formula, written `$name` there.
+    /// A parameter in a registered formula, written as `$name`.
     Parameter(String),
     Plus,
     Minus,
@@ -29,14 +29,14 @@ pub(crate) enum Token {
     End,
 }
 
-/// A token and its position.
+/// A token and its position in the formula.
 #[derive(Clone, Debug)]
 pub(crate) struct SpannedToken {
     pub token: Token,
     pub span: Span,
 }
 
-/// Maximum length of a formula.
+/// Maximum length of a formula in bytes.
 pub(crate) const MAX_BYTES: usize = 4096;
 
 pub(crate) fn tokenize(text: &str) -> Result<Vec<SpannedToken>, FormulaError> {
@@ -58,7 +58,7 @@ pub(crate) fn tokenize(text: &str) -> Result<Vec<SpannedToken>, FormulaError> {
                 continue;
             }
             '+' => (Token::Plus, 1),
-            // Papers use −, ·, × and ÷; Python uses ** for powers.
+            // −, ·, × and ÷ are accepted because papers use them, and ** because Python uses it for powers.
             '-' | '−' => (Token::Minus, 1),
             '*' if next == Some('*') => (Token::Power, 2),
             '*' | '·' | '×' => (Token::Times, 1),
@@ -110,7 +110,7 @@ fn name(characters: &[char], start: usize) -> (String, usize) {
     (name.to_ascii_lowercase(), length)
 }
 
-/// Digits, a decimal point, digits and an exponent: the syntax of `f64` without a sign, `inf` and `nan`.
+/// Parses a number: digits, a decimal point, digits and an exponent. This is the syntax of `f64` without a sign, `inf` and `nan`.
 fn number(characters: &[char], start: usize) -> Result<(Token, usize), FormulaError> {
     let digits = |from: usize| characters[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let mut end = start + digits(start);

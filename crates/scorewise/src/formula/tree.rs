@@ -9,18 +9,18 @@ use std::collections::HashMap;
 use super::number::Number;
 use crate::formula::ClassCounts;
 
-/// A value that a formula can take from a confusion matrix.
+/// A variable of a formula: one of the four cells of the confusion matrix, or a sum of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Cell {
     Tn,
     Fp,
     Fn,
     Tp,
-    /// p = tp + fn
+    /// The number of positives, p = tp + fn.
     Positives,
-    /// n = fp + tn
+    /// The number of negatives, n = fp + tn.
     Negatives,
-    /// total = p + n
+    /// The number of all rows, total = p + n.
     Total,
 }
 
@@ -44,19 +44,19 @@ impl Cell {
     }
 }
 
-/// The seven cells in any [`Number`] type, in the order of [`Cell::ALL`].
+/// The values of the seven variables in any [`Number`] type, in the order of [`Cell::ALL`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CellValues<T>(pub [T; 7]);
 
 impl<T: Number> CellValues<T> {
-    /// The seven cells from the four of the matrix; p, n and total are summed here.
+    /// The values of all seven variables from the four cells of the matrix; p, n and total are computed as sums.
     pub fn new([tn, fp, fn_, tp]: [T; 4]) -> Self {
         let (p, n) = (tp.plus(fn_), fp.plus(tn));
         CellValues([tn, fp, fn_, tp, p, n, p.plus(n)])
     }
 
-    /// The cells at the given tp and fp and fixed class counts, which stay exact when tp and fp are intervals. The other two cells
-    /// are clamped at 0 as in [`Confusion::at`](crate::Confusion::at).
+    /// The values of all seven variables from tp, fp and fixed class counts. The class counts stay exact when tp and fp are intervals. The
+    /// cells fn and tn are clamped at 0 as in [`Confusion::at`](crate::Confusion::at).
     pub fn at(tp: T, fp: T, counts: &ClassCounts) -> Self {
         let rest = |count: T, cell: T| count.minus(cell).max(T::constant(0.0));
         let (p, n) = (T::constant(counts.positives), T::constant(counts.negatives));
@@ -106,7 +106,8 @@ impl Tree {
         &self.nodes
     }
 
-    /// The result for these cells. `scratch` is overwritten; a caller that evaluates in a loop can reuse it to allocate only once.
+    /// The value of the formula for these cells. `scratch` is overwritten; a caller that evaluates in a loop can pass the same one to allocate
+    /// only once.
     pub fn evaluate<T: Number>(&self, cells: &CellValues<T>, scratch: &mut Vec<T>) -> T {
         scratch.clear();
         for node in &self.nodes {
@@ -142,9 +143,9 @@ impl Tree {
     }
 }
 
-/// Maximum number of nodes of a formula written out as a tree, with the names of scores expanded.
+/// Maximum number of nodes of a formula, counted with the names of scores expanded and repeated subexpressions counted each time.
 pub(crate) const MAX_SIZE: usize = 8192;
-/// Maximum depth of the tree: far beyond any real formula, and far below what would overflow the stack.
+/// Maximum depth of the expression tree: far beyond any real formula, and far below what would overflow the stack.
 pub(crate) const MAX_DEPTH: usize = 256;
 
 /// A node as a hash key; constants are compared by their bits.
@@ -168,7 +169,7 @@ pub(crate) enum LimitExceeded {
 pub(crate) struct Builder {
     nodes: Vec<Node>,
     indices: HashMap<NodeKey, u16>,
-    /// Size and depth of the subtree of each node, written out without sharing.
+    /// For each node, size and depth of its subtree, with repeated subexpressions counted each time.
     size_and_depth: Vec<(usize, usize)>,
 }
 
@@ -207,22 +208,22 @@ impl Builder {
         Ok(index)
     }
 
-    /// The value of a subexpression that reads no cell; `None` for any other.
+    /// The value of a constant subexpression; `None` if the subexpression depends on a cell.
     pub fn constant(&self, index: u16) -> Option<f64> {
         let tree = self.tree(index);
         let free_of_cells = tree.nodes.iter().all(|node| !matches!(node, Node::Cell(_)));
         free_of_cells.then(|| tree.evaluate(&CellValues([f64::NAN; 7]), &mut Vec::new()))
     }
 
-    /// The formula that ends at `result`.
+    /// The tree of the formula whose result is the node at index `result`.
     pub fn tree(&self, result: u16) -> Tree {
         Tree { nodes: self.nodes[..=result as usize].to_vec() }.pruned()
     }
 }
 
 impl Tree {
-    /// The same formula with tp + fn, fp + tn and p + n replaced by the class counts. This takes fewer operations, and the counts
-    /// stay exact while a threshold varies, where the sums of two intervals would be too wide.
+    /// The same formula with tp + fn, fp + tn and p + n replaced by the class counts. This takes fewer operations, and in
+    /// interval arithmetic the class counts stay exact, whereas a sum of two intervals would be too wide.
     pub fn with_class_counts(&self) -> Self {
         let mut builder = Builder::default();
         let mut new_index: Vec<u16> = Vec::with_capacity(self.nodes.len());
@@ -246,7 +247,7 @@ impl Tree {
                 }
                 leaf => leaf,
             };
-            // A tree within the limits stays within them, so this cannot fail.
+            // The replacement never makes a tree larger or deeper, so the limits are not exceeded and this cannot fail.
             new_index.push(builder.add(node).unwrap_or(0));
         }
         match new_index.last() {
@@ -256,11 +257,12 @@ impl Tree {
     }
 
     /// The tree without unused nodes (constant arguments of scores are parsed as formulas and then unused), operands in order from left to
-    /// right. Equal formulas give equal lists, however they were built.
+    /// right. Equal formulas give equal lists of nodes, no matter in which order the nodes were
+    /// added.
     fn pruned(&self) -> Self {
         let mut new_index = vec![None; self.nodes.len()];
         let mut nodes = Vec::new();
-        // Depth-first traversal with an explicit stack; a node is visited again once its operands are placed.
+        // Depth-first traversal with an explicit stack; a node is visited again after its operands were added to the new list.
         let mut pending: Vec<usize> = self.nodes.len().checked_sub(1).into_iter().collect();
         while let Some(&at) = pending.last() {
             let new_index_of = |operand: u16| new_index[operand as usize];

@@ -1,10 +1,11 @@
-//! Cross-entropy, unweighted or with class weights: the usual loss, for comparison.
+//! Cross-entropy, unweighted or with class weights: the usual loss of a classifier, provided for comparison.
 //!
 //! ```text
 //! ℓ = Σ wᵢ c(yᵢ) ln(1 + e^(∓zᵢ)) / Σ wᵢ c(yᵢ)        ∂ℓ/∂zᵢ = wᵢ c(yᵢ) (pᵢ − yᵢ) / Σ w c
 //! ```
 //!
-//! with c = 1, or the class weights. Computed from the logit, never as the logarithm of a sigmoid.
+//! Here c(y) is the weight of class y, which is 1 without class weights. The loss is computed from the logit and never as the logarithm of
+//! a sigmoid, which is 0 or 1 after rounding for large logits.
 
 use super::check_gradient;
 use crate::error::{Error, Result};
@@ -27,7 +28,7 @@ impl CrossEntropy {
         CrossEntropy { positive: 1.0, negative: 1.0 }
     }
 
-    /// Cross-entropy with the given class weights.
+    /// Cross-entropy with the given class weights, which must be at least 0 and not both 0.
     pub fn weighted(positive: f64, negative: f64) -> Result<Self> {
         let is_valid = |weight: f64| weight.is_finite() && weight >= 0.0;
         if is_valid(positive) && is_valid(negative) && positive + negative > 0.0 {
@@ -43,13 +44,13 @@ impl CrossEntropy {
         Self::weighted(ratio(total, 2.0 * counts.positives), ratio(total, 2.0 * counts.negatives))
     }
 
-    /// The weights of the positive and of the negative class.
+    /// The weight of the positive class, then the weight of the negative class.
     #[must_use]
     pub fn class_weights(&self) -> (f64, f64) {
         (self.positive, self.negative)
     }
 
-    /// The loss ℓ.
+    /// The loss ℓ of the rows.
     pub fn value<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>) -> Result<f64> {
         rows.check()?;
         let (mut sum, mut total) = (0.0, 0.0);
@@ -57,9 +58,9 @@ impl CrossEntropy {
             let (z, label) = (z.to_f64(), rows.labels[row]);
             let weight = self.row_weight(rows, row);
             if weight == 0.0 {
-                continue; // its loss may be infinite
+                continue; // the loss of this row may be infinite, and 0 · ∞ is NaN
             }
-            // ln(1 + e^−m) for the margin m, computed as max(−m, 0) + ln(1 + e^−|m|).
+            // The loss of a row with margin m is ln(1 + e^−m), computed without overflow as max(−m, 0) + ln(1 + e^−|m|).
             let margin = if label { z } else { -z };
             sum += weight * ((-margin).max(0.0) + (-margin.abs()).exp().ln_1p());
             total += weight;
@@ -68,7 +69,7 @@ impl CrossEntropy {
         if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
     }
 
-    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
+    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         check_gradient(rows, gradient)?;
         let value = self.value(rows)?;

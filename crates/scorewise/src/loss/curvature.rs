@@ -1,18 +1,19 @@
-//! Gradient and positive curvature of the score loss, as libraries of gradient-boosted trees ask for them.
+//! Gradient and positive curvature of the score loss, in the form that libraries for gradient-boosted trees require.
 //!
 //! ```text
 //! gᵢ = n ∂ℓ/∂zᵢ        hᵢ = n max(|∂ℓ/∂zᵢ|, floor · d · wᵢ |∂ℓ/∂F|)        d = f(m) m (1 − m), m the mean of the prior
 //! ```
 //!
-//! Here n is the number of rows, z the margin (a logit), and ∂ℓ/∂F belongs to the class of the row ([`ClassDerivatives`](super::Slopes)).
+//! Here n is the number of rows, z the margin (a logit), and ∂ℓ/∂F the derivative for the class of the row
+//! ([`ClassDerivatives`](super::ClassDerivatives)).
 //!
-//! A leaf of a boosted tree gets the value −Σg / (Σh + λ), so h must be positive. The second derivative of ℓ is not: it changes sign
-//! within the support of the prior and is 0 outside. |∂ℓ/∂z| takes its place. Then |Σg| ≤ Σh, and every leaf value lies between −1 and 1
-//! for any score and any event rate. Outside the support the gradient is 0 too; there `floor` sets h to a fraction of what a row of the
-//! same class has at the mean of the prior, so that rows already decided damp the value of their leaf instead of dropping out of it.
-//! A last bound of 1e-16 keeps h above 0 where even ∂ℓ/∂F or the weight is 0.
+//! A leaf of a boosted tree gets the value −Σg / (Σh + λ), so h must be positive. The second derivative of ℓ is not always positive: it
+//! changes sign within the support of the prior and is 0 outside. Therefore h is computed from |∂ℓ/∂z| instead. Then |Σg| ≤ Σh, so every leaf
+//! value lies between −1 and 1 for any score and any event rate. Outside the support of the prior ∂ℓ/∂z is 0 as well. There h is `floor` times
+//! the h of a row of the same class and weight at the mean of the prior, so that rows outside the support still count in Σh and keep the
+//! value of their leaf small. Finally h is at least 1e-16, so that it stays positive where ∂ℓ/∂F or the weight is 0.
 //!
-//! The factor n makes gradients of the order of 1 per row, which the limits on Σh in these libraries (`min_child_weight`,
+//! With the factor n the gradient of a row is of the order of 1, as the limits on Σh in these libraries (`min_child_weight`,
 //! `min_sum_hessian_in_leaf`) assume.
 
 use super::{ScoreLoss, check_gradient};
@@ -23,8 +24,8 @@ use crate::rows::{Logits, Rows, same_length};
 impl ScoreLoss {
     /// Writes n ∂ℓ/∂z and a positive curvature for each of the n rows, for gradient-boosted trees.
     ///
-    /// `floor`, above 0 and at most 1, bounds the curvature from below: as a fraction of the curvature of a row of the same class and
-    /// weight at the mean of the prior.
+    /// The curvature of a row is at least `floor` times the curvature of a row of the same class and weight at the mean of the prior.
+    /// `floor` must be greater than 0 and at most 1.
     ///
     /// ```
     /// use scorewise::{Logits, Prior, Rows, Score, ScoreLoss};
@@ -78,7 +79,7 @@ mod tests {
     const LABELS: [bool; 6] = [true, false, true, false, false, true];
     const MARGINS: [f64; 6] = [0.3, -0.4, -0.1, 0.2, -9.0, 9.0];
     const WEIGHTS: [f64; 6] = [1.0, 2.0, 0.5, 1.5, 1.0, 3.0];
-    /// Spans probabilities 0.3 to 0.7, so that the last two margins lie outside its support.
+    /// A prior with support [0.3, 0.7]; the last two values of `MARGINS` lie outside it.
     const PRIOR: &str = "cosine:0.5,0.2";
 
     fn loss(score: &str, prior: &str) -> ScoreLoss {
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn outside_the_support_the_curvature_is_the_floor_times_that_at_the_mean() {
+    fn outside_the_support_the_curvature_is_the_floor_times_the_curvature_at_the_mean() {
         let loss = loss("tss", PRIOR);
         let derivatives = loss.derivatives(&loss.expect(&rows(&MARGINS)).unwrap()).unwrap();
         let (gradient, curvature) = gradient_and_curvature(&loss, &MARGINS, 0.25);
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn curvature_is_positive_and_no_smaller_than_the_gradient() {
+    fn curvature_is_positive_and_at_least_the_absolute_gradient() {
         for margins in [MARGINS, [800.0; 6], [-800.0; 6], [0.0; 6]] {
             for score in ["f1", "csi", "bias", "mcc"] {
                 let (gradient, curvature) = gradient_and_curvature(&loss(score, PRIOR), &margins, 0.1);
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_floor_outside_its_range_and_slices_of_another_length_are_refused() {
+    fn a_floor_outside_its_range_and_slices_of_the_wrong_length_are_rejected() {
         let (loss, mut gradient, mut curvature) = (loss("f1", PRIOR), [0.0; 6], [0.0; 6]);
         for floor in [0.0, 1.5, f64::NAN] {
             let error = loss.gradient_and_curvature(&rows(&MARGINS), floor, &mut gradient, &mut curvature).unwrap_err();

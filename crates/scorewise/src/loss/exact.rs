@@ -1,13 +1,13 @@
-//! The exact expected score: the expectation over τ of s(CM(τ)), for any score.
+//! The exact expected score: the expectation of s(CM(τ)) over the random threshold τ, for any score s.
 //!
-//! CM(τ) is constant between two neighbouring predictions, so
+//! The confusion matrix CM(τ) changes only where τ passes a prediction, so
 //!
 //! ```text
 //! E[s] = Σₖ sₖ (F(p₍ₖ₎) − F(p₍ₖ₊₁₎))          predictions in descending order, k of them above τ, p₍₀₎ = 1, p₍ₙ₊₁₎ = 0
 //! ∂E/∂pᵢ = f(pᵢ) [s(row i predicted positive) − s(row i predicted negative)]                          at τ = pᵢ
 //! ```
 //!
-//! This takes one sort and no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the
+//! This requires sorting the rows once and no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the
 //! two one-sided gradients.
 
 use super::check_gradient;
@@ -19,7 +19,7 @@ use crate::rows::{Logits, Predictions, Rows};
 use crate::score::Score;
 use crate::sweep::order_descending;
 
-/// 1 − E[s(τ)], or E[s] if lower is better, or E|s − ideal| if there is an ideal value.
+/// The exact expected loss: 1 − E[s(τ)], or E[s] if lower is better, or E|s − ideal| if there is an ideal value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactLoss {
     score: Score,
@@ -33,25 +33,25 @@ impl ExactLoss {
         ExactLoss { score, prior }
     }
 
-    /// The score.
+    /// The score that the loss is based on.
     #[must_use]
     pub fn score(&self) -> &Score {
         &self.score
     }
 
-    /// The prior.
+    /// The prior of the threshold.
     #[must_use]
     pub fn prior(&self) -> &Prior {
         &self.prior
     }
 
-    /// The loss ℓ.
+    /// The loss ℓ of the rows.
     pub fn value<P: Predictions>(&self, rows: &Rows<'_, P>) -> Result<f64> {
         let steps = Steps::new(&self.prior, rows)?;
         Ok(steps.mean(&self.losses(&steps)?))
     }
 
-    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
+    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         check_gradient(rows, gradient)?;
         let steps = Steps::new(&self.prior, rows)?;
@@ -59,8 +59,9 @@ impl ExactLoss {
         let value = steps.mean(&losses);
         let mut single = vec![0.0; 2];
         for group in &steps.groups {
-            // If the row moves up, it is the only row of its group above the threshold; if it moves down, the only one below.
-            // For a group of one row, these are the two neighbouring steps and no further matrices are needed.
+            // A group consists of rows with equal predictions. If the prediction of one of its rows rises slightly, only that row is above a
+            // threshold at the common value; if it falls slightly, only that row is below. In a group of one row, these two cases are the
+            // steps after and before the group, so no further matrices are needed.
             let (above, below) = (losses[group.step], losses[group.step + 1]);
             for &row in &steps.order[group.rows.clone()] {
                 let row = row as usize;
@@ -92,7 +93,7 @@ impl ExactLoss {
         Ok(losses)
     }
 
-    /// The loss of each matrix.
+    /// Writes the loss of the matrix with `tp[i]` and `fp[i]` to `losses[i]`.
     fn losses_at(&self, tp: &[f64], fp: &[f64], counts: &ClassCounts, losses: &mut [f64]) -> Result<()> {
         score_values(&self.score, tp, fp, counts, losses);
         for loss in losses.iter_mut() {
@@ -105,12 +106,12 @@ impl ExactLoss {
     }
 }
 
-/// The score at each pair (TP, FP), evaluated eight at a time.
+/// Writes the score at each pair (TP, FP) to `values`; eight pairs are evaluated at a time.
 pub(crate) fn score_values(score: &Score, tp: &[f64], fp: &[f64], counts: &ClassCounts, values: &mut [f64]) {
     let mut scratch = Vec::new();
     for start in (0..tp.len()).step_by(LANES) {
         let length = LANES.min(tp.len() - start);
-        // The unused lanes repeat the last matrix, so that no lane computes with undefined values.
+        // Unused lanes of the last block repeat the last pair, so that every lane computes with valid values.
         let lane = |from: &[f64]| std::array::from_fn(|k| from[start + k.min(length - 1)]);
         let evaluated = score.formula().lanes(&lane(tp), &lane(fp), counts, &mut scratch);
         values[start..start + length].copy_from_slice(&evaluated[..length]);
@@ -119,11 +120,11 @@ pub(crate) fn score_values(score: &Score, tp: &[f64], fp: &[f64], counts: &Class
 
 /// All confusion matrices that occur as the threshold falls from 1 to 0, and their probabilities.
 pub(crate) struct Steps {
-    /// True positives at each step: none at step 0, all at the last step.
+    /// True positives at each step, from 0 at the first step to all positives at the last step.
     pub tp: Vec<f64>,
-    /// False positives at each step.
+    /// False positives at each step, from 0 at the first step to all negatives at the last step.
     pub fp: Vec<f64>,
-    /// The probability that the threshold lies in each step; they sum to 1.
+    /// For each step, the probability that the threshold lies in it; the probabilities sum to 1.
     pub masses: Vec<f64>,
     pub counts: ClassCounts,
     /// Row indices in descending order of the predictions.
@@ -131,7 +132,7 @@ pub(crate) struct Steps {
     groups: Vec<TiedRows>,
 }
 
-/// Rows with equal predictions, which become positive together between `step` and `step + 1`.
+/// Rows with equal predictions: predicted negative at `step` and predicted positive at `step + 1`.
 struct TiedRows {
     rows: std::ops::Range<usize>,
     step: usize,
@@ -172,7 +173,7 @@ impl Steps {
         Ok(Steps { tp, fp, masses, counts, order, groups })
     }
 
-    /// The expectation of a value that is given for each step.
+    /// The expectation of a quantity over the random threshold, given its value at each step.
     fn mean(&self, values: &[f64]) -> f64 {
         self.masses.iter().zip(values).map(|(mass, value)| mass * value).sum()
     }

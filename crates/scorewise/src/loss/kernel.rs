@@ -14,7 +14,7 @@ use crate::real::Real;
 use crate::rows::{Logits, Predictions, Rows};
 use crate::simd::{InstructionSet, Vectorised, run_vectorised};
 
-/// Rows that are processed before they are summed: few enough for the L1 cache.
+/// Number of rows whose contributions are computed before they are summed; small enough for the L1 cache.
 const CHUNK: usize = 512;
 const LANES: usize = 16;
 
@@ -32,11 +32,11 @@ pub(crate) fn expect_at<P: Predictions>(
     if !(sums.tp + sums.fp + sums.positives + sums.negatives).is_finite() {
         rows.check()?;
     }
-    // Row sums are preserved: a row that is not predicted positive is predicted negative.
+    // A row that is not predicted positive is predicted negative, so fn and tn follow from the class counts.
     Ok(Confusion::at(sums.tp, sums.fp, &ClassCounts { positives: sums.positives, negatives: sums.negatives }))
 }
 
-/// Writes −w g f(p) p (1 − p) into `gradient`; `derivatives` are −g of the two classes.
+/// Writes −w g f(p) p (1 − p) into `gradient`; `derivatives` contains −g for each class.
 pub(crate) fn gradient<R: Real>(
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
@@ -57,7 +57,7 @@ pub(crate) fn gradient_at<R: Real>(
         with_row_distribution(prior, GradientTask { instructions, rows, derivatives, gradient });
         return;
     }
-    // If a whole batch lies in the far tail, the derivatives exceed the range of f32 although their products with the density do
+    // If a whole batch lies in the far tail of the prior, the derivatives exceed the range of f32 although their products with the density do
     // not. Such a batch is computed row by row in f64.
     for (row, out) in gradient.iter_mut().enumerate() {
         let derivative = if rows.labels[row] { derivatives.positive } else { derivatives.negative };
@@ -82,8 +82,8 @@ impl<P: Predictions> RowTask<P::Number> for ExpectTask<'_, '_, P> {
     }
 }
 
-/// Σ w F and Σ w of the negatives and the positives. An invalid row makes one of the sums NaN or infinite; which row it is, is
-/// determined afterwards.
+/// Sums of w F(p) (`fp`, `tp`) and of w (`negatives`, `positives`) over the rows of each class. An invalid row makes at least one sum NaN or
+/// infinite; the caller then searches for the invalid row.
 struct ClassTotals {
     fp: f64,
     tp: f64,
@@ -91,7 +91,7 @@ struct ClassTotals {
     positives: f64,
 }
 
-/// The weights of the rows, given or all 1, so that the loops are written once and compiled for both.
+/// The weights of the rows, either given or all 1. With this trait a loop is written once and compiled for both cases.
 trait RowWeights<R>: Copy {
     const GIVEN: bool;
     /// The weights of the rows from `start` to `end`.
@@ -151,7 +151,8 @@ impl<P: Predictions, D: RowDistribution<P::Number>, W: RowWeights<P::Number>> Ve
             let weights = self.weights.range(start, end);
             predicted_positive.add(labels, values, |row, value| weights.at(row) * P::cdf(&self.distribution, value));
             if W::GIVEN {
-                // A negative weight makes the sum NaN, so that it is detected; an infinite one makes the sum infinite.
+                // A negative weight is replaced by NaN, so that the sum is NaN and the weight is detected. An infinite weight makes the sum
+                // infinite, which is detected as well.
                 let checked = |weight: P::Number| if weight >= P::Number::ZERO { weight } else { P::Number::NAN };
                 total_weight.add(labels, values, |row, _| checked(weights.at(row)));
             } else {
@@ -186,12 +187,13 @@ impl<R: Real> ClassSums<R> {
         let out = self.positive.iter_mut().zip(&mut self.negative);
         for (row, (((positive, negative), label), value)) in out.zip(labels).zip(values).enumerate() {
             let all = contribution(row, *value);
-            // A product instead of a branch: it is `all` or 0, and the difference is 0 or `all`, without rounding.
+            // A product instead of a branch: for a positive row the product is `all` and the difference below is 0, for a negative row the
+            // reverse. Neither operation rounds.
             let positive_part = R::from_label(*label) * all;
             *positive = positive_part;
             *negative = all - positive_part;
         }
-        // An incomplete last chunk is padded with zeros.
+        // A chunk whose length is not a multiple of `LANES` is padded with zeros.
         let padded = labels.len().next_multiple_of(LANES);
         self.positive[labels.len()..padded].fill(R::ZERO);
         self.negative[labels.len()..padded].fill(R::ZERO);

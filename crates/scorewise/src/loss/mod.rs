@@ -1,4 +1,4 @@
-//! Losses: each computes a value from rows, and its gradient with respect to the logits.
+//! Losses. A loss computes a value from rows and the gradient of that value with respect to the logits.
 //!
 //! ```
 //! use scorewise::{Logits, Loss, Prior, Rows, Score, ScoreLoss};
@@ -29,19 +29,20 @@ use crate::error::Result;
 use crate::real::Real;
 use crate::rows::{Logits, Rows, same_length};
 
-/// ∂ℓ/∂F of a positive and of a negative row with weight 1: all that the gradient of a row needs to know about the other rows.
+/// The derivatives ∂ℓ/∂F of a loss for rows of weight 1, one per class. The gradient of a row depends on the other rows only through these
+/// two numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassDerivatives {
-    /// For a positive row: −g₁ if higher is better.
+    /// ∂ℓ/∂F for a positive row; equal to −g₁ if higher scores are better.
     pub positive: f64,
-    /// For a negative row: −g₀ if higher is better.
+    /// ∂ℓ/∂F for a negative row; equal to −g₀ if higher scores are better.
     pub negative: f64,
 }
 
-/// One of the losses.
+/// Any of the losses for binary labels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loss {
-    /// 1 − the score of the expected confusion matrix, as in the paper.
+    /// 1 − the score of the expected confusion matrix, as in Marchetti et al. (2022).
     Score(ScoreLoss),
     /// 1 − the exact expected score.
     Exact(ExactLoss),
@@ -50,7 +51,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The loss ℓ.
+    /// The loss ℓ of the rows.
     pub fn value<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>) -> Result<f64> {
         match self {
             Loss::Score(loss) => loss.value(rows),
@@ -59,7 +60,7 @@ impl Loss {
         }
     }
 
-    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
+    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         match self {
             Loss::Score(loss) => loss.value_and_gradient(rows, gradient),
@@ -69,9 +70,9 @@ impl Loss {
     }
 }
 
-/// The derivative clamped to a finite range. If a whole batch lies in the far tail, a quotient such as 2/(2tp + fp + fn)
-/// overflows, although its product with the density, which vanishes there, may be finite. The limit leaves room for weights up
-/// to 1e12. NaN, from the difference of two infinite derivatives, becomes 0.
+/// The derivative clamped to a finite range. If a whole batch lies in the far tail of the prior, a quotient such as 2/(2tp + fp + fn)
+/// overflows, although its product with the density, which is almost 0 there, may be finite. The limit is low enough that a clamped
+/// derivative can be multiplied by weights up to 1e12. NaN, the difference of two infinite derivatives, becomes 0.
 pub(crate) fn finite_derivative(derivative: f64) -> f64 {
     if derivative.is_nan() { 0.0 } else { derivative.clamp(-1e290, 1e290) }
 }

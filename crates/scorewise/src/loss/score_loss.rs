@@ -1,12 +1,12 @@
-//! The loss of the paper: 1 − the score of the expected confusion matrix.
+//! The score-oriented loss of Marchetti et al. (2022): 1 − the score of the expected confusion matrix.
 //!
 //! ```text
 //! ℓ = 1 − s(TN, FP, FN, TP)        ∂ℓ/∂zᵢ = − wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = g₁ for positives, g₀ for negatives
 //! ```
 //!
 //! The rows interact only through the two scalars g₁ and g₀, so the loss can be computed in parts: compute the matrix of each batch with
-//! [`expect`](ScoreLoss::expect) and add them, compute the [`derivatives`](ScoreLoss::slopes) of the sum once, then compute the gradient of
-//! each batch with [`gradient_with`](ScoreLoss::gradient_with). The result is that of a single large batch.
+//! [`expect`](ScoreLoss::expect), add the matrices, compute the [`derivatives`](ScoreLoss::derivatives) at the sum once, then compute the
+//! gradient of each batch with [`gradient_with`](ScoreLoss::gradient_with). The result is the same as for a single large batch.
 
 use super::{ClassDerivatives, check_gradient, finite_derivative, kernel};
 use crate::confusion::Confusion;
@@ -25,7 +25,7 @@ pub struct ScoreLoss {
     data_set: Option<DataSet>,
 }
 
-/// The data set that the batches are drawn from.
+/// Class counts and number of rows of the data set that the batches are drawn from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct DataSet {
     counts: ClassCounts,
@@ -39,10 +39,10 @@ impl ScoreLoss {
         ScoreLoss { score, prior, data_set: None }
     }
 
-    /// The same loss with the class counts of the whole data set, so that the mean over mini-batches is the loss of the
-    /// whole data set, and batches without positives are harmless. Only for scores that are linear at fixed class counts.
+    /// The same loss with the class counts of the whole data set instead of those of a batch. The mean of the loss over mini-batches is
+    /// then the loss of the whole data set, also if some batches contain no positives. Only for scores that are linear at fixed class counts.
     ///
-    /// The matrix of a batch is then an estimate of the matrix of the whole data set: estimates are averaged, not added.
+    /// With this setting the matrix of a batch estimates the matrix of the whole data set, so matrices of batches are averaged, not added.
     pub fn with_class_counts(mut self, counts: ClassCounts, rows: usize) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "class counts", reason });
         if let Direction::Toward(ideal) = self.score.direction() {
@@ -68,24 +68,24 @@ impl ScoreLoss {
         Ok(self)
     }
 
-    /// The score.
+    /// The score that the loss is based on.
     #[must_use]
     pub fn score(&self) -> &Score {
         &self.score
     }
 
-    /// The prior.
+    /// The prior of the threshold.
     #[must_use]
     pub fn prior(&self) -> &Prior {
         &self.prior
     }
 
-    /// The expected confusion matrix of these rows. The matrices of batches add up to that of all rows.
+    /// The expected confusion matrix of these rows. The matrices of several batches add up to the matrix of all their rows.
     pub fn expect<P: Predictions>(&self, rows: &Rows<'_, P>) -> Result<Confusion> {
         let batch = kernel::expect(&self.prior, rows)?;
         let Some(data_set) = self.data_set else { return Ok(batch) };
-        // An unbiased estimate of the true and false positives of the whole data set. The other cells may be negative for some batches,
-        // which is valid for a linear score.
+        // Scaling gives an unbiased estimate of the true and false positives of the whole data set. The cells fn and tn may be negative for
+        // some batches, which does no harm because the score is linear.
         let scale = data_set.rows as f64 / rows.len() as f64;
         let (tp, fp) = (scale * batch.tp, scale * batch.fp);
         Ok(Confusion::new(data_set.counts.negatives - fp, fp, data_set.counts.positives - tp, tp))
@@ -96,8 +96,8 @@ impl ScoreLoss {
         self.value_and_derivatives(confusion).map(|(value, _)| value)
     }
 
-    /// The derivatives with respect to a confusion matrix that [`gradient_with`](ScoreLoss::gradient_with) needs for every
-    /// batch that contributed to it.
+    /// The derivatives of the loss at a confusion matrix. Pass them to [`gradient_with`](ScoreLoss::gradient_with) for every batch that
+    /// contributed to the matrix.
     pub fn derivatives(&self, confusion: &Confusion) -> Result<ClassDerivatives> {
         self.value_and_derivatives(confusion).map(|(_, derivatives)| derivatives)
     }
@@ -106,7 +106,8 @@ impl ScoreLoss {
         value_and_derivatives(&self.score, confusion)
     }
 
-    /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
+    /// Writes ∂ℓ/∂z of these rows to `gradient`. `derivatives` must come from the sum of the matrices of all
+    /// batches that are combined.
     pub fn gradient_with<R: Real>(
         &self,
         derivatives: ClassDerivatives,
@@ -123,12 +124,12 @@ impl ScoreLoss {
         ClassDerivatives { positive: scale * derivatives.positive, negative: scale * derivatives.negative }
     }
 
-    /// The loss ℓ.
+    /// The loss ℓ of the rows.
     pub fn value<P: Predictions>(&self, rows: &Rows<'_, P>) -> Result<f64> {
         self.of(&self.expect(rows)?)
     }
 
-    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
+    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         let (value, derivatives) = self.value_and_derivatives(&self.expect(rows)?)?;
         self.gradient_with(derivatives, rows, gradient)?;
@@ -136,14 +137,14 @@ impl ScoreLoss {
     }
 }
 
-/// The loss of a score on a confusion matrix, and its derivatives for the rows of the two classes.
+/// The loss of a score at a confusion matrix, and the derivatives ∂ℓ/∂F of this loss for positive and for negative rows.
 pub(crate) fn value_and_derivatives(score: &Score, confusion: &Confusion) -> Result<(f64, ClassDerivatives)> {
     let reduced = score.formula().reduced(confusion);
     let loss = score.loss_derivative(reduced.value);
     if !reduced.value.is_finite() {
         return Err(Error::NotFinite { score: score.name().to_string() });
     }
-    // A class without weight contributes nothing, however large the derivative.
+    // A class without weight contributes nothing to the loss, so its derivative is set to 0, even where the formula gives a large one.
     let counts = confusion.counts();
     let derivative =
         |derivative: f64, weight: f64| if weight == 0.0 { 0.0 } else { finite_derivative(loss * derivative) };

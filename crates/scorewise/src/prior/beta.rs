@@ -1,4 +1,4 @@
-//! Beta(a, b) on [0, 1]: ranges from a peak at one end to a bell shape.
+//! Beta(a, b) on [0, 1]. Depending on a and b, the density has its peak at an end of the interval or is bell-shaped.
 //!
 //! ```text
 //! F(x) = I_x(a, b)        f(x) = x^(a−1) (1−x)^(b−1) / B(a, b)
@@ -21,7 +21,8 @@ pub struct Beta {
 }
 
 impl Beta {
-    /// A beta prior with shape parameters a, b between 0.01 and 1000; beyond these the distribution is practically a point mass.
+    /// A beta prior with shape parameters a, b between 0.01 and 1000; outside this range the
+    /// distribution is practically a point mass.
     pub fn new(a: f64, b: f64) -> Result<Self> {
         check_shapes("beta", a, b)?;
         Ok(Beta { a, b, ln_beta: ln_beta(a, b) })
@@ -40,7 +41,7 @@ pub(crate) fn check_shapes(name: &str, a: f64, b: f64) -> Result<()> {
     Err(Error::Prior { text: format!("{name}:{a},{b}"), reason: "both shapes must lie between 0.01 and 1000".into() })
 }
 
-/// exponent · ln, or 0 if the exponent is 0, even where ln is infinite.
+/// `exponent · ln`, or 0 if `exponent` is 0, even where `ln` is infinite.
 fn power_term(exponent: f64, ln: f64) -> f64 {
     if exponent == 0.0 { 0.0 } else { exponent * ln }
 }
@@ -61,7 +62,7 @@ impl ThresholdDistribution for Beta {
         (power_term(self.a - 1.0, x.ln_p()) + power_term(self.b - 1.0, x.ln_q()) - self.ln_beta).exp()
     }
     fn logit_density(&self, x: Probability) -> f64 {
-        // x^a (1−x)^b / B, which is finite at the ends for all a and b.
+        // f(x) x (1 − x) = x^a (1−x)^b / B, which is finite at x = 0 and x = 1 for all a and b.
         (self.a * x.ln_p() + self.b * x.ln_q() - self.ln_beta).exp()
     }
     fn mean(&self) -> f64 {

@@ -1,12 +1,12 @@
-//! Priors with a centre μ and a half-width δ: a kernel k on [−1, 1], moved and scaled.
+//! Priors with a centre μ and a half-width δ: a kernel k on [−1, 1], shifted to μ and scaled by δ.
 //!
 //! ```text
 //! v = distance to the nearer end of [μ − δ, μ + δ], over δ        v runs 0 … 1 from an end to the centre
 //! F(x) = T(v) below the centre, 1 − T(v) above                    f(x) = k(v) / δ
 //! ```
 //!
-//! A kernel defines its tail T and its density k as functions of the distance from the nearer end, which keeps both tails
-//! accurate; the same two functions for f32 rows, in few operations without branches; and its variance.
+//! A kernel defines its variance, and its tail probability T and its density k as functions of the distance from the nearer end, which
+//! keeps both tails accurate. T and k are also defined in f32, by few operations without branches.
 
 use super::Probability;
 use super::distribution::{ThresholdDistribution, invert};
@@ -15,46 +15,46 @@ use crate::real::at_least;
 
 /// A symmetric density on [−1, 1] as a function of v, the distance from the nearer end: v = 0 at the ends, v = 1 at the centre.
 pub trait Kernel: Copy + Send + Sync {
-    /// The name of the prior in its text form.
+    /// The name of the prior in strings such as `cosine:0.5,0.1`.
     const NAME: &'static str;
-    /// The variance for δ = 1.
+    /// The variance of the prior for half-width δ = 1.
     const VARIANCE: f64;
-    /// T(v): the probability between the end and v.
+    /// T(v): the probability of the points whose distance from the same end is at most v.
     fn tail(v: f64) -> f64;
-    /// k(v).
+    /// k(v): the density at distance v from the nearer end.
     fn density(v: f64) -> f64;
-    /// T(v) in f32, with a small relative error also near the end.
+    /// The tail probability T(v) in f32, with a small relative error even for v near 0.
     fn tail_f32(v: f32) -> f32;
-    /// k(v) in f32.
+    /// The density k(v) in f32.
     fn density_f32(v: f32) -> f32;
-    /// F at u = (x − μ)/δ in f32; u may lie outside [−1, 1].
+    /// The distribution function F(x) in f32 as a function of u = (x − μ)/δ, which may lie outside [−1, 1].
     #[inline(always)]
     fn cdf_f32(u: f32) -> f32 {
         let tail = Self::tail_f32(distance_from_end(u));
         if u < 0.0 { tail } else { 1.0 - tail }
     }
-    /// δ f at u in f32; u may lie outside [−1, 1].
+    /// The scaled density δ f(x) in f32 as a function of u = (x − μ)/δ, which may lie outside [−1, 1].
     #[inline(always)]
     fn pdf_f32(u: f32) -> f32 {
         Self::density_f32(distance_from_end(u))
     }
 }
 
-/// v at u: 0 at the ends and outside. NaN is kept.
+/// The distance v of u from the nearer end of [−1, 1]; 0 if u lies outside, NaN if u is NaN.
 #[inline(always)]
 fn distance_from_end(u: f32) -> f32 {
     at_least(1.0 - u.abs(), 0.0)
 }
 
-/// The smallest half-width: a narrower prior would span only a few neighbouring probabilities.
+/// The smallest half-width allowed: a narrower prior would contain only a few representable probabilities.
 const NARROWEST: f64 = 1e-9;
 
-/// A kernel moved to μ and scaled to half-width δ.
+/// A prior that consists of a kernel shifted to centre μ and scaled to half-width δ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Centred<K> {
     mu: f64,
     delta: f64,
-    /// The ends of the support, which lie in [0, 1].
+    /// The lower and the upper end of the support, both in [0, 1].
     ends: (f64, f64),
     kernel: K,
 }
@@ -71,7 +71,7 @@ impl<K: Kernel> Centred<K> {
         if delta < NARROWEST {
             return refuse(format!("a half-width below {NARROWEST} is a fixed threshold, not a prior"));
         }
-        // 0.9 + 0.1 may round to slightly above 1, so tiny excesses are accepted.
+        // The computed ends may lie slightly outside [0, 1] because of rounding (0.9 + 0.1), so tiny excesses are accepted.
         let (low, high) = (mu - delta, mu + delta);
         if low < -1e-12 || high > 1.0 + 1e-12 {
             return refuse(format!("the support [{low}, {high}] must lie in [0, 1]; move the centre or narrow it"));
@@ -85,13 +85,13 @@ impl<K: Kernel> Centred<K> {
         self
     }
 
-    /// The centre μ.
+    /// The centre μ of the prior.
     #[must_use]
     pub fn mu(&self) -> f64 {
         self.mu
     }
 
-    /// The half-width δ.
+    /// The half-width δ of the prior.
     #[must_use]
     pub fn delta(&self) -> f64 {
         self.delta
@@ -107,7 +107,7 @@ impl<K: Kernel> Centred<K> {
         }
     }
 
-    /// v: 0 at the nearer end of the support and outside, 1 at the centre.
+    /// v, the distance from the nearer end of the support divided by δ: 0 at the end and outside the support, 1 at the centre.
     fn scaled_distance(&self, nearer: f64) -> f64 {
         (nearer / self.delta).clamp(0.0, 1.0)
     }

@@ -1,25 +1,25 @@
 //! A probability and its complement, both at full precision.
 //!
-//! In f64, σ(40) rounds to 1 and 1 − σ(40) to 0, although it is 4e-18. Computed from the logit, both keep full precision, and so do F and
-//! f near the ends of [0, 1] and the derivative p(1 − p) of the sigmoid.
+//! In f64, σ(40) rounds to 1, so 1 − σ(40) is computed as 0 although its value is 4e-18. Computed from the logit, both
+//! have full precision. F and f near the ends of [0, 1] and the derivative p(1 − p) of the sigmoid then have full precision as well.
 
-/// p and q = 1 − p.
+/// A probability p and its complement q = 1 − p.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Probability {
-    /// The probability.
+    /// The probability p.
     pub p: f64,
-    /// The complement 1 − p, also at full precision.
+    /// The complement 1 − p, at full precision even where p rounds to 1.
     pub q: f64,
 }
 
 impl Probability {
-    /// From a probability; the complement is computed by subtraction.
+    /// A pair from a probability p; the complement is computed as 1 − p.
     #[must_use]
     pub fn new(p: f64) -> Self {
         Probability { p, q: 1.0 - p }
     }
 
-    /// σ(z) and σ(−z), computed from exp(−|z|) without overflow or cancellation.
+    /// The pair σ(z) and σ(−z) for a logit z, computed from exp(−|z|) without overflow or cancellation.
     #[must_use]
     pub fn from_logit(z: f64) -> Self {
         let e = (-z.abs()).exp();

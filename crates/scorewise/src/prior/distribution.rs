@@ -1,4 +1,4 @@
-//! The trait of a prior, with the same methods in the same order in every file of this folder, and numerical helpers.
+//! The trait that every family of priors implements, and numerical helpers. Every file of this folder implements the methods in the same order.
 
 use super::Probability;
 
@@ -7,26 +7,26 @@ pub(crate) trait ThresholdDistribution {
     /// F(x): the probability that the threshold lies at or below x, which is the probability that a prediction x counts as positive.
     fn cdf(&self, x: Probability) -> f64;
 
-    /// f(x).
+    /// The density f(x).
     fn pdf(&self, x: Probability) -> f64;
 
-    /// f(p) p (1 − p) = dF(σ(z))/dz, which is finite even where f is not.
+    /// The density with respect to the logit, f(p) p (1 − p) = dF(σ(z))/dz, which is finite even where f is infinite.
     fn logit_density(&self, x: Probability) -> f64 {
         self.pdf(x) * x.p * x.q
     }
 
-    /// The x with F(x) = level.
+    /// The quantile: the x with F(x) = level.
     fn quantile(&self, level: f64) -> f64 {
         invert(level, self.support(), |x| (self.cdf(x), self.pdf(x)))
     }
 
-    /// The mean, E τ.
+    /// The mean of the threshold, E τ.
     fn mean(&self) -> f64;
 
-    /// The variance, Var τ.
+    /// The variance of the threshold, Var τ.
     fn variance(&self) -> f64;
 
-    /// The smallest interval with probability 1.
+    /// The support: the smallest interval that contains the threshold with probability 1.
     fn support(&self) -> (f64, f64) {
         (0.0, 1.0)
     }
@@ -69,7 +69,7 @@ pub(crate) fn invert(level: f64, (low, high): (f64, f64), cdf_and_pdf: impl Fn(P
     x
 }
 
-/// A point inside a bracket: the arithmetic mean, or the geometric mean if the ends are orders of magnitude apart. A beta prior with small
+/// A point between `low` and `high`: their arithmetic mean, or their geometric mean if they are orders of magnitude apart. A beta prior with small
 /// shape parameters has quantiles such as 1e-100, which plain bisection would reach only after hundreds of steps.
 fn point_inside(low: f64, high: f64) -> f64 {
     if low <= 0.0 {

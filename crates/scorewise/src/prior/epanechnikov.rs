@@ -1,4 +1,4 @@
-//! Epanechnikov on [μ − δ, μ + δ]: a parabola.
+//! Epanechnikov prior on [μ − δ, μ + δ], whose density is a parabola.
 //!
 //! ```text
 //! u = (x − μ) / δ        F(x) = ¼ (2 + 3u − u³)        f(x) = ¾ (1 − u²) / δ        for |u| < 1

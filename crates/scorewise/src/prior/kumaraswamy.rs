@@ -1,4 +1,4 @@
-//! Kumaraswamy(a, b): similar to the beta distribution, but in closed form.
+//! Kumaraswamy(a, b): similar to the beta distribution, but with a distribution function in closed form.
 //!
 //! ```text
 //! F(x) = 1 − (1 − x^a)^b        f(x) = a b x^(a−1) (1 − x^a)^(b−1)
@@ -38,14 +38,14 @@ impl Kumaraswamy {
         self.b * ln_beta(1.0 + k / self.a, self.b).exp()
     }
 
-    /// ln (1 − x^a), accurate at both ends.
+    /// ln (1 − x^a), accurate near x = 0 and near x = 1.
     fn ln_one_minus_power(&self, x: Probability) -> f64 {
         let power = self.a * x.ln_p();
         if x.q < 1e-17 {
-            // 1 − x^a = a (1 − x) to full precision, even where a ln x underflows.
+            // Here 1 − x^a equals a (1 − x) to full precision, even where a ln x underflows.
             return self.a.ln() + x.ln_q();
         }
-        // Below ln ½ the power is small and ln_1p is accurate; above, exp_m1 is accurate for the difference from 1.
+        // For a ln x < ln ½, x^a is small and ln_1p gives ln(1 − x^a) accurately; otherwise exp_m1 gives 1 − x^a accurately.
         if power < -std::f64::consts::LN_2 { (-power.exp()).ln_1p() } else { (-power.exp_m1()).ln() }
     }
 
@@ -106,7 +106,8 @@ impl ThresholdDistribution for Kumaraswamy {
         if closed > 1e-3 * self.moment(1.0) * self.moment(1.0) {
             return closed;
         }
-        // For a narrow prior the closed form cancels, but the density is one smooth peak between its extreme quantiles.
+        // For a narrow prior the closed form loses its precision by cancellation. The density is then a single smooth peak, which is
+        // integrated numerically between extreme quantiles.
         let (low, high) = (self.quantile(1e-18), self.quantile(1.0 - 1e-16));
         let step = (high - low) / 40.0;
         let mean_of = |g: &dyn Fn(f64) -> f64| {

@@ -1,10 +1,10 @@
-//! Logistic(μ, s), truncated to [0, 1] and renormalised.
+//! Logistic prior with location μ and scale s, truncated to [0, 1] and renormalised.
 //!
 //! ```text
 //! t = (x − μ) / s        F(x) = (σ(t) − σ(t₀)) / Z        f(x) = σ(t) σ(−t) / sZ        Z = σ(t₁) − σ(t₀)
 //! ```
 //!
-//! with t₀, t₁ at x = 0, 1. `logistic:0.5,0.0137` (s = 1/73) is the approximation called AnyLoss.
+//! with t₀, t₁ the values of t at x = 0, 1. `logistic:0.5,0.0137` (s = 1/73) is the approximation called AnyLoss.
 
 use super::Probability;
 use super::truncated::{Standard, Truncated};
@@ -26,10 +26,10 @@ impl Logistic {
 
 impl Standard for StandardLogistic {
     const NAME: &'static str = "logistic";
-    // The density at 50 is below 1e-21.
+    // The standard logistic density at 50 is below 1e-21.
     const REACH: f64 = 50.0;
     fn probability_between(a: f64, b: f64) -> f64 {
-        // σ(b) − σ(a) = σ(b) σ(−a) (1 − e^(a−b)), which is accurate for close arguments.
+        // σ(b) − σ(a) = σ(b) σ(−a) (1 − e^(a−b)), which is accurate even if a and b are close.
         let (at_a, at_b) = (Probability::from_logit(a), Probability::from_logit(b));
         at_b.p * at_a.q * -(a - b).exp_m1()
     }

@@ -1,17 +1,17 @@
-//! (1 − ε) · another prior + ε · uniform on [0, 1].
+//! A mixture of another prior, with weight 1 − ε, and the uniform prior on [0, 1], with weight ε.
 //!
 //! ```text
 //! F(x) = (1 − ε) G(x) + ε x        f(x) = (1 − ε) g(x) + ε
 //! ```
 //!
-//! Outside the support of a compact prior the density is 0 and so is the gradient: a prediction there would never change again. A
-//! small share of the uniform prior keeps the gradient nonzero.
+//! Outside the support of a prior the density is 0, and so is the gradient of the loss: training would never again change a prediction
+//! there. A small share of the uniform prior keeps the gradient nonzero.
 
 use super::distribution::ThresholdDistribution;
 use super::{Prior, Probability};
 use crate::error::{Error, Result};
 
-/// A mixture of another prior and the uniform one.
+/// A mixture of another prior and the uniform prior.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixture {
     share: f64,
@@ -31,13 +31,13 @@ impl Mixture {
         Ok(Mixture { share, main })
     }
 
-    /// ε, the weight of the uniform prior.
+    /// The weight ε of the uniform prior.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.share
     }
 
-    /// The prior that is mixed with the uniform one.
+    /// The prior that is mixed with the uniform prior.
     #[must_use]
     pub fn main(&self) -> &Prior {
         &self.main

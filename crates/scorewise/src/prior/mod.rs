@@ -51,34 +51,34 @@ use distribution::ThresholdDistribution;
 
 use crate::seed::{Purpose, generator};
 
-/// The distribution of the threshold.
+/// A prior: the distribution of the random threshold on [0, 1].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Prior {
-    /// Constant on an interval.
+    /// Uniform prior: the density is constant on an interval.
     Uniform(Uniform),
-    /// The paper's raised cosine.
+    /// Raised cosine prior of Marchetti et al. (2022).
     RaisedCosine(RaisedCosine),
-    /// Linear on both sides of the centre.
+    /// Triangular prior: the density is linear on both sides of the centre.
     Triangular(Triangular),
-    /// A parabola.
+    /// Epanechnikov prior: the density is a parabola.
     Epanechnikov(Epanechnikov),
-    /// The square of a parabola.
+    /// Quartic prior: the density is the square of a parabola.
     Quartic(Quartic),
-    /// Beta.
+    /// Beta prior.
     Beta(Beta),
-    /// Kumaraswamy.
+    /// Kumaraswamy prior.
     Kumaraswamy(Kumaraswamy),
-    /// Truncated normal.
+    /// Normal prior, truncated to [0, 1].
     Normal(Normal),
-    /// Truncated logistic.
+    /// Logistic prior, truncated to [0, 1].
     Logistic(Logistic),
-    /// A mixture of another prior and the uniform one, whose gradient never vanishes.
+    /// A mixture of another prior and the uniform prior on [0, 1], so that the density is nowhere 0.
     Mixture(Box<Mixture>),
 }
 
 impl Prior {
-    /// Uniform on [0, 1].
+    /// The uniform prior on [0, 1].
     #[must_use]
     pub fn uniform() -> Self {
         match Uniform::new(0.0, 1.0) {
@@ -87,7 +87,7 @@ impl Prior {
         }
     }
 
-    /// The paper's raised cosine, with centre μ and half-width δ.
+    /// The raised cosine prior of Marchetti et al. (2022), with centre μ and half-width δ.
     pub fn cosine(mu: f64, delta: f64) -> crate::Result<Self> {
         Ok(Prior::RaisedCosine(RaisedCosine::new(mu, delta)?))
     }
@@ -113,10 +113,10 @@ impl Prior {
         self.cdf_at(Probability::new(x.clamp(0.0, 1.0)))
     }
 
-    /// F at a probability given with its complement.
+    /// The distribution function F at a probability that is given together with its complement.
     #[must_use]
     pub fn cdf_at(&self, x: Probability) -> f64 {
-        // NaN is propagated whatever the formula would give, so that an invalid row makes the sums NaN.
+        // F of NaN is NaN for every family of priors, so that an invalid row makes the sums over the rows NaN.
         if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.distribution().cdf(x) }
     }
 
@@ -126,46 +126,46 @@ impl Prior {
         if (0.0..=1.0).contains(&x) { self.distribution().pdf(Probability::new(x)) } else { 0.0 }
     }
 
-    /// dF(σ(z))/dz = f(p) p (1 − p), which is finite everywhere.
+    /// The density with respect to the logit, dF(σ(z))/dz = f(p) p (1 − p) with p = σ(z), which is finite everywhere.
     #[must_use]
     pub fn logit_density(&self, z: f64) -> f64 {
         self.logit_density_at(Probability::from_logit(z))
     }
 
-    /// f(p) p (1 − p) at a probability given with its complement.
+    /// The density with respect to the logit, f(p) p (1 − p), at a probability that is given together with its complement.
     #[must_use]
     pub fn logit_density_at(&self, x: Probability) -> f64 {
         if x.p.is_nan() || x.q.is_nan() { f64::NAN } else { self.distribution().logit_density(x) }
     }
 
-    /// The x with F(x) = level, for a level in [0, 1].
+    /// The quantile: the x with F(x) = level, for a level in [0, 1].
     #[must_use]
     pub fn quantile(&self, level: f64) -> f64 {
         self.distribution().quantile(level.clamp(0.0, 1.0))
     }
 
-    /// The mean, E τ.
+    /// The mean of the threshold, E τ.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.distribution().mean()
     }
 
-    /// The variance, Var τ.
+    /// The variance of the threshold, Var τ.
     #[must_use]
     pub fn variance(&self) -> f64 {
         self.distribution().variance()
     }
 
-    /// The smallest interval with probability 1.
+    /// The support: the smallest interval that contains the threshold with probability 1.
     #[must_use]
     pub fn support(&self) -> (f64, f64) {
         self.distribution().support()
     }
 
-    /// An endless sequence of random thresholds, determined by the seed.
+    /// An endless sequence of thresholds drawn from the prior; the seed determines the sequence.
     pub fn sample(&self, seed: u64) -> impl Iterator<Item = f64> + '_ {
         let mut random = generator(seed, Purpose::Thresholds, 0);
-        // 52 random bits plus half a step: never 0 or 1, and free of rounding.
+        // The middle of one of 2⁵² equal parts of [0, 1]: never 0 or 1, and computed without rounding.
         std::iter::repeat_with(move || ((random.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64)
             .map(|level| self.quantile(level))
     }

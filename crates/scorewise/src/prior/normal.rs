@@ -1,14 +1,14 @@
-//! Normal(μ, σ), truncated to [0, 1] and renormalised.
+//! Normal prior with mean μ and standard deviation σ, truncated to [0, 1] and renormalised.
 //!
 //! ```text
 //! t = (x − μ) / σ        F(x) = (Φ(t) − Φ(t₀)) / Z        f(x) = φ(t) / σZ        Z = Φ(t₁) − Φ(t₀)
 //! ```
 //!
-//! with t₀, t₁ at x = 0, 1. Mean and variance are those of the truncated distribution, not μ and σ².
+//! with t₀, t₁ the values of t at x = 0, 1. Mean and variance of the prior are those of the truncated distribution, not μ and σ².
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-// statrs, used for the beta prior, has an erf with an error of 1e-10; this one is accurate to the last place.
+// The erf of libm is accurate to the last place. The erf of statrs, a crate used for the beta prior, has an error of 1e-10.
 use libm::{erf, erfc};
 
 use super::truncated::{Standard, Truncated};
@@ -30,10 +30,10 @@ impl Normal {
 
 impl Standard for StandardNormal {
     const NAME: &'static str = "normal";
-    // The density at 12 is below 1e-31.
+    // The standard normal density at 12 is below 1e-31.
     const REACH: f64 = 12.0;
     fn probability_between(a: f64, b: f64) -> f64 {
-        // If both ends lie in the same tail, erfc of that tail avoids the cancellation.
+        // If a and b lie in the same tail, the difference of two erfc of that tail avoids the cancellation.
         let (a, b) = (a * FRAC_1_SQRT_2, b * FRAC_1_SQRT_2);
         if a > 0.0 {
             0.5 * (erfc(a) - erfc(b))

@@ -1,6 +1,6 @@
 //! A prior as piecewise polynomials: F(σ(z)) as a function of the logit z, which any framework can evaluate.
 //!
-//! A framework that computes on its own tensors needs F(σ(z)) and its derivative for every family of priors, each with its own
+//! A framework that computes on its own tensors needs F(σ(z)) and its derivative for every family of priors, and every family has its own
 //! special functions and numerical problems near the ends of [0, 1]. As polynomials, every prior is evaluated in the same way,
 //! by a table lookup and Horner's rule, and agrees with [`Prior::cdf_at`] and [`Prior::logit_density`] to about 1e-12.
 //!
@@ -8,40 +8,41 @@
 //! F(σ(z)) = base + Σ over segments of Vᵢ(s)        i = the panel that contains z, s = 2 (z − its middle)/width ∈ [−1, 1]
 //! ```
 //!
-//! Below a stretch its contribution is 0, above it the value at the end of its last panel. dF/dz is the derivative of the same polynomials.
+//! A segment contributes 0 for z below the segment, and the value at the end of its last panel for z above it. dF/dz is the derivative of the
+//! same polynomials.
 
 use super::{Prior, Probability};
 
-/// Number of coefficients of a panel, for 1, s, …, s⁸.
+/// Number of polynomial coefficients per panel: those of 1, s, …, s⁸.
 pub const COEFFICIENTS: usize = 9;
 /// Number of points of a panel at which the density is interpolated.
 const NODES: usize = COEFFICIENTS - 1;
-/// F below this counts as 0.
+/// Values of F below this limit count as 0.
 const NEGLIGIBLE: f64 = 1e-17;
-/// Beyond these logits σ underflows.
+/// For logits beyond ± this number, σ underflows.
 const LARGEST_LOGIT: f64 = 700.0;
 const MAX_PANELS: usize = 1 << 13;
-/// Largest error of the density between the nodes, relative to its maximum.
+/// Largest accepted error of the density between the nodes, relative to the maximum of the density.
 const TOLERANCE: f64 = 2e-14;
 
-/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over stretches of Vᵢ(s), with i the panel that contains z and
-/// s = 2 (z − its middle)/width.
+/// A prior as piecewise polynomials: F(σ(z)) = base + Σ over segments of Vᵢ(s), where i is the panel that contains z and
+/// s = 2 (z − middle of panel i)/width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewisePolynomial {
-    /// F below all stretches; not 0 only if a tail extends beyond the range of logits.
+    /// The value of F below all segments; 0 unless a tail of the prior extends beyond the range of logits.
     pub base: f64,
-    /// The stretches, whose contributions are added.
+    /// The segments, whose contributions to F are added.
     pub segments: Vec<Segment>,
 }
 
 /// A range of logits, divided into panels of equal width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// The lowest logit of the range.
+    /// The lowest logit of the segment.
     pub low: f64,
-    /// The width of a panel.
+    /// The width of each panel, in logits.
     pub width: f64,
-    /// The coefficients of each panel for 1, s, …, s⁸.
+    /// For each panel, the coefficients of 1, s, …, s⁸.
     pub panels: Vec<[f64; COEFFICIENTS]>,
 }
 
@@ -50,7 +51,7 @@ impl Prior {
     #[must_use]
     pub fn piecewise_polynomial(&self) -> PiecewisePolynomial {
         if let Prior::Mixture(mixture) = self {
-            // Each component has its own panels; a common division would need the narrower panels everywhere.
+            // Each component of a mixture has its own panels; common panels would have to be as narrow as the narrowest everywhere.
             let (mut main, mut uniform) =
                 (mixture.main().piecewise_polynomial(), Prior::uniform().piecewise_polynomial());
             main.scale(1.0 - mixture.share());
@@ -72,7 +73,7 @@ impl Prior {
         let cdf = |z: f64| self.cdf_at(Probability::from_logit(z));
         let below = first_logit(|z| cdf(z) > NEGLIGIBLE);
         let above = first_logit(|z| cdf(z) >= 1.0 - 2e-16);
-        // The exact end of a tail does not matter, so it is rounded to a number that panels and f32 can divide without rounding.
+        // The exact end of a tail does not matter, so it is rounded to a number that can be divided into panels without rounding, in f32 too.
         let step = 2f64.powf((above - below).log2().floor() - 4.0);
         let (first, last) = ((below / step).floor() * step, (above / step).ceil() * step);
         (if low > 0.0 { log_odds(low) } else { first }, if high < 1.0 { log_odds(high) } else { last })
@@ -83,7 +84,7 @@ impl Prior {
         loop {
             let stretch = self.stretch_with(low, high, panels);
             let error = self.relative_error(&stretch);
-            // Halving the panels reduces the error 256 times until only the rounding error of the density is left.
+            // Halving the width of the panels divides the error by 256, until only the rounding error of the density is left.
             if panels >= MAX_PANELS || error <= TOLERANCE || (error < 1e-9 && error > 0.25 * before) {
                 return stretch;
             }
@@ -101,14 +102,14 @@ impl Prior {
             for (power, coefficient) in density.iter().enumerate() {
                 value[power + 1] = 0.5 * width * coefficient / (power as f64 + 1.0);
             }
-            // The constant makes F exact at the left end of the panel, so that no error accumulates from panel to panel.
+            // The constant term makes F exact at the left end of the panel, so that no error accumulates from panel to panel.
             value[0] = self.cdf_at(Probability::from_logit(middle - 0.5 * width)) - start - value_at(&value, -1.0);
             value
         };
         Segment { low, width, panels: (0..panels).map(panel).collect() }
     }
 
-    /// The largest error of the density between the nodes, relative to the largest density.
+    /// The largest error of the density between the nodes, relative to the maximum of the density.
     fn relative_error(&self, stretch: &Segment) -> f64 {
         let (mut worst, mut greatest) = (0.0f64, f64::MIN_POSITIVE);
         for (number, panel) in stretch.panels.iter().enumerate() {
@@ -130,7 +131,7 @@ impl PiecewisePolynomial {
         panels.flatten().for_each(|coefficient| *coefficient *= share);
     }
 
-    /// F(σ(z)) and dF/dz, computed in the same way as in a framework.
+    /// F(σ(z)) and dF/dz, evaluated from the polynomials as a framework evaluates them.
     #[must_use]
     pub fn value_and_derivative(&self, z: f64) -> (f64, f64) {
         let (mut value, mut derivative) = (self.base, 0.0);
@@ -175,7 +176,7 @@ fn interpolate(function: impl Fn(f64) -> f64) -> [f64; NODES] {
             differences[at] = (differences[at] - differences[at - 1]) / (nodes[at] - nodes[at - order]);
         }
     }
-    // Newton's form, expanded from the innermost factor.
+    // Expands the Newton form of the interpolating polynomial into powers of s, starting with the innermost factor.
     let mut coefficients = [0.0; NODES];
     for at in (0..NODES).rev() {
         for power in (1..NODES).rev() {
@@ -199,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn polynomials_agree_with_the_prior() {
+    fn piecewise_polynomials_agree_with_the_prior_they_represent() {
         let more = [
             "uniform:0.2,0.7",
             "cosine:0.5,0.5",

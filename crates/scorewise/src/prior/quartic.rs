@@ -1,10 +1,10 @@
-//! Quartic (biweight) on [μ − δ, μ + δ]: its density has no kink at the ends.
+//! Quartic (biweight) prior on [μ − δ, μ + δ], whose density has no kink at the ends.
 //!
 //! ```text
 //! u = (x − μ) / δ        F(x) = ½ + (15u − 10u³ + 3u⁵) / 16        f(x) = 15 (1 − u²)² / 16δ        for |u| < 1
 //! ```
 //!
-//! Mean μ, variance δ²/7. Similar to the raised cosine, but computed by multiplications alone.
+//! Mean μ, variance δ²/7. The density is similar to the raised cosine, but needs only multiplications.
 
 use super::centred::{Centred, Kernel};
 use crate::error::Result;

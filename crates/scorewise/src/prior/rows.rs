@@ -1,6 +1,6 @@
-//! Priors for the loops over rows: F and the logit density of a row, in the precision of the row.
+//! Priors for the loops over rows: F and the density with respect to the logit, in the floating-point type of the rows.
 //!
-//! For f32 rows the kernel priors are computed in f32, vectorised. Kernels too narrow for f32, priors that need special functions,
+//! For f32 rows, priors defined by a kernel are computed in f32, vectorised. Kernels too narrow for f32, priors that need special functions,
 //! and f64 rows are computed row by row in f64.
 
 use std::marker::PhantomData;
@@ -9,13 +9,13 @@ use super::centred::{Centred, Kernel};
 use super::{Prior, Probability};
 use crate::real::Real;
 
-/// F and f p (1 − p) at the prediction of a row.
+/// The functions of a prior that the loops evaluate at the prediction of a row.
 pub(crate) trait RowDistribution<R: Real>: Copy + Send + Sync {
-    /// F(σ(z)).
+    /// The distribution function at a logit, F(σ(z)).
     fn cdf_of_logit(&self, z: R) -> R;
-    /// F(p).
+    /// The distribution function at a probability, F(p).
     fn cdf_of_probability(&self, p: R) -> R;
-    /// f(σ(z)) σ(z) σ(−z).
+    /// The density with respect to the logit, f(σ(z)) σ(z) σ(−z).
     fn density_of_logit(&self, z: R) -> R;
 }
 
@@ -30,12 +30,12 @@ pub(crate) fn with_row_distribution<R: Real, W: RowTask<R>>(prior: &Prior, task:
     R::with_row_distribution(prior, task)
 }
 
-/// For f64 rows: the prior itself.
+/// Runs the task for f64 rows, with the prior itself as row distribution.
 pub(crate) fn with_f64_distribution<W: RowTask<f64>>(prior: &Prior, task: W) -> W::Output {
     task.run(InF64(prior))
 }
 
-/// For f32 rows: kernel priors vectorised in f32 where that is accurate enough, all others in f64.
+/// Runs the task for f32 rows: in vectorised f32 for kernel priors where that is accurate enough, otherwise in f64.
 pub(crate) fn with_f32_distribution<W: RowTask<f32>>(prior: &Prior, task: W) -> W::Output {
     let (share, main) = match prior {
         Prior::Mixture(mixture) => (mixture.share(), mixture.main()),
@@ -51,8 +51,8 @@ pub(crate) fn with_f32_distribution<W: RowTask<f32>>(prior: &Prior, task: W) -> 
     }
 }
 
-/// In f32, p has an error of 6e-8 and F one of 6e-8/δ. Where only a few rows lie in the support, the derivatives of a score magnify it
-/// tenfold, and the result must stay below the 1e-5 promised for f32.
+/// Whether the prior is wide enough for f32. In f32, p has an error of 6e-8, so F has an error of 6e-8/δ. Where only a few rows lie in the
+/// support, the derivatives of a score magnify this error tenfold, and the result must stay below the 1e-5 promised for f32.
 fn is_wide_enough<K: Kernel>(prior: &Centred<K>) -> bool {
     prior.delta() >= 0.099
 }
@@ -69,9 +69,9 @@ fn with_kernel<K: Kernel, W: RowTask<f32>>(prior: &Centred<K>, share: f64, task:
 
 /// A distribution evaluated at p and q = 1 − p.
 trait PairDistribution<R: Real>: Copy + Send + Sync {
-    /// F(p).
+    /// The distribution function F(p).
     fn cdf(&self, p: R, q: R) -> R;
-    /// f(p).
+    /// The density f(p).
     fn pdf(&self, p: R, q: R) -> R;
 }
 
@@ -101,7 +101,7 @@ impl<K: Kernel> PairDistribution<f32> for KernelF32<K> {
     }
 }
 
-/// A mixture of a distribution and the uniform one.
+/// A mixture of a distribution and the uniform distribution on [0, 1].
 #[derive(Clone, Copy)]
 struct MixedWithUniform<R, D> {
     distribution: D,
@@ -120,7 +120,7 @@ impl<R: Real, D: PairDistribution<R>> PairDistribution<R> for MixedWithUniform<R
     }
 }
 
-/// A [`PairDistribution`] as a [`RowDistribution`]: p and q are computed from the row.
+/// Makes a [`RowDistribution`] of a [`PairDistribution`] by computing p and q from the prediction of the row.
 #[derive(Clone, Copy)]
 struct FromPair<D>(D);
 
@@ -141,7 +141,7 @@ impl<R: Real, D: PairDistribution<R>> RowDistribution<R> for FromPair<D> {
     }
 }
 
-/// Any prior, computed in f64.
+/// A [`RowDistribution`] for any prior, computed in f64.
 #[derive(Clone, Copy)]
 struct InF64<'a>(&'a Prior);
 

@@ -1,4 +1,4 @@
-//! Parses and prints priors in text form: `cosine:0.5,0.1`, `mix:0.05,cosine:0.5,0.1`.
+//! Parses and prints priors as strings: `cosine:0.5,0.1`, `mix:0.05,cosine:0.5,0.1`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,15 +14,15 @@ use crate::formula::{excerpt, shortest};
 /// One family of priors, as listed by the command line and in the documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Family {
-    /// The name, written before the colon.
+    /// The name of the family, written before the colon.
     pub name: &'static str,
-    /// The syntax of its text form.
+    /// The syntax of a prior of this family, with the names of its parameters.
     pub form: &'static str,
-    /// An example that can be parsed.
+    /// An example of a prior of this family that can be parsed.
     pub example: &'static str,
     /// The distribution function F as a formula.
     pub cdf: &'static str,
-    /// When to use it.
+    /// When to use this family.
     pub note: &'static str,
 }
 
@@ -36,10 +36,10 @@ const fn family(
     Family { name, form, example, cdf, note }
 }
 
-/// Number of characters of the input that are repeated in an error message.
+/// Largest number of characters of the input that are repeated in an error message.
 const MAX_EXCERPT: usize = 60;
 
-/// All families in the order in which they are listed.
+/// All families of priors, in the order in which the command line and the documentation list them.
 #[rustfmt::skip]
 pub static FAMILIES: &[Family] = &[
     family("uniform", "uniform[:low,high]", "uniform", "(x − a)/(b − a)", "all thresholds equally likely; on [0, 1] it gives the soft-Dice and soft-F1 losses"),

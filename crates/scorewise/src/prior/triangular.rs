@@ -1,10 +1,10 @@
-//! Triangular on [μ − δ, μ + δ]: the density rises linearly up to μ and falls linearly after it.
+//! Triangular prior on [μ − δ, μ + δ], whose density rises linearly up to μ and then falls linearly.
 //!
 //! ```text
 //! u = (x − μ) / δ        F(x) = ½ (1 + u)² for u ≤ 0, 1 − ½ (1 − u)² above        f(x) = (1 − |u|) / δ
 //! ```
 //!
-//! Mean μ, variance δ²/6. The cheapest compact prior with a continuous density.
+//! Mean μ, variance δ²/6. Of the priors with a continuous density and a limited support, it is the cheapest to compute.
 
 use super::centred::{Centred, Kernel};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! The shared part of the normal and the logistic prior: a distribution with location μ and scale s, truncated to [0, 1] and renormalised.
+//! Common implementation of the normal and the logistic prior: a distribution with location μ and scale s, truncated to [0, 1] and renormalised.
 //!
 //! ```text
 //! t = (x − μ) / s        F(x) = (G(t) − G(t₀)) / Z        f(x) = g(t) / sZ        Z = G(t₁) − G(t₀)
@@ -13,15 +13,15 @@ use crate::error::{Error, Result};
 
 /// A standard distribution on the real line, with location 0 and scale 1.
 pub trait Standard: Copy {
-    /// The name of the prior in its text form.
+    /// The name of the prior in strings such as `logistic:0.5,0.1`.
     const NAME: &'static str;
-    /// Beyond this |t| the density is negligible.
+    /// The density is negligible for |t| beyond this number.
     const REACH: f64;
     /// G(b) − G(a) for a ≤ b, without cancellation in the tails.
     fn probability_between(a: f64, b: f64) -> f64;
-    /// `factor` · g(t).
+    /// The product `factor` · g(t), where g is the standard density.
     fn density_times(factor: f64, t: f64) -> f64;
-    /// The x with F(x) = level.
+    /// The quantile of the truncated prior: the x with F(x) = level.
     fn quantile(prior: &Truncated<Self>, level: f64) -> f64 {
         invert(level, (0.0, 1.0), |x| (prior.cdf(x), prior.pdf(x)))
     }
@@ -51,7 +51,7 @@ impl<S: Standard> Truncated<S> {
         Ok(Truncated { mu, scale, mass, standard })
     }
 
-    /// μ and s.
+    /// The location μ and the scale s.
     pub(super) fn parameters(&self) -> (f64, f64) {
         (self.mu, self.scale)
     }
@@ -60,18 +60,18 @@ impl<S: Standard> Truncated<S> {
         self.mass
     }
 
-    /// t₀ and t₁.
+    /// t₀ and t₁, the values of t at x = 0 and x = 1.
     pub(super) fn ends(&self) -> (f64, f64) {
         (-self.mu / self.scale, (1.0 - self.mu) / self.scale)
     }
 
-    /// t at x, computed from the nearer end of [0, 1].
+    /// t = (x − μ)/s, computed from the end of [0, 1] nearer to x.
     fn standardised(&self, x: Probability) -> f64 {
         if x.p <= x.q { (x.p - self.mu) / self.scale } else { ((1.0 - self.mu) - x.q) / self.scale }
     }
 
-    /// The mean of h(t), integrated numerically: the closed forms of the normal moments cancel where the scale is large against
-    /// [0, 1], and the second moment of the logistic has no elementary closed form.
+    /// The mean of h(t), integrated numerically: the closed forms of the normal moments lose precision by cancellation where the scale is
+    /// much larger than 1, and the second moment of the logistic has no elementary closed form.
     fn mean_of(&self, h: impl Fn(f64) -> f64) -> f64 {
         let (low, high) = self.ends();
         integral(low.max(-S::REACH), high.min(S::REACH), |t| S::density_times(h(t), t)) / self.mass

@@ -1,10 +1,10 @@
-//! Uniform on [a, b]: all thresholds in the interval are equally likely.
+//! Uniform prior on [a, b]: all thresholds in the interval are equally likely.
 //!
 //! ```text
 //! F(x) = (x − a) / (b − a)        f(x) = 1 / (b − a)        for a ≤ x ≤ b
 //! ```
 //!
-//! Mean (a + b)/2, variance (b − a)²/12. On [0, 1] it gives the common soft-Dice and soft-F1 losses, because the expected
+//! Mean (a + b)/2, variance (b − a)²/12. The uniform prior on [0, 1] gives the common soft-Dice and soft-F1 losses, because the expected
 //! confusion matrix is then computed from the predicted probabilities themselves.
 
 use super::centred::{Centred, Kernel};
@@ -52,7 +52,8 @@ impl Kernel for Flat {
     fn density_f32(_: f32) -> f32 {
         0.5
     }
-    // F is one line, so the nearer end is not needed; the density does not fall to 0 at the ends and must be set to 0 outside.
+    // F is a single linear function, so the distance from the nearer end is not needed. The density does not fall to 0 at the ends, so it must
+    // be set to 0 outside.
     #[inline(always)]
     fn cdf_f32(u: f32) -> f32 {
         at_least(at_most(u, 1.0), -1.0).fused(0.5, 0.5)

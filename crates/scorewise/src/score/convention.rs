@@ -12,16 +12,18 @@ use crate::error::{Error, Result};
 /// The value of an undefined score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Convention {
-    /// Every division by zero gives 0: as in the paper, in scikit-learn by default, and in every loss of this crate. A score
-    /// that is a sum of several quotients, such as tss, keeps the defined ones.
+    /// Every division by zero gives 0: as in Marchetti et al. (2022), in scikit-learn by default, and in every loss of this crate. In a score
+    /// that is a sum of several quotients, such as tss, only the undefined quotients are 0.
     Zero,
-    /// 1 if there are no positives and no predicted positives (tp = fp = fn = 0), otherwise as `Zero`: as in most Dice losses.
+    /// 1 if there are no positives and no predicted positives (tp = fp = fn = 0), otherwise the same as `Zero`. Most Dice
+    /// losses use this convention.
     OneIfBothEmpty,
-    /// NaN, as in tools that propagate NaN.
+    /// An undefined score is NaN, as in tools that propagate NaN.
     Nan,
-    /// No value, as in tools that average only over defined scores.
+    /// An undefined score has no value, as in tools that average only over defined scores.
     Skip,
-    /// The limit as the same small count is added to every cell: 0 for the correlation of a constant forecast.
+    /// An undefined score is its limit as the same small count is added to every cell of the matrix and tends to 0. For the correlation of a
+    /// constant forecast the limit is 0.
     Limit,
 }
 
@@ -54,8 +56,8 @@ impl FromStr for Convention {
 }
 
 impl Score {
-    /// The value; where it is undefined, the one that the convention gives, or `None` if the convention is to skip it or the
-    /// limit does not exist.
+    /// The value of the score. Where the score is undefined, the value that the convention gives; `None` if the convention is `Skip`, or if it is
+    /// `Limit` and the limit does not exist.
     ///
     /// ```
     /// use scorewise::score::Convention;
@@ -91,7 +93,7 @@ impl Score {
             let [tn, fp, fn_, tp] = confusion.array().map(|cell| cell + small);
             self.checked(&Confusion::new(tn, fp, fn_, tp))
         };
-        // The step 1e-10 leaves an error of 1e-5 in √step: values with a limit agree within that, divergent ones do not.
+        // A term √count is 1e-5 at the count 1e-10. So values that have a limit agree to about 1e-5, and values that diverge do not.
         let (near, nearer) = (value_near(1e-10)?, value_near(1e-12)?);
         let agrees = (near - nearer).abs() <= 1e-4 * near.abs().max(1.0);
         agrees.then(|| if nearer.abs() < 1e-4 { 0.0 } else { nearer })
@@ -103,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_parse_to_their_convention() {
+    fn the_name_of_a_convention_parses_to_that_convention() {
         for (convention, name) in Convention::ALL {
             assert_eq!(name.parse::<Convention>().unwrap(), convention);
             assert_eq!(convention.to_string(), name);
@@ -121,7 +123,7 @@ mod tests {
             assert_eq!(score("mcc").value_with_convention(&ordinary, convention), score("mcc").checked(&ordinary));
         }
         assert_eq!(score("mcc").value_with_convention(&no_alarms, Convention::Limit), Some(0.0));
-        // As in a loss, the quotient of the absent class is 0 and the other is kept.
+        // As in a loss, the quotient of the class without rows is 0 and the other quotient keeps its value.
         let only_positives = Confusion::new(0.0, 0.0, 2.0, 8.0);
         assert_eq!(score("tss").value_with_convention(&only_positives, Convention::Zero), Some(0.8));
         assert_eq!(score("precision").value_with_convention(&no_alarms, Convention::OneIfBothEmpty), Some(0.0));

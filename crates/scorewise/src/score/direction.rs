@@ -1,7 +1,7 @@
-//! Whether higher or lower is better, derived from the derivatives of a formula.
+//! Whether higher or lower values of a formula are better, found from the derivatives of the formula.
 //!
-//! A forecast improves when a false alarm becomes a correct rejection (fp to tn) or a miss becomes a hit (fn to tp). A formula that
-//! never rises with such a step and sometimes falls is a cost: lower is better.
+//! A forecast improves when a false alarm becomes a correct rejection (fp to tn) or a miss becomes a hit (fn to tp). If such an
+//! improvement never raises the value of a formula and sometimes lowers it, the formula is a cost: lower is better.
 
 use crate::confusion::Confusion;
 use crate::formula::Formula;
@@ -9,18 +9,18 @@ use crate::formula::Formula;
 /// How the value of a formula changes when forecasts improve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ImprovementEffect {
-    /// It never falls and sometimes rises.
+    /// The value never falls and sometimes rises when forecasts improve.
     Increases,
-    /// It never rises and sometimes falls.
+    /// The value never rises and sometimes falls when forecasts improve.
     Decreases,
-    /// It rises with some improvements and falls with others.
+    /// The value rises with some improvements and falls with others.
     Mixed,
-    /// It never changes.
+    /// The value never changes when forecasts improve.
     Constant,
 }
 
-/// The derivatives are evaluated at all combinations of these numbers of rows, shares of positives, hit rates and false alarm rates.
-/// There are two numbers of rows because a formula may contain absolute counts (`max(fp - 50, 0)`).
+/// Numbers of rows at which the derivatives are evaluated, combined with all base rates, hit rates and false alarm rates below. There are
+/// two numbers of rows because a formula may contain absolute counts (`max(fp - 50, 0)`).
 const REGISTRY: [f64; 2] = [200.0, 20_000.0];
 const BASE_RATES: [f64; 5] = [0.01, 0.1, 0.3, 0.5, 0.8];
 const HIT_RATES: [f64; 5] = [0.05, 0.3, 0.52, 0.75, 0.97];
@@ -28,7 +28,7 @@ const FALSE_ALARM_RATES: [f64; 5] = [0.01, 0.08, 0.27, 0.5, 0.9];
 
 /// How the formula changes when forecasts improve, evaluated on a grid of confusion matrices.
 pub(super) fn effect_of_improvement(formula: &Formula) -> ImprovementEffect {
-    // Derivatives scaled by the number of rows, so that those that are rounding errors are small compared with the values.
+    // The derivatives are multiplied by the number of rows, so that they can be compared with the values to recognise rounding errors.
     let mut changes = Vec::new();
     let mut largest_value = 0.0f64;
     for rows in REGISTRY {

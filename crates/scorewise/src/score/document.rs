@@ -1,4 +1,4 @@
-//! Generates `docs/scores.md` from the registry; a test compares the file with it.
+//! Generates `docs/scores.md` from the registry; a test checks that the file is up to date.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use super::{Direction, REGISTRY, RegistryEntry, Score};
 use crate::confusion::Confusion;
 use crate::formula::{Shape, shortest};
 
-/// The value of a forecast without skill: the value on matrices whose alarms are independent of the events. `None` if it depends
-/// on the base rate or the alarm rate.
+/// The value of a score for a forecast without skill, whose alarms are independent of the events. `None` if the value depends on the base
+/// rate or on the alarm rate.
 #[must_use]
 pub fn no_skill(score: &Score) -> Option<f64> {
     let independent = |base: f64, alarm: f64| {

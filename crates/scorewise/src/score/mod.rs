@@ -1,4 +1,4 @@
-//! Scores: a registered score or a formula of the user's own, with the direction in which it improves.
+//! Scores. A score is a registered score or a formula written by the user, together with whether higher or lower is better.
 
 pub mod registry;
 mod convention;
@@ -47,7 +47,7 @@ impl Score {
     /// derived from its derivatives; see [`Score::direction`].
     pub fn parse(text: &str) -> Result<Self, FormulaError> {
         let trimmed = text.trim();
-        // If the whole text is a name, a hyphen or a point is read as an underscore: balanced-accuracy, f0.5.
+        // If the whole text is the name of a score, a hyphen or a point in it is read as an underscore: balanced-accuracy, f0.5.
         let (head, arguments) = match trimmed.find('(') {
             Some(open) if is_single_call(trimmed, open) => trimmed.split_at(open),
             _ => (trimmed, ""),
@@ -82,7 +82,7 @@ impl Score {
             .filter_map(|row| Score::parse(row.name).ok())
     }
 
-    /// A registered score with every parameter that has no default set to 0.1.
+    /// A registered score in which every parameter without a default is set to 0.1.
     #[must_use]
     pub fn example(row: &RegistryEntry) -> Option<Score> {
         let needed = row.parameters.iter().filter(|parameter| parameter.default.is_none());
@@ -91,19 +91,19 @@ impl Score {
         Score::parse(&format!("{}{arguments}", row.name)).ok()
     }
 
-    /// The registered name with the given parameters, or the formula as it was given.
+    /// The registered name of the score with the given parameters, or the user's formula as it was written.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The registry entry; `None` for a formula of the user's own.
+    /// The registry entry of the score; `None` for a formula written by the user.
     #[must_use]
     pub fn row(&self) -> Option<&'static RegistryEntry> {
         self.row
     }
 
-    /// The formula.
+    /// The formula of the score.
     #[must_use]
     pub fn formula(&self) -> &Formula {
         &self.formula
@@ -117,8 +117,8 @@ impl Score {
         self.direction
     }
 
-    /// A remark about the direction for users who train for this score or tune a threshold with it; `None` if the direction is obvious.
-    /// Registered scores have a declared direction and need no remark.
+    /// A warning about the direction of the score, for users who train for it or tune a threshold with it; `None` if the direction is obvious.
+    /// Registered scores have a declared direction and need no warning.
     #[must_use]
     pub fn caution(&self) -> Option<String> {
         if self.row.is_some() {
@@ -152,13 +152,14 @@ impl Score {
         self.formula.value(confusion)
     }
 
-    /// The value used in a report: `None` if it is undefined.
+    /// The value used in a report; `None` if the score is undefined for this matrix.
     #[must_use]
     pub fn checked(&self, confusion: &Confusion) -> Option<f64> {
         self.formula.checked(confusion)
     }
 
-    /// How good a value is, higher always being better: the value, its negative, or minus its distance from the ideal.
+    /// Converts a value of the score to a scale on which higher is always better: the value itself if higher is better, its negative if lower is
+    /// better, minus its distance from the ideal if there is an ideal value.
     #[must_use]
     pub fn merit(&self, value: f64) -> f64 {
         match self.direction() {
@@ -168,7 +169,7 @@ impl Score {
         }
     }
 
-    /// The highest merit of any value in this interval.
+    /// The highest [`merit`](Score::merit) of any value in the interval.
     pub(crate) fn merit_bound(&self, value: Interval) -> f64 {
         match self.direction() {
             Direction::Higher => value.high,
@@ -178,13 +179,13 @@ impl Score {
         }
     }
 
-    /// The loss of a value: 1 − s if higher is better, s if lower is better, |s − ideal| if there is an ideal value.
+    /// The loss of a value s of the score: 1 − s if higher is better, s if lower is better, |s − ideal| if there is an ideal value.
     #[must_use]
     pub fn loss(&self, value: f64) -> f64 {
         self.loss_of(value)
     }
 
-    /// As [`Score::loss`] for any [`Number`] type.
+    /// Same as [`Score::loss`], but for any [`Number`] type.
     pub(crate) fn loss_of<T: Number>(&self, value: T) -> T {
         match self.direction() {
             Direction::Higher => T::constant(1.0).minus(value),
@@ -193,9 +194,8 @@ impl Score {
         }
     }
 
-    /// The loss of a matrix and its derivatives at fixed class counts for any [`Number`] type: what a framework needs to
-    /// compute the loss on its own tensors. The derivatives are not adjusted for empty classes; the caller must ignore the
-    /// derivative of a class without weight.
+    /// The loss of a matrix and its derivatives at fixed class counts, for any [`Number`] type. A framework uses this method to compute the
+    /// loss on its own tensors. The derivative for a class without weight is not set to 0; the caller must ignore it.
     #[must_use]
     pub fn reduced_loss<T: Number>(&self, tn: T, fp: T, fn_: T, tp: T, positives: T, negatives: T) -> Reduced<T> {
         let score = self.formula.reduced_with(tn, fp, fn_, tp, positives, negatives);
@@ -203,13 +203,13 @@ impl Score {
         Reduced { value: loss.value, positive: loss.derivatives[0], negative: loss.derivatives[1] }
     }
 
-    /// The derivative of the loss with respect to the value.
+    /// The derivative of the loss with respect to the value of the score.
     #[must_use]
     pub fn loss_derivative(&self, value: f64) -> f64 {
         match self.direction() {
             Direction::Higher => -1.0,
             Direction::Lower => 1.0,
-            // At the ideal itself the two one-sided derivatives cancel.
+            // At the ideal value the derivative is 0, the mean of the one-sided derivatives −1 and 1.
             Direction::Toward(ideal) => (f64::from(value > ideal)) - f64::from(value < ideal),
         }
     }
@@ -231,7 +231,7 @@ pub(crate) fn is_single_call(text: &str, open: usize) -> bool {
     false
 }
 
-/// The same error shown in the text as the user wrote it, if parsing that text gives the same error.
+/// The same error, but with its position shown in the text as the user wrote it, if parsing that text gives the same message.
 fn in_original_text(text: &str, error: FormulaError) -> FormulaError {
     match Formula::parse(text) {
         Err(original) if original.message() == error.message() => original,

@@ -1,35 +1,35 @@
-//! The registry of scores, one entry per score. Value, gradient, documentation, command-line name and Python name derive from the entry.
+//! The registry of scores, one entry per score. Value, gradient, documentation, command-line name and Python name come from it.
 //!
 //! A formula may use `tn fp fn tp p n total`, its parameters as `$name`, and other registered scores by name. Unless an entry
-//! says otherwise, a score lies in [0, 1], higher is better, and 1 is perfect. The shape (linear, linear-fractional or neither), when the
-//! score is undefined, and the value without skill are derived from the formula and not declared.
+//! says otherwise, a score lies in [0, 1], higher is better, and 1 is perfect. An entry does not declare the shape (linear,
+//! linear-fractional or neither), when the score is undefined, and the value without skill: these are derived from the formula.
 
 /// Whether higher or lower values are better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Direction {
-    /// The higher the better.
+    /// Higher values are better.
     Higher,
-    /// The lower the better.
+    /// Lower values are better.
     Lower,
-    /// The nearer to this value the better.
+    /// Values nearer to this ideal value are better.
     Toward(f64),
 }
 
 /// A parameter of a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// The name, as in `cost(fp=1)`.
+    /// The name of the parameter, such as `fp` in `cost(fp=1)`.
     pub name: &'static str,
     /// The default value; `None` if the parameter is mandatory.
     pub default: Option<f64>,
-    /// The smallest value allowed.
+    /// The smallest allowed value of the parameter.
     pub low: f64,
-    /// The largest value allowed.
+    /// The largest allowed value of the parameter.
     pub high: f64,
 }
 
 impl Parameter {
-    /// The allowed values in words.
+    /// The allowed values of the parameter, in words.
     #[must_use]
     pub fn bounds(&self) -> String {
         match (self.low.is_finite(), self.high.is_finite()) {
@@ -46,15 +46,15 @@ impl Parameter {
 pub struct RegistryEntry {
     /// The name of the score on the command line, in Python, in JSON and in reports.
     pub name: &'static str,
-    /// The formula as text.
+    /// The formula of the score as text.
     pub formula: &'static str,
-    /// Other names in use; they are accepted but never printed.
+    /// Other names of the score, which are accepted as input but never printed.
     pub aliases: &'static [&'static str],
     /// The parameters of the formula.
     pub parameters: &'static [Parameter],
-    /// Whether higher or lower is better.
+    /// Whether higher or lower values of the score are better.
     pub direction: Direction,
-    /// Lowest and highest possible value.
+    /// Lowest and highest possible value of the score.
     pub range: (f64, f64),
     /// The value of a perfect forecast; `None` if it depends on the data.
     pub perfect: Option<f64>,
@@ -100,7 +100,7 @@ impl RegistryEntry {
         self
     }
 
-    /// The name with its parameters and their defaults, such as `fbeta(beta=1)`.
+    /// The name of the score with its parameters and their defaults, such as `fbeta(beta=1)`.
     #[must_use]
     pub fn signature(&self) -> String {
         if self.parameters.is_empty() {
@@ -142,10 +142,10 @@ const RIJSBERGEN: &str = "van Rijsbergen, C. J. (1979). Information Retrieval, 2
 const POWERS: &str = "Powers, D. M. W. (2011). Evaluation: from precision, recall and F-measure to ROC, informedness, markedness and correlation. Journal of Machine Learning Technologies 2, 37–63.";
 const GLAS: &str = "Glas, A. S. et al. (2003). The diagnostic odds ratio. Journal of Clinical Epidemiology 56, 1129–1135. doi:10.1016/S0895-4356(03)00177-X";
 
-/// All scores in the order in which they are listed: in each group the most common ones first.
+/// All registered scores, in groups; within a group the most common scores come first. Listings show them in this order.
 #[rustfmt::skip]
 pub static REGISTRY: &[RegistryEntry] = &[
-    // Over both classes.
+    // Scores that depend on the predictions for both classes.
     score("accuracy", "(tp + tn)/total").also(&["acc", "fraction_correct", "proportion_correct", "pc", "rand", "rand_accuracy"])
         .cite("Finley, J. P. (1884). Tornado predictions. American Meteorological Journal 1, 85–88.")
         .note("Useless for rare events: never forecasting them is almost always right."),
@@ -153,7 +153,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite("Byrt, T., Bishop, J. & Carlin, J. B. (1993). Bias, prevalence and kappa. Journal of Clinical Epidemiology 46, 423–429. doi:10.1016/0895-4356(93)90018-V")
         .note("Accuracy on another scale."),
 
-    // Over one class.
+    // Scores that depend on the predictions for one class only.
     score("recall", "tp/(tp + fn)").also(&["pod", "pody", "hit_rate", "sensitivity", "tpr", "true_positive_rate", "probability_of_detection"])
         .cite(YERUSHALMY).note("1 if every row is predicted positive: use it as a constraint or within another score."),
     score("specificity", "tn/(fp + tn)").also(&["podn", "tnr", "selectivity", "true_negative_rate"])
@@ -162,7 +162,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite(WILKS).note("The false alarm rate, relative to the negatives; `far` is the false alarm ratio, relative to the alarms."),
     score("miss_rate", "fn/(tp + fn)").also(&["fnr", "false_negative_rate"]).lower().cite(WILKS),
 
-    // Linear in the matrix: exact in expectation and unbiased in mini-batches.
+    // Scores that are linear in the matrix, so that the score of the expected matrix equals the expected score and mini-batches are unbiased.
     score("tss", "tp/(tp + fn) - fp/(fp + tn)").range(-1.0, 1.0)
         .also(&["peirce", "peirce_skill_score", "true_skill_statistic", "hanssen_kuipers", "hk", "youden_j", "youden", "informedness", "bm", "delta_p_prime", "hard_gini"])
         .cite("Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454. doi:10.1126/science.ns-4.93.453-a"),
@@ -196,7 +196,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
     score("frequency_bias", "(tp + fp)/(tp + fn)").also(&["fbias", "bias"]).range(0.0, INF).toward(1.0)
         .cite(WILKS).note("Alarms per event: useful as a check or a constraint, not as the only goal."),
 
-    // Quotients of linear functions.
+    // Scores that are quotients of linear functions.
     score("precision", "tp/(tp + fp)").also(&["ppv", "success_ratio", "sr", "confidence", "positive_predictive_value"])
         .cite(WILKS).note("Best with a lower limit on recall: without one, the optimum is the single most certain alarm."),
     score("far", "fp/(tp + fp)").also(&["false_alarm_ratio", "fdr", "false_discovery_rate"]).lower()
@@ -220,7 +220,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite("Gilbert, G. K. (1884). Finley's tornado predictions. American Meteorological Journal 1, 166–172.")
         .note("hss/(2 − hss)."),
 
-    // Neither linear nor a quotient of linear functions.
+    // Scores that are neither linear nor quotients of linear functions.
     score("mcc", "(tp*tn - fp*fn)/sqrt((tp + fp)*(tp + fn)*(tn + fp)*(tn + fn))").also(&["phi", "matthews", "matthews_correlation", "phi_coefficient"]).range(-1.0, 1.0)
         .cite("Matthews, B. W. (1975). Comparison of the predicted and observed secondary structure of T4 phage lysozyme. Biochimica et Biophysica Acta 405, 442–451. doi:10.1016/0005-2795(75)90109-9"),
     score("markedness", "tp/(tp + fp) + tn/(tn + fn) - 1").also(&["mk", "delta_p", "clayton", "clayton_skill_score"]).range(-1.0, 1.0).cite(POWERS),
@@ -272,13 +272,13 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite("The geometric mean of tss and hss, or 0 if one of them is negative, as used in the flare-forecasting literature."),
 ];
 
-/// The registry entry with this name or alias.
+/// The registry entry of the score with this name or alias; `None` if there is none.
 #[must_use]
 pub fn row(name: &str) -> Option<&'static RegistryEntry> {
     REGISTRY.iter().find(|row| row.name == name || row.aliases.contains(&name))
 }
 
-/// Every name and alias.
+/// The names and aliases of all registered scores.
 pub fn names() -> impl Iterator<Item = &'static str> {
     REGISTRY.iter().flat_map(|row| std::iter::once(row.name).chain(row.aliases.iter().copied()))
 }

@@ -1,19 +1,19 @@
-//! Measures over all thresholds: the area under the ROC curve and the average precision.
+//! Measures of a forecast that depend on no single threshold: the area under the ROC curve and the average precision.
 //!
 //! ```text
 //! area = P(prediction of a positive > that of a negative) + ½ P(equal)        average precision = Σ (recallₖ − recallₖ₋₁) precisionₖ
 //! ```
 //!
-//! Rows with equal predictions are one step, so their order does not matter.
+//! Rows with equal predictions form a single step k of the sum, so the result does not depend on their order.
 
 use super::ranked::{Ranked, RankedTable};
 
 /// How well a forecast ranks the rows, independently of a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveAreas {
-    /// The area under the ROC curve; `None` unless both classes are present.
+    /// The area under the ROC curve; `None` if a class has no rows.
     pub roc: Option<f64>,
-    /// The average precision; `None` without positives.
+    /// The average precision; `None` if there are no positives.
     pub average_precision: Option<f64>,
 }
 

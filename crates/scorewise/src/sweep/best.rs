@@ -1,8 +1,8 @@
 //! Finds the best threshold exactly by branch and bound over the sorted rows, without evaluating every threshold.
 //!
-//! Between two ranks, the numbers of hits and false alarms lie in a box, and interval arithmetic on the score's formula bounds
-//! the score over that box. The range of ranks with the highest bound is split first; ranges whose bound is below the best
-//! score found are never examined. The remaining blocks around the optimum are evaluated rank by rank. The result is the same
+//! For all thresholds between two ranks of the sorted rows, the numbers of hits and false alarms lie in a box, and interval arithmetic on
+//! the formula of the score bounds the score over that box. The range of ranks with the highest bound is split first; ranges whose bound is below the best
+//! score found are never examined. Ranges that cannot be excluded are split down to blocks, which are evaluated rank by rank. The result is the same
 //! as that of evaluating every threshold, since the bounds hold for the computed values, rounding included.
 
 use std::cmp::Ordering;
@@ -19,21 +19,21 @@ use crate::score::Score;
 pub struct Best {
     /// The best value of the score.
     pub value: f64,
-    /// The middle of the interval, which is the threshold to use.
+    /// The threshold to use, which is the middle of `interval`.
     pub threshold: f64,
-    /// All thresholds from the first end up to but not including the second (1 is included) give this value. If several
-    /// intervals do, this is the widest.
+    /// An interval of thresholds that all give the best value, from the first end up to but not including the second (unless it is 1). If
+    /// several separate intervals give the best value, this is the widest.
     pub interval: (f64, f64),
-    /// The number of separate intervals that give this value.
+    /// The number of separate intervals of thresholds that give the best value.
     pub intervals: usize,
-    /// The confusion matrix at the threshold.
+    /// The confusion matrix at `threshold`.
     pub confusion: Confusion,
 }
 
-/// Ranks inside a block that share one bound.
+/// Number of consecutive ranks of a block for which one common bound is computed.
 const SUBBLOCK: usize = 16;
 
-/// A range of blocks that may contain the optimum.
+/// A range of consecutive blocks that may contain the best threshold.
 struct BlockRange {
     bound: f64,
     first: usize,
@@ -53,19 +53,19 @@ impl PartialOrd for BlockRange {
 }
 impl Ord for BlockRange {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Of equal bounds the earlier range comes first, so that the order of evaluation is fixed.
+        // If two bounds are equal, the earlier range comes first, so that the order of evaluation is always the same.
         self.bound.total_cmp(&other.bound).then(other.first.cmp(&self.first))
     }
 }
 
-/// The best threshold among those that satisfy the conditions; `None` if there is none, or if the score is undefined everywhere.
+/// The best threshold among those that satisfy the conditions; `None` if no threshold does, or if the score is undefined at all that do.
 pub(crate) fn best<T: Ranked>(table: &RankedTable<T>, score: &Score, conditions: &[Condition]) -> Option<Best> {
     let mut search = Search::new(table, score, conditions);
     search.evaluate_rank(0);
     search.push(0, table.blocks());
     while let Some(range) = search.queue.pop() {
         if range.bound < search.best {
-            break; // all others have lower bounds
+            break; // all remaining ranges have equal or lower bounds
         }
         if range.end - range.first == 1 {
             search.evaluate_block(range.first);
@@ -82,9 +82,9 @@ struct Search<'a, T> {
     table: &'a RankedTable<T>,
     score: &'a Score,
     conditions: &'a [Condition],
-    /// The merit of the best threshold so far.
+    /// The highest [`merit`](Score::merit) found so far (higher is always better).
     best: f64,
-    /// The numbers of rows above the threshold that attain it, as ranges with first and last.
+    /// Where the highest merit is attained: ranges, with first and last, of the number of rows above the threshold.
     attained: Vec<(usize, usize)>,
     queue: BinaryHeap<BlockRange>,
     tp: Vec<f64>,
@@ -109,8 +109,8 @@ impl<'a, T: Ranked> Search<'a, T> {
         }
     }
 
-    /// The highest merit that is possible in a box of hits and false alarms, and whether all points of the box have this merit;
-    /// `None` if no point can satisfy the conditions.
+    /// An upper bound of the merit ([`Score::merit`]) in a box of hits and false alarms, and whether all points of the box have exactly this
+    /// merit; `None` if no point of the box can satisfy the conditions.
     fn bound(&mut self, tp: Interval, fp: Interval) -> Option<(f64, bool)> {
         let counts = &self.table.counts;
         for condition in self.conditions {
@@ -126,7 +126,8 @@ impl<'a, T: Ranked> Search<'a, T> {
         Some((self.score.merit_bound(value), is_constant))
     }
 
-    /// Adds a range of blocks to the queue, unless it cannot contain the optimum or all its points have the same merit.
+    /// Adds a range of blocks to the queue if it may contain the best threshold. If all its points have the same merit, the range is recorded
+    /// at once instead.
     fn push(&mut self, first: usize, end: usize) {
         if first == end {
             return;
@@ -134,7 +135,7 @@ impl<'a, T: Ranked> Search<'a, T> {
         let (low, high) = (self.table.start(first), self.table.start(end));
         match self.bound(Interval::new(low.0, high.0), Interval::new(low.1, high.1)) {
             Some((merit, true)) => {
-                // No threshold separates equal predictions: the range begins at the first rank that a threshold can separate.
+                // A threshold cannot separate equal predictions, so the recorded range begins at the first rank where a threshold can lie.
                 let last = (end * BLOCK).min(self.table.rows.len());
                 let is_separable = |above: &usize| self.table.thresholds(*above).is_some();
                 if let Some(first) = (first * BLOCK + 1..=last).find(is_separable) {
@@ -148,7 +149,7 @@ impl<'a, T: Ranked> Search<'a, T> {
         }
     }
 
-    /// Evaluates one block, a few ranks at a time.
+    /// Evaluates the ranks of one block, skipping groups of `SUBBLOCK` ranks whose bound is below the best merit.
     fn evaluate_block(&mut self, block: usize) {
         let (mut tp, mut fp) = (std::mem::take(&mut self.tp), std::mem::take(&mut self.fp));
         self.table.cumulative(block, &mut tp, &mut fp);
@@ -201,12 +202,12 @@ impl<'a, T: Ranked> Search<'a, T> {
         }
     }
 
-    /// The widest interval of thresholds that attain the optimum.
+    /// The result of the search, with the widest interval of thresholds that attain the best value.
     fn result(mut self) -> Option<Best> {
         self.attained.sort_unstable();
         let mut merged: Vec<(f64, f64)> = Vec::new();
         for &(first, last) in &self.attained {
-            // A range may end inside a group of equal predictions, which no threshold separates. If the smallest prediction is 0, no
+            // A recorded range may end inside a group of equal predictions, where no threshold can lie. If the smallest prediction is 0, no
             // threshold has all rows above it.
             let thresholds = |above: usize| self.table.thresholds(above);
             let (Some((_, high)), Some((low, _))) =
@@ -229,13 +230,13 @@ impl<'a, T: Ranked> Search<'a, T> {
     }
 }
 
-/// The middle of [low, high), which lies in the interval even if the two are adjacent numbers.
+/// The middle of [low, high); it lies in this interval even if `low` and `high` are adjacent floating-point numbers.
 pub(super) fn middle((low, high): (f64, f64)) -> f64 {
     let middle = 0.5 * (low + high);
     if middle < high { middle } else { low }
 }
 
-/// The number of rows above a threshold.
+/// The number of rows whose predictions are above a threshold.
 pub(crate) fn rank_above<T: Ranked>(rows: &T, threshold: f64) -> usize {
     let (mut low, mut high) = (0, rows.len());
     while low < high {

@@ -1,21 +1,21 @@
-//! Predictions in bins of equal width: their distribution over the classes, and the observed frequency in each bin.
+//! Predictions in bins of equal width: the weight of the positives and of the negatives in each bin, and their mean prediction.
 
 use super::best::rank_above;
 use super::ranked::{Ranked, RankedTable};
 use super::sort::map_parallel;
 
-/// The predictions from `low` up to but not including `high`; the last bin includes 1.
+/// A bin of predictions from `low` up to but not including `high`; the last bin includes 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProbabilityBin {
-    /// The lower edge.
+    /// The lower edge of the bin, which belongs to the bin.
     pub low: f64,
-    /// The upper edge.
+    /// The upper edge of the bin, which belongs to the bin only if it is 1.
     pub high: f64,
-    /// The weighted mean of its predictions; `None` if it is empty.
+    /// The weighted mean of the predictions in the bin; `None` if the bin is empty.
     pub mean: Option<f64>,
-    /// The weight of its positives.
+    /// The total weight of the positives in the bin.
     pub positives: f64,
-    /// The weight of its negatives.
+    /// The total weight of the negatives in the bin.
     pub negatives: f64,
 }
 
@@ -23,7 +23,7 @@ pub struct ProbabilityBin {
 pub(crate) fn bins<T: Ranked>(table: &RankedTable<T>, count: usize) -> Vec<ProbabilityBin> {
     let rows = &table.rows;
     let edge = |number: usize| number as f64 / count as f64;
-    // The number of predictions at or above an edge, which are those above the largest number below the edge.
+    // The number of predictions at or above an edge. These are the predictions above the largest floating-point number below the edge.
     let above = |number: usize| if number == 0 { rows.len() } else { rank_above(rows, edge(number).next_down()) };
     map_parallel((0..count).collect(), |number| {
         let first = if number + 1 == count { 0 } else { above(number + 1) };

@@ -1,7 +1,7 @@
 //! The bootstrap: the uncertainty of a score and of a threshold, estimated by resampling the rows.
 //!
-//! A replicate is a number of copies of every row; the rows are sorted once and not moved. Where only sums of copies matter and
-//! the rows are drawn independently, the sums themselves are drawn: a replicate of a hundred million rows at a fixed threshold
+//! A bootstrap replicate is represented by the number of copies of every row, so the rows are sorted once and never moved. Where only sums of
+//! copies matter and the rows are drawn independently, the sums themselves are drawn: a replicate of a hundred million rows at a fixed threshold
 //! is four random numbers ([`draw`](super::draw)).
 
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -20,38 +20,39 @@ use crate::rows::{Predictions, Probabilities, Rows, same_length};
 use crate::score::Score;
 use crate::seed::{Purpose, generator};
 
-/// Maximum number of replicates: more would use much memory without making an interval noticeably more precise.
+/// Maximum number of bootstrap replicates: more would use much memory without making an interval noticeably more precise.
 pub const MAX_REPLICATES: usize = 1_000_000;
 
-/// How rows are drawn.
+/// How the rows of a bootstrap replicate are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resampling {
     /// The number of copies of each row is Poisson-distributed with mean 1, independently of the other rows.
     Poisson,
-    /// Positives and negatives are drawn separately, as many as there are, so that every replicate contains rare positives.
+    /// Positives and negatives are drawn separately, with replacement, and each class keeps its number of rows. So every replicate contains
+    /// positives, even if they are rare.
     Stratified,
-    /// Blocks of this many consecutive rows (the first row follows the last): for time series, whose rows are not
-    /// independent. A block should be longer than the correlation time of the series.
+    /// Blocks of this many consecutive rows are drawn; a block that reaches the last row continues with the first. For time series, whose
+    /// rows are not independent. A block should be longer than the correlation time of the series.
     Blocks(usize),
 }
 
 /// The settings of a bootstrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// How rows are drawn.
+    /// How the rows of a bootstrap replicate are drawn.
     pub resampling: Resampling,
-    /// The number of replicates.
+    /// The number of bootstrap replicates.
     pub replicates: usize,
-    /// The random seed. The replicates do not depend on the number of threads.
+    /// The random seed. The same seed gives the same replicates for any number of threads.
     pub seed: u64,
 }
 
-/// The best threshold and its score over the replicates.
+/// Distributions of the best threshold and of its score over the bootstrap replicates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestDistribution {
-    /// The distribution of the best threshold τ*.
+    /// The distribution of the best threshold over the replicates.
     pub threshold: BootstrapDistribution,
-    /// The distribution of the score at τ*.
+    /// The distribution of the score at the best threshold of each replicate.
     pub value: BootstrapDistribution,
 }
 
@@ -66,7 +67,7 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// The distribution of each score at a fixed threshold.
+    /// For each score, its distribution over the replicates at a fixed threshold.
     pub fn scores<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -84,7 +85,7 @@ impl Bootstrap {
         Ok((0..scores.len()).map(|k| BootstrapDistribution::new(found.iter().map(|values| values[k]))).collect())
     }
 
-    /// The distribution of the best threshold and its score.
+    /// The distributions of the best threshold and of its score over the replicates.
     pub fn best<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -96,9 +97,9 @@ impl Bootstrap {
         Ok(BestDistribution::new(&self.best_by_rows(rows, [(&runs, rows.predictions)], score, conditions)))
     }
 
-    /// As [`best`](Bootstrap::best), but faster for very many rows: in each replicate, only thresholds between the runs
+    /// Same as [`best`](Bootstrap::best), but faster for very many rows: only thresholds between two runs of rows
     /// ([`Sweep::runs`](super::Sweep::runs) of the same rows) are considered. In Poisson replicates of rows without weights,
-    /// the number of copies of a run is drawn at once, so that the cost depends on the number of runs only.
+    /// the number of copies in a run is drawn as one random number, so the cost depends only on the number of runs.
     pub fn best_of_runs<R: Real>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -120,7 +121,7 @@ impl Bootstrap {
         Ok(BestDistribution::new(&found))
     }
 
-    /// The best thresholds and their scores of one or several forecasts, with the same copies of the rows for all of them.
+    /// For each replicate and each forecast, the best threshold and its score. All forecasts use the same copies of the rows.
     pub(super) fn best_by_rows<R: Real, const FORECASTS: usize>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -152,7 +153,8 @@ impl Bootstrap {
         })
     }
 
-    /// The result of `function` for each replicate, given the total weight in each cell; `cells` is the cell of each row.
+    /// The result of `function` for each replicate. `cells` assigns each row to one of up to eight cells; `function` receives the total weight
+    /// of each cell in the replicate.
     pub(super) fn over_cells<R: Real, T: Send>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -194,12 +196,12 @@ impl Bootstrap {
         map_parallel((0..self.replicates).collect(), function)
     }
 
-    /// Each replicate has its own stream, so that it does not depend on the thread.
+    /// The random number generator of one replicate. Each replicate has its own, so that the result does not depend on the thread.
     fn random(&self, replicate: usize) -> Xoshiro256PlusPlus {
         generator(self.seed, Purpose::Bootstrap, replicate as u64)
     }
 
-    /// The rows of each class, if rows are drawn by class.
+    /// The row indices of each class, which only stratified resampling needs.
     fn classes(&self, labels: &[bool]) -> [Vec<u32>; 2] {
         let rows = |wanted: bool| {
             let of_class = labels.iter().zip(0u32..).filter(|(label, _)| **label == wanted);

@@ -1,5 +1,5 @@
-//! The cell of each row in the confusion matrix at a fixed threshold. Rows with the same weight and cell form a group, because
-//! only the total number of copies of a group matters in a bootstrap.
+//! Assigns each row to its cell of the confusion matrix at a fixed threshold. Rows with the same cell and the same weight form a group,
+//! because a bootstrap at a fixed threshold needs only the total number of copies of each group.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::real::Real;
 use crate::rows::{Probabilities, Rows};
 
-/// The index of a row's cell in the order tn, fp, fn, tp.
+/// The index of the cell of the confusion matrix that a row belongs to, in the order tn, fp, fn, tp.
 pub(super) fn cell<R: Real>(label: bool, probability: R, threshold: f64) -> u8 {
     2 * u8::from(label) + u8::from(is_positive(probability.to_f64(), threshold))
 }
@@ -34,7 +34,7 @@ pub fn confusion<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64)
     Ok(Confusion::new(sums[0], sums[1], sums[2], sums[3]))
 }
 
-/// Rows grouped by cell and weight.
+/// Rows grouped by their cell of the confusion matrix and their weight.
 pub(super) struct WeightGroups(Vec<WeightGroup>);
 
 struct WeightGroup {
@@ -43,11 +43,11 @@ struct WeightGroup {
     rows: f64,
 }
 
-/// With more groups than this, rows are drawn individually.
+/// Maximum number of groups; with more groups, rows are drawn individually.
 const MAX_GROUPS: usize = 4096;
 
 impl WeightGroups {
-    /// The groups; `None` if there are too many.
+    /// Groups the rows; `None` if there would be more than `MAX_GROUPS` groups.
     pub fn new<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, cells: &[u8]) -> Option<Self> {
         let mut groups = match rows.weights {
             None => {
@@ -57,12 +57,12 @@ impl WeightGroups {
             }
             Some(weights) => by_weight(weights, cells)?,
         };
-        // The order of a hash map is random, but the order of the draws affects the result.
+        // The groups come from a hash map in random order. They are sorted because the order of the draws affects the result.
         groups.sort_by(|a, b| a.cell.cmp(&b.cell).then(a.weight.total_cmp(&b.weight)));
         Some(WeightGroups(groups))
     }
 
-    /// The total weight of each cell in one Poisson replicate.
+    /// Draws one Poisson replicate and returns the total weight of each cell.
     pub fn draw(&self, random: &mut Xoshiro256PlusPlus) -> [f64; 8] {
         let mut sums = [0.0; 8];
         for group in &self.0 {

@@ -39,13 +39,13 @@ impl Condition {
             .collect())
     }
 
-    /// The condition as it was written.
+    /// The text of the condition as it was written.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a confusion matrix satisfies the condition; false if a side is undefined.
+    /// Whether a confusion matrix satisfies the condition; false if either side of the condition is undefined.
     #[must_use]
     pub fn holds(&self, confusion: &crate::Confusion) -> bool {
         match (self.left.checked(confusion), self.right.checked(confusion)) {
@@ -54,14 +54,14 @@ impl Condition {
         }
     }
 
-    /// The values of the two sides; `None` for a side that is undefined.
+    /// The values of the left and the right side of the condition; `None` for a side that is undefined.
     #[must_use]
     pub fn sides(&self, confusion: &crate::Confusion) -> [Option<f64>; 2] {
         [self.left.checked(confusion), self.right.checked(confusion)]
     }
 
-    /// How close a matrix comes to satisfying the condition, as a score (higher is closer): the difference of the two sides. `None` if
-    /// its formula would be too large.
+    /// A score that measures how close a matrix comes to satisfying the condition (higher is closer): the difference of the two sides. `None`
+    /// if the formula of this score would be too large.
     pub(crate) fn nearness(&self) -> Option<Score> {
         let (left, right) = (self.left.text(), self.right.text());
         let text = match self.comparison {
@@ -91,7 +91,7 @@ impl Condition {
         is_valid(left) && is_valid(right) && self.compares(left.value, right.value)
     }
 
-    /// Whether a matrix in the box may satisfy the condition.
+    /// Whether some matrix in the box of hits and false alarms may satisfy the condition.
     pub(crate) fn may_hold(
         &self,
         tp: Interval,
@@ -111,7 +111,7 @@ impl Condition {
         }
     }
 
-    /// Whether every matrix in the box certainly satisfies the condition.
+    /// Whether every matrix in the box of hits and false alarms certainly satisfies the condition.
     pub(crate) fn must_hold(
         &self,
         tp: Interval,

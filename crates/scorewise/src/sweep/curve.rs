@@ -1,4 +1,4 @@
-//! The curve over the threshold, reduced to few points for a plot without losing an optimum.
+//! The curve of the confusion matrix over the threshold, reduced to few points for a plot but always including the best thresholds.
 
 use super::best::{best, middle, rank_above};
 use super::ranked::{Ranked, RankedTable};
@@ -8,9 +8,9 @@ use crate::score::Score;
 /// One step of the curve: an interval of thresholds with the same confusion matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// The thresholds, from the first up to but not including the second.
+    /// The interval of thresholds, from the first end up to but not including the second.
     pub thresholds: (f64, f64),
-    /// Their confusion matrix.
+    /// The confusion matrix at every threshold of the interval.
     pub confusion: Confusion,
 }
 
@@ -34,7 +34,7 @@ impl CurvePoint {
     }
 }
 
-/// Steps of the curve in ascending order of the threshold.
+/// Selected steps of the curve, in ascending order of the threshold.
 pub(crate) fn curve<T: Ranked>(table: &RankedTable<T>, scores: &[Score], points: usize) -> Vec<CurvePoint> {
     let length = table.rows.len();
     // More points than rows would only repeat points.
@@ -50,7 +50,7 @@ pub(crate) fn curve<T: Ranked>(table: &RankedTable<T>, scores: &[Score], points:
     ranks.into_iter().filter_map(|above| point(table, above)).collect()
 }
 
-/// The step that contains a threshold.
+/// The step of the curve that contains a threshold.
 pub(crate) fn step<T: Ranked>(table: &RankedTable<T>, threshold: f64) -> CurvePoint {
     let above = rank_above(&table.rows, threshold.clamp(0.0, 1.0));
     point(table, above).expect("a step exists for every threshold")
@@ -62,11 +62,12 @@ fn point<T: Ranked>(table: &RankedTable<T>, above: usize) -> Option<CurvePoint> 
     Some(CurvePoint { thresholds, confusion: Confusion::at(tp, fp, &table.counts) })
 }
 
-/// The largest number of rows, at most `above`, that a threshold can have above it, since no threshold separates equal predictions.
+/// The largest number of rows, at most `above`, that can lie above a threshold. It may be smaller than `above` because no threshold separates
+/// equal predictions.
 fn at_group_boundary<T: Ranked>(table: &RankedTable<T>, above: usize) -> usize {
     if above == 0 || table.thresholds(above).is_some() {
         return above;
     }
-    // Inside a group of equal predictions: the number of rows above the group.
+    // `above` lies inside a group of equal predictions, so the result is the number of rows above that group.
     rank_above(&table.rows, table.rows.value(above - 1))
 }

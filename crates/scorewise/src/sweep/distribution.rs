@@ -1,11 +1,11 @@
-//! The values of a quantity over the replicates of a bootstrap.
+//! The distribution of a quantity over the replicates of a bootstrap.
 
 use crate::MeanAndDeviation;
 
 /// The values of one quantity over the bootstrap replicates in which it is defined.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BootstrapDistribution {
-    /// In ascending order.
+    /// The values in ascending order.
     values: Vec<f64>,
     replicates: usize,
 }
@@ -18,7 +18,7 @@ impl BootstrapDistribution {
         BootstrapDistribution { values, replicates }
     }
 
-    /// The values in ascending order, of the replicates in which the quantity is defined.
+    /// The values of the quantity in the replicates in which it is defined, in ascending order.
     #[must_use]
     pub fn values(&self) -> &[f64] {
         &self.values
@@ -30,7 +30,7 @@ impl BootstrapDistribution {
         self.replicates - self.values.len()
     }
 
-    /// The quantile at `level`, linearly interpolated; `None` without values.
+    /// The quantile at `level`, linearly interpolated; `None` if there are no values.
     #[must_use]
     pub fn quantile(&self, level: f64) -> Option<f64> {
         let last = self.values.len().checked_sub(1)?;
@@ -46,13 +46,13 @@ impl BootstrapDistribution {
         Some((self.quantile(0.5 * (1.0 - share))?, self.quantile(0.5 * (1.0 + share))?))
     }
 
-    /// The mean.
+    /// The mean of the values; `None` if there are none.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         MeanAndDeviation::of(&self.values).map(|spread| spread.mean)
     }
 
-    /// The standard deviation.
+    /// The standard deviation of the values; `None` if there are too few.
     #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         MeanAndDeviation::of(&self.values)?.deviation

@@ -1,4 +1,4 @@
-//! Random numbers for the bootstrap: row indices, and Poisson numbers of any mean.
+//! Random numbers for the bootstrap: row indices, and Poisson-distributed numbers with any mean.
 //!
 //! A sum of n independent Poisson numbers with mean 1 is a Poisson number with mean n. So where only the number of copies of
 //! a group of rows matters, one draw for the whole group has exactly the same distribution.
@@ -9,17 +9,17 @@
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A random number below `limit`, uniform up to a relative error of 2⁻⁶⁴.
+/// A uniformly distributed random integer below `limit`, up to a relative error of 2⁻⁶⁴.
 pub(super) fn below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usize {
     ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
 }
 
-/// A Poisson number. Logarithms are those of `libm`, so that the draws are the same on every machine.
+/// A Poisson-distributed random number. Logarithms are computed by `libm`, so that the numbers are the same on every machine.
 pub(super) fn poisson(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     if mean < REJECTION_MIN_MEAN { poisson_by_inversion(random, mean) } else { poisson_by_rejection(random, mean) }
 }
 
-/// The rejection method is valid from this mean on.
+/// The rejection method is valid for means of at least this value.
 const REJECTION_MIN_MEAN: f64 = 10.0;
 
 /// A uniform number in [0, 1) with 53 random bits.
@@ -27,14 +27,14 @@ fn unit(random: &mut Xoshiro256PlusPlus) -> f64 {
     (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64
 }
 
-/// A Poisson number by inversion of the distribution function.
+/// A Poisson-distributed random number, computed by inverting the distribution function.
 fn poisson_by_inversion(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     if mean <= 0.0 {
         return 0.0;
     }
     let mut remainder = unit(random);
     let (mut count, mut mass) = (0.0, libm::exp(-mean));
-    // In the far tail the mass underflows, and the remainder is a rounding error.
+    // The loop must also end where `mass` underflows to 0: what remains in that far tail is only a rounding error.
     while remainder >= mass && mass > 0.0 {
         remainder -= mass;
         count += 1.0;
@@ -43,7 +43,8 @@ fn poisson_by_inversion(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     count
 }
 
-/// A Poisson number by Hörmann's PTRS: a transformed uniform number, usually accepted at once, otherwise by the ratio of the densities.
+/// A Poisson-distributed random number by Hörmann's algorithm PTRS: a transformed uniform number, which is usually accepted at once and
+/// otherwise accepted or rejected by the ratio of the densities.
 fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     let b = 0.931 + 2.53 * mean.sqrt();
     let a = -0.059 + 0.024_83 * b;
@@ -51,7 +52,7 @@ fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     loop {
         let (u, v) = (unit(random) - 0.5, unit(random));
         let inside = 0.5 - u.abs();
-        // At the edge, a/inside is infinite or NaN, and so is the count.
+        // If `inside` is 0, the quotient is infinite or NaN, and so is `count`.
         let count = ((2.0 * a / inside + b) * u + mean + 0.43).floor();
         if inside >= 0.07 && v <= squeeze {
             return count;
@@ -67,8 +68,8 @@ fn poisson_by_rejection(random: &mut Xoshiro256PlusPlus, mean: f64) -> f64 {
     }
 }
 
-/// ln P(X = count). For large counts it is computed from the deviance (Loader 2000), because in −mean + count ln(mean) − ln(count!)
-/// the large terms cancel.
+/// ln P(X = count) of a Poisson distribution. For large counts it is computed from the deviance (Loader 2000), because the large terms of
+/// −mean + count ln(mean) − ln(count!) cancel.
 fn log_mass(count: f64, mean: f64) -> f64 {
     if count < 64.0 {
         return -mean + count * libm::log(mean) - libm::lgamma(count + 1.0);
@@ -79,8 +80,8 @@ fn log_mass(count: f64, mean: f64) -> f64 {
     -deviance - stirling - 0.5 * libm::log(std::f64::consts::TAU * count)
 }
 
-/// Poisson numbers with mean 1: the number of steps of the distribution function at or below 32 random bits. All bits are drawn
-/// before the counting, so that the counting can be vectorised.
+/// Writes Poisson-distributed numbers with mean 1 to `copies`. Each is the number of steps of the distribution function that are at or below
+/// 32 random bits. All bits are drawn before the steps are counted, so that the counting can be vectorised.
 pub(super) fn poisson_ones(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
     const STEPS: [u32; 13] = poisson_steps();
     for copies in copies.chunks_mut(1024) {
@@ -98,7 +99,7 @@ pub(super) fn poisson_ones(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) 
     }
 }
 
-/// 2³² · P(X ≤ k) for k = 0 … 12; higher k are beyond the resolution of 32 bits.
+/// 2³² · P(X ≤ k) for k = 0 … 12; for higher k the values differ from 2³² by less than 32 bits can resolve.
 const fn poisson_steps() -> [u32; 13] {
     let mut steps = [0; 13];
     let mut mass = 4_294_967_296.0 / std::f64::consts::E;
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "fixed seed of a test")]
-    fn poisson_numbers_follow_their_distribution_at_every_mean() {
+    fn drawn_numbers_follow_the_poisson_distribution_at_every_mean() {
         const DRAWS: usize = 200_000;
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
         for mean in [0.0, 0.3, 1.0, 9.9, 10.0, 12.5, 40.0, 1e3, 1e6, 1e8] {
@@ -145,7 +146,7 @@ mod tests {
                 continue;
             }
             assert!(draws.iter().all(|draw| *draw >= 0.0 && draw.fract() == 0.0));
-            // Kolmogorov distance: for a discrete distribution 1.95/√n is exceeded at most once in a thousand times.
+            // The Kolmogorov distance of n numbers drawn from a discrete distribution exceeds 1.95/√n at most once in a thousand times.
             let distribution = Poisson::new(mean).unwrap();
             let mut distance = 0.0f64;
             for share in 1..40 {

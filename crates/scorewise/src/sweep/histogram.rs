@@ -1,9 +1,9 @@
-//! A sweep of fixed size: counts of rows in probability bins. Histograms of several machines can be added.
+//! A sweep in a fixed amount of memory: the weights of the rows in probability bins. Histograms of several machines can be added.
 //!
 //! A bin contains the probabilities that agree in their leading bits (as f32, rounded down), so bins are narrow for small
-//! probabilities: with 16 bits a bin spans at most 1/512 of its value. Thresholds between bins are exact: matrix
-//! and score are those of the rows. Thresholds inside a bin are not evaluated but bounded: the best score comes with an upper
-//! bound for all thresholds.
+//! probabilities: with 16 bits a bin spans at most 1/512 of its value. At a threshold between two
+//! bins, matrix and score are exactly those of the rows. Thresholds inside a bin are not evaluated; instead, the best score is returned
+//! together with a bound that no threshold can exceed.
 
 use super::best::{Best, best};
 use super::ranked::{Ranked, RankedTable};
@@ -13,7 +13,7 @@ use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 use crate::score::{Direction, Score};
 
-/// Weights of the rows in probability bins.
+/// A histogram of the weights of the rows over their predicted probabilities.
 ///
 /// ```
 /// use scorewise::sweep::Histogram;
@@ -31,16 +31,16 @@ use crate::score::{Direction, Score};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     bits: u32,
-    /// The weights of the positives and of the negatives in each bin.
+    /// For each bin, the total weight of the positives and the total weight of the negatives.
     bins: Vec<(f64, f64)>,
 }
 
 /// The best threshold between bins, and a bound for all other thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistogramBest {
-    /// The best of the thresholds between two bins; its matrix and score are exact.
+    /// The best of the thresholds that lie between two bins; matrix and score are exact.
     pub best: Best,
-    /// No threshold has a better score than this.
+    /// A bound of the score: no threshold, including those inside a bin, gives a better score.
     pub bound: f64,
 }
 
@@ -59,7 +59,7 @@ impl Histogram {
         Ok(Histogram { bits, bins: vec![(0.0, 0.0); 1 << bits] })
     }
 
-    /// Adds rows.
+    /// Adds the weights of rows to the histogram.
     pub fn add<R: Real>(&mut self, rows: &Rows<'_, Probabilities<'_, R>>) -> Result<()> {
         rows.check()?;
         for (row, value) in rows.predictions.values().iter().enumerate() {
@@ -121,7 +121,7 @@ impl Histogram {
     }
 }
 
-/// The largest f32 at or below a probability. Rounding down keeps the edges of the bins exact.
+/// The largest f32 at or below a probability. Rounding down ensures that a probability is never moved into a higher bin.
 fn round_down(probability: f64) -> f32 {
     let nearest = (probability + 0.0) as f32;
     if f64::from(nearest) > probability { nearest.next_down() } else { nearest }
@@ -131,7 +131,7 @@ fn edge(index: usize, shift: u32) -> f64 {
     f64::from(f32::from_bits((index as u32) << shift))
 }
 
-/// The bins that are not empty, in descending order.
+/// The bins that are not empty, in descending order of probability.
 struct FilledBins(Vec<FilledBin>);
 
 struct FilledBin {
@@ -154,7 +154,7 @@ impl Ranked for FilledBins {
         true
     }
     fn ceiling(&self, rank: usize) -> f64 {
-        // All of the bin lies below the floor of the next bin, so the largest number below that floor is at or above the whole bin.
+        // All predictions of the bin lie below the lower edge of the next bin, so the largest number below that edge is at or above them.
         self.0[rank].next.next_down().min(1.0)
     }
 }

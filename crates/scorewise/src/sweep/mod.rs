@@ -64,7 +64,7 @@ pub struct Sweep {
     sorted: Sorted,
 }
 
-/// Sorted rows, by floating-point type and with or without weights.
+/// Sorted rows of either floating-point type, with or without weights.
 #[derive(Debug)]
 pub(crate) enum Sorted {
     F32(RankedTable<SortedRows<f32, ()>>),
@@ -85,7 +85,7 @@ macro_rules! for_sorted {
     };
 }
 
-/// Sorts the rows, so that all thresholds can be evaluated.
+/// Sorts the rows by prediction, so that all thresholds can be evaluated.
 pub fn sweep<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>) -> Result<Sweep> {
     Ok(Sweep { sorted: R::sorted(rows)? })
 }
@@ -97,7 +97,7 @@ impl Sweep {
         for_sorted!(&self.sorted, table => table.rows.len())
     }
 
-    /// Whether the rows have weights; otherwise each has weight 1.
+    /// Whether the rows have weights; without weights every row counts 1.
     #[must_use]
     pub fn is_weighted(&self) -> bool {
         matches!(self.sorted, Sorted::F32Weighted(_) | Sorted::F64Weighted(_))
@@ -109,7 +109,7 @@ impl Sweep {
         for_sorted!(&self.sorted, table => table.counts)
     }
 
-    /// The confusion matrix at a threshold.
+    /// The confusion matrix of all rows at a threshold.
     #[must_use]
     pub fn at(&self, threshold: f64) -> Confusion {
         for_sorted!(&self.sorted, table => {
@@ -124,13 +124,13 @@ impl Sweep {
         self.best_subject_to(score, &[])
     }
 
-    /// The best threshold among those that satisfy all conditions; `None` if there is none.
+    /// The best threshold of a score among those that satisfy all conditions; `None` if no threshold does.
     #[must_use]
     pub fn best_subject_to(&self, score: &Score, conditions: &[Condition]) -> Option<Best> {
         for_sorted!(&self.sorted, table => best(table, score, conditions))
     }
 
-    /// The best thresholds of several scores, computed on all cores with the `rayon` feature.
+    /// The best threshold of each score, in the order of `scores`. With the `rayon` feature, the computation uses all cores.
     #[must_use]
     pub fn all_best(&self, scores: &[Score]) -> Vec<Option<Best>> {
         map_parallel(scores.iter().collect(), |score| self.best(score))
@@ -143,28 +143,28 @@ impl Sweep {
         self.best(&condition.nearness()?)
     }
 
-    /// The rows divided into at most this many runs of neighbours. Each run has about the same sum of its share of the
-    /// positives and its share of the negatives, so runs are short where rare positives are. With as many runs as rows, each
-    /// distinct prediction is its own run.
+    /// Divides the sorted rows into at most `at_most` runs of consecutive rows. The share of all positives plus the share of all negatives in a
+    /// run is about the same for every run, so runs are short where rare positives lie. If as many runs as rows are allowed, every distinct
+    /// prediction has its own run.
     #[must_use]
     pub fn runs(&self, at_most: usize) -> Runs {
         for_sorted!(&self.sorted, table => Runs::new(table, at_most))
     }
 
     /// The curve of the confusion matrix over the threshold, reduced to about `points` points. Besides points that are
-    /// evenly spaced by rank and by threshold, it contains the optimum of each of the scores.
+    /// evenly spaced by rank and by threshold, it contains the best threshold of each score in `scores`.
     #[must_use]
     pub fn curve(&self, scores: &[Score], points: usize) -> Vec<CurvePoint> {
         for_sorted!(&self.sorted, table => curve(table, scores, points))
     }
 
-    /// The step of the curve at a threshold: all thresholds with the same confusion matrix, and the matrix.
+    /// The step of the curve that contains a threshold: the interval of thresholds with the same confusion matrix, and that matrix.
     #[must_use]
     pub fn step(&self, threshold: f64) -> CurvePoint {
         for_sorted!(&self.sorted, table => step(table, threshold))
     }
 
-    /// The predictions in `count` bins of equal width.
+    /// The predictions divided into `count` bins of equal width over [0, 1].
     #[must_use]
     pub fn bins(&self, count: usize) -> Vec<ProbabilityBin> {
         for_sorted!(&self.sorted, table => bins(table, count))
@@ -176,7 +176,7 @@ impl Sweep {
         for_sorted!(&self.sorted, table => areas(table))
     }
 
-    /// Merges two sweeps of the same kind (f32 or f64, with or without weights), for example from two machines.
+    /// Merges two sweeps, for example from two machines. Both must have the same floating-point type, and both or neither must have weights.
     pub fn merged(&self, other: &Sweep) -> Result<Sweep> {
         let sorted = match (&self.sorted, &other.sorted) {
             (Sorted::F32(a), Sorted::F32(b)) => Sorted::F32(RankedTable::new(a.rows.merged(&b.rows))),

@@ -1,7 +1,7 @@
 //! Compares two forecasts of the same events, with the same bootstrap copies of the rows for both.
 //!
-//! What the two have in common (difficult years, easy rows) cancels in the difference, which two separate intervals would not
-//! show.
+//! What affects both forecasts alike (difficult years, easy rows) cancels in the difference of their scores. Two separate intervals would
+//! not show this.
 
 use super::bootstrap::Bootstrap;
 use super::cells::cell;
@@ -13,23 +13,23 @@ use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows, same_length};
 use crate::score::Score;
 
-/// One score of two forecasts over the same replicates.
+/// The distributions of one score of two forecasts over the same bootstrap replicates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairedScores {
-    /// The score of the first forecast.
+    /// The distribution of the score of the first forecast.
     pub first: BootstrapDistribution,
-    /// The score of the second forecast.
+    /// The distribution of the score of the second forecast.
     pub second: BootstrapDistribution,
-    /// First minus second, in the replicates in which both are defined.
+    /// The score of the first forecast minus that of the second, in the replicates in which both scores are defined.
     pub difference: BootstrapDistribution,
-    /// The number of replicates in which the first is better (lower, if lower is better).
+    /// The number of replicates in which the first forecast has the better score (the lower score, if lower is better).
     pub first_better: usize,
-    /// The number of replicates in which the second is better.
+    /// The number of replicates in which the second forecast has the better score (the lower score, if lower is better).
     pub second_better: usize,
 }
 
 impl Bootstrap {
-    /// Compares the scores of two forecasts, each at its own threshold. The second has the labels and weights of the first.
+    /// Compares the scores of two forecasts, each at its own threshold. `first` provides the labels and weights for both.
     ///
     /// ```
     /// use scorewise::sweep::{Bootstrap, Resampling};
@@ -52,7 +52,7 @@ impl Bootstrap {
     ) -> Result<Vec<PairedScores>> {
         self.check_pair(first, second)?;
         let pairs = first.predictions.0.iter().zip(second.0);
-        // Label, alarm of the first and alarm of the second forecast: eight cells.
+        // Label, alarm of the first forecast and alarm of the second forecast: each combination is one of eight cells.
         let joint = |(label, (a, b)): (&bool, (&R, &R))| {
             2 * cell(*label, *a, thresholds.0) + (cell(*label, *b, thresholds.1) & 1)
         };
@@ -66,9 +66,9 @@ impl Bootstrap {
         Ok(scores.iter().enumerate().map(pair).collect())
     }
 
-    /// Compares a score of two forecasts, each at its best threshold, which is determined again in each replicate, so that the
-    /// difference includes the uncertainty of both thresholds. If there are more than `at_most` distinct predictions, only
-    /// thresholds between runs of neighbours are considered ([`Sweep::runs`](super::Sweep::runs)).
+    /// Compares a score of two forecasts, each at its best threshold. The best thresholds are determined anew in each replicate, so that the
+    /// difference includes their uncertainty. If there are more than `at_most` distinct predictions, only thresholds between two runs of
+    /// consecutive sorted rows are considered ([`Sweep::runs`](super::Sweep::runs)).
     pub fn paired_best<R: Real>(
         &self,
         first: &Rows<'_, Probabilities<'_, R>>,

@@ -1,4 +1,4 @@
-//! Rows in descending order of their predictions, with the cumulative weights at every 256th of them.
+//! Rows in descending order of their predictions, with cumulative weights stored for every 256th row.
 
 use super::sort::{RadixKey, map_parallel, sort};
 use crate::error::Result;
@@ -6,15 +6,15 @@ use crate::formula::ClassCounts;
 use crate::real::Real;
 use crate::rows::{Predictions, Probabilities, Rows};
 
-/// Rows in descending order of their predictions.
+/// Rows in descending order of their predictions; a rank is the position of a row in this order. Bins and runs of rows are ranked too.
 pub(crate) trait Ranked: Send + Sync {
-    /// The number of rows.
+    /// The number of ranks.
     fn len(&self) -> usize;
     /// The prediction at a rank.
     fn value(&self, rank: usize) -> f64;
-    /// The weight of positives and of negatives at a rank.
+    /// The weight of the positives and the weight of the negatives at a rank.
     fn mass(&self, rank: usize) -> (f64, f64);
-    /// Whether the prediction at a rank differs from the next one, so that a threshold can separate them.
+    /// Whether the prediction at a rank differs from that at the next rank, so that a threshold can lie between the two.
     fn ends_group(&self, rank: usize) -> bool;
     /// The lowest threshold that is at or above all predictions at a rank.
     fn ceiling(&self, rank: usize) -> f64 {
@@ -22,10 +22,11 @@ pub(crate) trait Ranked: Send + Sync {
     }
 }
 
-/// Sorted rows: a key of probability and label, and a weight if there are weights.
+/// Sorted rows. For each row, a key that contains probability and label, and a weight if the rows have weights.
 ///
 /// A probability in [0, 1] has a sign bit of 0, so with the label as the last bit, an f32
-/// fits into a u32 and an f64 into a u64. The complement is stored, so that ascending keys are descending probabilities.
+/// fits into a u32 and an f64 into a u64. The key is the bitwise complement, so that ascending keys are
+/// descending probabilities.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedRows<R: SortKey, W> {
     keys: Vec<R::Key>,
@@ -45,7 +46,7 @@ macro_rules! sort_key {
             type Key = $key;
             #[inline(always)]
             fn pack(probability: Self, label: bool) -> $key {
-                // + 0 turns −0 into 0, which is the same threshold.
+                // Adding 0 turns −0 into 0: both are the same prediction and must have the same key.
                 !((probability + 0.0).to_bits() << 1 | <$key>::from(label))
             }
             #[inline(always)]
@@ -58,7 +59,7 @@ macro_rules! sort_key {
 sort_key!(f32, u32);
 sort_key!(f64, u64);
 
-/// The weight stored with a key, or nothing if every row has weight 1.
+/// The weight stored with the key of a row; `()` if every row has weight 1.
 pub(crate) trait Weight: Copy + Default + Send + Sync + 'static {
     fn weight(self) -> f64;
 }
@@ -138,23 +139,23 @@ impl<R: SortKey, W: Weight> Ranked for SortedRows<R, W> {
     }
 }
 
-/// The weight of a row as (positives, negatives).
+/// The weight of a row as a pair: (weight, 0) for a positive row, (0, weight) for a negative row.
 #[inline(always)]
 pub(crate) fn by_label(label: bool, weight: f64) -> (f64, f64) {
     if label { (weight, 0.0) } else { (0.0, weight) }
 }
 
-/// Number of ranks in one block of the table.
+/// Number of ranks in one block of a [`RankedTable`].
 pub(crate) const BLOCK: usize = 256;
 
 /// Ranked rows with the cumulative hits and false alarms at the start of every block.
 ///
-/// A sum inside a block starts at 0 and is added to the value at the start of the block. So rounding cannot make it exceed the
-/// start of the next block, and it does not depend on which thread computes which block.
+/// Within a block, weights are summed from 0, and the sum is added to the value at the start of the block. So rounding cannot make a
+/// cumulative value exceed the one at the start of the next block, and the values do not depend on which thread computes which block.
 #[derive(Debug)]
 pub(crate) struct RankedTable<T> {
     pub rows: T,
-    /// Hits and false alarms before each block, and in total.
+    /// Cumulative hits and false alarms before each block; the last entry is the total.
     starts: Vec<(f64, f64)>,
     pub counts: ClassCounts,
 }
@@ -162,7 +163,7 @@ pub(crate) struct RankedTable<T> {
 impl<T: Ranked> RankedTable<T> {
     pub fn new(rows: T) -> Self {
         let blocks: Vec<usize> = (0..rows.len().div_ceil(BLOCK)).collect();
-        // Many blocks per task, so that the overhead of a task is negligible.
+        // Each parallel task processes many blocks, so that the overhead of a task is negligible.
         let sums = map_parallel(blocks.chunks(256).collect(), |blocks: &[usize]| {
             let ranks = |block: usize| block * BLOCK..((block + 1) * BLOCK).min(rows.len());
             blocks.iter().map(|block| sum(&rows, ranks(*block))).collect::<Vec<_>>()
@@ -182,12 +183,12 @@ impl<T: Ranked> RankedTable<T> {
         self.starts.len() - 1
     }
 
-    /// Hits and false alarms before a block.
+    /// Cumulative hits and false alarms of all ranks before a block.
     pub fn start(&self, block: usize) -> (f64, f64) {
         self.starts[block]
     }
 
-    /// The cumulative hits and false alarms at each rank of a block, that rank included.
+    /// Writes the cumulative hits and false alarms up to and including each rank of a block to `tp` and `fp`.
     pub fn cumulative(&self, block: usize, tp: &mut Vec<f64>, fp: &mut Vec<f64>) {
         tp.clear();
         fp.clear();
@@ -202,7 +203,7 @@ impl<T: Ranked> RankedTable<T> {
         }
     }
 
-    /// Hits and false alarms if the first `above` ranks are above the threshold.
+    /// Hits and false alarms at a threshold with exactly the first `above` ranks above it.
     pub fn above(&self, above: usize) -> (f64, f64) {
         let block = above / BLOCK;
         let (hits, alarms) = sum(&self.rows, block * BLOCK..above);
@@ -210,8 +211,8 @@ impl<T: Ranked> RankedTable<T> {
         (start.0 + hits, start.1 + alarms)
     }
 
-    /// The thresholds with exactly the first `above` ranks above them: from the first end up to but not including the
-    /// second (1 is included if `above` is 0). `None` if there is no such threshold in [0, 1].
+    /// The interval of thresholds with exactly the first `above` ranks above them, from the first end up to but not including the second (1 is
+    /// included if `above` is 0). `None` if there is no such threshold in [0, 1].
     pub fn thresholds(&self, above: usize) -> Option<(f64, f64)> {
         let length = self.rows.len();
         let low = if above == length { 0.0 } else { self.rows.ceiling(above) };
@@ -223,7 +224,7 @@ impl<T: Ranked> RankedTable<T> {
     }
 }
 
-/// The weights of the positives and negatives at these ranks, summed in order.
+/// The total weights of the positives and of the negatives at these ranks, summed in order of rank.
 fn sum<T: Ranked>(rows: &T, ranks: std::ops::Range<usize>) -> (f64, f64) {
     ranks.map(|rank| rows.mass(rank)).fold((0.0, 0.0), |total, mass| (total.0 + mass.0, total.1 + mass.1))
 }

@@ -1,13 +1,13 @@
-//! Sorted rows divided into runs of neighbours, for the bootstrap of very many rows.
+//! Sorted rows divided into runs of consecutive rows, for the bootstrap of very many rows.
 //!
-//! Thresholds between two runs are exact: matrix and score are those of the rows. Thresholds inside a run are not considered.
+//! At a threshold between two runs, matrix and score are exactly those of the rows. Thresholds inside a run are not considered.
 
 use super::Condition;
 use super::best::{Best, best};
 use super::ranked::{Ranked, RankedTable};
 use crate::score::Score;
 
-/// Runs of neighbouring rows in descending order of their predictions.
+/// Runs of consecutive rows, where the rows are in descending order of their predictions.
 ///
 /// ```
 /// use scorewise::sweep::sweep;
@@ -24,12 +24,12 @@ pub struct Runs {
     pub(super) rows: usize,
 }
 
-/// One run of neighbouring rows.
+/// One run of consecutive sorted rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RowRun {
     low: f64,
     high: f64,
-    /// The weights of the positives and of the negatives.
+    /// The total weight of the positives and the total weight of the negatives in the run.
     pub mass: (f64, f64),
 }
 
@@ -44,18 +44,18 @@ impl Runs {
         self.runs.len()
     }
 
-    /// Always false: there is at least one row.
+    /// Always false, because there is at least one row and therefore one run.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// The index of the run that contains a prediction of these rows.
+    /// The index of the run that contains a prediction; the prediction must be that of one of the rows.
     pub(super) fn run_of(&self, prediction: f64) -> usize {
         self.runs.partition_point(|run| run.low > prediction)
     }
 
-    /// The best threshold between runs, given the weights of positives and negatives in each run.
+    /// The best of the thresholds between two runs, given the weights of the positives and of the negatives in each run.
     pub(super) fn best(&self, masses: Vec<(f64, f64)>, score: &Score, conditions: &[Condition]) -> Option<Best> {
         best(&RankedTable::new(Replicate { runs: &self.runs, masses }), score, conditions)
     }
@@ -76,7 +76,7 @@ fn divide<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<RowRun> {
         mass = (mass.0 + positive, mass.1 + negative);
         let high = *first.get_or_insert_with(|| rows.value(rank));
         let is_last = rank + 1 == rows.len();
-        // Rounding may reach the last boundary early; the last run always ends with the last row.
+        // Because of rounding, the last boundary may be reached before the last row; the last run must still end with the last row.
         let position = scale * share(seen);
         let is_full = each_group || (position >= next && next < at_most as f64);
         if is_last || (is_full && rows.ends_group(rank)) {

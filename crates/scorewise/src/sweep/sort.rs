@@ -1,27 +1,30 @@
 //! Radix sort of predictions by the bits of their keys.
 //!
-//! Large sets are first partitioned by the eleven highest bits in which their keys differ, and large buckets again by their next bits;
-//! what fits into the L2 cache is sorted by least significant byte first. All steps are stable. With the
-//! `rayon` feature, the partitioning is distributed over the cores (each chunk counts its digits, each digit's positions are assigned to
-//! the chunks in order, and each chunk writes to its own positions) and so are the buckets. A stable sort has only one result, so it is the
-//! same for any number of threads. It is implemented here because a probability and its label fit into a key of 31 bits
-//! and nothing else needs to be moved, which takes a third of the time of sorting pairs by comparison.
+//! A large set of keys is first partitioned into buckets by the eleven highest bits in which the keys differ, and large buckets are
+//! partitioned again by the next bits. Buckets that fit into the L2 cache are sorted by least significant byte first. All steps are stable.
+//!
+//! With the `rayon` feature, the keys are divided into chunks that are partitioned in parallel: each chunk counts its digits, the output
+//! positions of each digit are assigned to the chunks in order, and each chunk writes to its own positions. The buckets are then sorted in
+//! parallel. A stable sort has only one possible result, so the result is the same for any number of threads.
+//!
+//! The sort is implemented here because a probability and its label fit into a key of 31 bits and nothing else needs to be moved, which takes
+//! a third of the time of sorting pairs by comparison.
 
 use crate::real::Real;
 
-/// An unsigned integer that orders the rows.
+/// An unsigned integer by which rows are sorted.
 pub(crate) trait RadixKey: Copy + Ord + Send + Sync + 'static {
     const BITS: u32;
     const ZERO: Self;
-    /// The bits from `shift` on, selected by `mask`.
+    /// The digit of the key that starts at bit `shift`, selected by `mask`.
     fn digit(self, shift: u32, mask: usize) -> usize;
-    /// The bits in which two keys differ.
+    /// A key in which exactly the bits are set in which two keys differ.
     #[must_use]
     fn differing(self, other: Self) -> Self;
     /// The bitwise or of two keys.
     #[must_use]
     fn or(self, other: Self) -> Self;
-    /// The number of bits up to the highest one that is set.
+    /// The number of bits up to and including the highest bit that is set.
     fn width(self) -> u32;
 }
 
@@ -51,13 +54,13 @@ macro_rules! key {
 key!(u32);
 key!(u64);
 
-/// Number of bits by which a large set is partitioned.
+/// Number of bits by which a large set of keys is partitioned.
 const PARTITION_BITS: u32 = 11;
-/// Number of bits of one pass in the cache: 256 write positions stay in the L1 cache.
+/// Number of bits by which one pass of [`sort_bytes`] sorts; its 256 write positions stay in the L1 cache.
 const BYTE_BITS: u32 = 8;
 /// Up to this many keys, insertion sort is faster than counting.
 const SMALL: usize = 128;
-/// Above this many keys, two copies no longer fit into the L2 cache.
+/// Above this many keys, the keys and their workspace no longer fit into the L2 cache together.
 const LARGE: usize = 1 << 17;
 
 /// Sorts keys in ascending order and moves each value with its key; equal keys keep their order.
@@ -68,14 +71,14 @@ pub(crate) fn sort<K: RadixKey, V: Copy + Default + Send + Sync>(keys: &mut [K],
     sort_into(KeyedValues { keys, values }, KeyedValues { keys: &mut spare_keys, values: &mut spare_values }, false);
 }
 
-/// Keys and the values that move with them.
+/// Keys, and the values that are moved together with the keys.
 struct KeyedValues<'a, K, V> {
     keys: &'a mut [K],
     values: &'a mut [V],
 }
 
 impl<'a, K, V> KeyedValues<'a, K, V> {
-    /// The first `length` rows, and the rest.
+    /// Splits into the first `length` entries and the remaining entries.
     fn split(self, length: usize) -> (Self, Self) {
         let (keys, more_keys) = self.keys.split_at_mut(length);
         let (values, more_values) = self.values.split_at_mut(length);
@@ -83,7 +86,7 @@ impl<'a, K, V> KeyedValues<'a, K, V> {
     }
 }
 
-/// Sorts `data`, using `spare` as workspace; the result is in `spare` if `in_spare`, otherwise in `data`.
+/// Sorts `data`, using `spare` as workspace. The result is written to `spare` if `in_spare` is true, otherwise to `data`.
 fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
     data: KeyedValues<'_, K, V>,
     spare: KeyedValues<'_, K, V>,
@@ -117,7 +120,7 @@ fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
         }
         start = end;
     }
-    // The partitioned rows are now in the spare columns, so the two are swapped.
+    // `partition` has written the rows to `spare`, so `data` and `spare` exchange their roles.
     map_parallel(buckets, |(bucket, spare)| sort_into(bucket, spare, !in_spare));
 }
 
@@ -172,7 +175,7 @@ fn insertion_sort<K: RadixKey, V: Copy>(keys: &mut [K], values: &mut [V]) {
     }
 }
 
-/// Partitions the rows by the digit at `shift`, keeping their order within a digit; returns the end of each digit's rows.
+/// Partitions the rows by the digit at `shift`, keeping the order of rows with the same digit; returns the end position of each digit.
 fn partition<K: RadixKey, V: Copy + Send + Sync>(
     keys: &[K],
     values: &[V],
@@ -190,7 +193,7 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
         counts
     };
     let mut positions = map_parallel(keys.chunks(length).collect(), count);
-    // For each digit and each chunk, the position of the chunk's next key with that digit.
+    // For each digit and each chunk, the position at which the chunk writes its next key with that digit.
     let mut next = 0;
     let mut ends = Vec::with_capacity(MASK + 1);
     for digit in 0..=MASK {
@@ -206,7 +209,7 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
     map_parallel(chunks, |((keys, values), mut positions)| {
         for (key, value) in keys.iter().zip(values) {
             let position = &mut positions[key.digit(shift, MASK)];
-            // SAFETY: the counts of all chunks partition 0..length, so every position is written once, by one chunk.
+            // SAFETY: the counts of all chunks divide 0..length into disjoint ranges, so every position is written once, by one chunk.
             unsafe { target.write(*position, *key, *value) };
             *position += 1;
         }
@@ -214,19 +217,19 @@ fn partition<K: RadixKey, V: Copy + Send + Sync>(
     ends
 }
 
-/// The output of a pass, written by several threads to disjoint positions.
+/// The output of a partitioning pass, which several threads write at disjoint positions.
 struct SharedOutput<K, V> {
     keys: *mut K,
     values: *mut V,
     length: usize,
 }
 
-// SAFETY: the pointers are only written through `write`, whose callers never share a position.
+// SAFETY: the pointers are used only by `write`, and no two threads call it with the same position.
 unsafe impl<K: Send, V: Send> Sync for SharedOutput<K, V> {}
 
 impl<K, V> SharedOutput<K, V> {
     /// # Safety
-    /// No other thread may write to this position.
+    /// `position` must be below the length of both slices, and no other thread may write to it.
     #[inline(always)]
     unsafe fn write(&self, position: usize, key: K, value: V) {
         debug_assert!(position < self.length);
@@ -248,7 +251,7 @@ fn threads() -> usize {
     1
 }
 
-/// Maps a function over the items, on all cores with the `rayon` feature; results are in the order of the items.
+/// Applies a function to every item, on all cores with the `rayon` feature; the results are in the order of the items.
 pub(crate) fn map_parallel<T: Send, U: Send>(items: Vec<T>, function: impl Fn(T) -> U + Sync + Send) -> Vec<U> {
     #[cfg(feature = "rayon")]
     {
@@ -277,10 +280,11 @@ pub(crate) fn row_indices(length: usize) -> crate::Result<Vec<u32>> {
     Ok((0..length).collect())
 }
 
-/// Bits that increase as the value decreases; −0 counts as 0.
+/// The bits of a value, changed so that they increase as the value decreases; −0 counts as 0.
 fn descending_bits(value: f64) -> u64 {
     let bits = (value + 0.0).to_bits();
-    // The bits of a negative number increase as it decreases; those of a positive number are inverted and ordered below them.
+    // The bits of negative numbers already increase as the number decreases. The bits of positive numbers are inverted, without the sign bit,
+    // so that they come before those of negative numbers.
     if bits >> 63 == 1 { bits } else { !bits & (u64::MAX >> 1) }
 }
 
@@ -312,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_outlier_key_is_sorted_correctly() {
+    fn one_key_far_from_all_others_is_sorted_correctly() {
         let mut keys: Vec<u64> = (0..300_000u64).map(|k| k.wrapping_mul(2_654_435_761) % 100_003).collect();
         keys[7] = u64::MAX;
         let mut expected = keys.clone();

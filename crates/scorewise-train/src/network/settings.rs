@@ -246,7 +246,7 @@ impl From<HiddenLayers> for Vec<usize> {
 }
 
 impl BatchSize {
-    /// Number of rows of a step, of this many rows in all.
+    /// Number of rows of an optimiser step if there are `all` training rows.
     #[must_use]
     pub fn rows(self, all: usize) -> usize {
         match self {
@@ -280,7 +280,7 @@ impl fmt::Display for BatchSize {
     }
 }
 
-/// A batch size in a file: a number, or the word `full`.
+/// The serialised form of a [`BatchSize`]: a number, or the word `full`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum SerialisedBatchSize {

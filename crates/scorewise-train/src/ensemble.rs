@@ -1,4 +1,4 @@
-//! Ensembles: the mean of the probabilities of several members. One member is an ensemble of one.
+//! Ensembles, which predict the mean of the probabilities of their members. A single model is an ensemble with one member.
 
 use rayon::prelude::*;
 use scorewise::multiclass::softmax;
@@ -9,10 +9,11 @@ use scorewise_table::error::{Error, Result};
 use crate::fit::{Fit, Sample};
 use crate::learner::{LogitEngine, Member};
 
-/// Maximum number of members: all are held in memory and in the model file, and their mean hardly changes beyond a few dozen.
+/// Maximum number of members of an ensemble. All members are held in memory and stored in the model file, and beyond a few dozen of them
+/// the mean of their probabilities hardly changes.
 pub const MAX_MEMBERS: usize = 1000;
 
-/// Checks the number of members of an ensemble.
+/// Checks that the number of members of an ensemble is between 1 and [`MAX_MEMBERS`].
 pub fn check_members(members: usize) -> Result<()> {
     match members {
         0 => Err(Error::setting("ensemble", "must be at least 1, not 0", "")),
@@ -24,17 +25,17 @@ pub fn check_members(members: usize) -> Result<()> {
     }
 }
 
-/// Rows that one thread predicts at a time.
+/// Number of rows that a thread predicts at a time.
 const BLOCK: usize = 1024;
 
-/// Members whose probabilities are averaged.
+/// Fitted models whose predicted probabilities are averaged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ensemble {
     members: Vec<Member>,
 }
 
 impl Ensemble {
-    /// An ensemble of at least one member; all have the same numbers of inputs and outputs.
+    /// Creates an ensemble. It is an error if there are no members, or if they differ in their number of inputs or outputs.
     pub fn new(members: Vec<Member>) -> Result<Self> {
         let refuse = |problem: &str| Err(Error::setting("ensemble", problem, ""));
         let Some(first) = members.first() else { return refuse("has no members") };
@@ -45,46 +46,45 @@ impl Ensemble {
         Ok(Ensemble { members })
     }
 
-    /// The ensemble of the trainings that learnt something, or of all of them if none did. A member that learnt nothing would pull every
-    /// mean toward its constant prediction.
+    /// The ensemble of the fits that learnt something, or of all fits if none did. A member that learnt nothing predicts a constant, and would
+    /// pull the mean of every row toward it.
     pub fn of_fits(fits: &[Fit]) -> Result<Self> {
         Ensemble::new(used(fits).map(|(_, fit)| fit.member.clone()).collect())
     }
 
-    /// The members.
+    /// The members of the ensemble.
     #[must_use]
     pub fn members(&self) -> &[Member] {
         &self.members
     }
 
-    /// Number of probabilities of a row: one for two classes, else one for each class.
+    /// Number of probabilities that are predicted for a row: 1 for two classes, otherwise the number of classes.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.members[0].outputs()
     }
 
-    /// Mean probabilities of some rows of a matrix, in their order: of the positive class for two classes, else of every class, row by
-    /// row.
+    /// Mean probabilities of the given rows of a matrix, in the order of `rows`. With two classes there is one number for each row, the
+    /// probability of the positive class; with more classes there is one number for each row and class, row by row.
     ///
-    /// Runs on the threads of the current rayon pool; each row is computed in the same way, so the number of threads does not change the
-    /// result.
+    /// Runs on the threads of the current rayon pool. Every row is computed by itself, so the number of threads does not change the result.
     ///
     /// # Panics
-    /// If the matrix has another number of columns than the members have inputs, or a row does not exist.
+    /// If the number of columns of the matrix differs from the number of inputs of the members, or if a row does not exist.
     #[must_use]
     pub fn probabilities(&self, matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
         mean_probabilities(&self.members, matrix, rows)
     }
 }
 
-/// Indices and fits of the trainings that are used: those that learnt something, or all of them if none did.
+/// The fits that become members, with their indices: those that learnt something, or all fits if none did.
 fn used(fits: &[Fit]) -> impl Iterator<Item = (usize, &Fit)> {
     let some_succeeded = fits.iter().any(|fit| fit.success);
     fits.iter().enumerate().filter(move |(_, fit)| fit.success || !some_succeeded)
 }
 
-/// Predictions of validation rows: the rows in ascending order, and for each the mean probabilities of the members that validated on it
-/// and so have not been trained on it. There is one sample for each fit.
+/// Predictions of validation rows: the row indices in ascending order, and the mean probabilities of each row. Only members for which the row
+/// is a validation row contribute to its mean, because they were not trained on it. `samples` has one entry for each fit.
 #[must_use]
 pub fn held_out_probabilities(fits: &[Fit], samples: &[Sample<'_>]) -> (Vec<u32>, Vec<f64>) {
     let (Some(matrix), Some(outputs)) =
@@ -114,7 +114,8 @@ pub fn held_out_probabilities(fits: &[Fit], samples: &[Sample<'_>]) -> (Vec<u32>
     (rows, means)
 }
 
-/// Mean probabilities of members with the same number of outputs; see [`Ensemble::probabilities`].
+/// Mean of the probabilities that the members predict for each row. All members must have the same number of outputs. The order of the
+/// result is that of [`Ensemble::probabilities`].
 pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u32]) -> Vec<f64> {
     let Some(outputs) = members.first().map(Member::outputs) else { return Vec::new() };
     let mut means = vec![0.0; rows.len() * outputs];
@@ -133,7 +134,8 @@ pub(crate) fn mean_probabilities(members: &[Member], matrix: &Matrix, rows: &[u3
     means
 }
 
-/// Adds the sigmoid of the only logit of each row, or the softmax of its logits, to the sums. `row_probabilities` is scratch space for one row.
+/// Adds the probabilities of each row to `sums`: the sigmoid of its logit if it has one logit, else the softmax of its logits.
+/// `row_probabilities` is scratch space for one row.
 fn add_probabilities(logits: &[f32], row_probabilities: &mut [f64], sums: &mut [f64]) {
     if let [_] = row_probabilities {
         sums.iter_mut().zip(logits).for_each(|(sum, logit)| *sum += Probability::from_logit(f64::from(*logit)).p);

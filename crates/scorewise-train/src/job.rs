@@ -1,4 +1,4 @@
-//! Trainings as data: encoded rows, and a flat list of jobs that can run anywhere and in any order with the same result.
+//! Training runs as data: encoded rows, and a flat list of jobs that can run anywhere and in any order with the same result.
 
 use std::sync::Arc;
 
@@ -8,50 +8,50 @@ use serde::{Deserialize, Serialize};
 use crate::fit::{Objective, Sample};
 use crate::learner::Learner;
 
-/// Encoded rows with their labels, and the ways in which trainings divide them.
+/// Encoded rows with their labels, and the divisions of these rows into training and validation rows.
 #[derive(Clone, Debug)]
 pub struct Dataset {
-    /// The features; a clone shares them.
+    /// The features. Cloning the matrix does not copy them.
     pub matrix: Matrix,
-    /// The class of each row, from 0; with two classes 1 is the positive one.
+    /// The class of each row, counted from 0. With two classes, 1 is the positive class.
     pub labels: Arc<[u32]>,
     /// Number of classes.
     pub classes: usize,
-    /// One weight for each row, if there are any.
+    /// One sample weight for each row; `None` if all rows have the same weight.
     pub weights: Option<Arc<[f32]>>,
-    /// Training and validation rows, to which jobs refer by number.
+    /// Divisions into training and validation rows. [`Job::split`] is an index into this list.
     pub splits: Vec<RowSplit>,
 }
 
-/// Rows of one training. Their order is part of the result: batches are drawn from it.
+/// Training and validation rows of one training run. The order of the rows affects the result, because batches are drawn from it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowSplit {
-    /// Rows that are trained on.
+    /// Indices of the rows that are trained on.
     pub training: Vec<u32>,
-    /// Rows that decide when to stop.
+    /// Indices of the rows whose loss decides when training stops.
     pub validation: Vec<u32>,
 }
 
-/// One training. It depends on nothing but itself and its data set, so jobs can run in any order and on any machine.
+/// One training run. Its result depends only on these fields and on its data set, so jobs can run in any order and on any machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// Index of its data set.
+    /// Index of the data set to train on.
     pub dataset: usize,
-    /// Index of its training and validation rows in [`Dataset::splits`].
+    /// Index in [`Dataset::splits`] of the training and validation rows.
     pub split: usize,
-    /// What is trained, with its settings.
+    /// The type of model to train, with its settings.
     pub learner: Learner,
     /// The loss to minimise.
     pub objective: Objective,
-    /// Seed of all random numbers of the training.
+    /// Seed of all random numbers of the training run.
     pub seed: u64,
 }
 
 impl Dataset {
-    /// The rows of one training.
+    /// Borrows the training and validation rows with this index in [`Dataset::splits`].
     ///
     /// # Panics
-    /// If there is no split of this number.
+    /// If there is no split with this index.
     #[must_use]
     pub fn sample(&self, split: usize) -> Sample<'_> {
         let RowSplit { training, validation } = &self.splits[split];

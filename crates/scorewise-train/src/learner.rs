@@ -1,5 +1,5 @@
-//! Learners and the members they fit. A new kind of model is a variant of both enums; ensembles, the model file, ONNX export,
-//! prediction, reports and Python use only what is defined here.
+//! Learners, and the members of an ensemble that they fit. To add a new type of model, add a variant to [`Learner`] and to [`Member`]:
+//! ensembles, the model file, ONNX export, prediction, reports and Python use only what is defined here.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,7 +12,7 @@ use crate::fit::{Epoch, Fit, Objective, Sample};
 use crate::network::{self, Dense, Engine, Network, NetworkSettings, NetworkShape};
 use crate::onnx::GraphBuilder;
 
-/// What to train, with its settings.
+/// The type of model to train, with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "learner", rename_all = "lowercase")]
 pub enum Learner {
@@ -20,20 +20,20 @@ pub enum Learner {
     Network(NetworkSettings),
 }
 
-/// A fitted model of one of the learners: from rows of features to logits.
+/// A fitted model, which maps rows of features to logits. One or more members form an ensemble.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Member {
     /// A dense neural network.
     Network(Network),
 }
 
-/// The entry of a member in the description of a model file; its tensors are stored separately.
+/// The JSON metadata of one member in a model file. The tensors of the member are stored separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "learner", rename_all = "lowercase", deny_unknown_fields)]
 pub enum MemberDescription {
     /// A dense neural network.
     Network {
-        /// Number of inputs, units of each hidden layer, number of outputs.
+        /// The number of inputs, the number of units of each hidden layer, and the number of outputs.
         widths: Vec<usize>,
     },
 }
@@ -41,16 +41,16 @@ pub enum MemberDescription {
 /// A named tensor of f32 numbers in a model file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedTensor {
-    /// Its name within the member.
+    /// Name of the tensor, unique within the member.
     pub name: String,
-    /// Its shape.
+    /// Shape of the tensor.
     pub shape: Vec<usize>,
-    /// Its numbers, row by row.
+    /// Numbers of the tensor, row by row.
     pub values: Vec<f32>,
 }
 
 impl Learner {
-    /// Trains one member. After every epoch `watch` receives its number within the phase and its losses, and may stop the training.
+    /// Trains one member. After every epoch, `watch` receives the number of the epoch within its phase and the losses; it may stop the training.
     pub(crate) fn fit(
         &self,
         objective: &Objective,
@@ -64,14 +64,14 @@ impl Learner {
         }
     }
 
-    /// Checks that the settings make sense for this loss.
+    /// Checks that the settings of the learner can be used with this loss.
     pub fn check(&self, objective: &Objective) -> Result<()> {
         match self {
             Learner::Network(settings) => settings.check(objective),
         }
     }
 
-    /// Maximum number of epochs of one training, for progress bars.
+    /// Maximum number of epochs of one training run, for progress bars.
     #[must_use]
     pub fn max_epochs(&self) -> usize {
         match self {
@@ -83,7 +83,7 @@ impl Learner {
 }
 
 impl Member {
-    /// Number of features.
+    /// Number of features that the member takes as input.
     #[must_use]
     pub fn inputs(&self) -> usize {
         match self {
@@ -91,7 +91,7 @@ impl Member {
         }
     }
 
-    /// Number of logits of a row: 1 for two classes, else one for each class.
+    /// Number of logits that the member computes for a row: 1 for two classes, otherwise the number of classes.
     #[must_use]
     pub fn outputs(&self) -> usize {
         match self {
@@ -99,7 +99,7 @@ impl Member {
         }
     }
 
-    /// A short description for reports: `48-50-20-5-1` for a network.
+    /// A short description for reports; for a network the widths of its layers, such as `48-50-20-5-1`.
     #[must_use]
     pub fn summary(&self) -> String {
         match self {
@@ -109,7 +109,7 @@ impl Member {
         }
     }
 
-    /// Whether all its numbers are finite.
+    /// Whether all parameters of the member are finite.
     #[must_use]
     pub fn is_finite(&self) -> bool {
         match self {
@@ -117,7 +117,7 @@ impl Member {
         }
     }
 
-    /// The entry of the member in the description of a model file.
+    /// The JSON metadata of the member for the model file.
     #[must_use]
     pub fn description(&self) -> MemberDescription {
         match self {
@@ -125,7 +125,7 @@ impl Member {
         }
     }
 
-    /// Its tensors for the model file.
+    /// The parameters of the member as named tensors for the model file.
     #[must_use]
     pub fn tensors(&self) -> Vec<NamedTensor> {
         match self {
@@ -143,7 +143,7 @@ impl Member {
         }
     }
 
-    /// Adds the nodes of the member to an ONNX graph, from the input `x` to its logits, and returns the name of the logits.
+    /// Adds the nodes that compute the logits of the member from the input `x` to an ONNX graph. Returns the name of the logits in the graph.
     pub(crate) fn add_to_graph(&self, graph: &mut GraphBuilder, name: &str) -> String {
         match self {
             Member::Network(network) => {
@@ -166,7 +166,7 @@ impl Member {
 }
 
 impl MemberDescription {
-    /// Number of tensors that the member needs; an error if the description is impossible. A file may be malicious, so this number is compared
+    /// Number of tensors that the member needs; an error if the layer widths are invalid. A file may be malicious, so this number is compared
     /// with the number of tensors in the file before memory is allocated.
     pub(crate) fn tensor_count(&self) -> std::result::Result<usize, String> {
         match self {
@@ -187,7 +187,7 @@ impl MemberDescription {
         }
     }
 
-    /// The member with these tensors, which have the expected names and shapes.
+    /// Builds the member from its tensors, which must have the names and shapes that `expected_tensors` returns.
     pub(crate) fn member(&self, mut tensors: HashMap<String, Vec<f32>>) -> std::result::Result<Member, String> {
         match self {
             MemberDescription::Network { widths } => {
@@ -206,14 +206,15 @@ impl MemberDescription {
     }
 }
 
-/// Computes logits with members of any kind. It keeps one engine for each network shape, since members mostly have the same one.
+/// Computes the logits of any member. It keeps one engine for each network shape, because most members have the same shape and can share
+/// an engine.
 #[derive(Debug, Default)]
 pub(crate) struct LogitEngine {
     networks: Vec<(NetworkShape, Engine)>,
 }
 
 impl LogitEngine {
-    /// The logits of these rows, row by row, into `logits`.
+    /// Writes the logits of the given rows to `logits`, row by row.
     pub fn predict(&mut self, member: &Member, matrix: &Matrix, rows: &[u32], logits: &mut [f32]) {
         match member {
             Member::Network(network) => {

@@ -24,18 +24,18 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`plan`] | the settings of a training, as one typed value |
+//! | [`plan`] | the settings of a training run, as one typed value |
 //! | [`job`] | encoded rows, and a flat list of training jobs |
-//! | [`learner`] | kinds of models that can be trained, and the fitted members |
-//! | [`mod@fit`] | losses, and when a training stops or restarts |
+//! | [`learner`] | the model types that can be trained, and the fitted members of an ensemble |
+//! | [`mod@fit`] | losses, and when a training run stops or restarts |
 //! | [`network`] | dense networks: settings, training loop, engine |
-//! | [`backend`] | where jobs run |
-//! | [`ensemble`] | mean probabilities of members |
-//! | [`model`], [`onnx`] | the model file and its export |
-//! | [`mod@train`] | prepare, run, finish: one training or the folds of a cross-validation |
-//! | [`reproduce`] | the experiments of the paper |
+//! | [`backend`] | the hardware on which training jobs run |
+//! | [`ensemble`] | the mean of the probabilities that the members of an ensemble predict |
+//! | [`model`], [`onnx`] | the model file, and its export to ONNX |
+//! | [`mod@train`] | prepare, run and finish one training run or all folds of a cross-validation |
+//! | [`reproduce`] | the experiments of Marchetti et al. (2022) |
 //!
-//! The engine by itself:
+//! The engine that computes logits and gradients can be used without the rest of the crate:
 //!
 //! ```
 //! use scorewise::{Logits, Prior, Rows, Score, ScoreLoss};

@@ -1,12 +1,12 @@
-//! Compares the engine with a straightforward f64 network, for every instruction set of this machine.
+//! Compares the engine with a straightforward f64 implementation, for every instruction set that this machine supports.
 
-#![allow(clippy::unwrap_used)] // a panic fails the test
+#![allow(clippy::unwrap_used)] // A panic fails the test.
 
 use scorewise::{CrossEntropy, ExactLoss, InstructionSet, Logits, Loss, Prior, Rows, Score, ScoreLoss};
 use scorewise_train::Matrix;
 use scorewise_train::network::{Adam, Descent, Engine, Network, NetworkShape};
 
-/// Reproducible numbers between −1 and 1.
+/// A generator of reproducible random numbers between −1 and 1.
 struct TestRandom(u64);
 
 impl TestRandom {
@@ -32,7 +32,7 @@ fn reference_outputs(widths: &[usize], parameters: &[f64], input: &[f64]) -> Vec
     values
 }
 
-/// A network with a batch of rows, their features in f64 and their labels.
+/// A network with a batch of rows, the features of these rows in f64, and their labels.
 struct EngineCase {
     network: Network,
     matrix: Matrix,
@@ -44,13 +44,13 @@ struct EngineCase {
 fn case(hidden: &[usize], inputs: usize, rows: usize, seed: u64) -> EngineCase {
     let mut random = TestRandom(seed);
     let mut network = Network::glorot(NetworkShape::new(inputs, hidden, 1).unwrap(), seed);
-    // Biases other than 0.
+    // Random changes make the biases differ from 0.
     for index in network.parameter_indices() {
         network.parameters[index] += 0.05 * random.next() as f32;
     }
     let values: Vec<f32> = (0..rows * inputs).map(|_| random.next() as f32).collect();
     let labels: Vec<bool> = (0..rows).map(|row| values[row * inputs] + 0.5 * random.next() as f32 > 0.3).collect();
-    // Not in order, and not all rows, as in a shuffled batch.
+    // The rows of the batch are not in order and not complete, as in a shuffled batch.
     let order: Vec<u32> = (0..rows as u32).rev().filter(|row| row % 7 != 3).collect();
     let matrix = Matrix::new(inputs, &values).unwrap();
     let inputs =
@@ -122,7 +122,7 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
         losses.push(Loss::Score(ScoreLoss::new(score("f1"), prior.parse().unwrap())));
     }
     for (hidden, inputs, rows) in [(vec![6, 4, 3], 5, 60), (vec![], 4, 50), (vec![9], 3, 45)] {
-        // With this seed no two rows get the same logit, where the exact loss has a kink.
+        // The exact loss is not differentiable where two rows have the same logit. With this seed no two rows have the same logit.
         let case = case(&hidden, inputs, rows, 16);
         let widths = case.network.shape().widths();
         let indices = case.network.parameter_indices();
@@ -171,7 +171,7 @@ fn gradient_of_every_layer_loss_and_prior_matches_central_differences() {
 
 #[test]
 fn instruction_sets_agree_after_an_epoch_of_training() {
-    // A seventh of the rows is left out, so this is an epoch of 16086 rows as in the paper.
+    // `case` leaves out a seventh of the rows, so the epoch has 16086 rows as in Marchetti et al. (2022).
     let case = case(&[50, 20, 5], 48, 18_767, 5);
     let loss = ScoreLoss::new(Score::parse("f1").unwrap(), "cosine:0.5,0.3".parse().unwrap());
     let train = |instructions: InstructionSet| {
@@ -199,8 +199,8 @@ fn instruction_sets_agree_after_an_epoch_of_training() {
     }
 }
 
-/// Hidden layers, inputs, outputs and rows: batches that are divided into chunks and batches that are not, several outputs, a linear model, wide
-/// layers.
+/// Test cases as hidden layers, inputs, outputs and rows. They include batches with and without several chunks, several outputs, a linear model
+/// and wide layers.
 fn large_shapes() -> Vec<(Vec<usize>, usize, usize, usize)> {
     vec![
         (vec![50, 20, 5], 48, 1, 9000),
@@ -211,7 +211,7 @@ fn large_shapes() -> Vec<(Vec<usize>, usize, usize, usize)> {
     ]
 }
 
-/// A network with a batch of many rows and a gradient with respect to their logits.
+/// A network with a batch of many rows and a random gradient with respect to the logits of these rows.
 struct LargeCase {
     network: Network,
     matrix: Matrix,
@@ -283,7 +283,7 @@ fn gradient_of_a_large_batch_is_the_sum_over_small_batches() {
 
 #[test]
 fn activations_that_are_not_stored_are_computed_again() {
-    // 700 · 33 000 activations are too many to be stored; those of each half of the rows are stored.
+    // The 700 · 33 000 activations of the whole batch are too many to be stored, but those of half of the rows are stored.
     let case = large_case(&[700], 3, 1, 33_000);
     let mut engine = Engine::new(case.network.shape()).with_threads(2);
     let (logits, gradient) = logits_and_gradient(&mut engine, &case);
@@ -322,7 +322,7 @@ fn prediction_and_prefetching_do_not_change_the_backward_pass() {
     assert!(predicted == logits && again == logits && gradient_again == gradient);
 }
 
-/// Parameters after three epochs.
+/// The parameters of a network after three epochs of training.
 fn trained_parameters(engine: &mut Engine, adam: &mut Adam, case: &LargeCase, batch: usize) -> Vec<f32> {
     let loss = ScoreLoss::new(Score::parse("f1").unwrap(), "cosine:0.5,0.3".parse().unwrap());
     let mut network = case.network.clone();
@@ -392,7 +392,7 @@ fn optimisers_follow_their_formulas() {
         let (first, second) = (m / (1.0 - 0.9f64.powi(t as i32 + 1)), v / (1.0 - 0.999f64.powi(t as i32 + 1)));
         let step = first / (second.sqrt() + 1e-7);
         expected_weight -= 0.01 * (step + 0.1 * expected_weight);
-        expected_bias -= 0.01 * step; // a bias does not decay
+        expected_bias -= 0.01 * step; // Biases do not decay.
         assert!(
             (f64::from(parameters[weight]) - expected_weight).abs() < 1e-6,
             "{} for {expected_weight}",

@@ -1,6 +1,6 @@
-//! Ensembles: members with different seeds, their mean probabilities, and the same bits for any number of threads.
+//! Tests of ensembles: members have different seeds, their probabilities are averaged, and any number of threads gives the same bits.
 
-#![allow(clippy::unwrap_used)] // a panic fails the test
+#![allow(clippy::unwrap_used)] // A panic fails the test.
 
 mod patterns;
 
@@ -21,7 +21,7 @@ use scorewise_train::job::{Dataset, Job, RowSplit};
 use scorewise_train::learner::Member;
 use scorewise_train::network::{Engine, Network, NetworkShape, WarmStart};
 
-/// One job for each member of an ensemble. If the data set has several splits, each member uses its own.
+/// One job for each member of an ensemble. If the data set has several splits, every member uses a different split.
 fn jobs(dataset: &Dataset, training: &TrainingSetup, members: usize) -> Vec<Job> {
     let split = |member: usize| if dataset.splits.len() > 1 { member } else { 0 };
     (0..members)
@@ -63,11 +63,11 @@ fn any_number_of_threads_gives_the_same_bits() {
             assert_eq!((&other, &other_fits), (&one, &fits), "{threads} threads");
             assert_eq!(bits(&other), bits(&one), "{threads} threads");
         }
-        // Every member has its own seed, so no two are equal.
+        // Every member has a different seed, so no two members are equal.
         for (index, member) in one.members().iter().enumerate() {
             assert!(one.members()[..index].iter().all(|other| other != member));
         }
-        // More than four blocks of rows.
+        // 4500 rows are more than four of the blocks that are predicted in parallel.
         let many: Vec<u32> = (0..4500).map(|row| row % 500).collect();
         let expected = on_threads(1, || one.probabilities(&data.matrix, &many));
         assert_eq!(on_threads(3, || one.probabilities(&data.matrix, &many)), expected);
@@ -101,7 +101,7 @@ fn probabilities_are_the_mean_of_the_members() {
 }
 
 #[test]
-fn the_threshold_of_the_mean_works_on_unseen_rows() {
+fn the_best_threshold_of_an_ensemble_works_on_unseen_rows() {
     let data = disc(2400);
     let (known, unseen): (Vec<u32>, Vec<u32>) = data.all_rows().into_iter().partition(|row| *row < 1600);
     let (training, validation): (Vec<u32>, Vec<u32>) = known.iter().partition(|row| *row % 3 != 0);
@@ -121,7 +121,7 @@ fn the_threshold_of_the_mean_works_on_unseen_rows() {
 
 #[test]
 fn a_member_that_learnt_nothing_is_left_out() {
-    // Without the cure some initial predictions lie outside a narrow support and stay there.
+    // With `cure` off, the first predictions of some networks lie outside the narrow support of the prior and stay there.
     let data = disc(400);
     let mut settings = TrainingSetup::new(score_loss("tss", "cosine:0.62,0.03"));
     (settings.epochs, settings.cure, settings.hidden) = (3, false, layers(&[16, 8]));
@@ -132,7 +132,7 @@ fn a_member_that_learnt_nothing_is_left_out() {
 }
 
 #[test]
-fn an_interrupt_keeps_the_members_that_were_started() {
+fn when_training_is_stopped_the_members_that_were_started_are_kept() {
     let mut settings = TrainingSetup::new(score_loss("f1", "uniform"));
     (settings.epochs, settings.hidden) = (4, layers(&[3]));
     let stop = |member: usize, epoch: usize, _: &_| {
@@ -177,13 +177,14 @@ fn held_out_probabilities_come_from_members_that_were_not_trained_on_the_row() {
             assert_eq!(probabilities[index].to_bits(), expected.to_bits(), "row {row}");
         }
     }
-    // If all members have the same validation rows, it is the mean of all members.
+    // If all members have the same validation rows, the held-out probabilities are the mean over all members.
     let (ensemble, fits) = trained(&data, &settings, 3, 1);
     let (rows, probabilities) = held_out_probabilities(&fits, &[data.sample(); 3]);
     assert_eq!(probabilities, ensemble.probabilities(&data.matrix, &rows));
 }
 
-/// The random numbers in [0, 1) behind the initial weights of member 0, from a training whose learning rate is too small to change any weight.
+/// The random numbers in [0, 1) from which the initial weights of member 0 were computed. They are read from a trained network whose learning
+/// rate was too small to change any weight.
 fn random_numbers_of_the_initial_weights(seed: u64, inputs: usize) -> Vec<f64> {
     let values: Vec<f32> = (0..2 * inputs).map(|index| (index % 7) as f32 - 3.0).collect();
     let (matrix, rows) = (Matrix::new(inputs, &values).unwrap(), [0, 1]);
@@ -204,7 +205,7 @@ fn initial_weights_split_and_bootstrap_use_independent_random_numbers() {
         let units = random_numbers_of_the_initial_weights(seed, ROWS);
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
 
-        // If a Poisson bootstrap used these numbers for the rows 1, 3, 5, …, those below 1/e would give 0 copies.
+        // If a Poisson bootstrap used the same random numbers for the rows 1, 3, 5, …, rows with a number below 1/e would get 0 copies.
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
         for replicate in 0..100 {
             let mut copies = vec![0; 2 * ROWS];
@@ -214,7 +215,7 @@ fn initial_weights_split_and_bootstrap_use_independent_random_numbers() {
             assert!(equal < ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {equal} of {ROWS} rows agree");
         }
 
-        // If a split used these numbers to shuffle each class, the end of the shuffled rows would be the test rows.
+        // If a split used the same random numbers to shuffle each class, the rows at the end of this shuffled order would be the test rows.
         let classes: Vec<u32> = (0..ROWS as u32).map(|row| row % 2).collect();
         let names = vec!["no".to_string(), "yes".to_string()];
         let labels = Labels { classes, names, ahead: None };

@@ -1,8 +1,8 @@
-//! Reads 40 000 damaged model files. Files whose checksum was not corrected either fail to load or predict the same bits as the original.
-//! Files with a corrected checksum, as from an attacker, load or give a clear error, without a panic and within the memory that
+//! Reads 40 000 damaged model files. If the checksum was not corrected, the file either fails to load or predicts the same bits as the original.
+//! If the checksum was corrected, as an attacker would do, the file loads or gives a clear error. No file causes a panic or takes more memory than
 //! `docs/model-file.md` states.
 
-// Helpers may panic, as tests do.
+// Helpers may panic like the tests themselves: a panic fails the test.
 #![allow(clippy::unwrap_used)]
 
 mod models;
@@ -15,11 +15,12 @@ use scorewise_train::model::{Decision, Model, Predictor};
 use scorewise_train::{Location, onnx};
 use serde_json::{Value, json};
 
-/// The documented peak memory in bytes: this multiple of the file size, plus a constant.
+/// The documented peak memory is this number times the file size plus [`CONSTANT_BYTES`].
 const BYTES_PER_FILE_BYTE: usize = 160;
 const CONSTANT_BYTES: usize = 64 << 10;
 
-/// Counts the bytes that the current thread has allocated. Growing a list counts as both the old and the new one, since both may exist at once.
+/// An allocator that counts the bytes that the current thread has allocated. While a list grows, its old and its new memory are both counted,
+/// because both may exist at the same time.
 struct CountingAllocator;
 
 thread_local! {
@@ -31,7 +32,7 @@ thread_local! {
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.set(ALLOCATED.get().wrapping_add(layout.size()));
-        // The counter wraps around when memory of another thread is freed here; that is not a peak.
+        // If this thread frees memory of another thread, the counter wraps around below 0. Such values are not counted as a peak.
         if ALLOCATED.get() < usize::MAX / 2 {
             PEAK.set(PEAK.get().max(ALLOCATED.get()));
         }
@@ -74,7 +75,7 @@ impl MutationRandom {
     }
 }
 
-/// Loads a file, checks the memory and the error message, and uses the model if it loads. Returns whether it loaded.
+/// Loads a file, checks the memory and the error message, and uses the model if the file loads. Returns whether the file loaded.
 fn check_loading(bytes: &[u8], what: &str) -> bool {
     let (peak, result) = peak_memory(|| Model::from_bytes("m.scorewise", bytes));
     let limit = BYTES_PER_FILE_BYTE * bytes.len() + CONSTANT_BYTES;
@@ -113,7 +114,7 @@ fn originals() -> Vec<Vec<u8>> {
     small.iter().map(|model| model.to_bytes().unwrap()).collect()
 }
 
-/// Changes one of the files at random. Returns the index of the file, the kind of change, and the new bytes.
+/// Changes one of the files at random. Returns the index of the file, the number of the change (0 to 6), and the new bytes.
 fn mutated(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usize, usize, Vec<u8>) {
     let index = random.below(originals.len());
     let original = &originals[index];
@@ -153,7 +154,7 @@ fn mutated(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usize, usize,
             }
         }
         _ => {
-            // Only in the weights, where most changes leave a valid file.
+            // This change affects only the weights, where most changes leave the file valid.
             let start = 8 + u64::from_le_bytes(original[..8].try_into().unwrap()) as usize;
             for _ in 0..=random.below(16) {
                 let offset = start + random.below(bytes.len() - start);
@@ -175,7 +176,7 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
         let what = format!("round {round}, change {change}");
         check_loading(&bytes, &what);
         let Ok(model) = Model::from_bytes("m.scorewise", &bytes) else { continue };
-        // A file that was spliced from two others may be equal to the second.
+        // Change 4 joins the beginning of one file to the end of another; the result may be equal to the other file.
         let same = originals.iter().position(|original| *original == bytes).unwrap_or(index);
         let prediction_bits = |model: &Model| -> Vec<u64> {
             let (_, matrix) = models::rows(models[same].encoder.width(), 50, 1);
@@ -185,7 +186,7 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
         assert_eq!(prediction_bits(&model), prediction_bits(&models[same]), "{what}");
         loaded += 1;
     }
-    // Some changes replace a byte by itself or remove nothing.
+    // A few files load, because some changes replace a byte by itself or remove nothing.
     assert!(loaded < 300, "{loaded} of 10000 loaded");
 }
 
@@ -217,7 +218,7 @@ fn invalid_values_of_fields_load_or_give_a_clear_error() {
         for _ in 0..=random.below(2) {
             edit(if in_description { &mut description } else { &mut header }, &mut random);
         }
-        // Numbers and nesting that `serde_json::Value` cannot represent are inserted as text.
+        // Numbers and nesting that `serde_json::Value` cannot represent are inserted into the JSON string.
         let replaced = |value: &Value, random: &mut MutationRandom| {
             let raw = ["1e999", "-1e400", "99999999999999999999999999", "1e-400", "-0.0", &"[".repeat(5000), "nul"];
             value.to_string().replace("\"HOSTILE\"", raw[random.below(raw.len())])
@@ -288,7 +289,7 @@ fn edit(tree: &mut Value, random: &mut MutationRandom) {
 
 #[test]
 fn memory_stays_bounded_for_files_that_expand_the_most() {
-    // JSON values that take far more memory than their text.
+    // JSON values that take far more memory than their text in the file.
     let nested = format!("{}0{},", "[".repeat(100), "]".repeat(100));
     let lists = ["[],", "{\"\":0},", "0,", "\"\",", "[0],", nested.as_str()];
     let fields = ["results", "classes", "encoder", "reading", "members", "none of them"];
@@ -297,7 +298,7 @@ fn memory_stays_bounded_for_files_that_expand_the_most() {
     let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     let description: Value = serde_json::from_str(header["__metadata__"]["scorewise"].as_str().unwrap()).unwrap();
     for item in lists {
-        // Just above a power of two, where a list that doubles its capacity wastes the most.
+        // The number of elements is just above a power of two, where a list that doubles its capacity wastes the most memory.
         let list = format!("[{}0]", item.repeat((60_000 / item.len()).next_power_of_two() + 1));
         for field in fields {
             let mut edited = description.clone();
@@ -333,7 +334,7 @@ fn memory_stays_bounded_for_files_that_expand_the_most() {
     check_loading(&file(&header, &bytes[8 + length..]), "many tensors");
 }
 
-/// A file with a correct checksum.
+/// A model file with this header and these tensors, and with a correct checksum.
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
     models::with_checksum([&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat())
 }

@@ -1,4 +1,4 @@
-//! Trainings on the threads of this machine, each on one thread while there are more jobs than threads.
+//! Trains jobs on the threads of this machine. A job uses several threads only if there are fewer jobs than threads.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -11,14 +11,14 @@ use crate::job::{Dataset, Job};
 /// Trains on the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpu {
-    /// Number of threads. The result does not depend on it.
+    /// Number of threads. Results do not depend on this number.
     pub threads: usize,
 }
 
 impl Backend for Cpu {
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>> {
         let ended = AtomicBool::new(false);
-        // Threads that have no job of their own share the batches of the others.
+        // If there are more threads than jobs, the threads are divided among the jobs, and those of one job share the work of each batch.
         let threads_of_job = (self.threads / jobs.len().max(1)).max(1);
         let results = in_parallel(jobs.len(), self.threads, |number| {
             if ended.load(Ordering::Relaxed) {
@@ -44,16 +44,18 @@ impl Backend for Cpu {
     }
 }
 
-/// Calls `work` for 0 to `count` on this many threads, in ascending order; returns the results in that order.
+/// Calls `work` with every number from 0 to `count` − 1 on the given number of threads, starting in ascending order. Returns the results
+/// in the same order.
 ///
-/// Parallel work inside `work` (sorting, sweeping) stays on these threads.
+/// Parallel operations inside `work`, such as sorting, run on these threads too.
 pub fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Result<Vec<T>> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.max(1))
         .build()
         .map_err(|error| Error::setting("threads", format!("{threads} cannot be started: {error}"), "ask for fewer"))?;
     let next = AtomicUsize::new(0);
-    // Each thread takes the next number that is left: unlike halving the list, this begins them in order.
+    // A free thread takes the lowest number that is left, so that the work is begun in ascending order. Rayon's parallel iterators would
+    // split the list in halves instead.
     let parts = pool.broadcast(|_| {
         let mut done = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! Where trainings run. A backend trains a list of jobs; the same job gives the same bits on any number of threads.
+//! Backends, which train a list of jobs on some hardware. The result of a job is the same to the last bit on any number of threads.
 
 mod cpu;
 
@@ -11,24 +11,25 @@ use scorewise_table::error::Result;
 use crate::fit::{Epoch, Fit};
 use crate::job::{Dataset, Job};
 
-/// Trains jobs.
+/// Trains jobs on some hardware.
 pub trait Backend: Sync {
     /// Trains all jobs and returns their results in the order of the jobs.
     ///
-    /// If the user stops a job, it ends with its best weights so far, and jobs that have not begun are `None`. The first error in the
-    /// order of the jobs is returned.
+    /// If the user stops a job, the job ends with its best weights so far, and the results of jobs that have not begun are `None`. If jobs
+    /// fail, the error of the first of them in the list is returned.
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>>;
 }
 
-/// Follows trainings while they run. A closure of job, epoch number and losses is a watcher too.
+/// Receives the progress of jobs while they run, and can stop them. A closure with the parameters of [`Watch::epoch`] implements this
+/// trait.
 pub trait Watch: Sync {
     /// Called when a job begins, on the thread that trains it.
     fn started(&self, job: usize) {
         let _ = job;
     }
 
-    /// Called after every epoch of every job, with the index of the job and the number of the epoch within its phase. `Break` ends the
-    /// job and begins no other.
+    /// Called after every epoch of every job, with the index of the job and the number of the epoch within its phase. If it returns `Break`,
+    /// the job ends and no other job is begun.
     fn epoch(&self, job: usize, number: usize, epoch: &Epoch) -> ControlFlow<()>;
 
     /// Called once for every job that has ended, on the thread that trained it.

@@ -7,10 +7,10 @@ use scorewise::{Logits, Probabilities, Result, Rows, Score};
 
 use super::objective::Objective;
 
-/// Logits, labels and weights of the rows of a batch. Made once and reused for every batch.
+/// Logits, labels and weights of the rows of a batch. The same value is reused for every batch, to avoid new allocations.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// The logits, row by row, one for each output.
+    /// Logits row by row; a row has one logit for each output of the network.
     pub logits: Vec<f32>,
     /// Gradient of the loss with respect to the logits.
     pub gradient: Vec<f32>,
@@ -20,7 +20,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Gathers the labels and weights of these rows, and makes room for their logits.
+    /// Collects the labels and weights of the given rows, and resizes the buffers for their logits and gradient.
     pub fn gather(&mut self, labels: &[u32], weights: Option<&[f32]>, rows: &[u32], outputs: usize) {
         self.logits.resize(rows.len() * outputs, 0.0);
         self.gradient.resize(rows.len() * outputs, 0.0);
@@ -40,7 +40,7 @@ impl Batch {
         self.logits.len() / self.labels.len().max(1)
     }
 
-    /// The batch as the rows of a loss for two classes.
+    /// The batch in the form that a loss for two classes takes.
     pub fn binary(&self) -> Result<Rows<'_, Logits<'_, f32>>> {
         let rows = Rows::new(Logits(&self.logits), &self.positives)?;
         match &self.weights {
@@ -49,7 +49,7 @@ impl Batch {
         }
     }
 
-    /// The batch as the rows of a loss for many classes.
+    /// The batch in the form that a loss for many classes takes.
     pub fn classes(&self) -> Result<ClassRows<'_, f32, OneOf<'_>>> {
         let rows = ClassRows::new(&self.logits, self.outputs(), OneOf(&self.labels))?;
         match &self.weights {
@@ -58,8 +58,8 @@ impl Batch {
         }
     }
 
-    /// The best threshold of one class against the rest; `None` if the score is undefined everywhere. With one logit for each row it is
-    /// the threshold of the positive class, and `class` is ignored.
+    /// The threshold with the best score of one class against the rest; `None` if the score is undefined at every threshold. If rows have one
+    /// logit, the threshold is that of the positive class, and `class` is ignored.
     pub fn best_threshold(&self, score: &Score, class: usize) -> Result<Option<Best>> {
         let probabilities = self.probabilities(class);
         let outputs = self.outputs();
@@ -78,8 +78,9 @@ impl Batch {
         Ok(sweep(&rows)?.best(score))
     }
 
-    /// The shift that gives the lowest loss when it is added, together with `moved`, to the only logit of each row. All multiples of 1/20 from −4 to 4 are
-    /// tried, and the smallest of equally good ones is returned: no prior reaches farther, and finer steps are below sampling noise.
+    /// The shift that gives the lowest loss when `moved` plus the shift is added to the logit of each row. Rows must have one logit. All
+    /// multiples of 1/20 from −4 to 4 are tried, because no prior needs a greater shift and finer steps change the loss by less than sampling
+    /// noise. Of equally good shifts, the one nearest to 0 is returned.
     pub fn lowest_shift(&mut self, objective: &Objective, moved: f32) -> Result<f32> {
         let logits: Vec<f32> = self.logits.iter().map(|logit| logit + moved).collect();
         let mut lowest = (f64::INFINITY, 0.0);

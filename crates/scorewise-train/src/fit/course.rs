@@ -1,8 +1,8 @@
-//! The policy of one training as a pure state machine: warm-up, patience, best epoch so far, restarts of dead trainings, and the end.
+//! The policy of one training run as a pure state machine: warm-up, patience, best epoch so far, restarts of dead runs, and the end.
 //!
-//! A [`Course`] computes no loss and holds no weights. It returns the next action ([`Course::action`]) and receives the result, one epoch (or
-//! one boosting round) at a time. So every backend and every learner follows the same policy. A training is *dead* if it learns nothing because
-//! all predictions lie outside the support of the prior, where the gradient is 0.
+//! A [`Course`] computes no loss and holds no weights. It says which action comes next ([`Course::action`]) and receives the result of the
+//! action, one epoch (or one boosting round) at a time. All backends and learners use it, so all follow the same policy. A training run is
+//! *dead* if it learns nothing because all predictions lie outside the support of the prior, where the gradient is 0.
 //!
 //! ```
 //! use scorewise_train::fit::{Action, Course, Epoch, Keep, Phase, Policy};
@@ -33,13 +33,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Epoch, Phase, StopReason};
 
-/// Maximum number of attempts, each with new initial weights. The result of the last one is accepted even if it is dead.
+/// Maximum number of attempts of a training run; every attempt has new initial weights. The last attempt is accepted even if it is dead.
 const ATTEMPTS: usize = 5;
 
-/// Epochs after which a training whose validation loss has not changed at all counts as dead.
+/// Number of epochs after which an attempt counts as dead if its validation loss has not changed at all.
 const EPOCHS_TO_MOVE: usize = 3;
 
-/// Which weights are kept at the end of a training.
+/// Which weights are kept at the end of a training run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -51,95 +51,97 @@ pub enum Keep {
     Last,
 }
 
-/// When a training stops, starts again, and which weights it keeps.
+/// Determines when a training run stops, when it starts again with new weights, and which weights it keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Policy {
-    /// Maximum number of epochs with the final loss.
+    /// Maximum number of epochs of the main phase.
     pub epochs: usize,
-    /// Number of epochs without a lower validation loss after which the training stops.
+    /// Number of epochs without a new minimum of the validation loss after which the main phase stops.
     pub patience: usize,
-    /// Learning rate.
+    /// Learning rate of the optimiser.
     pub learning_rate: f32,
-    /// Which weights are kept.
+    /// Which weights are kept at the end.
     pub keep: Keep,
-    /// Whether a dead training is repeated with new initial weights.
+    /// Whether a dead training run is repeated with new initial weights.
     pub restarts: bool,
-    /// Whether the initial predictions are moved inside the support of the prior. A warm-up makes this unnecessary.
+    /// Whether the output bias is changed before training so that the first predictions lie inside the support of the prior. This is ignored
+    /// if there is a warm-up, which makes it unnecessary.
     pub centre: bool,
-    /// Training with cross-entropy before the final loss; `None` for none.
+    /// Policy of the warm-up with cross-entropy; `None` if there is no warm-up.
     pub warm_up: Option<WarmUpPolicy>,
 }
 
-/// How long cross-entropy is trained before the final loss, and how the learning rate changes afterwards.
+/// How long the warm-up with cross-entropy lasts, and how the learning rate changes afterwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WarmUpPolicy {
-    /// Maximum number of epochs with cross-entropy.
+    /// Maximum number of epochs of the warm-up.
     pub epochs: usize,
-    /// Patience during these epochs.
+    /// Number of epochs without a new minimum of the validation loss after which the warm-up stops.
     pub patience: usize,
-    /// Factor of the learning rate after the warm-up.
+    /// Factor by which the learning rate is multiplied after the warm-up.
     pub rate_factor: f32,
 }
 
-/// What a trainer has to do next. After each action it calls the method of [`Course`] that the action names.
+/// The next action of a trainer. When the action is done, the trainer calls the method of [`Course`] that is named in the variant's
+/// documentation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
-    /// Draw new initial weights, and move the first predictions inside the support of the prior when `centre` is set. Then
-    /// [`Course::initialised`].
+    /// Draw new initial weights; if `centre` is set, change the output bias so that the first predictions lie inside the support of the prior.
+    /// Then call [`Course::initialised`].
     Initialise {
-        /// Number of attempts before this one.
+        /// Number of earlier attempts, 0 for the first attempt.
         restart: usize,
-        /// Whether to move the first predictions inside the support.
+        /// Whether to change the output bias so that the first predictions lie inside the support of the prior.
         centre: bool,
     },
-    /// Reset the optimiser, mark the current weights as the best ones, and compute the validation loss of the phase. Then
+    /// Reset the optimiser, save the current weights as the best weights of the phase, and compute the validation loss of the phase. Then call
     /// [`Course::phase_started`].
     StartPhase(Phase),
-    /// Train one epoch and compute the validation loss. Then [`Course::record`], or [`Course::diverged`] if a number is not finite.
+    /// Train one epoch and compute the validation loss. Then call [`Course::record`], or [`Course::diverged`] if a number is not finite.
     TrainEpoch {
-        /// Which loss to minimise.
+        /// The phase, which determines the loss to minimise.
         phase: Phase,
-        /// The learning rate.
+        /// The learning rate of the epoch.
         learning_rate: f32,
     },
-    /// Load the best weights of the phase. Then [`Course::restored`].
+    /// Load the best weights of the phase. Then call [`Course::restored`].
     RestoreBest,
-    /// Move the output bias so that the best threshold lies at the centre of the prior. Then [`Course::bias_moved`].
+    /// Change the output bias so that the best threshold lies at the centre of the prior. Then call [`Course::bias_moved`].
     MoveBias,
-    /// Find out whether all validation rows get the same label. Then [`Course::checked`].
+    /// Determine whether all validation rows get the same label. Then call [`Course::checked`].
     CheckOneSided,
-    /// Nothing: the training has ended. [`Course::summary`] returns its result.
+    /// Do nothing: the training run has ended, and [`Course::summary`] returns its result.
     Finish,
 }
 
-/// The result of a training without its weights.
+/// The result of a training run without its weights.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CourseSummary {
-    /// Epochs of the warm-up with cross-entropy.
+    /// Epochs of the warm-up with cross-entropy; empty if there was no warm-up.
     pub warm_up: Vec<Epoch>,
-    /// Validation loss before the first epoch with the final loss.
+    /// Validation loss before the first epoch of the main phase.
     pub first: f64,
-    /// Epochs with the final loss.
+    /// Epochs of the main phase.
     pub history: Vec<Epoch>,
-    /// Index in `history` of the epoch whose weights are kept; `None` when the weights before the first epoch are kept.
+    /// Index in `history` of the epoch whose weights are kept; `None` if the weights before the main phase are kept.
     pub kept: Option<usize>,
-    /// Why the training ended.
+    /// Why the training run ended.
     pub stop_reason: StopReason,
-    /// Whether the validation loss fell and the predictions are not all on one side of the threshold.
+    /// Whether anything was learnt: the validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
-    /// Number of dead attempts before this one.
+    /// Number of earlier attempts that were given up because they were dead.
     pub restarts: usize,
 }
 
-/// One training in progress, as a state machine.
+/// The state of one training run, as a state machine.
 #[derive(Clone, Debug)]
 pub struct Course {
     policy: Policy,
     restarts: usize,
     state: CourseState,
-    /// The phase in progress, or the last one.
+    /// The epochs of the phase in progress; at the end, those of the last phase.
     run: PhaseRun,
-    /// The finished warm-up of this attempt.
+    /// The epochs of the finished warm-up of the current attempt.
     warm_up: PhaseRun,
     success: bool,
 }
@@ -192,14 +194,14 @@ impl PhaseRun {
 }
 
 impl Course {
-    /// A training that has not begun.
+    /// Creates the state of a training run that has not begun.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
         let (run, warm_up) = (PhaseRun::default(), PhaseRun::default());
         Course { policy, restarts: 0, state: CourseState::Initialise, run, warm_up, success: false }
     }
 
-    /// What to do next.
+    /// The next action of the trainer.
     #[must_use]
     pub fn action(&self) -> Action {
         match self.state {
@@ -216,13 +218,13 @@ impl Course {
         }
     }
 
-    /// The initial weights are drawn.
+    /// Tells the course that the initial weights have been drawn.
     pub fn initialised(&mut self) {
         self.warm_up = PhaseRun::default();
         self.state = CourseState::Start(if self.policy.warm_up.is_some() { Phase::WarmUp } else { Phase::Main });
     }
 
-    /// A phase begins with this validation loss.
+    /// Tells the course that a phase has begun, with the validation loss before its first epoch.
     pub fn phase_started(&mut self, validation: f64) {
         let CourseState::Start(phase) = self.state else { return };
         // The weights at the end of a warm-up are a candidate for the best weights; random initial weights are not.
@@ -236,14 +238,14 @@ impl Course {
         }
     }
 
-    /// The number of the epoch in progress, from 0 in each phase.
+    /// The number of the next epoch; every phase counts from 0.
     #[must_use]
     pub fn epoch_number(&self) -> usize {
         self.run.history.len()
     }
 
-    /// An epoch has ended; `stop` says that the user wants the training to end. Returns whether the current weights are the best of the
-    /// phase so far, which the trainer then saves.
+    /// Tells the course that an epoch has ended, and with `stop` that the user wants training to end. Returns whether the current weights are
+    /// the best of the phase so far; if so, the trainer must save them.
     pub fn record(&mut self, epoch: Epoch, stop: bool) -> bool {
         let CourseState::Train(phase) = self.state else { return false };
         let run = &mut self.run;
@@ -254,7 +256,7 @@ impl Course {
         }
         let count = run.history.len();
         let since_best = count - run.kept.map_or(0, |kept| kept + 1);
-        // What follows a warm-up may stay where the warm-up ended.
+        // A main phase that follows a warm-up is not dead if its loss does not change: the warm-up may have left nothing to improve.
         let may_be_dead = phase == Phase::WarmUp || self.policy.warm_up.is_none();
         if stop {
             self.run.stop_reason = StopReason::Stopped;
@@ -270,29 +272,29 @@ impl Course {
         is_best
     }
 
-    /// An epoch led to a loss or a weight that is not finite.
+    /// Tells the course that an epoch led to a loss or a weight that is not finite.
     pub fn diverged(&mut self) {
         let CourseState::Train(phase) = self.state else { return };
         self.run.stop_reason = StopReason::Diverged;
         self.end_phase(phase);
     }
 
-    /// The best weights of the phase are loaded.
+    /// Tells the course that the best weights of the phase have been loaded.
     pub fn restored(&mut self) {
         if let CourseState::Restore(phase) = self.state {
             self.leave_phase(phase);
         }
     }
 
-    /// The output bias is moved.
+    /// Tells the course that the output bias has been changed.
     pub fn bias_moved(&mut self) {
         self.state = CourseState::Start(Phase::Main);
     }
 
-    /// Whether all validation rows get the same label.
+    /// Tells the course whether all validation rows get the same label.
     pub fn checked(&mut self, one_sided: bool) {
         self.success = (self.warm_up.fell() || self.run.fell()) && !one_sided;
-        // A step may take all predictions out of the support in the middle of a training, too.
+        // An attempt can also die late, when a step of the optimiser takes all predictions out of the support of the prior.
         let died = self.run.history.last().is_some_and(|epoch| epoch.coverage == 0.0);
         if self.may_restart() && died && !self.success && !self.run.ended_early() {
             self.restart();
@@ -301,7 +303,7 @@ impl Course {
         }
     }
 
-    /// How the training went so far.
+    /// The result of the training run so far.
     #[must_use]
     pub fn summary(&self) -> CourseSummary {
         CourseSummary {
@@ -346,7 +348,7 @@ impl Course {
     fn epochs(&self, phase: Phase) -> usize {
         match (phase, self.policy.warm_up) {
             (Phase::WarmUp, Some(warm_up)) => warm_up.epochs,
-            // A training that was stopped or diverged during the warm-up has no epochs with the final loss.
+            // A training run that was stopped or diverged during the warm-up has no epochs in the main phase.
             (Phase::Main, Some(_)) if self.warm_up.ended_early() => 0,
             _ => self.policy.epochs,
         }
@@ -382,7 +384,7 @@ mod tests {
     };
     const WARM_UP: WarmUpPolicy = WarmUpPolicy { epochs: 4, patience: 4, rate_factor: 0.5 };
 
-    /// The results of a simulated trainer: validation losses of each phase (the first one before training), and more.
+    /// The results that a simulated trainer reports. The first validation loss of each phase is the loss before its first epoch.
     #[derive(Clone)]
     struct Script {
         warm_up: Vec<f64>,
@@ -400,7 +402,7 @@ mod tests {
         }
     }
 
-    /// Runs a course to its end; returns its actions and its summary.
+    /// Runs a course to its end with the results of `script`. Returns the actions and the summary of the course.
     fn run(policy: Policy, script: &Script) -> (Vec<Action>, CourseSummary) {
         let mut course = Course::new(policy);
         let mut actions = Vec::new();
@@ -450,12 +452,12 @@ mod tests {
     }
 
     #[test]
-    fn keeping_the_last_weights_restores_none() {
+    fn with_keep_last_the_best_weights_are_restored_only_after_a_divergence() {
         let policy = Policy { keep: Keep::Last, ..POLICY };
         let (actions, summary) = run(policy, &Script::new(&[1.0, 0.9, 0.8, 0.8, 0.9]));
         assert!(!actions.contains(&Action::RestoreBest));
         assert_eq!(summary.kept, Some(3));
-        // After a divergence the last weights are not finite, so the best ones are restored all the same.
+        // After a divergence the last weights are not finite, so the best weights are restored even with `Keep::Last`.
         let script = Script { diverge_at: Some((Phase::Main, 1)), ..Script::new(&[1.0, 0.9]) };
         let (actions, summary) = run(policy, &script);
         assert!(actions.contains(&Action::RestoreBest));
@@ -463,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_that_never_moves_is_restarted_and_accepted_in_the_end() {
+    fn a_run_whose_loss_never_changes_is_restarted_until_the_last_attempt_which_is_accepted() {
         let (actions, summary) = run(POLICY, &Script::new(&[1.0; 7]));
         assert_eq!((initialisations(&actions), summary.restarts), (ATTEMPTS, ATTEMPTS - 1));
         assert!(!summary.success);
@@ -472,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_training_that_left_the_support_is_restarted_unless_it_succeeded_or_was_stopped() {
+    fn a_run_whose_predictions_left_the_support_is_restarted_unless_it_succeeded_or_was_stopped() {
         let rising = Script { coverage: 0.0, ..Script::new(&[1.0, 1.1, 1.2, 1.3]) };
         assert_eq!(run(POLICY, &rising).1.restarts, ATTEMPTS - 1);
         let falling = Script { coverage: 0.0, ..Script::new(&[1.0, 0.9, 0.9, 0.9]) };
@@ -483,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_up_comes_first_and_slows_what_follows() {
+    fn a_warm_up_comes_first_and_reduces_the_learning_rate_of_the_main_phase() {
         let policy = Policy { warm_up: Some(WARM_UP), ..POLICY };
         let (actions, summary) = run(policy, &Script::new(&[0.5, 0.6, 0.7]));
         assert_eq!(actions[0], Action::Initialise { restart: 0, centre: false });
@@ -496,13 +498,13 @@ mod tests {
             .collect();
         assert_eq!(rates, [0.1, 0.1, 0.1, 0.1, 0.05, 0.05]);
         assert!(actions.contains(&Action::MoveBias));
-        // The weights that the warm-up ended with are kept where the final loss improves on them nowhere.
+        // No epoch of the main phase has a lower loss than the weights at the end of the warm-up, so those weights are kept.
         assert_eq!((summary.warm_up.len(), summary.history.len(), summary.kept), (4, 2, None));
         assert!(summary.success, "cross-entropy has learnt something");
     }
 
     #[test]
-    fn a_dead_warm_up_is_restarted_and_an_unmoved_main_phase_after_it_is_not() {
+    fn a_dead_warm_up_is_restarted_but_a_main_phase_with_constant_loss_is_not() {
         let policy = Policy { warm_up: Some(WARM_UP), patience: 5, ..POLICY };
         let dead = Script { warm_up: vec![1.0; 5], ..Script::new(&[0.5; 7]) };
         assert_eq!(run(policy, &dead).1.restarts, ATTEMPTS - 1);
@@ -511,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_or_a_divergence_in_the_warm_up_ends_the_training() {
+    fn a_stop_or_a_divergence_in_the_warm_up_ends_the_training_run() {
         let policy = Policy { warm_up: Some(WARM_UP), ..POLICY };
         let stopped = Script { stop_at: Some((Phase::WarmUp, 1)), ..Script::new(&[0.5, 0.4]) };
         let (actions, summary) = run(policy, &stopped);
@@ -524,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn predictions_on_one_side_are_no_success() {
+    fn a_run_that_gives_all_rows_the_same_label_is_not_a_success() {
         let script = Script { one_sided: true, ..Script::new(&[1.0, 0.9, 0.8, 0.8, 0.8]) };
         assert!(!run(POLICY, &script).1.success);
     }

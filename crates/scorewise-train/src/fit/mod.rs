@@ -1,10 +1,10 @@
-//! What every training has in common, whichever learner it trains and wherever it runs.
+//! The parts of a training run that do not depend on the learner or on the backend.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `objective` | the loss to minimise, for two classes and for more |
-//! | `sample` | the rows of one training, borrowed from a data set |
-//! | `batch` | logits, labels and weights of the rows of one step |
+//! | `sample` | the rows of one training run, borrowed from a data set |
+//! | `batch` | logits, labels and weights of the rows of one optimiser step |
 //! | `course` | when to stop, when to start again, which weights to keep |
 
 mod objective;
@@ -19,61 +19,62 @@ pub use sample::Sample;
 
 use crate::learner::Member;
 
-/// Which loss an epoch minimised.
+/// The phase of a training run, which determines the loss that its epochs minimise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Cross-entropy, before a warm start.
+    /// The warm-up, which minimises cross-entropy.
     WarmUp,
-    /// The objective itself.
+    /// The main phase, which minimises the objective of the training run.
     Main,
 }
 
 /// The losses of one epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Epoch {
-    /// Which loss was minimised; both losses below are of this kind.
+    /// The phase of the epoch, which determines the loss that `training` and `validation` are values of.
     pub phase: Phase,
-    /// Mean loss of the batches, each computed before its step.
+    /// Mean loss of the batches of the epoch. The loss of a batch is computed before the weights are updated with its gradient.
     pub training: f64,
     /// Loss of the validation rows after the epoch.
     pub validation: f64,
-    /// Share of the validation predictions inside the support of the prior. At 0 the gradient is 0 and nothing is learnt any more.
+    /// Share of the validation predictions that lie inside the support of the prior. If the share is 0, the gradient is 0 and the weights no
+    /// longer change.
     pub coverage: f64,
 }
 
-/// Why a training ended.
+/// Why a training run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// The maximum number of epochs was reached.
     Epochs,
-    /// The validation loss did not fall for as many epochs as patience allows.
+    /// The validation loss reached no new minimum for as many epochs as the patience setting allows.
     Patience,
-    /// The user stopped it; the best weights so far are kept.
+    /// The user stopped the training run; the best weights so far are kept.
     Stopped,
-    /// A loss or a weight was no longer finite: the learning rate is too large for these data. The best weights before are kept.
+    /// A loss or a weight was no longer finite, because the learning rate is too large for the data. The best weights before that are kept.
     Diverged,
 }
 
-/// A fitted member and how its training went.
+/// A fitted member, with the history of its training run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// The fitted member; all its numbers are finite.
+    /// The fitted member; all its parameters are finite.
     pub member: Member,
-    /// Epochs of cross-entropy before a warm start; empty without one.
+    /// Epochs of the warm-up with cross-entropy; empty if there was no warm-up.
     pub warm_up: Vec<Epoch>,
-    /// Validation loss before the first epoch with the objective.
+    /// Validation loss before the first epoch of the main phase.
     pub first: f64,
-    /// Epochs with the objective. Empty if the training was stopped during its warm-up.
+    /// Epochs of the main phase, which minimises the objective; empty if the training run ended during its warm-up.
     pub history: Vec<Epoch>,
-    /// Index in `history` of the epoch whose weights are kept; `None` if the weights before it were no worse, as after a warm start that
-    /// could not be improved or a training that diverged at once.
+    /// Index in `history` of the epoch whose weights are kept. `None` if the weights before the main phase are kept, for example because the
+    /// main phase did not improve on the warm-up or diverged in its first epoch.
     pub kept: Option<usize>,
-    /// Why the training ended.
+    /// Why the training run ended.
     pub stop_reason: StopReason,
-    /// Whether anything was learnt: the validation loss fell below that of the initial weights, and the predictions are not all on one
-    /// side of the best threshold (with more than two classes: not all of the same class).
+    /// Whether anything was learnt: the validation loss fell below that of the initial weights, and the validation rows do not all get the same
+    /// label.
     pub success: bool,
-    /// Number of dead attempts before this one.
+    /// Number of earlier attempts that were given up because they learnt nothing.
     pub restarts: usize,
 }
 
@@ -83,7 +84,7 @@ impl Fit {
         Fit { member, warm_up, first, history, kept, stop_reason, success, restarts }
     }
 
-    /// Number of epochs of all phases.
+    /// Number of epochs of the warm-up and the main phase together.
     #[must_use]
     pub fn epochs(&self) -> usize {
         self.warm_up.len() + self.history.len()

@@ -1,6 +1,6 @@
 //! The loss to minimise: from the logits, labels and weights of a batch to a value and its gradient with respect to the logits.
 //!
-//! Two classes have one logit for each row, more have one for each class. The training loop does not depend on which it is.
+//! With two classes a row has one logit; with more it has one logit for each class. The training loop is the same in both cases.
 
 use scorewise::multiclass::{MultiScore, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
 use scorewise::{CrossEntropy, ExactLoss, Loss, Prior, Result, Score, ScoreLoss};
@@ -10,18 +10,19 @@ use serde::{Deserialize, Serialize};
 use super::batch::Batch;
 use crate::network::log_odds;
 
-/// The loss to minimise, which also decides how many logits a row has. It is serialised by the names of its score and priors.
+/// The loss to minimise, which also determines the number of logits of a row. When it is serialised, its score and priors are written as
+/// the names or formulas that users write.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "ObjectiveDescription", try_from = "ObjectiveDescription")]
 #[non_exhaustive]
 pub enum Objective {
-    /// Two classes, one logit; label 1 is the positive class.
+    /// A loss for two classes with one logit for each row. Label 1 is the positive class.
     Binary(Loss),
-    /// Every class against the rest, one logit each.
+    /// A loss for many classes that compares every class with all others. A row has one logit for each class.
     OneVersusRest(OneVersusRest),
-    /// One decision among all classes, one logit each.
+    /// A loss for many classes that makes one decision among all of them. A row has one logit for each class.
     Simplex(SimplexLoss),
-    /// Cross-entropy of a softmax, one logit each.
+    /// The cross-entropy of a softmax over many classes. A row has one logit for each class.
     Softmax(SoftmaxCrossEntropy),
 }
 
@@ -32,20 +33,20 @@ impl From<Loss> for Objective {
 }
 
 impl Objective {
-    /// Number of logits of a row for this number of classes.
+    /// Number of logits of a row if there are `classes` classes.
     #[must_use]
     pub fn outputs(&self, classes: usize) -> usize {
         if self.is_binary() { 1 } else { classes }
     }
 
-    /// Whether a row has one logit, for two classes.
+    /// Whether this is a loss for two classes, in which a row has one logit.
     #[must_use]
     pub fn is_binary(&self) -> bool {
         matches!(self, Objective::Binary(_))
     }
 
-    /// The two-class score behind the loss (with more classes, that of each class against the rest). `None` for cross-entropy and for
-    /// scores of the whole m×m matrix.
+    /// The two-class score on which the loss is based; with more than two classes, it is applied to each class against the rest. `None` for
+    /// cross-entropy and for scores of the whole m×m confusion matrix.
     #[must_use]
     pub fn score(&self) -> Option<&Score> {
         match self {
@@ -56,7 +57,8 @@ impl Objective {
         }
     }
 
-    /// Priors of the thresholds: one for all logits of a row, or one for each; empty if the loss has no random threshold.
+    /// Prior distributions of the random thresholds: one prior for all logits of a row, or one for each logit. Empty if the loss has no random
+    /// threshold on single logits.
     #[must_use]
     pub fn priors(&self) -> &[Prior] {
         match self {
@@ -67,7 +69,7 @@ impl Objective {
         }
     }
 
-    /// The cross-entropy that a warm start begins with; `None` if the loss is cross-entropy already.
+    /// The cross-entropy that is minimised during a warm-up; `None` if this loss is itself a cross-entropy.
     #[must_use]
     pub fn warm_up(&self) -> Option<Objective> {
         match self {
@@ -79,7 +81,7 @@ impl Objective {
         }
     }
 
-    /// Loss of a batch.
+    /// Value of the loss on a batch.
     pub(crate) fn value(&self, batch: &Batch) -> Result<f64> {
         match self {
             Objective::Binary(loss) => loss.value(&batch.binary()?),
@@ -89,7 +91,7 @@ impl Objective {
         }
     }
 
-    /// Loss of a batch; its gradient with respect to the logits goes into `batch.gradient`.
+    /// Value of the loss on a batch. The gradient with respect to the logits is written to `batch.gradient`.
     pub(crate) fn value_and_gradient(&self, batch: &mut Batch) -> Result<f64> {
         let mut gradient = std::mem::take(&mut batch.gradient);
         let value = match self {
@@ -104,8 +106,8 @@ impl Objective {
         value
     }
 
-    /// Whether all rows get the same label: at the best threshold or at the centre of the prior for two classes, by the greatest logit for
-    /// more. Such a member has learnt nothing.
+    /// Whether all rows get the same label, which means that the member has learnt nothing. With two classes, labels at the best threshold and
+    /// labels at the centre of the prior are both checked; with more, the label is the class with the greatest logit.
     pub(crate) fn is_one_sided(&self, batch: &Batch) -> Result<bool> {
         let outputs = batch.outputs();
         if outputs > 1 {
@@ -115,7 +117,8 @@ impl Objective {
         }
         match self.score() {
             Some(score) => {
-                // Predictions that have all left the support may still rank rows by tiny differences, so the centre is checked too.
+                // Even if all predictions lie outside the support of the prior, tiny differences between them may separate the rows at the best
+                // threshold, so the labels at the centre of the prior are checked too.
                 let centre = self.priors().first().map_or(0.0, |prior| log_odds(prior.mean()));
                 let above = batch.logits.iter().filter(|logit| f64::from(**logit) > centre).count();
                 Ok(above == 0
@@ -130,7 +133,7 @@ impl Objective {
     }
 }
 
-/// An objective by the names that users write, for files and for other machines.
+/// The serialised form of an [`Objective`]: scores and priors are the strings that users write.
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "loss", rename_all = "kebab-case")]
 enum ObjectiveDescription {
@@ -205,7 +208,7 @@ impl TryFrom<ObjectiveDescription> for Objective {
     }
 }
 
-/// The class with the greatest logit; the first one of several.
+/// The class with the greatest logit; if several logits are equally great, the first of these classes.
 fn greatest(logits: &[f32]) -> usize {
     let mut best = 0;
     for (class, logit) in logits.iter().enumerate() {

@@ -1,27 +1,27 @@
-//! The rows of one training: a matrix with its labels, and which rows are trained on and which validate.
+//! The data of one training run: a matrix with labels, and the lists of its training rows and validation rows.
 
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Result};
 
-/// The rows of one training, borrowed: many trainings share one matrix.
+/// The data of one training run. They are borrowed, so that many training runs share one matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     /// The features.
     pub matrix: &'a Matrix,
-    /// The class of each row of the matrix, from 0; with two classes 1 is the positive one.
+    /// The class of each row of the matrix, counted from 0. With two classes, 1 is the positive class.
     pub labels: &'a [u32],
     /// Number of classes.
     pub classes: usize,
-    /// One weight for each row of the matrix, if there are any.
+    /// One sample weight for each row of the matrix; `None` if all rows have the same weight.
     pub weights: Option<&'a [f32]>,
-    /// Rows that are trained on.
+    /// Indices of the rows that are trained on.
     pub training: &'a [u32],
-    /// Rows that decide when to stop.
+    /// Indices of the rows whose loss decides when training stops.
     pub validation: &'a [u32],
 }
 
 impl Sample<'_> {
-    /// Total weight of each class among the training rows, for a balanced cross-entropy.
+    /// Sum of the sample weights of the training rows of each class, for a balanced cross-entropy.
     #[must_use]
     pub fn class_weights(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.classes];
@@ -33,7 +33,7 @@ impl Sample<'_> {
         sums
     }
 
-    /// Checks that labels, weights and row numbers fit the matrix.
+    /// Checks that labels, weights and row indices are valid for the matrix.
     pub(crate) fn check(&self) -> Result<()> {
         let rows = self.matrix.rows();
         let refuse = |what: &str, problem: String| Err(Error::setting(what, problem, ""));

@@ -6,11 +6,11 @@ use super::{Decision, Model};
 use crate::learner::Member;
 use scorewise_table::target::LabelRule;
 
-/// Maximum lead in rows: more than any real lead, and small enough for the memory that it takes.
+/// Maximum lead in rows: greater than any realistic lead, and small enough that the memory it needs can be allocated.
 const MAX_LEAD: usize = 1 << 20;
 
 impl Model {
-    /// Returns a description of the first inconsistency.
+    /// Checks that the fields are consistent. The error describes the first inconsistency.
     pub(super) fn check(&self) -> Result<(), String> {
         self.encoder.check()?;
         self.check_members()?;

@@ -4,38 +4,39 @@ use scorewise::is_positive;
 use scorewise::sweep::Best;
 use serde::{Deserialize, Serialize};
 
-/// The rule that turns the probabilities of a row into a label. Ties go to the first class.
+/// The rule that turns the probabilities of a row into a label. If several classes are equally good, the first of them is chosen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Decision {
-    /// Two classes: positive if p > τ, strictly.
+    /// For two classes: a row is positive if its probability p is strictly greater than the threshold τ.
     Threshold {
-        /// τ.
+        /// The threshold τ.
         threshold: f64,
         /// All thresholds t with `interval.0` ≤ t < `interval.1` give the same score on the rows on which τ was chosen. `None` if τ was not
         /// found by a sweep.
         interval: Option<(f64, f64)>,
-        /// The score at τ on the rows on which it was chosen.
+        /// The score at the threshold τ on the rows on which τ was chosen; `None` if τ was not found by a sweep.
         value: Option<f64>,
-        /// How it was chosen.
+        /// How the threshold was chosen.
         chosen: ThresholdSource,
-        /// The same in words, for messages.
+        /// How the threshold was chosen, in words for messages.
         words: String,
     },
-    /// More than two classes: the class with the greatest pₖ.
+    /// For more than two classes: the class k with the greatest probability pₖ.
     Greatest,
-    /// More than two classes, each against the rest: the class with the greatest pₖ − τₖ.
+    /// For more than two classes with one threshold τₖ for each class against the rest: the class k with the greatest pₖ − τₖ.
     Thresholds {
-        /// τₖ, one for each class.
+        /// The thresholds τₖ, one for each class.
         thresholds: Vec<f64>,
-        /// How they were chosen.
+        /// How the thresholds were chosen.
         chosen: ThresholdSource,
-        /// The same in words, for messages.
+        /// How the threshold was chosen, in words for messages.
         words: String,
     },
-    /// More than two classes, with thresholds on the simplex: the class with the greatest ln pₖ − μₖ, computed as the greatest pₖ exp(−μₖ).
+    /// For more than two classes with random thresholds on the simplex: the class k with the greatest ln pₖ − μₖ, computed as the greatest
+    /// pₖ exp(−μₖ).
     Centres {
-        /// μₖ, one for each class: the centres of the random thresholds on the scale of the logits.
+        /// The centres μₖ of the random thresholds on the scale of the logits, one for each class.
         centres: Vec<f64>,
     },
 }
@@ -44,15 +45,15 @@ pub enum Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
-    /// Best score on the validation rows.
+    /// The threshold with the best score on the validation rows.
     ValidationSweep,
-    /// Best score on the training rows.
+    /// The threshold with the best score on the training rows.
     TrainingSweep,
-    /// Best score on the held-out rows of a cross-validation.
+    /// The threshold with the best score on the held-out rows of a cross-validation.
     FoldSweep,
-    /// The centre of the prior.
+    /// The centre of the prior of the threshold.
     Prior,
-    /// Set by the user.
+    /// The threshold that the user gave.
     Given,
 }
 
@@ -94,7 +95,7 @@ impl Decision {
         }
     }
 
-    /// The label of a row. With two classes there is one probability, with more there is one for each class.
+    /// The label of a row. With two classes, `probabilities` holds the probability of the positive class; with more, one for each class.
     #[must_use]
     pub fn label(&self, probabilities: &[f64]) -> u32 {
         match self {
@@ -112,13 +113,13 @@ impl Decision {
     }
 }
 
-/// exp(−μₖ), divided by the greatest of them so that none overflows.
+/// The factors exp(−μₖ) of all classes, divided by the greatest factor so that none overflows.
 pub(crate) fn centre_factors(centres: &[f64]) -> impl Iterator<Item = f64> + '_ {
     let lowest = centres.iter().copied().fold(f64::INFINITY, f64::min);
     centres.iter().map(move |centre| (lowest - centre).exp())
 }
 
-/// Index of the greatest value; of the first one if there are several.
+/// Index of the greatest value; if several are equally great, the index of the first.
 fn index_of_greatest(values: impl Iterator<Item = f64>) -> u32 {
     let mut best = (0, f64::NEG_INFINITY);
     for (index, value) in (0..).zip(values) {
@@ -143,13 +144,13 @@ mod tests {
     fn rules_for_many_classes_may_choose_different_classes() {
         let p = [0.5, 0.3, 0.2];
         assert_eq!(Decision::Greatest.label(&p), 0);
-        // −0.1, 0.1, 0.05
+        // p − threshold is −0.1, 0.1 and 0.05.
         let thresholds = vec![0.6, 0.2, 0.15];
         assert_eq!(
             Decision::Thresholds { thresholds, chosen: ThresholdSource::Given, words: String::new() }.label(&p),
             1
         );
-        // ln 0.5 − 1 = −1.69, ln 0.3 − 0.5 = −1.70, ln 0.2 + 0.5 = −1.11
+        // ln p − centre is ln 0.5 − 1 = −1.69, ln 0.3 − 0.5 = −1.70 and ln 0.2 + 0.5 = −1.11.
         assert_eq!(Decision::Centres { centres: vec![1.0, 0.5, -0.5] }.label(&p), 2);
         assert_eq!(Decision::Greatest.label(&[0.2, 0.4, 0.4]), 1);
     }

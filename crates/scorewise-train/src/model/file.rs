@@ -1,4 +1,4 @@
-//! Writes and reads model files: safetensors with a JSON description in the metadata.
+//! Writes and reads model files. A model file is a safetensors file whose metadata contains a JSON string with everything except the weights.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,17 +19,17 @@ use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::table::Reading;
 use scorewise_table::target::Target;
 
-/// The number of the file format. Earlier formats are read too. Format 1 had no checksum and only networks.
+/// The number of the file format that is written. Files of format 1, which have no checksum and contain only networks, can still be read.
 pub const FORMAT: u64 = 2;
 /// The version of scorewise that trains and writes models.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Larger files are refused unread: no network has a thousand million parameters.
+/// Maximum size of a model file: 4 GiB, or 2³⁰ parameters, which is far more than any network of this crate has. Larger files are not read.
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
 const COPY_AGAIN: &str = "copy the file again from its source, or train the model again";
 const NAME_A_MODEL: &str = "give a file that was written by `scorewise train`";
 
-/// A model without its weights, as JSON with the keys in this order.
+/// The JSON metadata of a model file: everything except the weights. The keys are written in the order of the fields.
 #[derive(Serialize, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct ModelDescription {
@@ -43,7 +43,7 @@ struct ModelDescription {
     target: Target,
     reading: Reading,
     encoder: Encoder,
-    /// Only in files of format 1, which have no `members`.
+    /// Present only in files of format 1, which have this key in place of `members`.
     #[serde(default, skip_serializing)]
     network: Option<NetworkSize>,
     #[serde(default)]
@@ -52,13 +52,13 @@ struct ModelDescription {
     fingerprint: String,
     #[serde(default)]
     plan: Option<Plan>,
-    /// Only in files of format 1, which have no plan.
+    /// Present only in files of format 1, which have this key in place of `plan`.
     #[serde(default, skip_serializing)]
     settings: Option<IgnoredAny>,
     results: Value,
 }
 
-/// Number and layer widths of the networks in a file of format 1.
+/// Number of networks in a file of format 1, and the layer widths that all of them have.
 #[derive(Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 struct NetworkSize {
@@ -66,14 +66,14 @@ struct NetworkSize {
     widths: Vec<usize>,
 }
 
-/// The format number alone, which is parsed first because the other keys depend on it.
+/// Parses only the format number of the JSON metadata, because the other keys depend on it.
 #[derive(Deserialize)]
 struct FormatNumber {
     format: u64,
 }
 
 impl Model {
-    /// Writes the file atomically. It may replace an older model file, and no other file.
+    /// Writes the model file atomically. An existing file is replaced only if it is a model file.
     pub fn save(&self, path: &Path) -> Result<()> {
         Outputs::new().write(path, OutputKind::Model, &self.to_bytes()?)
     }
@@ -101,18 +101,18 @@ impl Model {
             ));
         }
         let mut bytes = Vec::with_capacity(metadata.len() as usize);
-        // If the file grows in the meantime, only the bytes that it had at first are read.
+        // If the file grows while it is read, the bytes beyond its checked length are ignored, so the size limit holds.
         File::open(path).and_then(|file| file.take(metadata.len()).read_to_end(&mut bytes)).map_err(unreadable)?;
         Model::from_bytes(&name, &bytes)
     }
 
-    /// The bytes of the file. Equal models have equal bytes.
+    /// The contents of the model file. Equal models have equal bytes.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let invalid = |problem: String| Error::setting("model", problem, "");
         self.check().map_err(invalid)?;
         let description = self.description();
         let text = serde_json::to_string(&description).map_err(|error| invalid(error.to_string()))?;
-        // JSON has no NaN or infinity. Such a number would only be noticed when the file is loaded, so the text is parsed again here.
+        // JSON has no NaN or infinity. Such a number would only be noticed when the file is loaded, so the JSON is parsed here to find it earlier.
         match serde_json::from_str::<ModelDescription>(&text) {
             Ok(parsed) if parsed == description => {}
             Ok(_) => return Err(invalid("its description is different after it is written and read".into())),
@@ -156,8 +156,8 @@ impl Model {
         if format == 0 {
             return Err(damaged("there is no format 0".into()));
         }
-        // Files of format 1 have no checksum and no other metadata, so a file of a later format whose checksum key is damaged is not accepted as
-        // format 1.
+        // Files of format 1 have neither a checksum nor other metadata. A file of a later format whose checksum key is damaged has other metadata,
+        // so it cannot pass for a file of format 1.
         let is_consistent = match format {
             1 => contents.checksum.is_none() && !contents.has_more,
             _ => contents.checksum.is_some(),
@@ -175,7 +175,7 @@ impl Model {
         Ok(model)
     }
 
-    /// The description of the model without its weights: the JSON text in the file.
+    /// The JSON metadata of the model file: everything except the weights.
     pub fn description_json(&self) -> Result<String> {
         serde_json::to_string(&self.description())
             .map_err(|error| Error::data(Location::file("model"), error.to_string(), ""))
@@ -228,7 +228,7 @@ impl ModelDescription {
 /// Name, shape and little-endian bytes of an f32 tensor.
 type EncodedTensor = (String, Vec<usize>, Vec<u8>);
 
-/// The bytes of a file: the header with the checksum, then the tensors sorted by name.
+/// The contents of a model file: the header with the checksum and the JSON metadata `text`, then the tensors sorted by name.
 fn file_bytes(text: &str, mut tensors: Vec<EncodedTensor>) -> std::result::Result<Vec<u8>, String> {
     tensors.sort_by(|one, other| one.0.cmp(&other.0));
     let mut header = json!({ "__metadata__": { CHECKSUM_KEY: "0".repeat(CHECKSUM_DIGITS), DESCRIPTION_KEY: text } });
@@ -239,7 +239,7 @@ fn file_bytes(text: &str, mut tensors: Vec<EncodedTensor>) -> std::result::Resul
         header[name] = json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] });
     }
     let mut header = header.to_string();
-    // Padded with spaces, so that the tensors begin at a multiple of 8 bytes.
+    // The header is padded with spaces, so that the tensors begin at a multiple of 8 bytes.
     header.extend(std::iter::repeat_n(' ', header.len().next_multiple_of(8) - header.len()));
     if header.len() as u64 > header::MAX_HEADER_BYTES {
         return Err(format!("its description has {} bytes, more than {}", header.len(), header::MAX_HEADER_BYTES));
@@ -254,13 +254,13 @@ fn file_bytes(text: &str, mut tensors: Vec<EncodedTensor>) -> std::result::Resul
     Ok(file)
 }
 
-/// The members of a file. It is an error if a tensor is missing, has the wrong shape, or belongs to no member.
+/// Builds the members from the tensors of a model file. It is an error if a tensor is missing, has the wrong shape, or belongs to no member.
 fn members(description: &ModelDescription, contents: &FileContents<'_>) -> std::result::Result<Vec<Member>, String> {
     let tensors = contents.tensors.len();
     let described = match (&description.network, description.format) {
         (Some(size), 1) => {
             let member = MemberDescription::Network { widths: size.widths.clone() };
-            // The number of members comes from the file, so it is compared with the number of tensors before memory is allocated for it.
+            // The number of members comes from the file and may be wrong, so it is compared with the number of tensors before memory is allocated.
             let tensors_each = member.tensor_count()? as u64;
             if size.members == 0 || size.members.checked_mul(tensors_each) != Some(tensors as u64) {
                 return Err(format!("it has {tensors} tensors, but {} members need {tensors_each} each", size.members));
@@ -294,7 +294,7 @@ fn tensor_name(member: usize, name: &str) -> String {
     format!("member.{member}.{name}")
 }
 
-/// The values of an f32 tensor, which must have this shape.
+/// The values of the f32 tensor with this name; an error if it is missing or has another type or shape.
 fn tensor_values(contents: &FileContents<'_>, name: &str, shape: &[u64]) -> std::result::Result<Vec<f32>, String> {
     let tensor = contents.tensors.get(name).ok_or_else(|| format!("the tensor `{name}` is missing"))?;
     if tensor.dtype != "F32" {

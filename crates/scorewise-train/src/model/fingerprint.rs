@@ -1,15 +1,16 @@
-//! A 64-bit fingerprint of the data that a model was trained on: the same on every machine, different if a single value differs.
+//! A 64-bit fingerprint of the data that a model was trained on. It is the same on every machine, and changes if a single value changes.
 //!
-//! It is the XXH3 hash (64 bits, seed 0) of a list of words of 8 bytes, lowest byte first. Every list of values begins with its length, so that
-//! the end of one list and the beginning of the next are not confused. It distinguishes data; it does not protect against forgery.
+//! The fingerprint is the XXH3 hash (64 bits, seed 0) of a list of little-endian 64-bit words. The length of every list of values is hashed
+//! before its values, so that moving a value from the end of one list to the beginning of the next changes the hash. The hash is not
+//! cryptographic, so it does not protect against forgery.
 
 use scorewise_table::table::{Table, Values};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Number of words that are hashed at once.
+/// Number of 64-bit words that are passed to the hash function at once.
 const BLOCK: usize = 512;
 
-/// A hash of data, to which data are added.
+/// A hash of data. Its methods add more data to the hash.
 #[derive(Clone, Default)]
 pub struct Fingerprint {
     hash: Xxh3,
@@ -22,13 +23,14 @@ impl Fingerprint {
         Fingerprint::default()
     }
 
-    /// The hash of a table: names, kinds and values of its columns in their order. The name of the file and line numbers do not matter.
+    /// The hash of a table: the names, types and values of its columns, in the order of the columns. The file name and line numbers are left
+    /// out.
     #[must_use]
     pub fn of(table: &Table) -> Self {
         Fingerprint::new().table(table)
     }
 
-    /// Adds a table.
+    /// Adds the names, types and values of the columns of a table to the hash.
     #[must_use]
     pub fn table(self, table: &Table) -> Self {
         table.columns.iter().fold(self.word(table.columns.len() as u64), |hash, column| {
@@ -47,7 +49,7 @@ impl Fingerprint {
         })
     }
 
-    /// Adds numbers. All NaN are the same, and −0 is 0.
+    /// Adds numbers to the hash. All NaN values are treated as equal, and −0 as equal to 0.
     #[must_use]
     pub fn numbers(self, values: &[f64]) -> Self {
         // Adding 0 turns −0 into 0.
@@ -55,32 +57,32 @@ impl Fingerprint {
         self.bits(values.len(), values.iter().map(bits))
     }
 
-    /// Adds labels.
+    /// Adds labels to the hash.
     #[must_use]
     pub fn labels(self, values: &[u32]) -> Self {
         self.bits(values.len(), values.iter().map(|value| u64::from(*value)))
     }
 
-    /// Adds strings.
+    /// Adds strings to the hash.
     #[must_use]
     pub fn texts<T: AsRef<str>>(self, values: &[T]) -> Self {
         values.iter().fold(self.word(values.len() as u64), |hash, text| hash.text(text.as_ref()))
     }
 
-    /// Adds a string: eight bytes to a word, the lowest first.
+    /// Adds a string to the hash. Eight bytes form a little-endian word.
     #[must_use]
     pub fn text(self, text: &str) -> Self {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         self.bits(text.len(), text.as_bytes().chunks(8).map(word))
     }
 
-    /// The fingerprint as in a model file: 16 hexadecimal digits.
+    /// The fingerprint as it is written in a model file: 16 hexadecimal digits.
     #[must_use]
     pub fn hex(&self) -> String {
         format!("{:016x}", self.hash.digest())
     }
 
-    /// Adds `len` words.
+    /// Adds a list of `len` words to the hash, preceded by its length.
     #[must_use]
     pub fn bits(self, len: usize, words: impl Iterator<Item = u64>) -> Self {
         let Fingerprint { mut hash } = self.word(len as u64);

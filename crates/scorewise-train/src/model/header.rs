@@ -1,12 +1,12 @@
 //! Reads the safetensors container of a model file: its metadata and its tensors.
 //!
 //! ```text
-//! 8 bytes: n, little-endian        n bytes: JSON header        the rest: the tensors, one after the other
+//! 8 bytes: n, little-endian        n bytes: JSON header        remaining bytes: the tensors, one after the other
 //! ```
 //!
-//! The safetensors library can read these files, but it is not used here: its check of the length adds offsets from the header without
-//! checking for overflow. Here every size is compared with the length of the file before memory is allocated, and the error says whether
-//! a file is truncated, damaged or of another kind.
+//! The safetensors library can read these files, but it is not used here: when it checks the length of a file, it adds offsets from the
+//! header without checking for overflow. This module compares every size with the length of the file before it allocates memory, and its
+//! errors say whether a file is truncated, damaged or no safetensors file.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,13 +16,13 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use xxhash_rust::xxh3::Xxh3;
 
-/// The metadata key of the description.
+/// The metadata key of the JSON string that holds everything except the weights.
 pub(super) const DESCRIPTION_KEY: &str = "scorewise";
 /// The metadata key of the checksum.
 pub(super) const CHECKSUM_KEY: &str = "checksum";
 /// Number of hexadecimal digits of a checksum.
 pub(super) const CHECKSUM_DIGITS: usize = 16;
-/// Longer headers are refused, as by the safetensors library.
+/// Maximum length of the JSON header in bytes, the same as in the safetensors library.
 pub(super) const MAX_HEADER_BYTES: u64 = 100_000_000;
 
 /// The metadata and tensors of a file.
@@ -32,13 +32,13 @@ pub(super) struct FileContents<'a> {
     pub description: Option<Cow<'a, str>>,
     /// The metadata string with the key [`CHECKSUM_KEY`].
     pub checksum: Option<Cow<'a, str>>,
-    /// Whether there are other metadata strings.
+    /// Whether the metadata has keys other than [`DESCRIPTION_KEY`] and [`CHECKSUM_KEY`].
     pub has_more: bool,
     /// The tensors by name.
     pub tensors: BTreeMap<Cow<'a, str>, TensorView<'a>>,
 }
 
-/// A tensor of a file, borrowed from its bytes.
+/// A tensor, borrowed from the bytes of the file.
 #[derive(Debug)]
 pub(super) struct TensorView<'a> {
     pub dtype: Cow<'a, str>,
@@ -49,15 +49,15 @@ pub(super) struct TensorView<'a> {
 /// Why a file cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum HeaderError {
-    /// It is a file of another kind.
+    /// The file is not a safetensors file.
     Foreign,
-    /// Its end is missing.
+    /// The end of the file is missing.
     Truncated(String),
-    /// Its contents are inconsistent.
+    /// The contents of the file are inconsistent.
     Damaged(String),
 }
 
-/// Reads the header, and finds the bytes of every tensor.
+/// Parses the header of a file and finds the bytes of every tensor.
 pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
     let Some((length, rest)) = bytes.split_first_chunk::<8>() else { return Err(HeaderError::Foreign) };
     let length = u64::from_le_bytes(*length);
@@ -83,7 +83,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
     let mut tensors = BTreeMap::new();
     for (name, entry) in header.tensors {
         let (start, end) = entry.data_offsets;
-        // Neither offset can overflow: `end` is at most the length of the data, and `get` checks `start`.
+        // Both offsets are safe: `end` is at most the length of the data, and `get` returns `None` if `start` is greater than `end`.
         let bytes = data.get(start as usize..end as usize);
         let bytes = bytes.ok_or_else(|| {
             HeaderError::Damaged(format!(
@@ -97,10 +97,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<FileContents<'_>, HeaderError> {
     Ok(FileContents { description, checksum, has_more, tensors })
 }
 
-/// Offset in the file of the checksum digits that [`read`] has found; `None` if they are not written as plain digits (for example with JSON
-/// escapes), which scorewise never does.
+/// Offset in the file of the checksum digits that [`read`] has found; `None` if the string is not 16 bytes long or contains JSON escapes,
+/// which scorewise never writes.
 pub(super) fn checksum_offset(bytes: &[u8], digits: &str) -> Option<usize> {
-    // A string without escapes is borrowed from these bytes, so the distance of the pointers is its offset. An owned string lies elsewhere.
+    // A string without JSON escapes is borrowed from `bytes`, so the distance between the two pointers is its offset in the file. A string
+    // with escapes is a copy at another address.
     let offset = (digits.as_ptr() as usize).checked_sub(bytes.as_ptr() as usize)?;
     (digits.len() == CHECKSUM_DIGITS && bytes.get(offset..)?.starts_with(digits.as_bytes())).then_some(offset)
 }
@@ -118,7 +119,7 @@ fn truncated(got: usize, expected: u64) -> HeaderError {
     HeaderError::Truncated(format!("is truncated: it has {got} of at least {expected} bytes"))
 }
 
-/// The parsed header. Every entry takes little memory, even in a damaged file.
+/// The parsed JSON header. An entry takes little memory even if the file is damaged, since no memory is allocated by the sizes it states.
 struct FileHeader<'a> {
     metadata: Metadata<'a>,
     tensors: BTreeMap<Cow<'a, str>, TensorEntry<'a>>,
@@ -174,7 +175,7 @@ impl<'de> Deserialize<'de> for FileHeader<'de> {
     }
 }
 
-/// Stores the value of a key, which must not appear twice.
+/// Stores the value of a key in `target`; an error if `target` already has a value, because then the key appears twice.
 fn store_once<E: serde::de::Error, T>(target: &mut Option<T>, key: &str, value: T) -> Result<(), E> {
     match target.replace(value) {
         Some(_) => Err(duplicate_key(key)),

@@ -1,9 +1,9 @@
-//! Trained models and their file, which also contains the threshold and how it was chosen.
+//! Trained models, and the model file, which also stores the threshold and how it was chosen.
 //!
-//! A model holds everything that is needed to get from a table to labels: how the table was read, how columns are encoded, the members, and
-//! the decision rule. The file is in the safetensors format, so that many tools can read the weights; everything else is one JSON string in its
-//! metadata. `docs/model-file.md` describes it. The same training gives the same bytes: the file contains no dates, machine names or thread
-//! counts.
+//! A model holds everything that is needed to get from a table to labels: how the table was read, how columns are encoded, the members of
+//! the ensemble, and the decision rule. The file is in the safetensors format, so that many tools can read the weights; everything else is
+//! one JSON string in the metadata of the file. `docs/model-file.md` describes the format. Training again with the same data and settings
+//! gives the same bytes, because the file contains no dates, machine names or thread counts.
 //!
 //! ```
 //! use scorewise_train::model::{Decision, Model, ThresholdSource};
@@ -59,39 +59,41 @@ use scorewise_table::target::Target;
 /// A trained classifier, with the settings and data it was trained with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// The version of scorewise that trained it.
+    /// The version of scorewise that trained the model.
     pub version: String,
     /// How the table was read, so that `predict` reads other tables in the same way.
     pub reading: Reading,
-    /// How columns are turned into numbers.
+    /// How the columns of a table are turned into the inputs of the members.
     pub encoder: Encoder,
-    /// What is predicted.
+    /// The column or condition that is predicted.
     pub target: Target,
-    /// The classes in the order of the labels. With two classes, the second is the positive one.
+    /// Names of the classes, indexed by label. With two classes, the second is the positive one.
     pub classes: Vec<String>,
-    /// One or more members, whose probabilities are averaged. With two classes they have one output, with more they have one for
-    /// each class.
+    /// One or more fitted models, whose probabilities are averaged. With two classes each has one output, with more it has one output for each
+    /// class.
     pub members: Vec<Member>,
-    /// The score it was trained for: a name of the registry or a formula.
+    /// The score that the model was trained for: the name of a built-in score, or a formula.
     pub score: String,
-    /// The prior of the threshold in the loss; `None` if the loss has no random threshold.
+    /// The prior distribution of the threshold in the loss; `None` if the loss has no random threshold.
     pub prior: Option<String>,
     /// The loss that was minimised, by its name on the command line.
     pub loss: String,
     /// The rule that turns probabilities into labels.
     pub decision: Decision,
-    /// The seed of all random numbers of the training.
+    /// The seed of all random numbers of the training run.
     pub seed: u64,
-    /// Identifies the training data: [`Fingerprint::hex`].
+    /// A hash that identifies the training data, as returned by [`Fingerprint::hex`].
     pub fingerprint: String,
-    /// All settings of the training; `None` if the model was read from a file of format 1.
+    /// All settings of the training run; `None` if the model was read from a file of format 1.
     pub plan: Option<Plan>,
-    /// Scores and other results, with the keys of the `--json` output. They include no times, so that the same training gives the same file.
+    /// Scores and other results, with the keys of the `--json` output. Running times are left out, so that training again with the same data
+    /// and settings gives the same file.
     pub results: Value,
 }
 
 impl Model {
-    /// The options that the model was trained with. Options that a file of format 1 does not record are `None`.
+    /// The options that the model was trained with. If the model was read from a file of format 1, options that the file does not record are
+    /// `None`.
     pub fn options(&self) -> Result<TrainingOptions> {
         if let Some(plan) = &self.plan {
             return Ok(TrainingOptions::of_plan(plan));

@@ -6,7 +6,7 @@ use crate::learner::Member;
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Location, Result};
 
-/// Applies a model to encoded rows. A table of any length can be predicted one chunk at a time.
+/// Applies a model to encoded rows. A table that is too large for memory can be predicted one chunk at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Predictor<'a> {
     model: &'a Model,
@@ -14,23 +14,24 @@ pub struct Predictor<'a> {
 }
 
 impl<'a> Predictor<'a> {
-    /// A predictor for this model.
+    /// Creates a predictor that applies `model`.
     #[must_use]
     pub fn new(model: &'a Model) -> Self {
         Predictor { model, outputs: model.members.first().map_or(1, Member::outputs) }
     }
 
-    /// Number of probabilities of a row: with two classes 1, the probability of the second class; with more, one for each class.
+    /// Number of probabilities that are predicted for a row. With two classes it is 1, the probability of the second class; with more, it is
+    /// the number of classes.
     #[must_use]
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// The probabilities of the rows of an encoded matrix, row by row: the mean over the members of the sigmoid or softmax of
-    /// their logits, in f64. `place` gives the position of a row in its file, for the error message about a row whose values overflow f32.
+    /// The probabilities of the rows of an encoded matrix, row by row: the mean over all members of the sigmoid or softmax of the member's
+    /// logits, computed in f64. If the values of a row overflow f32, the error message names the position that `place` returns for this row.
     ///
     /// # Panics
-    /// If the number of columns is not that of the model's encoder.
+    /// If the number of columns of the matrix differs from the number that the model's encoder produces.
     pub fn probabilities(&self, matrix: &Matrix, place: impl Fn(usize) -> Location) -> Result<Vec<f64>> {
         let rows: Vec<u32> = (0..matrix.rows() as u32).collect();
         let probabilities = mean_probabilities(&self.model.members, matrix, &rows);
@@ -43,7 +44,7 @@ impl<'a> Predictor<'a> {
         }
     }
 
-    /// The labels of rows, given their probabilities.
+    /// The labels of rows whose probabilities are given as [`Predictor::probabilities`] returns them.
     #[must_use]
     pub fn labels(&self, probabilities: &[f64]) -> Vec<u32> {
         probabilities.chunks_exact(self.outputs).map(|row| self.model.decision.label(row)).collect()

@@ -1,17 +1,18 @@
-//! Initial weights whose predictions lie inside the support of the prior.
+//! Changes the initial weights of a network so that its first predictions lie inside the support of the prior.
 //!
-//! Outside the support the density is 0 and so is the gradient: a network whose first predictions all lie outside never learns. So the output
-//! biases are set to give every class a probability s inside the support of its prior, and the last layer is scaled down until every first
-//! prediction lies inside too.
+//! Outside the support the density of the prior is 0, and so is the gradient. A network whose first predictions all lie outside never learns. So
+//! the output biases are set to give every class a probability s inside the support of its prior, and the weights of the last layer are scaled
+//! down until all first predictions lie inside the support too.
 //!
 //! ```text
-//! one logit              s = E τ                                                    bias = ln s/(1 − s)
-//! one for each class     s = E τ, moved toward one end of each support              bias = ln s
-//!                        by the same share of the distance, until Σ s = 1
+//! one logit                    s = E τ                                              bias = ln s/(1 − s)
+//! one logit for each class     s = E τ, moved toward one end of each support        bias = ln s
+//!                              by the same share of the distance, until Σ s = 1
 //! ```
 //!
-//! If the supports leave no such probabilities (three classes, each with thresholds between 0.4 and 0.6), no initialisation has all predictions
-//! inside, and a class whose predictions are all outside is never learnt. Such a training needs a warm start: cross-entropy first.
+//! Such probabilities do not always exist. For example, if three classes have thresholds between 0.4 and 0.6, three probabilities in this range
+//! cannot sum to 1. Then some class has all its predictions outside the support and is never learnt, so training needs a warm start with
+//! cross-entropy.
 
 use scorewise::Prior;
 use scorewise::multiclass::softmax;
@@ -20,8 +21,8 @@ use super::Network;
 use super::engine::Engine;
 use scorewise_table::Matrix;
 
-/// Share of predictions inside the support of their prior, over all rows and, with several logits for each row, over all classes. There is
-/// one prior for all of them or one for each; without a prior all predictions count as inside.
+/// Share of the predictions that lie inside the support of their prior. All rows count and, if a row has several logits, all classes. `priors`
+/// holds one prior for all logits of a row or one for each; if it is empty, all predictions count as inside.
 #[must_use]
 pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     if priors.is_empty() || logits.is_empty() {
@@ -47,14 +48,14 @@ pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     count as f64 / logits.len() as f64
 }
 
-/// Whether weights exist with every prediction inside the support of its prior.
+/// Whether there are probabilities of the classes that all lie inside the supports of their priors and sum to 1. Always true for one output.
 #[must_use]
 pub fn has_centre(priors: &[Prior], outputs: usize) -> bool {
     priors.is_empty() || class_probabilities(&prior_of_each_output(priors, outputs).collect::<Vec<_>>()).is_some()
 }
 
-/// Changes the output layer so that the predictions of these rows lie within the supports of the priors. Does nothing if
-/// [`has_centre`] is false.
+/// Changes the output layer so that the predictions of the given rows lie inside the supports of the priors. Does nothing if [`has_centre`] is
+/// false.
 pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matrix: &Matrix, rows: &[u32]) {
     let Some(last) = network.shape().layers().last().copied() else { return };
     if priors.is_empty() {
@@ -76,8 +77,8 @@ pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matr
     }
 }
 
-/// Probabilities inside the supports: the mean of the prior for one logit, and probabilities that sum to 1 for several. `None` if there
-/// are none.
+/// Probabilities that lie inside the supports of the priors: the mean of the prior for one logit, and probabilities that sum to 1 for several
+/// logits. `None` if there are no such probabilities.
 fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     if let [prior] = priors {
         return Some(vec![prior.mean()]);
@@ -87,34 +88,34 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     let end = |prior: &Prior| if mean > 1.0 { prior.support().0 } else { prior.support().1 };
     let ends = sum(&end);
     let share_of_way = if mean == 1.0 { 0.0 } else { (1.0 - mean) / (ends - mean) };
-    // Near the end of the supports there is no room for predictions around the probability.
+    // If the probabilities were nearer to the ends of the supports, there would be no room for predictions around them.
     (0.0..0.95)
         .contains(&share_of_way)
         .then(|| priors.iter().map(|prior| prior.mean() + share_of_way * (end(prior) - prior.mean())).collect())
 }
 
-/// Largest distance of a logit from its bias for which every prediction stays where the prior has weight.
+/// The greatest distance of a logit from its bias at which every prediction still lies where the density of the prior is not close to 0.
 fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
-    // The log-odds of a class change with its own logit and with those of the others.
+    // With several classes, the log-odds of a class depend on its own logit and on those of the other classes, so they can move twice as far.
     let moves = if class_probabilities.len() == 1 { 1.0 } else { 2.0 };
     let room = |(prior, probability): (&&Prior, &f64)| {
-        // At the ends of a wide support the density is nearly 0 and so is the gradient. So the middle 98 % of the prior counts, or half of
-        // the distance to an end if the probability itself is closer to it.
+        // Near the ends of a wide support the density is nearly 0, and so is the gradient. So predictions must lie between the 1 % and 99 %
+        // quantiles of the prior, or within half the distance from the probability to the end of the support if that is farther out.
         let (start, end) = prior.support();
         let low = prior.quantile(0.01).min(0.5 * (start + probability));
         let high = prior.quantile(0.99).max(0.5 * (end + probability));
         (log_odds(*probability) - log_odds(low)).min(log_odds(high) - log_odds(*probability)) / moves
     };
-    // A tenth of the distance is kept free, so that the first step does not leave the support.
+    // A tenth of the distance is kept free, so that the first step of the optimiser does not move predictions out of the support.
     0.9 * priors.iter().zip(class_probabilities).map(room).fold(f64::INFINITY, f64::min)
 }
 
-/// The prior of every logit of a row.
+/// The prior of each logit of a row. A single prior is used for all logits.
 fn prior_of_each_output(priors: &[Prior], outputs: usize) -> impl Iterator<Item = &Prior> {
     (0..outputs).filter_map(move |output| priors.get(output).or(priors.first()))
 }
 
-/// ln p/(1 − p); infinite at 0 and 1.
+/// The log-odds ln(p/(1 − p)) of a probability; infinite at 0 and 1.
 pub(crate) fn log_odds(p: f64) -> f64 {
     (p / (1.0 - p)).ln()
 }
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn probabilities_sum_to_one_inside_the_supports() {
+    fn class_probabilities_lie_inside_the_supports_and_sum_to_one() {
         assert_eq!(probabilities_of(&["cosine:0.3,0.1"]).unwrap(), [0.3]);
         let third = probabilities_of(&["uniform", "uniform", "uniform"]).unwrap();
         assert!(third.iter().all(|probability| (probability - 1.0 / 3.0).abs() < 1e-15));
@@ -151,11 +152,11 @@ mod tests {
     }
 
     #[test]
-    fn coverage_counts_rows_and_classes() {
+    fn coverage_is_a_share_of_all_rows_and_classes() {
         let one = priors(&["cosine:0.05,0.04"]);
         assert_eq!(coverage(&one, &[-2.9, 0.0], 1), 0.5);
         assert_eq!(coverage(&[], &[-2.9, 0.0], 1), 1.0);
-        // Probabilities ½ ¼ ¼: the first class inside (0.4, 0.6), the others not.
+        // The probabilities are ½, ¼ and ¼: only that of the first class lies inside (0.4, 0.6).
         assert_eq!(coverage(&priors(&["cosine:0.5,0.1"]), &[2f32.ln(), 0.0, 0.0], 3), 1.0 / 3.0);
     }
 }

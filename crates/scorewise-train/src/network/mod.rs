@@ -1,19 +1,19 @@
-//! Dense neural networks with ReLU between their layers: parameters, training, and the engine that computes them.
+//! Dense neural networks with ReLU between the layers: parameters, training, and the engine that computes logits and gradients.
 //!
 //! ```text
-//! layer: out = W in + b        stored as W row by row, each row padded with zeros to a whole number of registers, then b
+//! a layer computes out = W in + b        stored as W row by row, each row padded with zeros to a whole number of registers, then b
 //! ```
 //!
-//! All parameters are one flat list, so that an optimiser is one loop. The padding stays 0: the inputs it would multiply are 0, so its
-//! gradient is 0.
+//! All parameters are one flat list, so that an optimiser needs only one loop. The padding stays 0 during training: it is multiplied by inputs
+//! that are 0, so its gradient is 0.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `settings` | training settings, with the reason for every default |
-//! | `initialisation` | first predictions inside the support of the prior |
-//! | `optimiser` | turns a gradient into a step |
+//! | `initialisation` | moves the first predictions into the support of the prior |
+//! | `optimiser` | turns a gradient into a change of the weights |
 //! | `training` | the training loop: steps and validation, controlled by a [`Course`](crate::fit::Course) |
-//! | `engine` | computes a batch forward and its gradient backward |
+//! | `engine` | computes the logits of a batch and the gradient of the parameters |
 
 mod settings;
 mod initialisation;
@@ -34,34 +34,34 @@ use scorewise::Purpose;
 use scorewise_table::PAD;
 use scorewise_table::split::random;
 
-/// Number of inputs, units of each hidden layer, and outputs of a network.
+/// The widths of the layers of a network: the number of inputs, of units in each hidden layer, and of outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkShape {
     widths: Vec<usize>,
 }
 
-/// Where a layer is stored in the flat list of parameters.
+/// The position of a layer in the flat list of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LayerLayout {
     pub inputs: usize,
     pub outputs: usize,
-    /// Distance from one row of weights to the next.
+    /// Distance from the start of one row of weights to the start of the next.
     pub stride: usize,
-    /// Offset of the first weight.
+    /// Offset of the first weight in the flat list.
     pub weights: usize,
-    /// Offset of the first bias.
+    /// Offset of the first bias in the flat list.
     pub biases: usize,
 }
 
 impl NetworkShape {
-    /// The shape with these widths; without hidden layers it is a linear model. `None` if a width is 0.
+    /// The shape with the given widths; `None` if a width is 0. A network without hidden layers is a linear model.
     #[must_use]
     pub fn new(inputs: usize, hidden: &[usize], outputs: usize) -> Option<Self> {
         let widths: Vec<usize> = std::iter::once(inputs).chain(hidden.iter().copied()).chain([outputs]).collect();
         widths.iter().all(|width| *width > 0).then_some(NetworkShape { widths })
     }
 
-    /// Number of inputs, units of each hidden layer, number of outputs.
+    /// The number of inputs, the number of units of each hidden layer, and the number of outputs.
     #[must_use]
     pub fn widths(&self) -> &[usize] {
         &self.widths
@@ -93,7 +93,7 @@ impl NetworkShape {
             .collect()
     }
 
-    /// Length of the flat list with its padding.
+    /// Length of the flat list of parameters, including its padding.
     #[must_use]
     pub fn parameters(&self) -> usize {
         self.layers().last().map_or(0, |layer| layer.biases + layer.outputs.next_multiple_of(PAD))
@@ -110,11 +110,11 @@ impl NetworkShape {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     shape: NetworkShape,
-    /// The flat list of parameters, with its padding.
+    /// The flat list of parameters, including its padding.
     pub parameters: Vec<f32>,
 }
 
-/// One layer without padding, as it is stored in files.
+/// One dense layer without padding, as it is stored in files.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dense {
     /// Number of inputs.
@@ -128,7 +128,7 @@ pub struct Dense {
 }
 
 impl Network {
-    /// Initial weights drawn uniformly within ±√(6/(inputs + outputs)) (Glorot), and biases of 0.
+    /// A network with Glorot initialisation: weights drawn uniformly from ±√(6/(inputs + outputs)), and biases of 0.
     #[must_use]
     pub fn glorot(shape: NetworkShape, seed: u64) -> Self {
         let mut random = random(seed, Purpose::InitialWeights, 0);
@@ -146,7 +146,8 @@ impl Network {
         Network { shape, parameters }
     }
 
-    /// The network with these layers; `None` if one does not fit the next or has the wrong number of weights.
+    /// The network with the given layers. `None` if there are no layers, if a layer has the wrong number of weights or biases, or if the outputs
+    /// of one layer do not match the inputs of the next.
     #[must_use]
     pub fn from_layers(layers: &[Dense]) -> Option<Self> {
         let first = layers.first()?;
@@ -171,7 +172,7 @@ impl Network {
         Some(Network { shape, parameters })
     }
 
-    /// The layers without padding.
+    /// The layers of the network, without padding.
     #[must_use]
     pub fn to_layers(&self) -> Vec<Dense> {
         let dense = |layout: LayerLayout| {
@@ -186,13 +187,13 @@ impl Network {
         self.shape.layers().into_iter().map(dense).collect()
     }
 
-    /// The shape.
+    /// The shape of the network.
     #[must_use]
     pub fn shape(&self) -> &NetworkShape {
         &self.shape
     }
 
-    /// Indices of the flat list that are not padding, layer by layer: weights row by row, then biases.
+    /// Indices of all weights and biases in the flat list, without the padding. For each layer, the weights come row by row, then the biases.
     #[must_use]
     pub fn parameter_indices(&self) -> Vec<usize> {
         let mut indices = Vec::with_capacity(self.shape.free_parameters());

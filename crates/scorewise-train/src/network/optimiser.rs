@@ -1,4 +1,4 @@
-//! Optimisers, which turn a gradient into a step of all parameters.
+//! Optimisers, which use a gradient to change all parameters of a network.
 
 use scorewise::InstructionSet;
 use scorewise_table::AlignedBuffer;
@@ -7,27 +7,28 @@ use serde::{Deserialize, Serialize};
 use super::Network;
 use super::engine::{SimdTask, SimdVector, run};
 
-/// The method that turns a gradient into a step.
+/// The method that turns a gradient into a change of the parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Optimiser {
     /// Adam with decoupled weight decay
-    // The paper's choice, and the default: gradients of score-oriented losses differ by orders of magnitude between layers and epochs.
+    // Adam is the choice of Marchetti et al. (2022). It is the default because its steps do not depend on the size of the gradient, and gradients
+    // of score-oriented losses differ by orders of magnitude between layers and epochs.
     #[default]
     Adam,
     /// Gradient descent with momentum 0.9
     Sgd,
 }
 
-/// The optimiser of one training, with its state.
+/// The optimiser of one training run, with its state.
 #[derive(Debug)]
 pub(super) enum OptimiserState {
     Adam(Adam),
     Descent {
         descent: Descent,
         decay: f32,
-        /// Ranges of the weights, which decay; biases do not.
+        /// Ranges of the weights in the flat list of parameters. Weights decay, biases do not.
         weights: Vec<std::ops::Range<usize>>,
     },
 }
@@ -53,7 +54,7 @@ impl OptimiserState {
             OptimiserState::Adam(adam) => adam.step(parameters, gradient, rate),
             OptimiserState::Descent { descent, decay, weights } => {
                 if *decay > 0.0 {
-                    // Decoupled as in AdamW: applied to the weights before the step, without momentum.
+                    // The decay is decoupled from the gradient, as in AdamW: it is applied to the weights before the step, without momentum.
                     let remaining = 1.0 - rate * *decay;
                     for range in weights {
                         parameters[range.clone()].iter_mut().for_each(|weight| *weight *= remaining);
@@ -65,7 +66,7 @@ impl OptimiserState {
     }
 }
 
-/// Share of the last step that gradient descent keeps.
+/// Share of the previous step that gradient descent adds to the next.
 const MOMENTUM: f32 = 0.9;
 
 /// Adam with decoupled weight decay (AdamW).
@@ -74,38 +75,38 @@ const MOMENTUM: f32 = 0.9;
 /// m ← β₁m + (1 − β₁)g        v ← β₂v + (1 − β₂)g²        θ ← θ − rate (m/(1 − β₁ᵗ) / (√(v/(1 − β₂ᵗ)) + ε) + decay θ)
 /// ```
 ///
-/// The defaults are Keras's, which the paper used: β₁ 0.9, β₂ 0.999, ε 1e-7. Biases do not decay.
+/// The defaults are those of Keras, which Marchetti et al. (2022) used: β₁ = 0.9, β₂ = 0.999, ε = 1e-7. Biases do not decay.
 ///
 /// Kingma, D. P. & Ba, J. (2015). Adam: a method for stochastic optimization. ICLR. Loshchilov, I. & Hutter, F. (2019).
 /// Decoupled weight decay regularization. ICLR.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adam {
-    /// β₁.
+    /// The coefficient β₁ of the running mean of the gradient.
     pub momentum: f32,
-    /// β₂.
+    /// The coefficient β₂ of the running mean of the squared gradient.
     pub memory: f32,
-    /// ε.
+    /// The constant ε that is added to the denominator.
     pub epsilon: f32,
-    /// Weight decay: the share of itself that a weight loses in a step of rate 1.
+    /// Weight decay: the fraction by which a weight shrinks in a step with learning rate 1.
     pub decay: f32,
-    /// m, the running mean of the gradient.
+    /// The running mean m of the gradient.
     mean: AlignedBuffer,
-    /// v, the running mean of its square.
+    /// The running mean v of the squared gradient.
     square: AlignedBuffer,
-    /// 1 for weights, which decay, and 0 for biases.
+    /// 1 at the positions of weights, which decay, and 0 at the positions of biases, which do not.
     decays: AlignedBuffer,
     steps: i32,
     instructions: InstructionSet,
 }
 
 impl Adam {
-    /// An optimiser for this network that has not taken a step.
+    /// Creates an optimiser for networks with as many parameters as this one.
     #[must_use]
     pub fn new(network: &Network) -> Self {
         Adam::with_instructions(InstructionSet::best(), network)
     }
 
-    /// The same with a given instruction set.
+    /// Creates an optimiser like [`Adam::new`], but with the given instruction set.
     #[must_use]
     pub fn with_instructions(instructions: InstructionSet, network: &Network) -> Self {
         let zeros = AlignedBuffer::zeros(network.parameters.len());
@@ -127,17 +128,18 @@ impl Adam {
         }
     }
 
-    /// One step against the gradient.
+    /// Changes the parameters by one step in the direction that reduces the loss.
     ///
     /// # Panics
-    /// If a slice is not as long as the network's list of parameters.
+    /// If `parameters` or `gradient` is not as long as the network's list of parameters.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], rate: f32) {
         assert!(
             parameters.len() == self.mean.len() && gradient.len() == self.mean.len(),
             "the slices are as long as the list of parameters"
         );
         self.steps = self.steps.saturating_add(1);
-        // The bias corrections of both means are folded into the rate, in f64: 1 − 0.999 loses digits in f32.
+        // The bias corrections of both running means are included in the learning rate and in ε. They are computed in f64, because 1 − 0.999
+        // loses digits in f32.
         let first = 1.0 - f64::from(self.momentum).powi(self.steps);
         let second = (1.0 - f64::from(self.memory).powi(self.steps)).sqrt();
         let (scale, epsilon) = ((f64::from(rate) * second / first) as f32, (f64::from(self.epsilon) * second) as f32);
@@ -146,7 +148,7 @@ impl Adam {
     }
 }
 
-/// The loop of one step over all parameters.
+/// A task that takes one step of Adam, in a loop over all parameters.
 struct AdamLoop<'a> {
     adam: &'a mut Adam,
     parameters: &'a mut [f32],
@@ -170,8 +172,9 @@ impl SimdTask for AdamLoop<'_> {
             let (new_mean, new_square) = (V::splat(1.0 - adam.momentum), V::splat(1.0 - adam.memory));
             let (minus_scale, minus_shrink) = (V::splat(-scale), V::splat(-shrink));
             let (minus, epsilon) = (V::splat(-1.0), V::splat(epsilon));
-            // The means of a dead unit decay toward denormal numbers, with which arithmetic is a hundred times slower. So the first mean is
-            // rounded to multiples of a tiny grain, and the second has a lower bound whose root is negligible beside ε.
+            // The gradient of a dead unit is 0, so its running means decay toward denormal numbers, with which arithmetic is a hundred times
+            // slower. To avoid them, the first mean is rounded to multiples of a tiny number, and the second has a lower bound whose square root
+            // is negligible compared with ε.
             let (grain, minus_grain, minimum) = (V::splat(1e-22), V::splat(-1e-22), V::splat(1e-33));
             for index in (0..length).step_by(V::WIDTH) {
                 let gradient = V::load(gradient.add(index));
@@ -203,22 +206,22 @@ impl SimdTask for AdamLoop<'_> {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Descent {
-    /// Share of the last step that is kept.
+    /// Share of the previous step that is added to the next.
     pub momentum: f32,
     velocity: Vec<f32>,
 }
 
 impl Descent {
-    /// An optimiser for this network that has not taken a step.
+    /// Creates an optimiser for networks with as many parameters as this one.
     #[must_use]
     pub fn new(network: &Network, momentum: f32) -> Self {
         Descent { momentum, velocity: vec![0.0; network.parameters.len()] }
     }
 
-    /// One step against the gradient.
+    /// Changes the parameters by one step in the direction that reduces the loss.
     ///
     /// # Panics
-    /// If a slice is not as long as the network's list of parameters.
+    /// If `parameters` or `gradient` is not as long as the network's list of parameters.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], rate: f32) {
         assert!(
             parameters.len() == self.velocity.len() && gradient.len() == self.velocity.len(),

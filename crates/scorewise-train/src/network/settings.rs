@@ -20,35 +20,37 @@ const MAX_LAYERS: usize = 64;
 #[serde(try_from = "Vec<usize>", into = "Vec<usize>")]
 pub struct HiddenLayers(Vec<usize>);
 
-/// Number of rows of a step.
+/// Number of rows in a batch, for which the optimiser takes one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchSize {
-    /// This many.
+    /// Batches of this many rows.
     Rows(usize),
-    /// All rows in every step: `full`.
+    /// One batch with all rows; written as `full`.
     Full,
 }
 
-/// Training with cross-entropy first, then with the score's loss.
+/// Settings of a warm start, which trains with cross-entropy first and then with the loss of the score.
 ///
-/// Only rows near the threshold contribute to the gradient of a score-oriented loss, so it learns slowly from random weights. The network
-/// therefore first learns to rank the rows with cross-entropy. Then its output bias is moved so that the best threshold lies at the centre
-/// of the prior, and training continues with the score's loss in small steps.
+/// Only rows near the threshold contribute to the gradient of a score-oriented loss, so training from random weights is slow. With a warm
+/// start, the network first learns to rank the rows with cross-entropy. Then its output bias is changed so that the best threshold lies at
+/// the centre of the prior, and training continues with the loss of the score in small steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WarmStart {
-    /// Maximum number of epochs of cross-entropy; `None` for the number of the settings.
+    /// Maximum number of epochs with cross-entropy; `None` for [`NetworkSettings::epochs`].
     pub epochs: Option<usize>,
-    /// Patience during these epochs; `None` for that of the settings.
+    /// Patience during the epochs with cross-entropy; `None` for [`NetworkSettings::patience`].
     pub patience: Option<usize>,
-    /// Factor of the learning rate afterwards: 0.1, so that the score's loss refines what was learnt instead of learning it anew.
+    /// Factor by which the learning rate is multiplied after the warm-up; 0.1 by default, so that training with the loss of the score refines the
+    /// network without undoing what the warm-up has learnt.
     pub slower: f32,
-    /// Whether the threshold that is moved to the centre is the best one of all rows, training rows included, instead of that of the
-    /// validation rows. Off by default, since an overfitted network is too sure of its training rows. With weight decay, three times as many
-    /// events give a more stable threshold.
+    /// Whether the threshold that is moved to the centre of the prior is the best one on training and validation rows together, instead of the best
+    /// one on the validation rows. Off by default, because an overfitted network is too sure of its training rows. With weight decay it is better
+    /// on, because three times as many events give a more stable threshold.
     pub on_all: bool,
-    /// Whether the bias is then moved on to where the score's loss is lowest (two classes only). Off by default: with many events the best
-    /// threshold is stable. With few it lies next to one of them by chance, and the loss, an average over the prior, does not.
+    /// Whether the output bias is then changed to the value at which the loss of the score is lowest (two classes only). Off by default, because
+    /// with many events the best threshold is stable. With few events its position depends by chance on one of them, while the loss, which is an
+    /// average over the prior, is more stable.
     pub steady: bool,
 }
 
@@ -62,26 +64,31 @@ impl Default for WarmStart {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkSettings {
-    /// Units of the hidden layers. 50, 20, 5 by default, as in the paper.
+    /// Number of units of each hidden layer. 50, 20, 5 by default, as in Marchetti et al. (2022).
     pub hidden: HiddenLayers,
-    /// The optimiser.
+    /// The optimiser, which turns gradients into changes of the weights.
     pub optimiser: Optimiser,
-    /// Rows of a step. 64 by default: best in the paper's experiments, and below it the score of a batch is noisier.
+    /// Number of rows of an optimiser step. 64 by default, which was best in the experiments of Marchetti et al. (2022); the score of a smaller
+    /// batch is noisier.
     pub batch: BatchSize,
-    /// Learning rate. 0.001 by default: the usual one of Adam, and the paper's.
+    /// Learning rate. 0.001 by default, as is usual for Adam and as in Marchetti et al. (2022).
     pub learning_rate: f32,
-    /// Decoupled weight decay: the share of itself that a weight loses in a step of rate 1. 0 by default, as in the paper.
+    /// Decoupled weight decay: the fraction by which a weight shrinks in a step with learning rate 1. 0 by default, as in Marchetti et al. (2022).
     pub weight_decay: f32,
-    /// Maximum number of epochs. 500 by default: in the paper's experiments patience ends most trainings long before.
+    /// Maximum number of epochs. 500 by default: in the experiments of Marchetti et al. (2022), most training runs stop long before because of
+    /// `patience`.
     pub epochs: usize,
-    /// Epochs without a lower validation loss after which training stops. 30 by default: the loss of a score is noisy.
+    /// Number of epochs without a new minimum of the validation loss after which training stops. 30 by default, because the loss of a score is
+    /// noisy.
     pub patience: usize,
-    /// Which weights are kept. The best by default: the last ones are those of `patience` epochs later.
+    /// Which weights are kept. The best by default; the last weights are usually those of `patience` epochs after the best.
     pub keep: Keep,
-    /// Whether the first predictions are moved inside the support of the prior, and dead trainings are repeated with other initial weights.
-    /// If the priors of many classes allow no such initial predictions, a warm start is used instead. On by default; off follows the paper exactly.
+    /// Whether the output bias is changed before training so that the first predictions lie inside the support of the prior, and training runs
+    /// that learn nothing are repeated with other initial weights. If the priors of many classes allow no such first predictions, a warm start is
+    /// used instead. On by default; switch it off to follow Marchetti et al. (2022) exactly.
     pub cure: bool,
-    /// Cross-entropy first. Off by default: it doubles the time, and adds little if the score's loss alone finds the pattern.
+    /// Settings of a warm start with cross-entropy; `None` for no warm start, which is the default. A warm start doubles the time, and adds little
+    /// if training with the loss of the score alone finds the pattern.
     pub warm_start: Option<WarmStart>,
 }
 
@@ -109,7 +116,7 @@ impl NetworkSettings {
             .ok_or_else(|| Error::setting("features", "a network needs at least one input and one output", ""))
     }
 
-    /// The policy of a training with these settings, for a network with this number of outputs.
+    /// The policy of a training run with these settings, for a network with this number of outputs.
     pub(crate) fn policy(&self, objective: &Objective, outputs: usize) -> Policy {
         Policy {
             epochs: self.epochs,
@@ -126,14 +133,15 @@ impl NetworkSettings {
         }
     }
 
-    /// The warm start that was asked for, or that is needed because no initialisation has all predictions inside the supports.
+    /// The warm start that the user chose, or the default warm start if one is needed because no output bias puts the first predictions inside the
+    /// supports of all priors. `None` if there is no warm start.
     pub(crate) fn warm_start_for(&self, objective: &Objective, outputs: usize) -> Option<WarmStart> {
         let is_needed = self.cure && !has_centre(objective.priors(), outputs);
         let warm_start = self.warm_start.or(is_needed.then(WarmStart::default));
         warm_start.filter(|_| objective.warm_up().is_some())
     }
 
-    /// Checks that training with these settings and this loss makes sense.
+    /// Checks that all settings are valid and can be used with this loss.
     pub fn check(&self, objective: &Objective) -> Result<()> {
         let refuse = |what: &str, problem: String, hint: &str| Err(Error::setting(what, problem, hint));
         let positive = |value: f32| value > 0.0 && value.is_finite();
@@ -175,7 +183,7 @@ impl NetworkSettings {
 }
 
 impl HiddenLayers {
-    /// Layers of these widths; an error if there are too many, or a width is 0 or too large.
+    /// Hidden layers with the given widths; an error if there are too many layers, or if a width is 0 or too large.
     pub fn new(widths: Vec<usize>) -> Result<Self> {
         let refuse = |problem: String| {
             let hint = format!("give at most {MAX_LAYERS} widths from 1 to {MAX_UNITS}, or `none`");
@@ -191,7 +199,7 @@ impl HiddenLayers {
         }
     }
 
-    /// The widths, from the inputs to the outputs.
+    /// The widths of the hidden layers, from the inputs to the outputs.
     #[must_use]
     pub fn widths(&self) -> &[usize] {
         &self.0
@@ -238,7 +246,7 @@ impl From<HiddenLayers> for Vec<usize> {
 }
 
 impl BatchSize {
-    /// Number of rows of a step, of this many rows in all.
+    /// Number of rows of an optimiser step if there are `all` training rows.
     #[must_use]
     pub fn rows(self, all: usize) -> usize {
         match self {
@@ -272,7 +280,7 @@ impl fmt::Display for BatchSize {
     }
 }
 
-/// A batch size in a file: a number, or the word `full`.
+/// The serialised form of a [`BatchSize`]: a number, or the word `full`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum SerialisedBatchSize {

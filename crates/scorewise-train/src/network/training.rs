@@ -1,4 +1,5 @@
-//! The training loop of a network: takes steps, validates and keeps the best weights, as a [`Course`] decides.
+//! The training loop of a network: takes optimiser steps, computes the validation loss and saves the best weights. A [`Course`] decides what
+//! comes next.
 
 use std::ops::ControlFlow;
 
@@ -14,9 +15,9 @@ use crate::learner::Member;
 use scorewise_table::error::{Error, Result};
 use scorewise_table::split::{random, shuffle};
 
-/// Trains a network. After every epoch `watch` receives its number within the phase and its losses, and may stop the training, which then
-/// returns the best weights so far. A training that learns nothing is repeated with new initial weights, and its epochs are numbered from 0
-/// again.
+/// Trains a network. After every epoch, `watch` receives the number of the epoch within its phase and the losses. If `watch` stops the
+/// training, the best weights so far are returned. An attempt that learns nothing is repeated with new initial weights, and its epochs are
+/// numbered from 0 again.
 ///
 /// Large batches are divided among `threads`. The same seed gives the same bits for any number of threads.
 pub fn fit(
@@ -76,7 +77,7 @@ struct NetworkTraining<'a> {
     sample: &'a Sample<'a>,
     settings: &'a NetworkSettings,
     objective: &'a Objective,
-    /// Cross-entropy, for the warm-up.
+    /// The loss of the warm-up, which is cross-entropy; `None` if the objective is itself a cross-entropy.
     warm_up: Option<Objective>,
     network: Network,
     outputs: usize,
@@ -86,7 +87,7 @@ struct NetworkTraining<'a> {
     order: Vec<u32>,
     batch: Batch,
     gradient: Vec<f32>,
-    /// The best parameters of the phase.
+    /// The best parameters of the current phase so far.
     best: Vec<f32>,
 }
 
@@ -116,7 +117,8 @@ impl<'a> NetworkTraining<'a> {
         }
     }
 
-    /// Draws new initial weights, and moves the first predictions inside the supports of the priors if asked to.
+    /// Draws new initial weights. If `centre_predictions` is set, the output biases are changed so that the first predictions lie inside the
+    /// supports of the priors.
     fn initialise(&mut self, seed: u64, centre_predictions: bool) {
         self.network = Network::glorot(self.network.shape().clone(), seed);
         self.random = random(seed, Purpose::BatchOrder, 0);
@@ -135,7 +137,7 @@ impl<'a> NetworkTraining<'a> {
         }
     }
 
-    /// Begins a phase with a new optimiser; returns the validation loss.
+    /// Begins a phase with a new optimiser. Returns the validation loss of the current weights.
     fn start_phase(&mut self, phase: Phase) -> Result<f64> {
         self.optimiser = OptimiserState::new(self.settings.optimiser, &self.network, self.settings.weight_decay);
         self.save_best();
@@ -146,10 +148,10 @@ impl<'a> NetworkTraining<'a> {
         self.best.copy_from_slice(&self.network.parameters);
     }
 
-    /// One epoch; `None` if it leads to numbers that are not finite.
+    /// Trains one epoch; `None` if a loss or a weight is not finite afterwards.
     fn epoch(&mut self, phase: Phase, learning_rate: f32) -> Result<Option<Epoch>> {
         let Some(training) = finite(self.steps(phase, learning_rate))? else { return Ok(None) };
-        // The weights are checked themselves: ReLU turns a NaN into 0, so the loss need not show it.
+        // The weights are checked too, because ReLU turns NaN into 0, so that the loss may be finite although a weight is not.
         if !self.network.parameters.iter().all(|parameter| parameter.is_finite()) {
             return Ok(None);
         }
@@ -157,7 +159,7 @@ impl<'a> NetworkTraining<'a> {
         Ok(Some(Epoch { phase, training, validation, coverage }))
     }
 
-    /// Takes the steps of an epoch; returns the mean of their losses.
+    /// Takes the optimiser steps of an epoch. Returns the mean loss of the batches.
     fn steps(&mut self, phase: Phase, learning_rate: f32) -> scorewise::Result<f64> {
         let Sample { matrix, labels, weights, .. } = *self.sample;
         let size = self.settings.batch.rows(self.order.len());
@@ -165,7 +167,7 @@ impl<'a> NetworkTraining<'a> {
             (Phase::WarmUp, Some(cross_entropy)) => cross_entropy,
             _ => self.objective,
         };
-        // A batch of all rows gives the same gradient in any order, and is fastest in the order of memory.
+        // If a batch contains all rows, their order does not affect the gradient. The order of memory is the fastest, so nothing is shuffled.
         if size < self.order.len() {
             shuffle(&mut self.order, &mut self.random);
         }
@@ -183,7 +185,7 @@ impl<'a> NetworkTraining<'a> {
         Ok(sum / f64::from(count))
     }
 
-    /// Loss of the validation rows, and the share of their predictions inside the supports of the priors.
+    /// The loss of the validation rows, and the share of their predictions that lie inside the supports of the priors.
     fn validate(&mut self, phase: Phase) -> scorewise::Result<(f64, f64)> {
         self.predict_validation();
         let objective = self.objective(phase);
@@ -200,14 +202,14 @@ impl<'a> NetworkTraining<'a> {
         self.engine.predict(&self.network, matrix, rows, &mut self.batch.logits);
     }
 
-    /// Moves the output biases so that the best thresholds of the validation rows, or of all rows, lie at the means of the priors.
+    /// Changes the output biases so that the best thresholds on the validation rows, or on all rows, lie at the means of the priors.
     ///
-    /// With one logit this is exact: σ(z) > τ* becomes σ(z − logit τ* + logit E τ) > E τ. With a logit for each class the log-odds of a
-    /// class depend on all biases, so the move is an approximation and is undone if the loss of the score does not fall. A score of the
-    /// whole matrix has no thresholds, and nothing is moved.
+    /// With one logit z this is exact: σ(z) > τ* becomes σ(z − logit τ* + logit E τ) > E τ, where τ* is the best threshold and E τ the mean of
+    /// the prior. With one logit for each class, the log-odds of a class depend on all biases, so the change is an approximation; it is undone if
+    /// it does not reduce the loss. A score of the whole confusion matrix has no thresholds, so nothing is changed.
     ///
-    /// With few events the best threshold lies next to one of them by chance. The loss averages over the prior, so a `steady` warm start
-    /// moves the only bias on to where the loss is lowest.
+    /// With few events, the position of the best threshold depends by chance on a single event. The loss depends less on chance, because it
+    /// averages over the prior. So a `steady` warm start then changes the bias of the single logit to the value at which the loss is lowest.
     fn move_biases(&mut self, warm: &WarmStart) -> Result<()> {
         let objective = self.objective;
         let (Some(score), priors) = (objective.score(), objective.priors()) else { return Ok(()) };
@@ -220,7 +222,8 @@ impl<'a> NetworkTraining<'a> {
         for class in 0..self.outputs {
             let Some(prior) = priors.get(class).or(priors.first()) else { continue };
             let Some(best) = self.batch.best_threshold(score, class)? else { continue };
-            // The best threshold may be 0 or 1, whose log-odds are infinite; f32 does not distinguish probabilities closer to them than this.
+            // The log-odds of the thresholds 0 and 1 are infinite, so the threshold is kept 1e-7 away from both. Closer probabilities cannot be
+            // told apart in f32.
             let threshold = best.threshold.clamp(1e-7, 1.0 - 1e-7);
             self.network.parameters[last.biases + class] += (log_odds(prior.mean()) - log_odds(threshold)) as f32;
         }
@@ -240,17 +243,17 @@ impl<'a> NetworkTraining<'a> {
         Ok(self.objective.is_one_sided(&self.batch)?)
     }
 
-    /// The error message if the loss before the first epoch cannot be computed.
+    /// Explains the error if the loss before the first epoch cannot be computed.
     fn explain(&self, error: scorewise::Error) -> Error {
         if self.batch.logits.iter().all(|logit| logit.is_finite()) {
-            return error.into(); // the settings are wrong, and the error says so
+            return error.into(); // The network's outputs are fine, so a setting is wrong, and the error names it.
         }
         let hint = "features must be numbers of a moderate size; standardise them";
         Error::setting("features", "the network's first outputs are not finite", hint)
     }
 }
 
-/// `None` if the loss cannot be computed because the network's outputs are not finite.
+/// Turns an error into `None` if the loss could not be computed because the network's outputs are not finite. Other errors are returned.
 fn finite<T>(result: scorewise::Result<T>) -> scorewise::Result<Option<T>> {
     use scorewise::Error::{Logit, NotANumber, NotFinite};
     match result {

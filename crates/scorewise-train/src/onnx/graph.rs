@@ -1,4 +1,4 @@
-//! Builds an ONNX graph; every node has the name of its only output.
+//! Builds an ONNX graph. Every node has one output and the same name as this output.
 
 use super::proto::{
     AttributeProto, DOUBLE, Dimension, FLOAT, GraphProto, INT64, INTEGER, NodeProto, TensorProto, TensorShapeProto,
@@ -41,12 +41,12 @@ impl GraphBuilder {
         self.constant(name, INT64, &[values.len()], values.iter().flat_map(|value| value.to_le_bytes()).collect())
     }
 
-    /// Declares an input of the graph. A dimension of `None` is the number of rows.
+    /// Declares an input of the graph. In `shape`, `None` stands for the number of rows.
     pub fn input(&mut self, name: &str, element_type: i32, shape: &[Option<usize>], description: &str) {
         self.graph.input.push(value_info(name, element_type, shape, description));
     }
 
-    /// Declares an output of the graph. A dimension of `None` is the number of rows.
+    /// Declares an output of the graph. In `shape`, `None` stands for the number of rows.
     pub fn output(&mut self, name: &str, element_type: i32, shape: &[Option<usize>], description: &str) {
         self.graph.output.push(value_info(name, element_type, shape, description));
     }

@@ -1,12 +1,12 @@
-//! Exports a model to ONNX. The input is the encoded matrix; the outputs are the probability and the label.
+//! Exports a model to ONNX. The input of the ONNX graph is the encoded matrix; its outputs are the probabilities and the label of each row.
 //!
 //! ```text
 //! x [N, F] float → (Gemm → Relu)* → Gemm → to double → Sigmoid or Softmax → mean over members → probability, label
 //! ```
 //!
-//! Everything after the logits is computed in f64 and in the same order as in [`Predictor`](crate::model::Predictor). So a label differs from
-//! that of scorewise only if the probability is as close to τ as the rounding error of the f32 layers. Sums are chains of `Add`, since
-//! runtimes do not implement `Mean` for f64.
+//! Everything after the logits is computed in f64 and in the same order as in [`Predictor`](crate::model::Predictor). So a label can differ
+//! from that of scorewise only if the probability is closer to the threshold than the rounding error of the f32 layers. Sums over members use
+//! one `Add` node for each further member, because runtimes do not implement `Mean` for f64.
 
 mod graph;
 mod proto;
@@ -19,16 +19,17 @@ pub(crate) use graph::GraphBuilder;
 use proto::{DOUBLE, FLOAT, INT64, ModelProto, OperatorSetIdProto, StringStringEntryProto};
 use scorewise_table::error::{Error, Result};
 
-/// The operator set version. 13 is the first in which `Squeeze` and `Softmax` have their current form; runtimes support it since 2020.
+/// The operator set version. Version 13 is the first in which `Squeeze` and `Softmax` have their current form; runtimes have supported it since
+/// 2020.
 const OPERATOR_SET: i64 = 13;
-/// The version of the file format that was published with this operator set.
+/// The version of the ONNX file format that was published with operator set 13.
 const IR_VERSION: i64 = 7;
-/// The maximum size of a protobuf message.
+/// The maximum size of a protobuf message in bytes.
 const MAX_FILE_BYTES: usize = i32::MAX as usize;
 
-/// The bytes of an ONNX file. Equal models have equal bytes.
+/// Exports a model as the bytes of an ONNX file. Equal models give equal bytes.
 pub fn export(model: &Model) -> Result<Vec<u8>> {
-    // Only models that could be saved are exported: this checks the model.
+    // Called only for its checks: a model that cannot be saved is not exported either.
     model.to_bytes()?;
     let mut graph = GraphBuilder::default();
     let members: Vec<String> =
@@ -74,7 +75,7 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
     Ok(file.encode_to_vec())
 }
 
-/// Adds the nodes from the input to the probabilities of one member; returns the name of the probabilities.
+/// Adds the nodes that compute the probabilities of one member from the input. Returns the name of the probabilities in the graph.
 fn probabilities(graph: &mut GraphBuilder, model: &Model, member: usize) -> String {
     let logits = model.members[member].add_to_graph(graph, &format!("member.{member}"));
     let logits = graph.node("Cast", &[&logits], &format!("member.{member}.logit"), &[("to", DOUBLE.into())]);
@@ -86,7 +87,7 @@ fn probabilities(graph: &mut GraphBuilder, model: &Model, member: usize) -> Stri
     }
 }
 
-/// Adds the nodes of the mean over the members, summed in the order of the members as in the predictor.
+/// Adds the nodes that compute the mean over the members, and returns its name. The sum is in the order of the members, as in the predictor.
 fn mean(graph: &mut GraphBuilder, members: &[String]) -> String {
     let [first, rest @ ..] = members else { return String::new() };
     if rest.is_empty() {
@@ -99,7 +100,7 @@ fn mean(graph: &mut GraphBuilder, members: &[String]) -> String {
     graph.node("Div", &[&sum, &count], "mean", &[])
 }
 
-/// Adds the nodes from the probabilities to the label.
+/// Adds the nodes that compute the label from the probabilities.
 fn label(graph: &mut GraphBuilder, decision: &Decision) {
     let arg_max = |graph: &mut GraphBuilder, from: &str| {
         graph.node("ArgMax", &[from], "label", &[("axis", 1), ("keepdims", 0)]);
@@ -125,7 +126,7 @@ fn label(graph: &mut GraphBuilder, decision: &Decision) {
     }
 }
 
-/// The metadata of the file: single entries for programs, and the whole description of the model.
+/// The metadata of the ONNX file: the most important settings as separate entries, and the whole JSON metadata of the model file as one entry.
 fn metadata(model: &Model) -> Result<Vec<StringStringEntryProto>> {
     let mut entries = vec![
         ("score", model.score.clone()),

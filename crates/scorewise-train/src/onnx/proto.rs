@@ -1,9 +1,9 @@
-//! The protobuf messages of an ONNX file, with the field numbers of `onnx.proto3` and only the fields that are written. A field of a `oneof` is
-//! declared as an ordinary field, which has the same encoding.
+//! The protobuf messages of an ONNX file, with the field numbers of `onnx.proto3`. Only the fields that are written are declared. Fields of a
+//! `oneof` are declared as ordinary fields, because their encoding is the same.
 
 use prost::Message;
 
-/// Tensor element types.
+/// The tensor element type of f32 numbers, as numbered in `onnx.proto3`.
 pub(super) const FLOAT: i32 = 1;
 pub(super) const INT64: i32 = 7;
 pub(super) const DOUBLE: i32 = 11;
@@ -90,7 +90,7 @@ pub(super) struct TensorProto {
     pub data_type: i32,
     #[prost(string, tag = "8")]
     pub name: String,
-    /// The values in little-endian order, without gaps.
+    /// The little-endian bytes of all values, without gaps.
     #[prost(bytes = "vec", tag = "9")]
     pub raw_data: Vec<u8>,
 }

@@ -1,6 +1,6 @@
-//! The plan of a training: everything that it depends on except its table, as one typed value.
+//! The plan of a training run: everything that the run depends on except the table, as one typed value.
 //!
-//! A plan is made once from the [`TrainingOptions`] of the command line or of Python. It is stored in the model file, so that the same model can
+//! A plan is made from the [`TrainingOptions`] of the command line or of Python. It is stored in the model file, so that the same model can
 //! be trained again.
 
 mod options;
@@ -51,49 +51,50 @@ pub enum LossName {
 #[serde(rename_all = "kebab-case")]
 pub enum Multiclass {
     /// One decision among all classes
-    // Under Gumbel thresholds.
+    // The loss takes its expectation over thresholds with a Gumbel distribution.
     Simplex,
     /// Every class against the rest
-    // Each with the same prior.
+    // All classes have the same prior of the threshold.
     OneVersusRest,
 }
 
 /// How the threshold of the model is chosen: `tuned`, `centre`, or a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThresholdRule {
-    /// The best one on the validation rows.
+    /// The threshold with the best score on the validation rows.
     Tuned,
-    /// The centre of the prior, where the loss of a score puts the best threshold; ½ for cross-entropy.
+    /// The centre of the prior, because training with the loss of a score moves the best threshold there; ½ for cross-entropy.
     Centre,
-    /// A number between 0 and 1.
+    /// A threshold between 0 and 1 that the user gave.
     Fixed(f64),
 }
 
-/// Everything that a training depends on except its table.
+/// Everything that a training run depends on except the table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Name of the recipe behind the settings that the user did not choose; `None` if there was none.
+    /// Name of the recipe that determined the settings which the user did not choose; `None` if no recipe was used.
     pub recipe: Option<String>,
-    /// A column, or a condition on one.
+    /// What is predicted: the name of a column, or a condition on a column.
     pub target: String,
-    /// The positive class; `None` for the rarer one.
+    /// The positive class; `None` for the rarer of the two classes.
     pub positive: Option<String>,
-    /// Number of rows between the inputs and the row that is predicted.
+    /// How many rows after the row of the inputs the predicted row lies; 0 predicts the row itself.
     pub lead: usize,
-    /// A column of sample weights.
+    /// Name of the column of sample weights; `None` if all rows have the same weight.
     pub weight: Option<String>,
-    /// How columns are used.
+    /// Which columns are inputs and how they are encoded.
     pub choice: EncodingOptions,
     /// How rows are divided into training, validation and test rows.
     pub split: Split,
-    /// Share of test rows: a fifth by default.
+    /// Share of the rows that are test rows; 1/5 by default.
     pub test: f64,
-    /// Share of validation rows among the others: a third by default, as in the paper, since a threshold for rare events needs many rows.
+    /// Share of validation rows among the rows that are not test rows; 1/3 by default, as in Marchetti et al. (2022), because many rows are
+    /// needed to choose a threshold for rare events.
     pub validation: f64,
-    /// The score.
+    /// The score to train for.
     pub score: TrainingScore,
-    /// The prior of the threshold: `cosine:0.5,0.1` by default, narrow enough that the best threshold lies near its centre.
+    /// The prior distribution of the threshold. The default `cosine:0.5,0.1` is so narrow that the best threshold lies near its centre.
     #[serde(with = "text")]
     pub prior: Prior,
     /// The loss to minimise.
@@ -102,12 +103,12 @@ pub struct Plan {
     pub multiclass: Multiclass,
     /// How the threshold of the model is chosen.
     pub threshold: ThresholdRule,
-    /// What is trained, with its settings.
+    /// The type of model to train, with its settings.
     pub learner: Learner,
     /// Number of members whose probabilities are averaged.
     pub ensemble: usize,
-    /// Whether each member has different validation rows (random splits only). The threshold is then tuned on predictions by members that
-    /// were not trained on the row.
+    /// Whether the members have different validation rows, which is possible only with random splits. To tune the threshold, a row is then
+    /// predicted only by the members that were not trained on it.
     pub own_validation: bool,
     /// Seed of all random numbers.
     pub seed: u64,
@@ -146,7 +147,7 @@ impl Plan {
         settings
     }
 
-    /// The settings of the networks, to change.
+    /// Mutable access to the settings of the networks.
     pub fn network_mut(&mut self) -> &mut NetworkSettings {
         let Learner::Network(settings) = &mut self.learner;
         settings
@@ -158,7 +159,7 @@ impl Plan {
         matches!(self.loss, LossName::Sol | LossName::Exact)
     }
 
-    /// The loss for a sample; a balanced cross-entropy depends on its class weights.
+    /// The loss for this sample. Only a balanced cross-entropy depends on the weights of the classes in the sample.
     pub(crate) fn objective(&self, sample: &Sample<'_>) -> Result<Objective> {
         let (classes, weights) = (sample.classes, sample.class_weights());
         if classes == 2 {
@@ -200,7 +201,7 @@ impl Plan {
 }
 
 impl LossName {
-    /// The name as users write it.
+    /// The name of the loss as users write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -213,7 +214,7 @@ impl LossName {
 }
 
 impl LossName {
-    /// The loss with this name.
+    /// The loss with this name; `None` if there is none.
     pub(crate) fn named(name: &str) -> Option<Self> {
         use LossName::{CrossEntropy, Exact, Sol, WeightedCrossEntropy};
         [Sol, Exact, CrossEntropy, WeightedCrossEntropy].into_iter().find(|loss| loss.name() == name)
@@ -249,7 +250,7 @@ impl fmt::Display for ThresholdRule {
     }
 }
 
-/// A threshold rule in a file: a word or a number.
+/// The serialised form of a [`ThresholdRule`]: a word or a number.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum SerialisedThreshold {

@@ -1,8 +1,9 @@
 //! The training options that users choose, on the command line or in Python.
 //!
-//! Each field is one option: its documentation is the help text of the command, its name is the name of the option and of the key that Python
-//! passes, and [`TrainingOptions::apply`] puts its value into the [`Plan`], which the model file carries. A new training option is a field
-//! here with its line in `apply` and in `of_plan`, and a parameter in `python/scorewise/_classifier.py`; a Python test fails without it.
+//! Each field of [`TrainingOptions`] is one option. The doc comment of the field is the help text of the command, and the name of the field
+//! is the name of the option and of the key that Python passes. [`TrainingOptions::apply`] writes the values into the [`Plan`], which is
+//! stored in the model file. To add a training option, add a field here, a line for it in `apply` and in `of_plan`, and a parameter in
+//! `python/scorewise/_classifier.py`; a Python test fails if that parameter is missing.
 
 use scorewise::Prior;
 use scorewise_table::error::{Error, Result};
@@ -95,13 +96,13 @@ pub struct TrainingOptions {
 }
 
 impl TrainingOptions {
-    /// Options from a JSON object. The message of an error names the option.
+    /// Parses the options from a JSON object. The error message names the option that is wrong.
     pub fn from_json(text: &str) -> std::result::Result<Self, String> {
         let error = match serde_json::from_str(text) {
             Ok(options) => return Ok(options),
             Err(error) => error,
         };
-        // Each option is read by itself to find the one that is wrong.
+        // The options are parsed one at a time to find the one that is wrong.
         let options: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         for (name, value) in options {
             let one = Map::from_iter([(name.clone(), value)]);
@@ -114,8 +115,8 @@ impl TrainingOptions {
         Err(error.to_string())
     }
 
-    /// Puts the options into a plan. What they leave open comes from the recipe that they name, else from `usual` and its name, else from the
-    /// plan.
+    /// Writes the options into a plan. An option that is `None` takes its value from the recipe: the recipe that the options name, or else
+    /// `usual`, which is given with its name. Settings that recipes do not determine keep the value of the plan or their default.
     pub fn apply(&self, plan: &mut Plan, usual: (&str, Recipe)) -> Result<()> {
         let (name, recipe) = match self.recipe {
             Some(recipe) => (recipe.name(), recipe.recipe()),
@@ -127,7 +128,7 @@ impl TrainingOptions {
         }
         plan.loss = self.loss.unwrap_or(plan.loss);
         plan.multiclass = self.multiclass.unwrap_or(plan.multiclass);
-        // A recipe that nobody asked for puts no cross-entropy before a loss that somebody did ask for.
+        // If the user chose a loss but no recipe, training minimises that loss from the start, without a warm-up with cross-entropy.
         let suits = (self.recipe.is_some() || self.loss.is_none()) && plan.has_prior() && !self.no_cure;
         let recipe = recipe.with_warm_start(self.warm_start, suits);
         plan.prior = self.prior.clone().map_or_else(|| recipe.prior.parse(), Ok)?;
@@ -153,8 +154,8 @@ impl TrainingOptions {
         Ok(())
     }
 
-    /// The options with which a plan was made: applied to another plan, they give the same training. A recipe that is not one of the two
-    /// named ones is left out.
+    /// The options with which a plan was made. Applied to another plan, they give the same training settings. The recipe is left out if it has
+    /// no [`RecipeName`].
     #[must_use]
     pub fn of_plan(plan: &Plan) -> Self {
         let Learner::Network(network) = &plan.learner;
@@ -182,7 +183,7 @@ impl TrainingOptions {
     }
 }
 
-/// Checks a share of the rows.
+/// Checks that a share of the rows is at least 0 and below 1; `setting` is the name of the option in the error message.
 pub fn share(setting: &str, share: f64) -> Result<f64> {
     if (0.0..1.0).contains(&share) {
         return Ok(share);

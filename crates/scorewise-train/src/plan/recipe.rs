@@ -1,11 +1,11 @@
-//! Recipes: settings that work well together, by name.
+//! Recipes: named groups of settings that work well together.
 
 use serde::{Deserialize, Serialize};
 
 use super::ThresholdRule;
 use crate::network::{BatchSize, NetworkSettings, WarmStart};
 
-/// The name of a recipe.
+/// The name of a built-in recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -16,27 +16,27 @@ pub enum RecipeName {
     Strong,
 }
 
-/// Settings that work well together; what it does not mention keeps its default.
+/// Settings that work well together. Settings that have no field here keep their defaults.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
     /// Number of networks whose probabilities are averaged.
     pub members: usize,
-    /// The prior of the threshold.
+    /// The prior distribution of the threshold.
     pub prior: &'static str,
-    /// Rows of a step.
+    /// Number of rows of an optimiser step.
     pub batch: BatchSize,
-    /// Decoupled weight decay.
+    /// Factor of the decoupled weight decay.
     pub weight_decay: f32,
-    /// Cross-entropy first.
+    /// Settings of the warm start, which trains with cross-entropy first; `None` if there is no warm start.
     pub warm_start: Option<WarmStart>,
-    /// Whether each network has different validation rows.
+    /// Whether the networks have different validation rows.
     pub own_validation: bool,
-    /// The threshold of the model.
+    /// How the threshold of the model is chosen.
     pub threshold: ThresholdRule,
 }
 
 impl RecipeName {
-    /// The name as users write it.
+    /// The name of the recipe as users write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ impl RecipeName {
         }
     }
 
-    /// The recipe of this name.
+    /// The settings of the recipe with this name.
     #[must_use]
     pub fn recipe(self) -> Recipe {
         match self {
@@ -60,7 +60,8 @@ impl RecipeName {
 }
 
 impl Recipe {
-    /// The paper's settings: one network, small batches, no weight decay, and the best threshold of the validation rows.
+    /// The settings of Marchetti et al. (2022): one network, small batches, no weight decay, and the threshold that is best on the validation
+    /// rows.
     pub const PLAIN: Recipe = Recipe {
         members: 1,
         prior: "cosine:0.5,0.1",
@@ -71,13 +72,14 @@ impl Recipe {
         threshold: ThresholdRule::Tuned,
     };
 
-    /// For rare events: the best settings inside the training windows of the pollution experiment (docs/results.md describes the search).
+    /// Settings for rare events: the best ones found on the training windows of the pollution experiment (docs/results.md describes the search).
     ///
-    /// Cross-entropy learns to rank; the output bias is moved to where the score's loss is lowest; that loss continues from there in small
-    /// steps, and the centre of the prior is the threshold. The prior is wide, because an average over many thresholds is more stable than
-    /// the best one, which lies next to one event by chance. Weight decay helps most: a rare event has few rows, which must not be learnt by
-    /// heart. Different validation rows for each network let the networks together learn from every event. Few inputs help more than all of
-    /// this, and so does a regression of the number whose limit defines the event: both need knowledge of the data.
+    /// Training begins with cross-entropy, which learns to rank the rows. Then the output bias is changed to the value at which the loss of the
+    /// score is lowest, and training continues with that loss in small steps. The threshold is the centre of the prior. The prior is wide,
+    /// because an average over many thresholds is more stable than the single best threshold, whose position depends by chance on one event.
+    /// Of these settings weight decay helps most, because it keeps the network from memorising the few rows of a rare event. The networks have
+    /// different validation rows, so that together they learn from every event. Two measures help more than all of these settings, but need
+    /// knowledge of the data: fewer inputs, and a regression of the number whose limit defines the event.
     pub const STRONG: Recipe = Recipe {
         members: 6,
         prior: "cosine:0.5,0.4",
@@ -88,9 +90,11 @@ impl Recipe {
         threshold: ThresholdRule::Centre,
     };
 
-    /// The recipe with or without cross-entropy first, if that was asked for; else with its own choice, if that `suits` the loss.
+    /// The recipe with its warm start switched on or off as the user `asked`. If the user did not ask, a warm start of the recipe is kept only
+    /// if it `suits` the loss.
     ///
-    /// Without cross-entropy first nothing moves the best threshold to the centre of the prior, so the threshold is then tuned.
+    /// Without a warm start nothing moves the best threshold to the centre of the prior, so a recipe that uses the centre as the threshold
+    /// then tunes the threshold instead.
     #[must_use]
     pub fn with_warm_start(self, asked: Option<bool>, suits: bool) -> Self {
         let warm_start = match asked {
@@ -102,7 +106,7 @@ impl Recipe {
         Recipe { warm_start, threshold, ..self }
     }
 
-    /// These settings with those of the recipe.
+    /// The given settings, with those that the recipe determines replaced.
     #[must_use]
     pub fn settings(&self, settings: NetworkSettings) -> NetworkSettings {
         let Recipe { batch, weight_decay, warm_start, .. } = *self;
@@ -115,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_cross_entropy_first_the_threshold_is_tuned() {
+    fn without_a_warm_start_the_threshold_is_tuned() {
         assert_eq!(Recipe::STRONG.with_warm_start(None, true), Recipe::STRONG);
         let cold = Recipe::STRONG.with_warm_start(None, false);
         assert_eq!((cold.warm_start, cold.threshold), (None, ThresholdRule::Tuned));

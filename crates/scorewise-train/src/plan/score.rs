@@ -1,4 +1,4 @@
-//! The score of a training, which may be one of two classes, of many, or both.
+//! The score to train for, which may be defined for two classes, for many classes, or for both.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,8 +8,8 @@ use scorewise::multiclass::{Average, MultiScore};
 use scorewise_table::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// The score to train for, parsed before the number of classes is known. `f1` is a score of two classes, and with more the mean of f1 over the
-/// classes; `macro(f1)` and `gerrity` are scores of many classes only.
+/// The score to train for, parsed before the number of classes is known. `f1` is a score for two classes; with more classes it stands for the
+/// mean of f1 over the classes. `macro(f1)` and `gerrity` are scores only for many classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TrainingScore {
@@ -19,7 +19,7 @@ pub struct TrainingScore {
 }
 
 impl TrainingScore {
-    /// The score of two classes; an error if it is one of many classes only.
+    /// The score for two classes; an error if the score is defined only for many classes.
     pub fn binary(&self) -> Result<Score> {
         match &self.binary {
             Some(score) => Ok(score.clone()),
@@ -27,7 +27,7 @@ impl TrainingScore {
         }
     }
 
-    /// The score of many classes: one of the whole matrix, or the mean over the classes of a score of two.
+    /// The score for many classes: a score of the whole confusion matrix, or the mean over the classes of a score for two classes.
     #[must_use]
     pub fn multiclass(&self) -> MultiScore {
         match (&self.multiclass, &self.binary) {
@@ -37,14 +37,14 @@ impl TrainingScore {
         }
     }
 
-    /// The text as the user wrote it.
+    /// The score as the user wrote it.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// The score of many classes with this name or formula; a score of two classes stands for its mean over the classes.
+/// Parses a name or formula as a score for many classes. A score for two classes stands for its mean over the classes.
 pub fn multi_score(text: &str) -> Result<MultiScore> {
     Ok(text.parse::<TrainingScore>()?.multiclass())
 }
@@ -55,7 +55,7 @@ impl FromStr for TrainingScore {
     fn from_str(text: &str) -> Result<Self> {
         let (binary, multiclass) = (Score::parse(text), MultiScore::parse(text).ok());
         match (binary, multiclass) {
-            // A text such as `macro(f2)` with a mistake in it is explained by the parser of many classes.
+            // If the string looks like `macro(…)`, the error of the parser for many classes explains the mistake better.
             (Err(error), None) => {
                 let is_average =
                     ["macro(", "weighted(", "micro("].iter().any(|name| text.trim_start().starts_with(name));

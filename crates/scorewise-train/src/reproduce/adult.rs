@@ -1,7 +1,8 @@
-//! Adult (Table 1, Figure 2): is the income above 50 000 dollars?
+//! The Adult experiment (Table 1 and Figure 2 of Marchetti et al., 2022): is the income of a person above 50 000 dollars?
 //!
-//! The 30162 rows without a missing value are used, with 48 features that are standardised on all of them. A repeat draws four fifths of the
-//! rows at random for training; a third of these are validation rows, which decide when to stop.
+//! The 30162 rows without a missing value are used, with 48 features that are standardised with the mean and deviation of all these rows. For
+//! each repeat, one fifth of the rows are drawn at random as test rows. A third of the other rows are validation rows, which decide when
+//! training stops; the rest are training rows.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use scorewise_table::error::{Error, Location, Result};
 use scorewise_table::split::{random, shuffle};
 use scorewise_table::table::{BuiltIn, Reading, Source, Table, Values, read};
 
-/// The rows of the Adult table without a missing value, encoded.
+/// The encoded rows of the Adult table that have no missing value.
 #[derive(Clone, Debug)]
 pub struct Adult {
     matrix: Matrix,
@@ -22,7 +23,7 @@ pub struct Adult {
 }
 
 impl Adult {
-    /// Reads the built-in table.
+    /// Reads the built-in Adult table.
     pub fn read() -> Result<Self> {
         Adult::from_table(&read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?)
     }
@@ -56,13 +57,13 @@ impl Adult {
         Ok(Adult { matrix: encoder.encode(&table)?.matrix, labels })
     }
 
-    /// Number of rows.
+    /// Number of rows without a missing value.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.labels.len()
     }
 
-    /// The rows of a repeat, drawn with this seed. All repeats share the matrix.
+    /// The rows of a repeat, divided at random with `seed`. All repeats share the matrix.
     #[must_use]
     pub fn repeat_rows(&self, seed: u64) -> RepeatRows {
         let mut order: Vec<u32> = (0..self.rows() as u32).collect();

@@ -1,4 +1,4 @@
-//! The forecasting methods that an experiment compares, one for each row of its results table.
+//! Contenders: the forecasting methods that an experiment compares, one for each row of its results table.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,25 +9,25 @@ use super::inputs::PollutionInputs;
 use super::strong::{INPUTS, MEMBERS};
 use scorewise_table::error::Error;
 
-/// A forecasting method of an experiment.
+/// A forecasting method that takes part in an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Contender {
-    /// The paper's network with the score-oriented loss for this prior of the threshold.
+    /// The network of Marchetti et al. (2022) with the score-oriented loss for this prior of the threshold.
     Sol(Prior),
-    /// The paper's network with cross-entropy.
+    /// The network of Marchetti et al. (2022) with cross-entropy.
     CrossEntropy,
-    /// Persistence: PM2.5 exceeds the limit in the next hour if it exceeds it now.
+    /// The persistence forecast: PM2.5 exceeds the limit in the next hour if it exceeds the limit now.
     Persistence,
-    /// Logistic regression on these inputs: a network without hidden layers, with cross-entropy.
+    /// Logistic regression on the given inputs: a network without hidden layers, trained with cross-entropy.
     Logistic(PollutionInputs),
-    /// Cross-entropy with the settings of the strong recipe; the threshold is tuned afterwards.
+    /// Networks with the settings of the strong recipe, but trained only with cross-entropy; the threshold is tuned afterwards.
     Tuned,
     /// The strong recipe, whose threshold is the centre of its prior and is not tuned.
     Strong,
 }
 
 impl Contender {
-    /// Whether a training can get stuck with all predictions outside the support of its prior, where the gradient is 0.
+    /// Whether training can get stuck with all predictions outside the support of the prior, where the gradient is 0.
     #[must_use]
     pub fn can_get_stuck(&self) -> bool {
         matches!(self, Contender::Sol(_))
@@ -39,7 +39,7 @@ impl Contender {
         if matches!(self, Contender::Tuned | Contender::Strong) { MEMBERS } else { 1 }
     }
 
-    /// Its inputs in the pollution experiment.
+    /// The inputs of this contender in the pollution experiment.
     pub fn inputs(&self) -> Result<PollutionInputs, Error> {
         match self {
             Contender::Logistic(inputs) => Ok(inputs.clone()),
@@ -48,7 +48,7 @@ impl Contender {
         }
     }
 
-    /// The prior of its threshold; `None` if it has none.
+    /// The prior of the threshold for [`Contender::Sol`]; `None` for other contenders.
     #[must_use]
     pub fn prior(&self) -> Option<&Prior> {
         match self {
@@ -57,7 +57,7 @@ impl Contender {
         }
     }
 
-    /// The name of its loss, as users write it; `None` if nothing is trained.
+    /// The name of the loss as users write it; `None` if nothing is trained.
     #[must_use]
     pub fn loss(&self) -> Option<&'static str> {
         match self {

@@ -6,33 +6,33 @@ use std::str::FromStr;
 use scorewise_table::error::Error;
 use scorewise_table::names::quoted;
 
-/// Number of wind directions in the table.
+/// Number of different wind directions in the pollution table.
 pub(super) const WIND_DIRECTIONS: usize = 4;
 
-/// An input of a forecast: one or more numbers for each hour.
+/// An input of the pollution forecast, which consists of one or more numbers for each hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollutionInput {
-    /// PM2.5 of the hour, 0 if it was not measured. The paper uses this one.
+    /// PM2.5 of the hour, 0 if it was not measured. This is the input of Marchetti et al. (2022).
     Pm25,
-    /// The last measured PM2.5.
+    /// The most recent measured PM2.5.
     LastPm25,
-    /// The last measured PM2.5 as of this many hours ago.
+    /// The PM2.5 that was the most recent measurement this many hours ago.
     Lag(usize),
-    /// The change of the last measured PM2.5 since this many hours ago.
+    /// The most recent measured PM2.5 minus the one that was the most recent this many hours ago.
     Change(usize),
-    /// A linear forecast of PM2.5 in the next hour, from the last PM2.5, its change since the hour before, and the wind. It is fitted by least
-    /// squares on the training hours whose PM2.5 is above this number, so it uses the measurements of many hours and not only whether the few
-    /// rare ones exceed the limit.
+    /// A linear forecast of PM2.5 in the next hour from the most recent PM2.5, its change in the last hour, and the wind. The forecast is fitted
+    /// by least squares on the training hours whose PM2.5 is above this number. So it learns from the measured values of many hours, and not
+    /// only from the few hours that exceed the limit.
     Expected(usize),
-    /// A weather column.
+    /// A numeric weather column.
     Weather(Weather),
-    /// The wind direction as one number, 0 to 3. The paper uses this one.
+    /// The wind direction as one number from 0 to 3. This is the input of Marchetti et al. (2022).
     WindNumber,
-    /// The wind direction, one-hot encoded as four numbers.
+    /// The wind direction, one-hot encoded in four columns.
     WindDirections,
 }
 
-/// The numeric weather columns.
+/// A numeric weather column of the pollution table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weather {
     /// Dew point.
@@ -43,14 +43,14 @@ pub enum Weather {
     Pressure,
     /// Wind speed, accumulated while the direction stays the same.
     WindSpeed,
-    /// Hours of continuous snow until now.
+    /// Number of hours that it has snowed without a break.
     Snow,
-    /// Hours of continuous rain until now.
+    /// Number of hours that it has rained without a break.
     Rain,
 }
 
 impl Weather {
-    /// All columns in the order of the table.
+    /// All weather columns in the order of the table.
     pub const ALL: [Weather; 6] = {
         use Weather::{DewPoint, Pressure, Rain, Snow, Temperature, WindSpeed};
         [DewPoint, Temperature, Pressure, WindSpeed, Snow, Rain]
@@ -70,24 +70,24 @@ impl Weather {
     }
 }
 
-/// The inputs of a forecast.
+/// The list of inputs of a pollution forecast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PollutionInputs(pub Vec<PollutionInput>);
 
 impl PollutionInputs {
-    /// The inputs of the paper: eight numbers.
+    /// The inputs of Marchetti et al. (2022), eight columns.
     #[must_use]
     pub fn of_paper() -> Self {
         PollutionInputs::all(PollutionInput::WindNumber)
     }
 
-    /// The inputs of the paper with a one-hot encoded wind direction: eleven numbers.
+    /// The inputs of Marchetti et al. (2022) but with a one-hot encoded wind direction, eleven columns.
     #[must_use]
     pub fn one_hot() -> Self {
         PollutionInputs::all(PollutionInput::WindDirections)
     }
 
-    /// Number of columns.
+    /// Number of columns of all inputs together.
     #[must_use]
     pub fn width(&self) -> usize {
         self.0.iter().map(|input| if *input == PollutionInput::WindDirections { WIND_DIRECTIONS } else { 1 }).sum()
@@ -96,7 +96,7 @@ impl PollutionInputs {
     fn all(wind: PollutionInput) -> Self {
         let mut inputs = vec![PollutionInput::Pm25];
         inputs.extend(Weather::ALL.map(PollutionInput::Weather));
-        // The paper has the wind direction before the wind speed. The order of the columns only affects the rounding of results.
+        // Marchetti et al. (2022) put the wind direction before the wind speed. The order of the columns affects only the rounding of results.
         inputs.insert(if wind == PollutionInput::WindNumber { 4 } else { inputs.len() }, wind);
         PollutionInputs(inputs)
     }
@@ -105,7 +105,7 @@ impl PollutionInputs {
 impl FromStr for PollutionInputs {
     type Err = Error;
 
-    /// Parses names separated by commas: `last,change-1,Iws`.
+    /// Parses names of inputs that are separated by commas, such as `last,change-1,Iws`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let input = |name: &str| {
             let hours = |prefix: &str| name.strip_prefix(prefix).and_then(|hours| hours.parse().ok());

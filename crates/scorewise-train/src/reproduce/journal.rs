@@ -1,6 +1,7 @@
-//! The results file: a CSV file to which one line is appended as soon as a task is finished, so that an interrupted run loses nothing.
+//! The results file of an experiment. It is a CSV file to which a line is appended whenever a task is finished, so that no finished task is lost
+//! if the run is interrupted.
 //!
-//! A later run reads the file and continues from there. An incomplete last line is dropped.
+//! A later run reads the file and runs only the tasks that are missing. An incomplete last line is dropped.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -14,7 +15,7 @@ use scorewise_table::error::{Error, Location, Result};
 use scorewise_table::output::{OutputKind, Outputs};
 use scorewise_table::setting::Setting;
 
-/// The finished tasks of an experiment, backed by the results file.
+/// The finished tasks of an experiment, in memory and in the results file.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -25,12 +26,12 @@ pub struct Journal {
 #[derive(Debug)]
 struct JournalState {
     file: File,
-    /// The finished tasks.
+    /// The results of the finished tasks.
     known: HashMap<TaskKey, Trial>,
 }
 
 impl Journal {
-    /// Opens or creates the file, and locks it against other runs.
+    /// Opens or creates the results file, and locks it so that no other run writes to it.
     pub fn open(path: &Path, experiment: Experiment, seed: u64) -> Result<Self> {
         let io_error = |error: std::io::Error| {
             Error::data(
@@ -65,7 +66,7 @@ impl Journal {
             check_origin(path, &trial, experiment, seed)?;
             known.insert(trial.key(), trial);
         }
-        // An incomplete last line is overwritten.
+        // An incomplete last line is removed.
         file.set_len(complete as u64).map_err(io_error)?;
         file.seek(SeekFrom::End(0)).map_err(io_error)?;
         if complete == 0 {
@@ -74,19 +75,19 @@ impl Journal {
         Ok(Journal { path: path.into(), experiment, state: Mutex::new(JournalState { file, known }) })
     }
 
-    /// The result of a task; `None` if it is not finished, or if it was finished with other settings. Such a task is run again and replaces the
-    /// old result.
+    /// The result of a task; `None` if the task is not finished, or was finished with other settings. In the second case the task is run again,
+    /// and its new result replaces the old one.
     #[must_use]
     pub fn find(&self, task: &Task) -> Option<Trial> {
         let known = self.locked().known.get(&task.key()).cloned()?;
         (task.recipe(self.experiment).ok()? == known.recipe).then_some(known)
     }
 
-    /// Appends the result of a task.
+    /// Appends the result of a task to the results file.
     pub fn add(&self, trial: &Trial) -> Result<()> {
         let line = csv_lines(std::slice::from_ref(trial), false)?;
         let mut state = self.locked();
-        // One write for the whole line, so that a reader sees an incomplete line only if the machine stops in between.
+        // The whole line is written at once, so that the file ends in an incomplete line only if the machine stops during this write.
         state.file.write_all(line.as_bytes()).map_err(|error| {
             let hint = "free some disk space and run the same command again: finished results are kept";
             Error::data(place(&self.path), error.to_string(), hint)
@@ -95,7 +96,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Rewrites the file with the lines sorted by score, contender and repeat.
+    /// Rewrites the results file with its lines sorted by score, contender and repeat.
     pub fn finish(self) -> Result<()> {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut trials: Vec<Trial> = state.known.into_values().collect();
@@ -126,7 +127,7 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<Vec<Trial>> {
     Ok(trials)
 }
 
-/// Refuses results of another experiment, seed or version.
+/// Returns an error if a result belongs to another experiment, seed or version.
 fn check_origin(path: &Path, trial: &Trial, experiment: Experiment, seed: u64) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let problem = if trial.experiment != experiment.name() {
@@ -165,7 +166,7 @@ fn header() -> Result<String> {
     Ok(csv_lines(&[example], true)?.lines().next().map(|line| format!("{line}\n")).unwrap_or_default())
 }
 
-/// The CSV lines of these trials, with all digits of every number.
+/// The CSV lines of the given trials. Numbers are written with all their digits, so that they can be read back exactly.
 fn csv_lines(trials: &[Trial], header: bool) -> Result<String> {
     let mut writer = csv::WriterBuilder::new().has_headers(header).from_writer(Vec::new());
     let error = |problem: String| Error::setting("results", problem, "");

@@ -1,6 +1,6 @@
-//! Linear regression by least squares, with the normal equations. Half a dozen columns need no linear algebra library.
+//! Linear regression by least squares with the normal equations. It is used with about seven columns, which need no linear algebra library.
 
-/// Fits `values`, which belong to `rows`, as a linear function of the columns, and returns the predictions for all rows.
+/// Fits `values`, the target values of `rows`, as a linear function of the columns with an intercept. Returns the predictions for all rows.
 pub(super) fn least_squares(columns: &[Vec<f64>], rows: &[usize], values: &[f64]) -> Vec<f64> {
     let mean = |of: &mut dyn Iterator<Item = f64>| of.sum::<f64>() / rows.len().max(1) as f64;
     let means: Vec<f64> = columns.iter().map(|column| mean(&mut rows.iter().map(|row| column[*row]))).collect();
@@ -22,8 +22,8 @@ pub(super) fn least_squares(columns: &[Vec<f64>], rows: &[usize], values: &[f64]
     (0..columns.first().map_or(0, Vec::len)).map(prediction).collect()
 }
 
-/// Solves a x = b for a symmetric positive semidefinite a by Gauss–Jordan elimination. A column that is a linear combination of earlier ones
-/// (such as the last wind direction) gets the coefficient 0.
+/// Solves a x = b for a symmetric positive semidefinite matrix a by Gauss–Jordan elimination. A column that is a linear combination of earlier
+/// columns, such as the indicator of the last wind direction, gets the coefficient 0.
 fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let diagonal: Vec<f64> = (0..b.len()).map(|column| a[column][column]).collect();
     let mut is_used = vec![false; b.len()];
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn points_off_the_line_give_the_least_squares_line() {
-        // Through (0, 1), (1, 0), (2, 5): the slope is 2 and the value at 1 is 2.
+        // The least-squares line of the points (0, 1), (1, 0) and (2, 5) has the slope 2 and the value 2 at 1.
         let predicted = least_squares(&[vec![0.0, 1.0, 2.0]], &[0, 1, 2], &[1.0, 0.0, 5.0]);
         assert_eq!(predicted, [0.0, 2.0, 4.0]);
     }

@@ -1,16 +1,16 @@
-//! The experiments of the paper, as published and with stronger settings.
+//! The experiments of Marchetti et al. (2022), with the published settings and with stronger ones.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `rows`, `adult`, `pollution` | the rows of a repeat |
-//! | `inputs`, `least_squares` | inputs of the pollution forecasts |
+//! | `rows`, `adult`, `pollution` | the training, validation and test rows of one repeat of an experiment |
+//! | `inputs`, `least_squares` | the inputs of the pollution forecasts |
 //! | `contender` | the forecasting methods that are compared |
-//! | `strong` | settings that go beyond the paper |
-//! | `trial` | one task and its scores |
-//! | `run` | all tasks as one list of jobs |
+//! | `strong` | settings that go beyond Marchetti et al. (2022) |
+//! | `trial` | one task (a contender in one repeat) and its scores |
+//! | `run` | runs all tasks as one list of jobs |
 //! | `journal` | the results file, with one line for each finished task, from which an interrupted run continues |
-//! | `summary` | rows of a results table |
-//! | `paper` | the published numbers |
+//! | `summary` | the rows of a results table |
+//! | `paper` | the numbers that Marchetti et al. (2022) published |
 //!
 //! ```
 //! use scorewise_train::reproduce::{Experiment, ExperimentData};
@@ -52,21 +52,21 @@ use scorewise_table::error::{Error, Result};
 
 use crate::network::{BatchSize, HiddenLayers, NetworkSettings};
 
-/// One of the two experiments of the paper.
+/// One of the two experiments of Marchetti et al. (2022).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Experiment {
-    /// Table 1 and Figure 2.
+    /// Income from census data: Table 1 and Figure 2 of Marchetti et al. (2022).
     Adult,
-    /// Table 2.
+    /// Air pollution in Beijing: Table 2 of Marchetti et al. (2022).
     Pollution,
 }
 
 /// The data of an experiment.
 #[derive(Clone, Debug)]
 pub enum ExperimentData {
-    /// People in a census.
+    /// Census data, one row for each person.
     Adult(Adult),
-    /// Hours of air pollution.
+    /// Air pollution data, one row for each hour.
     Pollution(Pollution),
 }
 
@@ -74,7 +74,7 @@ impl Experiment {
     /// Both experiments.
     pub const ALL: [Experiment; 2] = [Experiment::Adult, Experiment::Pollution];
 
-    /// The name as users write it.
+    /// The name of the experiment as users write it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -83,7 +83,7 @@ impl Experiment {
         }
     }
 
-    /// The scores that the paper trains for.
+    /// The scores that Marchetti et al. (2022) train for in this experiment.
     #[must_use]
     pub fn scores(self) -> &'static [&'static str] {
         match self {
@@ -92,7 +92,7 @@ impl Experiment {
         }
     }
 
-    /// The rows of the paper's table for each score, with priors that the paper trained but did not print.
+    /// The contenders for each score: those in the table of Marchetti et al. (2022), and priors that were trained for it but not printed.
     #[must_use]
     pub fn contenders(self) -> Vec<Contender> {
         let cosine = |mu: f64, delta: f64| Prior::cosine(mu, delta).ok().map(Contender::Sol);
@@ -110,7 +110,8 @@ impl Experiment {
         }
     }
 
-    /// Maximum number of repeats: the pollution data has a fixed number of windows, while random rows can be drawn any number of times.
+    /// Maximum number of repeats. The pollution data has a fixed number of windows. The rows of the Adult experiment are drawn at random and could
+    /// be drawn any number of times, so its limit is merely large.
     #[must_use]
     pub fn max_repeats(self) -> usize {
         match self {
@@ -119,7 +120,7 @@ impl Experiment {
         }
     }
 
-    /// The paper's settings; keep and cure are left to the task.
+    /// The network settings of Marchetti et al. (2022), except `keep` and `cure`, which the task sets.
     pub(crate) fn settings(self) -> Result<NetworkSettings> {
         let settings = NetworkSettings { hidden: self.hidden()?, ..NetworkSettings::default() };
         Ok(match self {
@@ -128,7 +129,7 @@ impl Experiment {
         })
     }
 
-    /// The paper's hidden layers.
+    /// The hidden layers of Marchetti et al. (2022).
     pub(crate) fn hidden(self) -> Result<HiddenLayers> {
         match self {
             Experiment::Adult => "50,20,5".parse(),
@@ -136,8 +137,8 @@ impl Experiment {
         }
     }
 
-    /// All tasks of these contenders, repeat by repeat, so that an interrupted run has results for every contender. Contenders that cannot get
-    /// stuck are the same with and without the cure and appear once.
+    /// All tasks of the given contenders. They are ordered by repeat, so that an interrupted run has results for every contender. `cures` lists
+    /// whether to cure training runs that get stuck; a contender that cannot get stuck gives the same result in any case and appears once.
     #[must_use]
     pub fn tasks(self, scores: &[Score], contenders: &[Contender], repeats: usize, cures: &[bool]) -> Vec<Task> {
         let mut tasks = Vec::new();
@@ -186,7 +187,7 @@ impl ExperimentData {
         }
     }
 
-    /// The rows of a repeat.
+    /// The training, validation and test rows of a repeat. `inputs` is used only by the pollution experiment.
     #[must_use]
     pub fn rows(&self, repeat: usize, inputs: &PollutionInputs, seed: u64) -> RepeatRows {
         match self {

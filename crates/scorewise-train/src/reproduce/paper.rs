@@ -6,10 +6,11 @@ use scorewise::MeanAndDeviation;
 use super::Experiment;
 use super::summary::ResultRow;
 
-/// Mean and standard deviation as printed.
+/// Mean and standard deviation as printed in Marchetti et al. (2022).
 type PrintedSpread = (f64, f64);
 
-/// Prior, number of successes, number of τ* outside the support, epochs, τ*, F1(τ*).
+/// Rows of Table 1: prior, number of successes, number of trials whose best threshold τ* lies outside the support of the prior, number of
+/// epochs, τ*, F1 score at τ*.
 const TABLE_1: [(&str, usize, usize, PrintedSpread, PrintedSpread, PrintedSpread); 7] = [
     ("uniform", 100, 0, (119.46, 43.95), (0.53, 0.36), (0.7510, 0.01)),
     ("cosine:0.3,0.1", 90, 8, (125.21, 44.39), (0.31, 0.06), (0.7578, 0.01)),
@@ -20,7 +21,8 @@ const TABLE_1: [(&str, usize, usize, PrintedSpread, PrintedSpread, PrintedSpread
     ("cosine:0.7,0.3", 100, 13, (123.08, 38.51), (0.66, 0.20), (0.7546, 0.01)),
 ];
 
-/// Score, loss, number of successes, and the spreads of: epochs; training score(½), τ*, score(τ*); test score(½), score(τ*).
+/// Rows of Table 2: score; prior, or `ce` for cross-entropy; number of successes; mean and deviation of: number of epochs, training score at
+/// ½, best threshold τ*, training score at τ*, test score at ½, test score at τ*.
 const TABLE_2: [(&str, &str, usize, [PrintedSpread; 6]); 10] = [
     ("tss", "ce", 100, [(1000.00, 0.00), (0.6130, 0.26), (0.06, 0.03), (0.9302, 0.01), (0.5180, 0.31), (0.8608, 0.19)]),
     (
@@ -74,7 +76,7 @@ const TABLE_2: [(&str, &str, usize, [PrintedSpread; 6]); 10] = [
     ),
 ];
 
-/// The rows of the paper's table for an experiment, in its order.
+/// The rows of the table of Marchetti et al. (2022) for an experiment, in the printed order.
 #[must_use]
 pub fn paper(experiment: Experiment) -> Vec<ResultRow> {
     let spread = |(mean, deviation): PrintedSpread| Some(MeanAndDeviation { mean, deviation: Some(deviation) });

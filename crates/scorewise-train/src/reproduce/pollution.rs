@@ -1,9 +1,10 @@
-//! Air pollution in Beijing (Table 2): does the fine particulate matter (PM2.5) exceed 400 µg/m³ in the next hour?
+//! The air pollution experiment (Table 2 of Marchetti et al., 2022): does the fine particulate matter (PM2.5) in Beijing exceed 400 µg/m³ in
+//! the next hour?
 //!
-//! There are 100 windows, each starting 120 hours after the one before. A window has 13104 training hours (a year and a half), followed by 4320
-//! test hours (half a year). Missing PM2.5 counts as 0, the first day is left out, the wind direction is one number, features are standardised
-//! with the training rows, and a random third of these are validation rows. Details that the paper does not specify were chosen to
-//! match its numbers.
+//! There are 100 windows, each starting 120 hours after the previous one. A window has 13104 training hours (a year and a half), followed by
+//! 4320 test hours (half a year). Missing PM2.5 counts as 0, the first day is left out, and the wind direction is one number. Features are
+//! standardised with the mean and deviation of the training hours, and a random third of the training hours are validation rows. Details that
+//! the publication does not specify were chosen to match its numbers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,48 +19,48 @@ use scorewise_table::error::{Error, Location, Result};
 use scorewise_table::split::{random, shuffle};
 use scorewise_table::table::{BuiltIn, Reading, Source, Table, Values, read};
 
-/// Number of windows in the paper.
+/// Number of windows in Marchetti et al. (2022).
 pub const WINDOWS: usize = 100;
 /// Number of training hours in a window.
 const TRAINING_HOURS: usize = 13_104;
-/// Number of test hours in a window, after the training hours.
+/// Number of test hours in a window; they follow the training hours.
 pub const TEST_HOURS: usize = 4320;
-/// Hours from the start of one window to the start of the next.
+/// Number of hours from the start of one window to the start of the next.
 pub const WINDOW_STEP_HOURS: usize = 120;
-/// PM2.5 in µg/m³ above which an hour is an event.
+/// An hour is an event if its PM2.5 in µg/m³ is above this limit.
 const PM25_LIMIT: f64 = 400.0;
 
-/// Number of hours that are left out at the beginning.
+/// Number of hours that are left out at the beginning of the table.
 const SKIPPED_HOURS: usize = 24;
 
-/// All hours of the table.
+/// The pollution table with one entry for each hour, without the hours that are left out at the beginning.
 #[derive(Clone, Debug)]
 pub struct Pollution {
-    /// PM2.5, 0 if it was not measured.
+    /// PM2.5 of each hour, 0 if it was not measured.
     pm25: Vec<f64>,
-    /// Whether PM2.5 was measured.
+    /// Whether PM2.5 was measured in each hour.
     measured: Vec<bool>,
-    /// The last measured PM2.5.
+    /// The most recent measured PM2.5 at each hour.
     last: Vec<f64>,
-    /// The wind direction, 0 to 3.
+    /// The wind direction of each hour as a number from 0 to 3.
     wind: Vec<f64>,
-    /// The weather columns, in the order of [`Weather::ALL`].
+    /// The numeric weather columns, in the order of [`Weather::ALL`].
     weather: Vec<Vec<f64>>,
-    /// Whether PM2.5 exceeds the limit in the hour after each.
+    /// The label of each hour: 1 if PM2.5 exceeds the limit in the next hour, else 0.
     labels: Vec<u32>,
 }
 
-/// The hours of one repeat.
+/// The training and test hours of one repeat of the experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// All hours.
+    /// All hours of the window.
     pub hours: Range<usize>,
-    /// The test hours; the others are training hours.
+    /// The test hours. All other hours of the window are training hours.
     pub test: Range<usize>,
 }
 
 impl Window {
-    /// One of the 100 windows of the paper, numbered from 0.
+    /// One of the 100 windows of Marchetti et al. (2022), numbered from 0.
     #[must_use]
     pub fn of_paper(repeat: usize) -> Self {
         let start = WINDOW_STEP_HOURS * repeat;
@@ -67,8 +68,8 @@ impl Window {
         Window { hours: start..end, test: end - TEST_HOURS..end }
     }
 
-    /// A fold of a cross-validation inside the training hours of a window: they are divided into `folds` consecutive parts, and the part `fold`
-    /// is the test. So the test hours of the window are never used, and every season is tested once.
+    /// A fold of a cross-validation inside the training hours of a window. The training hours are divided into `folds` consecutive parts, and
+    /// part number `fold` becomes the test. So the test hours of the window itself are never used, and every season is tested once.
     #[must_use]
     pub fn fold(repeat: usize, fold: usize, folds: usize) -> Self {
         let start = WINDOW_STEP_HOURS * repeat;
@@ -78,7 +79,7 @@ impl Window {
 }
 
 impl Pollution {
-    /// Reads the built-in table.
+    /// Reads the built-in pollution table.
     pub fn read() -> Result<Self> {
         Pollution::from_table(&read(&Source::BuiltIn(BuiltIn::Pollution), &Reading::default())?)
     }
@@ -98,13 +99,13 @@ impl Pollution {
         Ok(Pollution { pm25, measured, last, wind: column(table, "cbwd")?, weather, labels })
     }
 
-    /// Whether PM2.5 exceeds the limit in each hour of a window: the forecast by persistence.
+    /// The persistence forecast for each hour of a window: PM2.5 exceeds the limit in the next hour if it exceeds the limit now.
     #[must_use]
     pub fn persistence(&self, window: &Window) -> Vec<bool> {
         self.pm25[window.hours.clone()].iter().map(|pm25| *pm25 > PM25_LIMIT).collect()
     }
 
-    /// The encoded rows of a window. The validation rows are drawn with this seed.
+    /// The encoded rows of a window. The validation rows are drawn at random with `seed`.
     ///
     /// # Panics
     /// If the window extends beyond the table.
@@ -141,7 +142,7 @@ impl Pollution {
         }
     }
 
-    /// A linear forecast of PM2.5 in the next hour, for each of these hours; see [`PollutionInput::Expected`].
+    /// The linear forecast of PM2.5 in the next hour for each of the given hours. [`PollutionInput::Expected`] describes how it is fitted.
     fn expected(&self, hours: &Range<usize>, training_rows: &[u32], minimum: f64) -> Vec<f64> {
         let inputs = [
             PollutionInput::LastPm25,
@@ -151,7 +152,7 @@ impl Pollution {
         ];
         let columns: Vec<Vec<f64>> =
             inputs.iter().flat_map(|input| self.columns(*input, hours, training_rows)).collect();
-        // Both the hour and the next must have been measured.
+        // The fit needs the PM2.5 of the hour and of the next hour, so both must have been measured.
         let is_usable = |row: &usize| {
             let hour = hours.start + row;
             self.measured[hour] && self.measured[hour + 1] && self.pm25[hour] > minimum
@@ -161,7 +162,7 @@ impl Pollution {
         least_squares(&columns, &rows, &next)
     }
 
-    /// The columns of an input for these hours. Some inputs are fitted on the training rows.
+    /// The columns of an input for the given hours. [`PollutionInput::Expected`] is fitted on the training rows.
     fn columns(&self, input: PollutionInput, hours: &Range<usize>, training_rows: &[u32]) -> Vec<Vec<f64>> {
         let of = |values: &[f64]| vec![values[hours.clone()].to_vec()];
         let ago = |back: usize, hour: usize| self.last[hour.saturating_sub(back)];
@@ -181,7 +182,8 @@ impl Pollution {
     }
 }
 
-/// A column without the hours that are left out. Categories become numbers in the byte order of their names: NE, NW, SE, cv.
+/// A column of the table without the hours that are left out at the beginning. Wind directions become the numbers 0 to 3 in the byte order of
+/// their names: NE, NW, SE, cv.
 fn column(table: &Table, name: &str) -> Result<Vec<f64>> {
     match &table.required_column(name)?.values {
         Values::Number(values) => Ok(values[SKIPPED_HOURS..].to_vec()),
@@ -195,7 +197,7 @@ fn column(table: &Table, name: &str) -> Result<Vec<f64>> {
     }
 }
 
-/// Mean and standard deviation over these rows; the deviation is 1 if all values are equal.
+/// Mean and standard deviation of a column over the given rows; the deviation is 1 if all values are equal.
 fn scale(column: &[f64], rows: &[u32]) -> (f64, f64) {
     let values = rows.iter().map(|row| column[*row as usize]);
     let mean = values.clone().sum::<f64>() / rows.len() as f64;

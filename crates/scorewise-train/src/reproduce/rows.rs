@@ -1,4 +1,4 @@
-//! The rows of one repeat: which are trained on, which stop the training, which test.
+//! The training, validation and test rows of one repeat of an experiment.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use crate::job::{Dataset, RowSplit};
 pub struct RepeatRows {
     /// The features.
     pub matrix: Matrix,
-    /// The class of each row; 1 is the event.
+    /// The class of each row; 1 if the row is an event, else 0.
     pub labels: Arc<[u32]>,
-    /// Rows that are trained on.
+    /// Indices of the rows that are trained on.
     pub training: Vec<u32>,
-    /// Rows that stop the training.
+    /// Indices of the rows whose loss decides when training stops.
     pub validation: Vec<u32>,
-    /// Rows on which the training scores and the best threshold are computed.
+    /// Indices of the rows on which the training scores and the best threshold are computed.
     pub seen: Vec<u32>,
-    /// Test rows.
+    /// Indices of the test rows.
     pub test: Vec<u32>,
 }
 
 impl RepeatRows {
-    /// The rows as a data set whose first split is that of the repeat.
+    /// A data set with these rows. Its only split contains the training and validation rows of the repeat.
     #[must_use]
     pub fn dataset(&self) -> Dataset {
         let split = RowSplit { training: self.training.clone(), validation: self.validation.clone() };
@@ -38,7 +38,8 @@ impl RepeatRows {
         }
     }
 
-    /// Rows for each of several networks, which together are trained on every event: they have different validation rows.
+    /// Training and validation rows for each of several networks. The networks have different validation rows, so that together they are trained
+    /// on every event.
     #[must_use]
     pub fn member_splits(&self, members: usize, seed: u64) -> Vec<RowSplit> {
         let pool = [&self.training[..], &self.validation].concat();
@@ -47,13 +48,13 @@ impl RepeatRows {
         member_splits(&[pool], parts, members, seed).into_iter().map(split).collect()
     }
 
-    /// Whether each of these rows is an event.
+    /// Whether each of the given rows is an event.
     #[must_use]
     pub fn events(&self, rows: &[u32]) -> Vec<bool> {
         rows.iter().map(|row| self.labels[*row as usize] == 1).collect()
     }
 
-    /// Share of events among these rows.
+    /// Share of events among the given rows.
     #[must_use]
     pub fn rate(&self, rows: &[u32]) -> f64 {
         self.events(rows).iter().filter(|event| **event).count() as f64 / rows.len() as f64

@@ -1,4 +1,4 @@
-//! Runs the tasks of an experiment: one flat list of jobs on a backend, and a line in the journal as soon as a task has ended.
+//! Runs the tasks of an experiment as one flat list of jobs on a backend, and writes the result of every task to the journal as soon as it ends.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -20,9 +20,9 @@ use crate::ensemble::Ensemble;
 use crate::fit::{Epoch, Fit, StopReason};
 use crate::job::{Dataset, Job};
 
-/// Runs all tasks that the journal does not have yet, and writes each to the journal when it ends. `seen` is called for every task with whether
-/// it is new. If `stopped` returns true, no further job is begun, running jobs are abandoned, and the result is `None`. The trials are in the
-/// order of the tasks.
+/// Runs all tasks that the journal does not contain, and writes the result of each to the journal when it ends. Returns the trials in the order
+/// of the tasks. `seen` is called for every task; its last argument says whether the task was run now. If `stopped` returns true, no further
+/// job is begun, running jobs are abandoned, and the result is `None`.
 pub fn perform(
     data: &ExperimentData,
     tasks: &[Task],
@@ -48,7 +48,7 @@ pub fn perform(
     Ok(known.into_iter().map(|known| known.or_else(|| trials.next().flatten())).collect())
 }
 
-/// Runs tasks on a backend; `ended` is called for each as soon as it has ended. A task that was stopped or never begun is `None`.
+/// Runs tasks on a backend, and calls `ended` for each task as soon as it ends. The result of a task that was stopped or never begun is `None`.
 pub(super) fn run(
     data: &ExperimentData,
     tasks: &[&Task],
@@ -82,16 +82,16 @@ pub(super) fn run(
     Ok(progress.trials.into_iter().map(|trial| trial.into_inner().unwrap_or_else(PoisonError::into_inner)).collect())
 }
 
-/// The jobs of several tasks, and the encoded rows that they share.
+/// The jobs of several tasks, and the encoded rows that the tasks share.
 #[derive(Default)]
 struct Workload {
-    /// Rows of each repeat with each set of inputs, which all contenders with these inputs share.
+    /// The rows of each combination of repeat and inputs. Contenders with the same inputs share them.
     rows: Vec<RepeatRows>,
     known: HashMap<(usize, String), usize>,
-    /// One for each element of `rows`.
+    /// The data set of each element of `rows`.
     datasets: Vec<Dataset>,
     jobs: Vec<Job>,
-    /// The task of each job.
+    /// The index in `tasks` of the task to which each job belongs.
     task_of_job: Vec<usize>,
     tasks: Vec<TaskJobs>,
 }
@@ -105,7 +105,7 @@ impl Workload {
     fn add(&mut self, data: &ExperimentData, task: &Task, seed: u64) -> Result<()> {
         let inputs = task.contender.inputs()?;
         let rows = *self.known.entry((task.repeat, inputs.to_string())).or_insert_with(|| {
-            // The same rows for all contenders, so that they can be compared repeat by repeat.
+            // The seed does not depend on the contender: all contenders have the same rows, so that they can be compared repeat by repeat.
             let rows = data.rows(task.repeat, &inputs, stream(seed, Purpose::RepeatRows, task.repeat as u64));
             self.datasets.push(rows.dataset());
             self.rows.push(rows);
@@ -133,13 +133,13 @@ impl Workload {
     }
 }
 
-/// Collects the members of each task, and finishes the task with the last of them.
+/// Collects the fitted members of each task, and finishes a task when its last member is fitted.
 struct Progress<'a> {
     data: &'a ExperimentData,
     tasks: &'a [&'a Task],
     seed: u64,
     work: &'a Workload,
-    /// Index of the job, fit and seconds of the finished members of each task.
+    /// For each task, the finished members: index of the job, fit, and duration in seconds.
     fits: Vec<Mutex<Vec<(usize, Fit, f64)>>>,
     started: Vec<Mutex<Option<Instant>>>,
     trials: Vec<Mutex<Option<Trial>>>,

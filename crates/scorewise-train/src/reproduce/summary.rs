@@ -7,32 +7,32 @@ use scorewise::{MeanAndDeviation, Purpose};
 use super::trial::Trial;
 use scorewise_table::split::random;
 
-/// A row of a results table, of this crate or of the paper.
+/// A row of a results table, either computed by this crate or printed in Marchetti et al. (2022).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultRow {
-    /// The score.
+    /// The score that was trained for and evaluated.
     pub score: String,
-    /// The name of the contender: a prior, `ce`, …
+    /// The name of the contender, for example a prior or `ce`.
     pub contender: String,
-    /// Whether the cure for dead trainings was on.
+    /// Whether the first predictions were moved into the support of the prior and dead training runs were repeated.
     pub cured: bool,
     /// Number of trials.
     pub repeats: usize,
     /// Number of trials in which a network learnt something. Means and deviations are over these trials only.
     pub successes: usize,
-    /// Number of trials whose τ* lies outside the support of the prior.
+    /// Number of successful trials whose best threshold τ* lies outside the support of the prior; `None` if this was not printed.
     pub outside: Option<usize>,
-    /// Number of epochs.
+    /// Number of epochs; `None` if nothing was trained.
     pub epochs: Option<MeanAndDeviation>,
-    /// τ*, the best threshold on the training rows.
+    /// The best threshold τ* on the training rows.
     pub threshold: Option<MeanAndDeviation>,
-    /// The training score at ½.
+    /// The score of the training rows at the threshold ½.
     pub train_half: Option<MeanAndDeviation>,
-    /// The training score at τ*.
+    /// The score of the training rows at their best threshold τ*.
     pub train_best: Option<MeanAndDeviation>,
-    /// The test score at ½.
+    /// The score of the test rows at the threshold ½.
     pub test_half: Option<MeanAndDeviation>,
-    /// The test score at τ*.
+    /// The score of the test rows at the threshold τ*, which is the best one on the training rows.
     pub test_best: Option<MeanAndDeviation>,
 }
 
@@ -64,15 +64,15 @@ impl ResultRow {
     }
 }
 
-/// The mean difference of two contenders over paired repeats, with confidence intervals.
+/// The mean difference of the scores of two contenders in the same repeats, with confidence intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
-    /// The mean difference.
+    /// The mean over all repeats of the first contender's score minus the second contender's.
     pub mean: f64,
-    /// Its 95 % confidence interval if the repeats are taken as independent.
+    /// The 95 % confidence interval of the mean difference under the assumption that the repeats are independent.
     pub interval: (f64, f64),
-    /// Its 95 % confidence interval by a block bootstrap of neighbouring repeats. Windows that share most of their hours are not independent, so
-    /// `interval` is too narrow for them.
+    /// The 95 % confidence interval of the mean difference by a bootstrap of blocks of consecutive repeats. Windows that share most of their hours
+    /// are not independent, so `interval` is too narrow for them.
     pub in_blocks: (f64, f64),
     /// Number of repeats in a block.
     pub block: usize,
@@ -82,13 +82,14 @@ pub struct Difference {
 const REPLICATES: usize = 10_000;
 
 impl Difference {
-    /// The difference of these pairs of scores, in the order of the repeats; `None` for an empty slice.
+    /// The difference of pairs of scores, one pair for each repeat in the order of the repeats; `None` for an empty slice. `block` is the number of
+    /// repeats in a block of the bootstrap.
     #[must_use]
     pub fn of(pairs: &[(f64, f64)], block: usize, seed: u64) -> Option<Self> {
         let differences: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours - theirs).collect();
         let mean = MeanAndDeviation::of(&differences)?.mean;
         let interval = bootstrap_interval(&differences, 1, random(seed, Purpose::Difference, 0));
-        // At least one repeat, and at most all of them.
+        // A block has at least one repeat, and at most all repeats.
         let block_length = block.clamp(1, differences.len());
         let in_blocks = bootstrap_interval(&differences, block_length, random(seed, Purpose::Difference, 1));
         Some(Difference { mean, interval, in_blocks, block })
@@ -119,13 +120,14 @@ mod tests {
 
     #[test]
     fn correlated_differences_have_a_wider_interval() {
-        // Ten runs of ten equal differences: a hundred values, of which ten are independent.
+        // A hundred differences: ten groups of ten equal values, so that there are only ten independent values.
         let pairs: Vec<(f64, f64)> =
             (0..100).map(|index| (if index / 10 % 2 == 0 { 1.0 } else { -1.0 }, 0.0)).collect();
         let difference = Difference::of(&pairs, 10, 7).unwrap();
         assert_eq!(difference.mean, 0.0);
         let width = |(low, high): (f64, f64)| high - low;
-        // Independent: 2 · 1.96/√100. In runs of ten: √10 times that, less the averaging of blocks that span two runs.
+        // If the values were independent, the width would be 2 · 1.96/√100. With groups of ten equal values it is √10 times that, a little less
+        // because blocks that span two groups are averaged.
         assert!((width(difference.interval) - 0.392).abs() < 0.03, "{difference:?}");
         assert!(width(difference.in_blocks) > 1.5 * width(difference.interval), "{difference:?}");
         assert_eq!(Difference::of(&[(1.0, 0.5); 3], 36, 7).unwrap().in_blocks, (0.5, 0.5));

@@ -1,4 +1,4 @@
-//! One task of an experiment, and its result.
+//! A task of an experiment, and its result, which is called a trial.
 
 use scorewise::sweep::{confusion, sweep};
 use scorewise::{CrossEntropy, Loss, Prior, Probabilities, Purpose, Rows, Score, ScoreLoss, stream};
@@ -16,65 +16,65 @@ use crate::learner::Learner;
 use crate::network::NetworkSettings;
 use crate::plan::Recipe;
 
-/// One contender in one repeat of an experiment, to be trained and scored.
+/// A task of an experiment: to train one contender in one repeat, and to compute its scores.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// The score to train for and to evaluate.
+    /// The score that is trained for and evaluated.
     pub score: Score,
     /// The forecasting method.
     pub contender: Contender,
-    /// Whether the first predictions are moved inside the support of the prior, and dead trainings are repeated.
+    /// Whether the first predictions are moved into the support of the prior and dead training runs are repeated.
     pub cured: bool,
-    /// Number of the repeat, from 0.
+    /// Number of the repeat, counted from 0.
     pub repeat: usize,
 }
 
-/// The result of a task: a line of the results file.
+/// The result of a task, which is a line of the results file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// The version of this crate.
+    /// The version of this crate that computed the result.
     pub version: String,
-    /// `adult` or `pollution`.
+    /// The name of the experiment: `adult` or `pollution`.
     pub experiment: String,
     /// The seed of all random numbers of the experiment.
     pub seed: u64,
-    /// The score.
+    /// The score that was trained for and evaluated.
     pub score: String,
-    /// The name of the contender: a prior, `ce`, …
+    /// The name of the contender, for example a prior or `ce`.
     pub contender: String,
-    /// A hash of the settings of the contender, so that results with older settings of the same name are recognised.
+    /// A hash of the settings of the contender. It reveals results that were computed with older settings of a contender with the same name.
     pub recipe: String,
-    /// Whether the cure for dead trainings was on.
+    /// Whether the first predictions were moved into the support of the prior and dead training runs were repeated.
     pub cured: bool,
-    /// Number of the repeat, from 0.
+    /// Number of the repeat, counted from 0.
     pub repeat: usize,
-    /// Whether anything was learnt.
+    /// Whether at least one member learnt something; true if nothing is trained.
     pub success: bool,
-    /// Number of dead attempts before the last one.
+    /// Number of attempts of all members that were given up because they were dead.
     pub restarts: usize,
-    /// Number of epochs of all phases, averaged over the members.
+    /// Number of epochs of the warm-up and the main phase together, averaged over the members.
     pub epochs: f64,
-    /// τ*, the best threshold on the training rows.
+    /// The best threshold τ* on the training rows; `None` if there is none or if the contender does not tune its threshold.
     pub threshold: Option<f64>,
-    /// Whether τ* lies outside the support of the prior.
+    /// Whether the best threshold τ* lies outside the support of the prior.
     pub outside: bool,
-    /// The score of the training rows at ½.
+    /// The score of the training rows at the threshold ½.
     pub train_half: f64,
-    /// The score of the training rows at τ*.
+    /// The score of the training rows at their best threshold τ*.
     pub train_best: Option<f64>,
-    /// The score of the test rows at ½. A score of 0/0 counts as 0, as in the paper.
+    /// The score of the test rows at the threshold ½. A score of 0/0 counts as 0, as in Marchetti et al. (2022).
     pub test_half: f64,
-    /// The score of the test rows at τ*.
+    /// The score of the test rows at the threshold τ*, which is the best one on the training rows.
     pub test_best: Option<f64>,
-    /// Duration in seconds.
+    /// Duration of training and scoring in seconds, summed over the members.
     pub seconds: f64,
 }
 
-/// Identifies how random numbers are derived from the seed; it is part of the hash, so that results with other random numbers are not mixed with
-/// these.
+/// Identifies the way in which random numbers are derived from the seed. It is part of the hash of the settings, so that results with other
+/// random numbers are recognised and computed again.
 const STREAMS: &str = "streams by purpose";
 
-/// Identifies a task within an experiment: score, contender, cured, repeat.
+/// Identifies a task within an experiment: the name of the score, the name of the contender, whether it is cured, and the repeat.
 pub(super) type TaskKey = (String, String, bool, usize);
 
 impl Task {
@@ -82,7 +82,8 @@ impl Task {
         (self.score.to_string(), self.contender.to_string(), self.cured, self.repeat)
     }
 
-    /// A hash of everything that decides the result except repeat, seed and code: its job, inputs and number of members.
+    /// A hash of the settings that determine the result: learner, loss, inputs and number of members. The repeat, the seed and the version of the
+    /// code are not part of it.
     pub(super) fn recipe(&self, experiment: Experiment) -> Result<String> {
         let (job, inputs) = (self.training(experiment)?, self.contender.inputs()?.to_string());
         let identity = serde_json::to_string(&(job, inputs, self.contender.members(), STREAMS))
@@ -90,19 +91,19 @@ impl Task {
         Ok(format!("{:016x}", xxh3_64(identity.as_bytes())))
     }
 
-    /// Seed of the trainings of the task. It depends on the name of the contender, not on which other contenders there are.
+    /// Seed of the training runs of the task. It depends on the name of the contender, but not on which other contenders are compared.
     pub(super) fn seed(&self, seed: u64) -> u64 {
         let contender = stream(seed, Purpose::Contender, name_hash(&self.contender.to_string()));
         stream(contender, Purpose::Repeat, self.repeat as u64)
     }
 
-    /// Runs the task alone, on one thread.
+    /// Runs only this task, on one thread.
     pub fn attempt(&self, data: &ExperimentData, seed: u64) -> Result<Trial> {
         let mut trials = run(data, &[self], seed, &Cpu { threads: 1 }, &|_, _| Ok(()), &|| false)?;
         trials.pop().flatten().ok_or_else(|| Error::setting("reproduce", "the task was not run", ""))
     }
 
-    /// What is trained, with its loss; `None` for a forecast without training.
+    /// The learner and the loss of the task; `None` if the contender needs no training.
     pub(super) fn training(&self, experiment: Experiment) -> Result<Option<(Learner, Objective)>> {
         let sol = |prior: &Prior| Objective::from(Loss::Score(ScoreLoss::new(self.score.clone(), prior.clone())));
         let cross_entropy = || Objective::from(Loss::CrossEntropy(CrossEntropy::plain()));
@@ -126,7 +127,7 @@ impl Task {
         fits: &[Fit],
         seconds: f64,
     ) -> Result<Trial> {
-        // The strong recipe has the centre of its prior, ½, as its threshold and tunes none.
+        // The strong recipe does not tune its threshold, which is always ½, the centre of its prior.
         let is_tuned = !matches!(self.contender, Contender::Strong);
         let threshold = scores.threshold.filter(|_| is_tuned);
         let outside = match (threshold, self.contender.prior()) {
@@ -164,7 +165,7 @@ impl Trial {
     }
 }
 
-/// ForecastScores of a forecast at ½ and at the best threshold of the training rows.
+/// The scores of a forecast at the threshold ½ and at the threshold that is best on the training rows, in this order.
 pub(super) struct ForecastScores {
     threshold: Option<f64>,
     train: [Option<f64>; 2],
@@ -188,7 +189,7 @@ impl ForecastScores {
     }
 }
 
-/// FNV-1a hash of a contender's name, so that its random numbers do not depend on which other contenders there are.
+/// FNV-1a hash of a contender's name. Seeds are derived from it, so that they do not depend on which other contenders are compared.
 fn name_hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -17,37 +17,39 @@ use crate::job::Dataset;
 use crate::model::{Decision, Fingerprint, Model, ThresholdSource, VERSION};
 use crate::plan::{Plan, ThresholdRule};
 
-/// The result of a training.
+/// The result of a training run.
 #[derive(Clone, Debug)]
 pub struct Trained {
-    /// The model; its `results` are left to the caller.
+    /// The trained model. Its field `results` is empty; the caller fills it.
     pub model: Model,
-    /// How each member was trained.
+    /// The fitted members, with the history of each training run.
     pub fits: Vec<Fit>,
-    /// Predictions of the training rows.
+    /// Predictions for the training rows.
     pub training: LabelledPredictions,
-    /// Predictions of the validation rows, on which the training was stopped and the threshold chosen.
+    /// Predictions for the validation rows, which decided when training stopped and which threshold was chosen.
     pub validation: LabelledPredictions,
-    /// Predictions of the test rows.
+    /// Predictions for the test rows; `None` if there are no test rows.
     pub test: Option<LabelledPredictions>,
-    /// Messages for the user.
+    /// Notes for the user, such as warnings about the data.
     pub notes: Vec<Note>,
 }
 
-/// Predicted probabilities of some rows with their true classes.
+/// Predicted probabilities of rows, with the true classes of the rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LabelledPredictions {
-    /// The true class of each row; with two classes 1 is the positive one.
+    /// The true class of each row. With two classes, 1 is the positive class.
     pub labels: Vec<u32>,
-    /// The probability of the positive class of each row, or with more than two classes one for each class, row by row.
+    /// Predicted probabilities. With two classes there is one number for each row, the probability of the positive class; with more classes
+    /// there is one number for each row and class, row by row.
     pub probabilities: Vec<f64>,
-    /// The weight of each row, if there are any.
+    /// The sample weight of each row; `None` if all rows have the same weight.
     pub weights: Option<Vec<f64>>,
-    /// With a lead and two classes, the forecast by persistence: whether the event happens in the row itself.
+    /// The persistence forecast of each row, which predicts an event in the future if the event happens in the row itself. `None` without a
+    /// lead or with more than two classes.
     pub persistence: Option<Vec<bool>>,
 }
 
-/// The predictions of one division, and its decision rule.
+/// The ensemble, predictions and decision rule of one division of the rows into training, validation and test rows.
 pub(super) struct DivisionResult {
     pub ensemble: Ensemble,
     pub validation: LabelledPredictions,
@@ -56,8 +58,8 @@ pub(super) struct DivisionResult {
 }
 
 impl Prepared<'_> {
-    /// The model of these fits, which are in the order of the jobs; those that were never begun are `None`. Predictions of the test rows come
-    /// from `test`, or else from the test rows of the table.
+    /// Builds the model from the fits, which must be in the order of the jobs; the fit of a job that was never begun is `None`. The test rows
+    /// are those of the table `test` if it is given, otherwise the test rows of the training table.
     pub fn finish(self, fits: Vec<Option<Fit>>, test: Option<&Table>, reading: &Reading) -> Result<Trained> {
         let Prepared { labelled, mut divisions } = self;
         let fits: Vec<Fit> = fits.into_iter().flatten().collect();
@@ -107,7 +109,7 @@ impl Prepared<'_> {
 }
 
 impl PreparedDivisions {
-    /// Predictions and decision of one division, from the fits of its jobs.
+    /// Computes the predictions and the decision rule of one division from the fits of its jobs.
     pub fn result(&self, division: usize, labelled: &LabelledTable<'_>, fits: &[Fit]) -> Result<DivisionResult> {
         let (parts, dataset) = (&self.divisions[division].parts, &self.datasets[division]);
         let jobs = &self.jobs[self.divisions[division].jobs.clone()];
@@ -122,7 +124,7 @@ impl PreparedDivisions {
 }
 
 impl LabelledTable<'_> {
-    /// Predictions of some rows of the table.
+    /// Predictions for the given rows of the table.
     fn predictions(&self, dataset: &Dataset, ensemble: &Ensemble, rows: &[u32]) -> LabelledPredictions {
         self.with_labels(rows, ensemble.probabilities(&dataset.matrix, rows))
     }
@@ -138,7 +140,7 @@ impl LabelledTable<'_> {
     }
 }
 
-/// Predictions of a separate test table.
+/// Predictions for a separate test table.
 fn predictions_of_table(
     model: &Model,
     ensemble: &Ensemble,
@@ -167,7 +169,7 @@ fn predictions_of_table(
     Ok(LabelledPredictions::new(&labels, weights.as_deref(), persistence.as_deref(), &rows, probabilities))
 }
 
-/// Chooses the decision rule with the predictions of the validation rows.
+/// Chooses the decision rule. A tuned threshold is the best one for the predictions of the validation rows.
 fn decide(plan: &Plan, validation: &LabelledPredictions, classes: usize) -> Result<Decision> {
     match plan.threshold {
         _ if classes > 2 => Ok(Decision::Greatest),
@@ -196,7 +198,7 @@ impl LabelledPredictions {
         }
     }
 
-    /// With two classes, whether each row is positive.
+    /// Whether each row is positive. There must be two classes.
     #[must_use]
     pub fn positives(&self) -> Vec<bool> {
         self.labels.iter().map(|label| *label == 1).collect()
@@ -214,7 +216,7 @@ impl LabelledPredictions {
         }
     }
 
-    /// The best threshold of a score on these rows, which are validation rows.
+    /// The decision rule with the threshold that gives the best score on these rows, which must be the validation rows.
     fn best_decision(&self, score: &Score) -> Result<Decision> {
         let labels = self.positives();
         let rows = Rows::new(Probabilities(&self.probabilities), &labels)?;

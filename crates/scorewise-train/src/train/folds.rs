@@ -1,4 +1,4 @@
-//! Cross-validation: every fold has its own encoder, members and threshold.
+//! Cross-validation. The encoder, the members and the threshold are fitted separately for every fold.
 
 use std::ops::ControlFlow;
 
@@ -15,27 +15,28 @@ use crate::fit::{Epoch, Fit};
 use crate::model::Decision;
 use crate::plan::Plan;
 
-/// The result of one fold.
+/// The result of one fold of a cross-validation.
 #[derive(Clone, Debug)]
 pub struct FoldResult {
-    /// Number of the repeat, from 0.
+    /// Number of the repeat of the cross-validation, counted from 0.
     pub repeat: usize,
-    /// Number of the fold in its repeat, from 0.
+    /// Number of the fold within its repeat, counted from 0.
     pub fold: usize,
-    /// Number of epochs of each member.
+    /// Number of epochs that each member was trained for.
     pub epochs: Vec<usize>,
     /// Whether every member learnt something.
     pub success: bool,
-    /// The rule that gives labels, chosen on the validation rows of the fold.
+    /// The rule that turns probabilities into labels. Its threshold is chosen on the validation rows of the fold.
     pub decision: Decision,
-    /// Predictions of the test rows of the fold.
+    /// Predictions for the test rows of the fold.
     pub test: LabelledPredictions,
 }
 
-/// Memory limit for the encoded rows of folds that are trained at the same time.
+/// Approximate memory limit in bytes for the encoded rows of folds that are trained at the same time.
 const ENCODED_BYTES: usize = 1 << 30;
 
-/// Trains every fold. `watch` receives the index of the member, counted over all folds. The folds are `None` if the user stopped the training.
+/// Trains every fold. As the number of the job, `watch` receives the index of the member, counted over all folds. The list of results is
+/// `None` if the user stopped the training.
 pub fn cross_validate(
     table: &Table,
     plan: &Plan,
@@ -48,7 +49,7 @@ pub fn cross_validate(
     let mut results = Vec::with_capacity(parts.len());
     let mut parts = parts.into_iter().enumerate().peekable();
     while parts.peek().is_some() {
-        // Folds are encoded and trained together as far as memory allows, so that all cores have work to the end.
+        // As many folds as memory allows are encoded and trained at the same time, so that no core is idle while the last jobs of one fold run.
         let (first, mut divisions, mut bytes) = (results.len(), PreparedDivisions::default(), 0);
         while let Some((number, parts)) = parts.next_if(|_| bytes < ENCODED_BYTES) {
             divisions.add(&labelled, parts, stream(plan.seed, Purpose::FoldTraining, number as u64))?;
@@ -76,7 +77,7 @@ pub fn cross_validate(
     Ok((Some(results), notes))
 }
 
-/// A watcher that adds an offset to the job numbers.
+/// Passes all calls to another watcher, with an offset added to the number of the job.
 struct OffsetWatch<'a> {
     watch: &'a dyn Watch,
     first: usize,

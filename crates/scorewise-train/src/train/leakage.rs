@@ -1,5 +1,5 @@
-//! Looks for signs of leakage: inputs that reveal the target, and test rows that the model was trained on. They are reported as notes and not
-//! as errors, since both can be legitimate.
+//! Looks for signs of leakage: inputs that reveal the target, and test rows that the model was trained on. Both can be legitimate, so they
+//! are reported as notes and not as errors.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -10,25 +10,25 @@ use scorewise_table::setting::Setting;
 use scorewise_table::table::{Category, Table, Values};
 use scorewise_table::target::{Labels, Target};
 
-/// Maximum number of rows of a column that are examined.
+/// Maximum number of training rows that are examined.
 const MAX_ROWS: usize = 100_000;
-/// With fewer rows of the rarer class, a column may separate the classes by chance.
+/// Minimum number of rows of the rarer class for a column to be reported. With fewer rows, a column may separate the classes by chance.
 const MIN_EVENTS: usize = 20;
-/// A numeric column with a larger area under the ROC curve is reported. Legitimate inputs can come close: in the pollution data, the particulate
-/// matter of the current hour, the natural predictor for the next hour, reaches 0.99.
+/// A numeric column is reported if its area under the ROC curve is greater than this. Legitimate inputs can come close: in the pollution data,
+/// the particulate matter of the current hour, which is a natural predictor for the next hour, reaches 0.99.
 const MIN_ROC_AREA: f64 = 0.999;
-/// A categorical column is reported if predicting from its levels leaves at most this share of the errors that always predicting the most frequent
-/// class makes.
+/// A categorical column is reported if predicting the class from its levels makes at most this share of the errors that always predicting the
+/// most frequent class makes.
 const MAX_ERROR_SHARE: f64 = 0.005;
 /// A numeric column with at most this many different values is also examined as a categorical one.
 const MAX_LEVELS: usize = 64;
 /// Minimum average number of rows per level for a column to be checked: a level with a single row always determines the class of that row.
 const MIN_ROWS_PER_LEVEL: usize = 20;
-/// Smaller shares of repeated rows are not reported.
+/// Repeated rows are reported only if they are more than this share of the test rows.
 const MIN_REPEATED_SHARE: f64 = 0.01;
 
-/// A note for each input that alone predicts the target almost perfectly on the training rows. With a lead, the current value of the target's
-/// column is known when the forecast is made, so that column is not examined.
+/// A note for each input column that alone predicts the target almost perfectly on the training rows. With a lead, the current value of the
+/// target's column is known when the forecast is made, so that column is not examined.
 pub(super) fn leaking_columns(
     table: &Table,
     target: &Target,
@@ -71,7 +71,8 @@ fn separation_by_order(values: &Values, rows: &[u32], classes: &[u32], n_classes
     known.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut totals = vec![0usize; n_classes];
     known.iter().for_each(|(_, class)| totals[*class as usize] += 1);
-    // For each class, the number of pairs of one of its rows and a row of another class with a lower value; ties count one half.
+    // `pairs` counts, for each class, the pairs of a row of this class and a row of another class with a lower value. Pairs with equal values
+    // count one half.
     let (mut pairs, mut below, mut all_below) = (vec![0.0; n_classes], vec![0usize; n_classes], 0);
     let mut tied: Vec<usize> = vec![0; n_classes];
     for equal in known.chunk_by(|a, b| a.0 == b.0) {
@@ -86,7 +87,7 @@ fn separation_by_order(values: &Values, rows: &[u32], classes: &[u32], n_classes
         }
         all_below += equal.len();
     }
-    // With two classes the area of one determines that of the other.
+    // With two classes, the ROC area of the first class is determined by that of the second, so only the second is examined.
     (usize::from(n_classes == 2)..n_classes).find_map(|class| {
         let (members, others) = (totals[class], known.len() - totals[class]);
         if members.min(others) < MIN_EVENTS {
@@ -98,7 +99,7 @@ fn separation_by_order(values: &Values, rows: &[u32], classes: &[u32], n_classes
     })
 }
 
-/// Whether the different values of a column, or whether a value is missing, almost perfectly determine the class; returns the evidence in words.
+/// Whether the levels of a column almost perfectly determine the class; `levels` defines the level of a row. Returns the evidence in words.
 fn separation_by_levels(values: &Values, rows: &[u32], classes: &[u32], n_classes: usize) -> Option<String> {
     let levels = levels(values, rows);
     let n_levels = levels.iter().max().map_or(0, |most| *most as usize + 1);
@@ -119,13 +120,13 @@ fn separation_by_levels(values: &Values, rows: &[u32], classes: &[u32], n_classe
     })
 }
 
-/// The level of each row, from 0: the value of a categorical or boolean column or of a numeric one with few different values; for other columns,
-/// whether the value is missing.
+/// The level of each row, counted from 0. In categorical and boolean columns, and in numeric columns with few different values, every value is a
+/// level. In other columns, the level says only whether the value is missing.
 fn levels(values: &Values, rows: &[u32]) -> Vec<u32> {
     let is_missing = |row: &u32| u32::from(values.is_missing(*row as usize));
     match values {
         Values::Category(category) => {
-            // Only the levels that occur in these rows are numbered.
+            // Levels are numbered in the order in which they first occur in `rows`; levels that do not occur get no number.
             let mut numbers = vec![Category::MISSING; category.levels.len() + 1];
             let mut next = 0;
             let code = |row: &u32| (category.codes[*row as usize] as usize).min(category.levels.len());
@@ -162,7 +163,7 @@ fn levels(values: &Values, rows: &[u32]) -> Vec<u32> {
     }
 }
 
-/// A hash of each of these rows: equal for rows with the same inputs and the same target.
+/// A hash of each of the given rows. Rows with the same inputs and the same target have equal hashes.
 pub(super) fn fingerprints(matrix: &Matrix, labels: &[u32], rows: &[u32]) -> Vec<u64> {
     let mut bytes = Vec::with_capacity(4 * matrix.columns());
     let fingerprint = |row: &u32| {
@@ -174,11 +175,11 @@ pub(super) fn fingerprints(matrix: &Matrix, labels: &[u32], rows: &[u32]) -> Vec
     rows.iter().map(fingerprint).collect()
 }
 
-/// A note if more test rows are equal to rows that the model was trained on than chance explains.
+/// A note if the number of test rows that are equal to training rows is greater than chance explains. Both slices contain hashes of rows.
 ///
-/// In a table of a few categories many rows are equal, which is no problem. Copied rows differ from such rows in two ways: test rows have equal
-/// rows in the training table far more often than training rows have among themselves (a test table that overlaps), or more rows occur exactly
-/// twice, three times … than among rows drawn at random (a table with repeated rows).
+/// In a table with a few categorical columns many rows are equal by chance, which is no problem. Copied rows can be told apart in two ways. If
+/// the test table overlaps with the training table, test rows are equal to training rows far more often than training rows are equal to each
+/// other. If the table contains repeated rows, more rows occur exactly twice, three times and so on than among rows drawn at random.
 pub(super) fn repeated_rows(training: &[u64], test: &[u64]) -> Option<Note> {
     let mut sorted = training.to_vec();
     sorted.sort_unstable();
@@ -204,9 +205,9 @@ pub(super) fn repeated_rows(training: &[u64], test: &[u64]) -> Option<Note> {
 
 /// The share of all rows that are repeated more often than chance explains.
 ///
-/// Let f₁, f₂, … be the numbers of distinct rows that occur once, twice, …. If rows are drawn independently from any distribution, their
-/// expectations satisfy k f_k² ≤ (k + 1) f_{k−1} f_{k+1} (Cauchy–Schwarz for a mixture of Poisson distributions), so many pairs without
-/// triples do not occur by chance. Every count is moved by three standard errors in favour of chance.
+/// Let f₁, f₂, … be the numbers of distinct rows that occur once, twice, …. If rows are drawn independently from any distribution, the
+/// expected values satisfy k f_k² ≤ (k + 1) f_{k−1} f_{k+1} (Cauchy–Schwarz for a mixture of Poisson distributions). So chance does not
+/// produce many pairs without some triples. To avoid false alarms, every count is moved by three standard errors in favour of chance.
 fn unexplained_share(sorted: &[u64], test: &[u64]) -> f64 {
     let mut all = [sorted, test].concat();
     all.sort_unstable();
@@ -231,7 +232,7 @@ mod tests {
 
     use super::*;
 
-    /// Reproducible random numbers below a limit.
+    /// A random number below `below` that depends only on `number`.
     fn random_below(number: u64, below: u64) -> u64 {
         stream(1, Purpose::Split, number) % below
     }
@@ -240,7 +241,7 @@ mod tests {
     fn copied_rows_are_reported_and_rows_that_are_equal_by_chance_are_not() {
         for values in [3u64, 50, 1000, 20_000, 1_000_000, u64::MAX] {
             let rows: Vec<u64> = (0..20_000).map(|row| random_below(row, values)).collect();
-            // Independent rows, with any number of different values.
+            // Independent rows are equal only by chance, whatever the number of different values.
             assert_eq!(repeated_rows(&rows[..15_000], &rows[15_000..]), None, "{values} values");
         }
         // Rows with very different frequencies, as in Adult without its sampling weights.

@@ -1,12 +1,12 @@
 //! Trains a model from a table and a plan, and chooses its threshold.
 //!
 //! ```text
-//! prepare: target, labels, rows of each part, encoder of the training rows, matrix, jobs
-//! backend: jobs → fits
-//! finish:  ensemble, threshold of the validation rows, predictions, model
+//! prepare: find the target and the labels, split the rows, fit the encoder on the training rows, encode all rows, list the jobs
+//! backend: train the jobs
+//! finish:  build the ensemble, choose the threshold on the validation rows, predict, build the model
 //! ```
 //!
-//! Test rows are used for nothing but the test: neither the encoder nor the members nor the threshold depend on them.
+//! Test rows are used only for the test: neither the encoder nor the members nor the threshold depend on them.
 
 mod prepare;
 mod finish;
@@ -23,8 +23,8 @@ use scorewise_table::table::{Reading, Table};
 use crate::backend::{Backend, Watch};
 use crate::plan::Plan;
 
-/// Trains a model according to the plan. Test rows come from `test`, or else from the table itself if the plan has a share for them. `watch` follows the
-/// members, whose index is the index of the job.
+/// Trains a model according to the plan. The test rows are those of the table `test` if it is given, otherwise the share [`Plan::test`] of the
+/// rows of `table`. As the number of the job, `watch` receives the index of the member.
 pub fn train(
     table: &Table,
     test: Option<&Table>,

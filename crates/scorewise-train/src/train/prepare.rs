@@ -19,7 +19,7 @@ use crate::fit::Objective;
 use crate::job::{Dataset, Job, RowSplit};
 use crate::plan::{Plan, ThresholdRule};
 
-/// A training that is ready to run: encoded rows, and one job for each member.
+/// A training run that is ready to start: encoded rows, and one job for each member of the ensemble.
 #[derive(Debug)]
 pub struct Prepared<'a> {
     pub(super) labelled: LabelledTable<'a>,
@@ -33,19 +33,20 @@ pub(super) struct LabelledTable<'a> {
     pub plan: &'a Plan,
     pub target: Target,
     pub labels: Labels,
-    /// How rows follow each other, for lags and leads.
+    /// The order in which rows follow each other in a series, for lags and leads.
     pub order: RowOrder,
     pub weights: Option<Vec<f64>>,
-    /// With a lead, whether the event happens in each row itself: the forecast by persistence.
+    /// The persistence forecast of each row, which predicts an event in the future if the event happens in the row itself. `None` without a
+    /// lead or with more than two classes.
     pub persistence: Option<Vec<bool>>,
     pub notes: Vec<Note>,
 }
 
-/// Divisions of a table into training, validation and test rows, with the jobs of all of them in one list.
+/// Divisions of a table into training, validation and test rows, with the jobs of all divisions in one list.
 #[derive(Debug, Default)]
 pub(super) struct PreparedDivisions {
     pub divisions: Vec<Division>,
-    /// One for each division.
+    /// The encoded rows of each division, in the order of `divisions`.
     pub datasets: Vec<Dataset>,
     pub jobs: Vec<Job>,
 }
@@ -56,12 +57,12 @@ pub(super) struct Division {
     pub parts: SplitRows,
     pub encoder: Encoder,
     pub objective: Objective,
-    /// Indices of its jobs.
+    /// Indices of the jobs of this division in [`PreparedDivisions::jobs`].
     pub jobs: Range<usize>,
     pub notes: Vec<Note>,
 }
 
-/// Prepares a training. Without a separate test table, the plan's share of the rows is kept for the test.
+/// Prepares a training run. If there is no separate test table, the share [`Plan::test`] of the rows is set aside as test rows.
 pub fn prepare<'a>(table: &'a Table, has_test_table: bool, plan: &'a Plan) -> Result<Prepared<'a>> {
     let mut labelled = LabelledTable::new(table, plan)?;
     let test = if has_test_table { 0.0 } else { plan.test };
@@ -74,13 +75,13 @@ pub fn prepare<'a>(table: &'a Table, has_test_table: bool, plan: &'a Plan) -> Re
 }
 
 impl Prepared<'_> {
-    /// The encoded rows, to which jobs refer by index.
+    /// The encoded rows. [`Job::dataset`] is an index into this list.
     #[must_use]
     pub fn datasets(&self) -> &[Dataset] {
         &self.divisions.datasets
     }
 
-    /// One job for each member.
+    /// The training jobs, one for each member of the ensemble.
     #[must_use]
     pub fn jobs(&self) -> &[Job] {
         &self.divisions.jobs
@@ -114,7 +115,7 @@ impl<'a> LabelledTable<'a> {
 }
 
 impl PreparedDivisions {
-    /// Adds a division of the rows: its encoder, its encoded rows, and one job for each member.
+    /// Adds a division of the rows: fits its encoder, encodes its rows, and adds one job for each member of the ensemble.
     pub fn add(&mut self, labelled: &LabelledTable<'_>, parts: SplitRows, seed: u64) -> Result<()> {
         let LabelledTable { table, plan, target, labels, order, weights, .. } = labelled;
         if parts.validation.is_empty() {
@@ -146,7 +147,7 @@ impl PreparedDivisions {
             matrix: encoded.matrix,
             labels: Arc::from(labels.classes.as_slice()),
             classes,
-            // Networks compute in f32; reported scores use the weights as the table has them.
+            // Networks compute in f32, so training rounds the sample weights; reported scores use the f64 weights of the table.
             weights: weights.as_ref().map(|weights| weights.iter().map(|weight| *weight as f32).collect()),
             splits,
         };
@@ -167,7 +168,8 @@ impl PreparedDivisions {
     }
 }
 
-/// How the rows of a table follow each other: by time if a lead or lags make neighbours matter and the table has times.
+/// The order in which the rows of a table follow each other. It matters only with a lead or with lags; then rows are ordered by time if the
+/// table has a column of times.
 fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     let group = plan.choice.group.as_deref();
     if plan.lead == 0 && plan.choice.lags == 0 {
@@ -180,7 +182,7 @@ fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     RowOrder::of(table, group, time)
 }
 
-/// A warning for the user about the direction of the score.
+/// A warning for the user if the direction of the score (whether greater is better) needs attention.
 fn caution(plan: &Plan, classes: usize) -> Option<String> {
     if classes == 2 {
         return plan.score.binary().ok()?.caution();
@@ -191,7 +193,8 @@ fn caution(plan: &Plan, classes: usize) -> Option<String> {
     }
 }
 
-/// With a lead, the forecast that the event continues or does not begin. A row whose own value is unknown counts as no event.
+/// The persistence forecast, which predicts an event in the future if the event happens in the row itself. A row whose own value is unknown
+/// counts as no event. `None` without a lead or with more than two classes.
 pub(super) fn persistence(target: &Target, table: &Table, neighbours: &Neighbours) -> Result<Option<Vec<bool>>> {
     if target.lead == 0 || target.classes().len() != 2 {
         return Ok(None);
@@ -200,7 +203,7 @@ pub(super) fn persistence(target: &Target, table: &Table, neighbours: &Neighbour
     Ok(Some(now.positives()))
 }
 
-/// Sample weights: a number of 0 or above in every row.
+/// The sample weights in the column `name`; an error if a row has no number that is 0 or above.
 pub(super) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = scorewise_table::names::column(table, "weight", name)?;
     let hint = "weights are numbers, 0 or above";

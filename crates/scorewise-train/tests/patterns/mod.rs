@@ -1,6 +1,6 @@
 //! Reproducible test data, and helpers that train on them.
 
-#![allow(dead_code, clippy::unwrap_used)] // no test file uses everything; a panic fails the test
+#![allow(dead_code, clippy::unwrap_used)] // Every test file uses only some of the helpers; a panic fails the test.
 
 use std::ops::{ControlFlow, Deref, DerefMut};
 use std::sync::Arc;
@@ -24,13 +24,13 @@ impl TestRandom {
         (self.0 >> 40) as f32 / (1 << 23) as f32 - 1.0
     }
 
-    /// Approximately normal with standard deviation 1.
+    /// An approximately normal random number with mean 0 and standard deviation 1.
     pub fn normal(&mut self) -> f32 {
         (0..12).map(|_| 0.5 * self.next()).sum()
     }
 }
 
-/// A loss, a seed and the settings of a network. It dereferences to the settings, so that their fields can be set directly.
+/// A loss, a seed and the settings of a network. It dereferences to [`NetworkSettings`], so that tests can set their fields directly.
 #[derive(Clone)]
 pub struct TrainingSetup {
     pub objective: Objective,
@@ -63,20 +63,20 @@ impl DerefMut for TrainingSetup {
     }
 }
 
-/// The network of a fit.
+/// The trained network of a fit.
 pub fn network(fit: &Fit) -> &Network {
     let Member::Network(network) = &fit.member;
     network
 }
 
-/// The sweep over all thresholds of some rows of a sample, with the mean probabilities of an ensemble.
+/// The scores of the given rows at all thresholds, with the mean probabilities that an ensemble predicts.
 pub fn swept(ensemble: &Ensemble, sample: &Sample<'_>, rows: &[u32]) -> Sweep {
     let probabilities = ensemble.probabilities(sample.matrix, rows);
     let labels: Vec<bool> = rows.iter().map(|row| sample.labels[*row as usize] != 0).collect();
     sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap()
 }
 
-/// Features and a class for each row; every third row is a validation row.
+/// The features and the class of each row. Every third row is a validation row, the others are training rows.
 pub struct TestData {
     pub matrix: Matrix,
     pub labels: Vec<u32>,
@@ -132,13 +132,14 @@ pub fn layers(widths: &[usize]) -> scorewise_train::network::HiddenLayers {
     widths.to_vec().try_into().unwrap()
 }
 
-/// Runs all jobs to the end on this number of threads.
+/// Runs all jobs to the end on the given number of threads.
 pub fn fit_all(datasets: &[Dataset], jobs: &[Job], threads: usize) -> Vec<Fit> {
     let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
     Cpu { threads }.fit(datasets, jobs, &watch).unwrap().into_iter().map(Option::unwrap).collect()
 }
 
-/// Four features, of which the first two decide the class by their distance from the origin. A linear model cannot separate the classes.
+/// Rows with four features. The class depends on the distance of the first two features from the origin, so that a linear model cannot separate
+/// the classes.
 fn by_radius(rows: usize, is_positive: impl Fn(f32) -> bool) -> TestData {
     let mut random = TestRandom(9);
     let values: Vec<f32> = (0..rows * 4).map(|_| random.next()).collect();
@@ -147,22 +148,22 @@ fn by_radius(rows: usize, is_positive: impl Fn(f32) -> bool) -> TestData {
     TestData::new(4, &values, labels)
 }
 
-/// A rare event inside a disc.
+/// Rows with a rare event, which happens where the first two features lie inside a disc.
 pub fn disc(rows: usize) -> TestData {
     by_radius(rows, |radius| radius * radius < 0.15)
 }
 
-/// A rare event on a thin ring.
+/// Rows with a rare event, which happens where the first two features lie on a thin ring.
 pub fn ring(rows: usize) -> TestData {
     by_radius(rows, |radius| (0.5..0.65).contains(&radius))
 }
 
-/// Three classes around the corners of a triangle, with frequencies in the ratio 6 : 3 : 1.
+/// Rows of three classes, which lie around the corners of a triangle. The frequencies of the classes are in the ratio 6 : 3 : 1.
 pub fn blobs(rows: usize) -> TestData {
     let mut random = TestRandom(5);
     let (mut values, mut labels) = (Vec::new(), Vec::new());
     for row in 0..rows {
-        // 7 and 10 have no common factor with 3, so every class is in both parts of the split.
+        // Every third row is a validation row. 3 has no common factor with 7 or 10, so training and validation rows both contain every class.
         let class = [0, 0, 0, 0, 0, 0, 1, 1, 1, 2][row * 7 % 10];
         let (x, y) = [(-1.5, -1.0), (1.5, -1.0), (0.0, 1.5)][class];
         values.extend([x + 0.5 * random.normal(), y + 0.5 * random.normal(), random.next()]);

@@ -1,9 +1,9 @@
 //! The three matrix products of a dense layer (forward, backward, gradient of the weights) over panels of 32 rows.
 //!
-//! A panel is a transposed block of 32 rows, `[feature][32]`, so a vector register holds one feature of several rows, and layer widths such
-//! as 5, 20 or 50 need no padding. The forward and backward products multiply a panel by broadcast weights and apply the bias and ReLU (or
-//! the derivative of ReLU) before the result leaves the registers. The gradient of the weights is a sum of outer products over rows; there
-//! a register holds several inputs of one row, so no sum across the lanes of a register is needed.
+//! A panel is a transposed block of 32 rows, stored as `[feature][32]`. So a vector register holds one feature of several rows, and layer
+//! widths such as 5, 20 or 50 need no padding. The forward and backward products multiply a panel by broadcast weights and apply the bias and
+//! ReLU (or the derivative of ReLU) before the result leaves the registers. The gradient of the weights is a sum of outer products over rows.
+//! For this product a register holds several inputs of one row, so that the lanes of a register need not be added up.
 
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ use crate::network::LayerLayout;
 /// Number of rows in a panel.
 pub(crate) const PANEL: usize = 32;
 
-/// Calls a kernel whose block size is a const generic with a block size known at run time, 1 to 12.
+/// Calls a kernel whose block size is a const generic parameter with a block size from 1 to 12 that is known only at run time.
 macro_rules! with_block {
     ($block:expr, $call:ident :: <$v:ident, $n:tt> ( $($argument:expr),* )) => {
         match $block {
@@ -34,12 +34,13 @@ macro_rules! with_block {
     };
 }
 
-/// Divides a width into blocks of nearly equal size, none above `max_size`: a small remainder would leave the pipeline idle.
+/// Divides a width into blocks of nearly equal size, none larger than `max_size`. Blocks of size `max_size` and a small remainder would be
+/// slower, because a small block does not fill the pipeline.
 ///
-/// (An iterator and not a function that takes a closure: a closure is compiled without the target features of the function around it.)
+/// This is an iterator and not a function with a closure, because a closure is compiled without the target features of the function around it.
 struct RegisterBlocks {
     start: usize,
-    /// Size of the smaller blocks; the first `larger` blocks have one more.
+    /// Size of the smaller blocks. The first `larger` blocks have one element more.
     size: usize,
     larger: usize,
     remaining: usize,
@@ -66,10 +67,12 @@ impl RegisterBlocks {
     }
 }
 
-/// out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], followed by ReLU if `relu`. Data that is needed next is prefetched in between.
+/// The forward product of a layer: out[o][·] = b[o] + Σᵢ W[o][i] in[i][·], followed by ReLU if `relu` is set. Data for the next panel is
+/// prefetched between the blocks of the product.
 ///
 /// # Safety
-/// As [`SimdVector`]; `parameters` contains the layer, `input` and `output` have [`PANEL`] numbers for each input and output of the layer.
+/// The conditions of [`SimdVector`] must hold, `parameters` must contain the layer, and `input` and `output` must have [`PANEL`] numbers for
+/// each input and output of the layer.
 #[inline(always)]
 pub(crate) unsafe fn forward<V: SimdVector>(
     layer: &LayerLayout,
@@ -99,7 +102,7 @@ unsafe fn forward_panel<V: SimdVector, const N: usize>(
 ) {
     let mut blocks = RegisterBlocks::new(layer.outputs, (V::ACCUMULATORS / N).min(8));
     while let Some((start, size)) = blocks.next() {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
         unsafe {
             prefetch.next::<V>();
             let weights = parameters.add(layer.weights + start * layer.stride);
@@ -119,14 +122,14 @@ unsafe fn forward_block<V: SimdVector, const N: usize, const B: usize>(
     output: *mut f32,
     relu: bool,
 ) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
     unsafe {
         let mut sums = [[V::splat(0.0); N]; B];
         for (block, sums) in sums.iter_mut().enumerate() {
             *sums = [V::splat(*biases.add(block)); N];
         }
-        // One pointer for each row of weights. `black_box` hides from the compiler that they are a stride apart: it would otherwise keep one
-        // pointer and add the stride for every row in every step, and those additions cost as much as the products.
+        // There is one pointer for each row of weights. `black_box` hides from the compiler that the rows are a stride apart. Otherwise the
+        // compiler would keep one pointer and add the stride for every row in every step, and these additions cost as much as the products.
         let mut rows = [weights; B];
         for (block, row) in rows.iter_mut().enumerate() {
             *row = black_box(weights.add(block * stride));
@@ -152,10 +155,11 @@ unsafe fn forward_block<V: SimdVector, const N: usize, const B: usize>(
     }
 }
 
-/// input_gradient[i][·] = Σₒ W[o][i] output_gradient[o][·] where input[i][·] > 0, else 0: the derivative of the ReLU that made the input.
+/// The backward product of a layer: input_gradient[i][·] = Σₒ W[o][i] output_gradient[o][·] where input[i][·] > 0, else 0. The condition is the
+/// derivative of the ReLU of the previous layer, whose output is `input`.
 ///
 /// # Safety
-/// As [`forward`].
+/// The conditions of [`forward`] must hold.
 #[inline(always)]
 pub(crate) unsafe fn backward<V: SimdVector>(
     layer: &LayerLayout,
@@ -164,7 +168,7 @@ pub(crate) unsafe fn backward<V: SimdVector>(
     input: *const f32,
     input_gradient: *mut f32,
 ) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
     unsafe {
         match PANEL / V::WIDTH {
             2 => backward_panel::<V, 2>(layer, parameters, output_gradient, input, input_gradient),
@@ -183,7 +187,7 @@ unsafe fn backward_panel<V: SimdVector, const N: usize>(
 ) {
     let mut blocks = RegisterBlocks::new(layer.inputs, (V::ACCUMULATORS / N).min(12));
     while let Some((start, size)) = blocks.next() {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
         unsafe {
             let weights = parameters.add(layer.weights + start);
             let (input, input_gradient) = (input.add(start * PANEL), input_gradient.add(start * PANEL));
@@ -204,7 +208,7 @@ unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
     input: *const f32,
     input_gradient: *mut f32,
 ) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
     unsafe {
         let mut sums = [[V::splat(0.0); N]; B];
         for step in 0..outputs {
@@ -228,17 +232,18 @@ unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
     }
 }
 
-/// Gradient of the weights and biases over one or more panels:
+/// Adds up the gradient of the weights and biases of a layer over one or more panels:
 ///
 /// ```text
 /// gradient of W[o][·] += Σ_rows output_gradient[o][row] · row[·]        gradient of b[o] += Σ_rows output_gradient[o][row]
 /// ```
 ///
-/// If `overwrite`, the sums replace the old values, which saves setting them to 0 first. The rows may lie anywhere in memory: those of the
-/// first layer are rows of the matrix. Data that is needed next is prefetched in between.
+/// If `overwrite` is set, the sums replace the old values, so that these need not be set to 0 first. The rows may lie anywhere in memory,
+/// because the inputs of the first layer are rows of the matrix. Data for the next panels is prefetched between the blocks of the product.
 ///
 /// # Safety
-/// As [`forward`]; `output_gradient` has one panel for each entry of `rows`, and each row has the layer's stride.
+/// The conditions of [`forward`] must hold, `output_gradient` must have one panel for each entry of `rows`, and each row must have as many
+/// numbers as the stride of the layer.
 #[inline(always)]
 pub(crate) unsafe fn add_outer_products<V: SimdVector>(
     layer: &LayerLayout,
@@ -248,12 +253,12 @@ pub(crate) unsafe fn add_outer_products<V: SimdVector>(
     overwrite: bool,
     prefetch: &mut Prefetch<'_>,
 ) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
     unsafe {
         let vectors = layer.stride / V::WIDTH;
         let mut vector = 0;
         while vector < vectors {
-            // 3 registers of inputs × 8 outputs use all accumulators, as 4 × 6 do.
+            // Three registers of inputs times eight outputs use all 24 accumulators, and so do four registers times six outputs.
             let remaining = vectors - vector;
             let columns = if remaining == 5 || remaining == 6 { 3 } else { remaining.min(4) };
             let column = vector * V::WIDTH;
@@ -306,7 +311,7 @@ unsafe fn outer_product_block<V: SimdVector, const C: usize, const B: usize>(
     gradient: *mut f32,
     overwrite: bool,
 ) {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
     unsafe {
         let mut sums = [[V::splat(0.0); C]; B];
         if !overwrite {
@@ -339,11 +344,11 @@ unsafe fn outer_product_block<V: SimdVector, const C: usize, const B: usize>(
     }
 }
 
-/// The same as [`add_outer_products`] for a layer with few inputs: each weight's gradient is a dot product over the rows. The inputs of
-/// successive panels are `panel_stride` numbers apart.
+/// Computes the same sums as [`add_outer_products`] for a layer with few inputs: the gradient of each weight is a dot product over the rows.
+/// The inputs of successive panels are `panel_stride` numbers apart.
 ///
 /// # Safety
-/// As [`add_outer_products`]; there are fewer than eight inputs.
+/// The conditions of [`add_outer_products`] must hold, and the layer must have fewer than eight inputs.
 #[inline(always)]
 pub(crate) unsafe fn add_dot_products<V: SimdVector>(
     layer: &LayerLayout,
@@ -354,7 +359,7 @@ pub(crate) unsafe fn add_dot_products<V: SimdVector>(
     overwrite: bool,
 ) {
     for output in 0..layer.outputs {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
         unsafe {
             let mut sums = [V::splat(0.0); 8];
             for panel in 0..panels {
@@ -382,23 +387,24 @@ pub(crate) unsafe fn add_dot_products<V: SimdVector>(
 /// Transposes rows into a panel: panel[column][row] = row[column]. The number of columns is rounded up to a multiple of 4.
 ///
 /// # Safety
-/// As [`SimdVector`]; rows and panel have room for the rounded number of columns.
+/// The conditions of [`SimdVector`] must hold, and the rows and the panel must have room for the rounded number of columns.
 #[inline(always)]
 pub(crate) unsafe fn transpose_to_panel<V: SimdVector>(rows: &[*const f32; PANEL], columns: usize, panel: *mut f32) {
     for (half, rows) in rows.as_chunks::<16>().0.iter().enumerate() {
         let mut from = *rows;
         for column in (0..columns).step_by(4) {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
             unsafe { V::transpose(&from, panel.add(column * PANEL + 16 * half), PANEL) };
             from = from.map(|row| row.wrapping_add(4));
         }
     }
 }
 
-/// Transposes a panel into rows: rows[row][column] = panel[column][row], with zeros up to a multiple of 16 columns.
+/// Transposes a panel into rows: rows[row][column] = panel[column][row]. Each row is filled up with zeros to a multiple of 16 columns.
 ///
 /// # Safety
-/// As [`SimdVector`]; the panel has `columns` columns, and each row has room for the rounded number of columns.
+/// The conditions of [`SimdVector`] must hold, the panel must have `columns` columns, and each row must have room for the number of columns
+/// rounded up to a multiple of 16.
 #[inline(always)]
 pub(crate) unsafe fn transpose_to_rows<V: SimdVector>(
     panel: *const f32,
@@ -413,7 +419,7 @@ pub(crate) unsafe fn transpose_to_rows<V: SimdVector>(
             *from = panel.wrapping_add((column + at) * PANEL);
         }
         for row in (0..PANEL).step_by(4) {
-            // SAFETY: guaranteed by the caller.
+            // SAFETY: the caller guarantees that the pointers are valid and that the instructions of V are supported.
             unsafe { V::transpose(&from.map(|column| column.add(row)), rows.add(row * stride + column), stride) };
         }
     }

@@ -1,10 +1,10 @@
-//! Computes a batch forward through a network and the gradient backward, keeping the data in caches and registers.
+//! The engine, which computes the forward and backward pass of a batch through a network and keeps the data in caches and registers.
 //!
-//! A batch is divided into *chunks* of a few hundred or thousand rows, and the chunks into at most 16 *segments*, which run in parallel. Both
-//! divisions depend on the network and the batch alone. The gradient of a chunk is summed in f32, the chunks of a segment in f64, and the
-//! segments in a fixed order, so any number of threads gives the same bits.
+//! A batch is divided into *chunks* of a few hundred or thousand rows. The chunks are grouped into at most 16 *segments*, which run in
+//! parallel. Both divisions depend only on the network and the batch. The gradient of a chunk is summed in f32, the gradients of the chunks
+//! of a segment are added in f64, and the segments are added in a fixed order. So any number of threads gives the same bits.
 //!
-//! The rows of a chunk go through all layers in *panels* of 32 rows.
+//! A chunk is divided into *panels* of 32 rows, each of which goes through all layers before the next.
 
 mod prefetch;
 mod simd_vector;
@@ -25,15 +25,16 @@ use prefetch::Prefetch;
 use scorewise_table::{AlignedBuffer, Matrix};
 use workspace::{Backward, EngineLayout, Forward, PANEL_GROUP, Workspace};
 
-/// Products of a weight and a row in a chunk: enough work to outweigh adding up one more gradient.
+/// Approximate number of products (weights times rows) in a chunk. Every chunk has a gradient that must be added to the sum; a chunk of this
+/// size has enough work to make the cost of the addition small.
 const CHUNK_PRODUCTS: usize = 1 << 23;
-/// Limits the memory: every segment that runs in parallel has a gradient of its own.
+/// Maximum number of segments of a batch. It limits the memory, because every segment that runs in parallel has its own gradient.
 const MAX_SEGMENTS: usize = 16;
-/// Hidden activations that are stored for the backward pass, 64 MiB; those of larger batches are computed again, which needs less memory
-/// and more time.
+/// Maximum number of hidden activations that are stored for the backward pass (64 MiB). The activations of larger batches are computed
+/// again in the backward pass, which needs less memory and more time.
 const MAX_STORED_ACTIVATIONS: usize = 1 << 24;
 
-/// Trains or predicts with networks of one shape. It owns the scratch buffers and the threads.
+/// Computes the logits and gradients of networks with one shape. It owns the scratch buffers and the threads.
 #[derive(Debug)]
 pub struct Engine {
     instructions: InstructionSet,
@@ -41,24 +42,24 @@ pub struct Engine {
     layout: EngineLayout,
     pool: Option<ThreadPool>,
     chunk_rows: usize,
-    /// One for each segment that runs in parallel; a single one without threads.
+    /// The buffers of each segment that runs in parallel. Without threads, all segments use the same buffers.
     segments: Vec<SegmentBuffers>,
-    /// Hidden activations of all panels of the batch, if there are not too many.
+    /// Hidden activations of all panels of the batch, unless there are more than [`MAX_STORED_ACTIVATIONS`].
     stored_activations: AlignedBuffer,
     /// The gradient of the batch in f64.
     total: Vec<f64>,
-    /// The matrix and the rows of the last forward pass.
+    /// The matrix of the last call of [`Engine::forward`], for the backward pass.
     matrix: Matrix,
     order: Vec<u32>,
 }
 
-/// The buffers with which the chunks of a segment are processed one after the other.
+/// The buffers of a segment. Its chunks are processed one after the other and use the same buffers.
 #[derive(Debug)]
 struct SegmentBuffers {
     workspace: Workspace,
     /// The gradient of one chunk.
     gradient: AlignedBuffer,
-    /// The sum of the gradients of the chunks so far.
+    /// The sum of the gradients of the chunks that have been processed.
     sum: Vec<f64>,
 }
 
@@ -69,13 +70,13 @@ impl SegmentBuffers {
 }
 
 impl Engine {
-    /// An engine for networks of this shape that runs on the caller's thread, with the best instructions of this machine.
+    /// An engine for networks of this shape that runs on the caller's thread, with the best instruction set that this machine supports.
     #[must_use]
     pub fn new(shape: &NetworkShape) -> Self {
         Engine::with_instructions(InstructionSet::best(), shape)
     }
 
-    /// The same with a given instruction set.
+    /// An engine for networks of this shape that runs on the caller's thread, with the given instruction set.
     #[must_use]
     pub fn with_instructions(instructions: InstructionSet, shape: &NetworkShape) -> Self {
         let layout = EngineLayout::new(shape.layers());
@@ -94,8 +95,8 @@ impl Engine {
         }
     }
 
-    /// The same engine with this number of threads for batches of thousands of rows; the results are bit-identical. If the system cannot
-    /// start threads, the caller's thread does all the work.
+    /// This engine with the given number of threads, which are used for batches of thousands of rows. The results are bit-identical. If the
+    /// system cannot start threads, the caller's thread does all the work.
     #[must_use]
     pub fn with_threads(mut self, threads: usize) -> Self {
         self.pool = None;
@@ -105,35 +106,35 @@ impl Engine {
         self
     }
 
-    /// Computes the logits of the rows `order` of the matrix, in that order; several outputs are stored row by row.
+    /// Computes the logits of the rows `order` of the matrix. `logits` is in the order of `order`, with the outputs of a row side by side.
     ///
     /// # Panics
-    /// If network, matrix and `logits` do not fit each other, or a row does not exist.
+    /// If the network does not have the shape of the engine, if the matrix or `logits` has the wrong size, or if a row does not exist.
     pub fn forward(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32]) {
         self.order.clear();
         self.forward_pass(network, matrix, order, logits, self.stores_activations(order.len()));
-        // Only now, since the pass has checked that they fit.
+        // The rows are remembered only after the pass has checked that they exist in the matrix.
         self.order.extend_from_slice(order);
         if !self.matrix.shares_values_with(matrix) {
             self.matrix = matrix.clone();
         }
     }
 
-    /// The same without storing anything for [`backward`](Engine::backward), which still refers to the last
-    /// [`forward`](Engine::forward).
+    /// Computes logits like [`forward`](Engine::forward), but stores nothing for [`backward`](Engine::backward), which still refers to the last
+    /// call of `forward`.
     ///
     /// # Panics
-    /// As [`forward`](Engine::forward).
+    /// Under the same conditions as [`forward`](Engine::forward).
     pub fn predict(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32]) {
         self.forward_pass(network, matrix, order, logits, false);
     }
 
-    /// Hints that these rows are the next batch: the first of them are loaded into the cache while the current batch is still processed.
+    /// Hints that the next batch consists of the given rows. The first rows are loaded into the cache while the current batch is still processed.
     pub fn prefetch(&self, matrix: &Matrix, order: &[u32]) {
         run(self.instructions, PrefetchRows { matrix, order: &order[..order.len().min(PANEL_GROUP * PANEL)] });
     }
 
-    /// Whether the hidden activations of a batch are stored for the backward pass.
+    /// Whether the hidden activations of a batch with this number of rows are stored for the backward pass.
     fn stores_activations(&self, rows: usize) -> bool {
         rows.div_ceil(PANEL) * self.layout.panel_activations <= MAX_STORED_ACTIVATIONS
     }
@@ -175,8 +176,8 @@ impl Engine {
         }
     }
 
-    /// Computes the gradient with respect to the parameters for the rows of the last [`forward`](Engine::forward), given the gradient with
-    /// respect to their logits. The padding of `gradient` is not written and must be 0.
+    /// Computes the gradient with respect to the parameters from the gradient with respect to the logits of the last call of
+    /// [`forward`](Engine::forward). The padding of `gradient` is not written and must be 0.
     ///
     /// # Panics
     /// If `logit_gradient` or `gradient` has the wrong length.
@@ -234,7 +235,7 @@ impl Engine {
         };
         total.clear();
         total.resize(length, 0.0);
-        // The last rows first: the forward pass has left their data in the caches.
+        // The last rows are processed first, because their data are still in the caches after the forward pass.
         let starts = (0..order.len()).step_by(segment_rows).rev();
         match pool {
             Some(pool) => {
@@ -254,7 +255,7 @@ impl Engine {
         }
     }
 
-    /// Number of rows in a segment of a batch with this many rows. With threads, it also makes sure that every segment has its buffers.
+    /// Number of rows in a segment if the batch has `rows` rows. If the engine has threads, this also creates the buffers of all segments.
     fn segment_rows(&mut self, rows: usize) -> usize {
         let chunks = rows.div_ceil(self.chunk_rows).max(1);
         let segment_rows = chunks.div_ceil(MAX_SEGMENTS) * self.chunk_rows;
@@ -266,21 +267,21 @@ impl Engine {
     }
 }
 
-/// The rows of one segment in the forward pass.
+/// The rows of one segment in the forward pass, with the buffers for their results.
 struct ForwardSegment<'a> {
     order: &'a [u32],
     logits: &'a mut [f32],
     stored_activations: Option<&'a mut [f32]>,
 }
 
-/// Adds the terms to the sums, in f64.
+/// Adds each term to the sum at the same position, in f64.
 fn add(sums: &mut [f64], terms: impl Iterator<Item = f64>) {
     for (sum, term) in sums.iter_mut().zip(terms) {
         *sum += term;
     }
 }
 
-/// Prefetches rows of a matrix.
+/// A task that prefetches rows of a matrix.
 struct PrefetchRows<'a> {
     matrix: &'a Matrix,
     order: &'a [u32],

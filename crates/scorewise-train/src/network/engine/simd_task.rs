@@ -1,5 +1,5 @@
-//! Runs code that is written over [`SimdVector`] with the vector registers of an instruction set that is chosen at run time, so that one
-//! binary runs on every machine.
+//! Runs code that is generic over [`SimdVector`] with an instruction set that is chosen at run time, so that one binary runs on every machine
+//! and uses the best instructions of each.
 
 use scorewise::InstructionSet;
 #[cfg(target_arch = "x86_64")]
@@ -7,15 +7,17 @@ use std::arch::x86_64::{__m256, __m512};
 
 use super::simd_vector::{Portable, SimdVector};
 
-/// A computation that is written once for every kind of vector register. `run_with` must be `#[inline(always)]`, so that it is compiled
-/// with the target features of its caller.
+/// A computation that is generic over the type of vector register. `run_with` must be `#[inline(always)]`, so that it is compiled with the
+/// target features of its caller.
 pub(crate) trait SimdTask {
+    /// Runs the computation with vector registers of type `V`.
+    ///
     /// # Safety
-    /// Only [`run`] may call it, in a function that is compiled with the instructions of `V`.
+    /// It may be called only from a function that is compiled with the instructions of `V`. Use [`run`] instead of calling it directly.
     unsafe fn run_with<V: SimdVector>(self);
 }
 
-/// Runs a task with the registers of an instruction set, or with the portable code if this machine does not support the set.
+/// Runs a task with the given instruction set, or with portable code if this machine does not support that instruction set.
 pub(crate) fn run<T: SimdTask>(instructions: InstructionSet, task: T) {
     match instructions {
         #[cfg(target_arch = "x86_64")]
@@ -24,7 +26,7 @@ pub(crate) fn run<T: SimdTask>(instructions: InstructionSet, task: T) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the processor supports the instructions.
         InstructionSet::Avx2 if instructions.is_supported() => unsafe { avx2(task) },
-        // SAFETY: arrays need no special instructions.
+        // SAFETY: `Portable` consists of plain arrays, which need no special instructions.
         _ => unsafe { task.run_with::<Portable>() },
     }
 }
@@ -32,13 +34,13 @@ pub(crate) fn run<T: SimdTask>(instructions: InstructionSet, task: T) {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn avx2<T: SimdTask>(task: T) {
-    // SAFETY: this function is compiled with the instructions of the register.
+    // SAFETY: this function is compiled with the instructions that the register type needs.
     unsafe { task.run_with::<__m256>() }
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx2,fma")]
 unsafe fn avx512<T: SimdTask>(task: T) {
-    // SAFETY: this function is compiled with the instructions of the register.
+    // SAFETY: this function is compiled with the instructions that the register type needs.
     unsafe { task.run_with::<__m512>() }
 }

@@ -1,43 +1,44 @@
-//! The vector registers that the kernels are written for.
+//! The vector registers with which the kernels compute.
 //!
-//! The kernels need their sums to stay in registers, which automatic vectorisation does not guarantee. So they are written once over the
-//! trait [`SimdVector`], which is implemented with intrinsics for AVX-512 and AVX2 and with plain arrays for every other machine.
+//! The kernels are fast only if their sums stay in registers, which automatic vectorisation does not guarantee. So the kernels are generic over
+//! the trait [`SimdVector`], which is implemented with intrinsics for AVX-512 and AVX2 and with plain arrays for every other machine.
 
-/// A vector register of `WIDTH` numbers in f32.
+/// A vector register of `WIDTH` f32 numbers.
 ///
 /// # Safety
 /// The methods may use instructions of one instruction set. Call them only inside [`run`](super::simd_task::run) with that instruction
-/// set, and with pointers to at minimum `WIDTH` numbers.
+/// set, and with pointers to at least `WIDTH` numbers.
 pub(crate) trait SimdVector: Copy {
-    /// Numbers in a register.
+    /// How many f32 numbers a register holds.
     const WIDTH: usize;
-    /// Number of registers that a kernel may use as accumulators; the others hold the factors.
+    /// Number of registers that a kernel may use as accumulators; the other registers hold the factors of the products.
     const ACCUMULATORS: usize;
     unsafe fn splat(value: f32) -> Self;
     unsafe fn load(from: *const f32) -> Self;
     unsafe fn store(self, to: *mut f32);
-    /// self · factor + term, rounded once where the instruction set has a fused multiply-add.
+    /// `self` · `factor` + `term`; rounded only once if the instruction set has a fused multiply-add.
     unsafe fn multiply_add(self, factor: Self, term: Self) -> Self;
     unsafe fn plus(self, other: Self) -> Self;
     unsafe fn times(self, other: Self) -> Self;
-    /// max(self, 0); 0 for NaN.
+    /// The maximum of `self` and 0 in each lane; 0 where `self` is NaN.
     unsafe fn positive_part(self) -> Self;
-    /// self in lanes where `gate` > 0, else 0.
+    /// `self` in the lanes where `gate` > 0, and 0 in the other lanes.
     unsafe fn where_positive(self, gate: Self) -> Self;
-    /// max(self, minimum); `minimum` for NaN.
+    /// The maximum of `self` and `minimum` in each lane; `minimum` where `self` is NaN.
     unsafe fn at_least(self, minimum: Self) -> Self;
-    /// The sum of all lanes, in a fixed order.
+    /// The sum of all lanes, added in a fixed order.
     unsafe fn sum(self) -> f32;
     /// Hints that the cache line at this address will soon be read.
     #[inline(always)]
     unsafe fn prefetch_at(_: *const f32) {}
-    /// self / (√square + epsilon), for squares that are normal positive numbers (not denormal).
+    /// `self` / (√`square` + `epsilon`). The squares must be positive and not denormal.
     unsafe fn over_root(self, square: Self, epsilon: Self) -> Self;
-    /// Transposes a 16 × 4 block: to[column][row] = from[row][column]. The four output rows of 16 are `stride` numbers apart.
+    /// Transposes a block of 16 rows and 4 columns: to[column][row] = from[row][column]. In the output, the 4 columns, of 16 numbers each, are
+    /// `stride` numbers apart.
     unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
         for (row, from) in from.iter().enumerate() {
             for column in 0..4 {
-                // SAFETY: the caller guarantees sixteen inputs of four numbers and room for four outputs of sixteen.
+                // SAFETY: the caller guarantees that all sixteen rows have four numbers, and that there is room for four columns of sixteen numbers.
                 unsafe { *to.add(column * stride + row) = *from.add(column) };
             }
         }
@@ -57,17 +58,17 @@ impl SimdVector for Portable {
     }
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller guarantees eight numbers.
+        // SAFETY: the caller guarantees that the pointer leads to eight numbers.
         Portable(unsafe { from.cast::<[f32; 8]>().read_unaligned() })
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller guarantees eight numbers.
+        // SAFETY: the caller guarantees that the pointer leads to eight numbers.
         unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
     }
     #[inline(always)]
     unsafe fn multiply_add(self, factor: Self, term: Self) -> Self {
-        // Two roundings: without hardware support, `f32::mul_add` would be a library call for every number.
+        // The result is rounded twice. `f32::mul_add` would round once, but without hardware support it is a library call for every number.
         Portable(std::array::from_fn(|k| self.0[k] * factor.0[k] + term.0[k]))
     }
     #[inline(always)]
@@ -111,52 +112,52 @@ pub(crate) mod x86 {
         const ACCUMULATORS: usize = 12;
         #[inline(always)]
         unsafe fn splat(value: f32) -> Self {
-            // SAFETY: the trait requires that the processor has AVX2 and FMA. The same holds below.
+            // SAFETY: the caller guarantees that the processor supports AVX2 and FMA.
             unsafe { _mm256_set1_ps(value) }
         }
         #[inline(always)]
         unsafe fn load(from: *const f32) -> Self {
-            // SAFETY: as above, and the caller guarantees eight numbers.
+            // SAFETY: the caller guarantees that the processor supports AVX2 and that the pointer leads to eight numbers.
             unsafe { _mm256_loadu_ps(from) }
         }
         #[inline(always)]
         unsafe fn store(self, to: *mut f32) {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX2 and that there is room for eight numbers.
             unsafe { _mm256_storeu_ps(to, self) }
         }
         #[inline(always)]
         unsafe fn multiply_add(self, factor: Self, term: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX2 and FMA.
             unsafe { _mm256_fmadd_ps(self, factor, term) }
         }
         #[inline(always)]
         unsafe fn plus(self, other: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX2.
             unsafe { _mm256_add_ps(self, other) }
         }
         #[inline(always)]
         unsafe fn times(self, other: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX2.
             unsafe { _mm256_mul_ps(self, other) }
         }
         #[inline(always)]
         unsafe fn positive_part(self) -> Self {
-            // SAFETY: as above. The second operand is returned for NaN: 0.
+            // SAFETY: the caller guarantees that the processor supports AVX2. If `self` is NaN, the instruction returns its second operand, 0.
             unsafe { _mm256_max_ps(self, _mm256_setzero_ps()) }
         }
         #[inline(always)]
         unsafe fn where_positive(self, gate: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX2.
             unsafe { _mm256_and_ps(self, _mm256_cmp_ps::<_CMP_GT_OQ>(gate, _mm256_setzero_ps())) }
         }
         #[inline(always)]
         unsafe fn prefetch_at(address: *const f32) {
-            // SAFETY: a prefetch is a hint and reads nothing.
+            // SAFETY: a prefetch is only a hint to the processor, so any address is allowed.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
         }
         #[inline(always)]
         unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX2, that each of the 16 pointers leads to four numbers, and that the output has room.
             unsafe {
                 for half in [0, 8] {
                     let four = |at: usize| {
@@ -176,17 +177,17 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn at_least(self, minimum: Self) -> Self {
-            // SAFETY: as above. The second operand is returned for NaN.
+            // SAFETY: the caller guarantees that the processor supports AVX2. If `self` is NaN, the instruction returns its second operand.
             unsafe { _mm256_max_ps(self, minimum) }
         }
         #[inline(always)]
         unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX2.
             unsafe { _mm256_div_ps(self, _mm256_add_ps(_mm256_sqrt_ps(square), epsilon)) }
         }
         #[inline(always)]
         unsafe fn sum(self) -> f32 {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX2.
             unsafe {
                 let half = _mm_add_ps(_mm256_castps256_ps128(self), _mm256_extractf128_ps::<1>(self));
                 let pair = _mm_add_ps(half, _mm_movehl_ps(half, half));
@@ -200,42 +201,42 @@ pub(crate) mod x86 {
         const ACCUMULATORS: usize = 24;
         #[inline(always)]
         unsafe fn splat(value: f32) -> Self {
-            // SAFETY: the trait requires that the processor has AVX-512. The same holds below.
+            // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe { _mm512_set1_ps(value) }
         }
         #[inline(always)]
         unsafe fn load(from: *const f32) -> Self {
-            // SAFETY: as above, and the caller guarantees sixteen numbers.
+            // SAFETY: the caller guarantees that the processor supports AVX-512 and that the pointer leads to sixteen numbers.
             unsafe { _mm512_loadu_ps(from) }
         }
         #[inline(always)]
         unsafe fn store(self, to: *mut f32) {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512 and that there is room for sixteen numbers.
             unsafe { _mm512_storeu_ps(to, self) }
         }
         #[inline(always)]
         unsafe fn multiply_add(self, factor: Self, term: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe { _mm512_fmadd_ps(self, factor, term) }
         }
         #[inline(always)]
         unsafe fn plus(self, other: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe { _mm512_add_ps(self, other) }
         }
         #[inline(always)]
         unsafe fn times(self, other: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe { _mm512_mul_ps(self, other) }
         }
         #[inline(always)]
         unsafe fn positive_part(self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe { _mm512_max_ps(self, _mm512_setzero_ps()) }
         }
         #[inline(always)]
         unsafe fn where_positive(self, gate: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe {
                 let above = _mm512_cmp_ps_mask::<_CMP_GT_OQ>(gate, _mm512_setzero_ps());
                 _mm512_maskz_mov_ps(above, self)
@@ -243,14 +244,14 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn prefetch_at(address: *const f32) {
-            // SAFETY: a prefetch is a hint and reads nothing.
+            // SAFETY: a prefetch is only a hint to the processor, so any address is allowed.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
         }
-        /// Groups of four are combined while they are loaded, which leaves eight shuffles for 64 numbers: only one of the two execution
-        /// ports for vector arithmetic can shuffle.
+        /// Transposes 64 numbers with only eight shuffles, because groups of four numbers are combined while they are loaded. Shuffles are the
+        /// bottleneck: only one of the processor's two execution ports for vector arithmetic can shuffle.
         #[inline(always)]
         unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512, that each of the 16 pointers leads to four numbers, and that the output has room.
             unsafe {
                 let mut fours = [_mm512_setzero_ps(); 4];
                 for (at, four) in fours.iter_mut().enumerate() {
@@ -270,18 +271,19 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn at_least(self, minimum: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe { _mm512_max_ps(self, minimum) }
         }
-        /// A square root and a division each occupy the processor's only divider for as long as a dozen products. So both are computed from
-        /// an estimate of 14 bits and one Newton step, which doubles the number of correct bits: the error is within two units in the last place.
+        /// Computes the square root and the quotient from an estimate of 14 bits and one Newton step, which doubles the number of correct bits,
+        /// because the exact instructions each occupy the processor's only divider for as long as a dozen products. The error of the result is
+        /// at most two units in the last place.
         #[inline(always)]
         unsafe fn over_root(self, square: Self, epsilon: Self) -> Self {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe {
                 let estimate = _mm512_rsqrt14_ps(square);
                 let root = _mm512_mul_ps(square, estimate);
-                // root (1 + ½(1 − root · estimate))
+                // The Newton step: root (1 + ½(1 − root · estimate)).
                 let half = _mm512_mul_ps(_mm512_set1_ps(0.5), root);
                 let root = _mm512_fmadd_ps(half, _mm512_fnmadd_ps(root, estimate, _mm512_set1_ps(1.0)), root);
                 let divisor = _mm512_add_ps(root, epsilon);
@@ -292,7 +294,7 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn sum(self) -> f32 {
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that the processor supports AVX-512.
             unsafe { _mm512_reduce_add_ps(self) }
         }
     }

@@ -1,4 +1,4 @@
-//! The work of one thread: a range of rows forward through the network and backward again, panel by panel.
+//! The forward and backward pass of one thread over a range of rows, panel by panel.
 //!
 //! A *panel* is a block of 32 rows, stored feature by feature (see `kernel`).
 
@@ -12,20 +12,20 @@ use crate::network::LayerLayout;
 use scorewise_table::AlignedBuffer;
 use scorewise_table::{Matrix, PAD};
 
-/// Panels over which the gradient of the weights is summed at once; the rows of more panels would not stay in the L1 cache.
+/// Number of panels over which the gradient of the weights is summed at once. The rows of more panels would not fit into the L1 cache.
 pub(super) const PANEL_GROUP: usize = 2;
 
-/// Numbers that fit into the L2 cache beside the other data in use.
+/// How many f32 numbers fit into the L2 cache together with the other data in use.
 const L2_CACHE_NUMBERS: usize = 1 << 18;
 
-/// The layers, and where the activations of a panel are stored.
+/// The layers of a network, and the positions at which the activations of a panel are stored.
 #[derive(Clone, Debug)]
 pub(super) struct EngineLayout {
     pub layers: Vec<LayerLayout>,
-    /// Offset of the inputs of each layer among the hidden activations of a panel. The inputs of the first layer are features, so its entry
-    /// is not used.
+    /// Offset of the inputs of each layer in the hidden activations of a panel. The inputs of the first layer are features and not activations,
+    /// so the first entry is not used.
     offsets: Vec<usize>,
-    /// Number of hidden activations of one panel, all layers together.
+    /// Number of hidden activations of one panel, summed over all layers.
     pub panel_activations: usize,
 }
 
@@ -48,15 +48,15 @@ impl EngineLayout {
 /// Scratch buffers for one thread.
 #[derive(Debug)]
 pub(super) struct Workspace {
-    /// The features of one panel.
+    /// The features of the rows of one panel.
     input: AlignedBuffer,
-    /// The logits of one panel.
+    /// The logits of the rows of one panel.
     logits: AlignedBuffer,
-    /// Hidden activations of a group of panels, for batches whose activations are not stored.
+    /// Hidden activations of a group of panels. Used if the batch is too large for all its activations to be stored.
     activations: AlignedBuffer,
-    /// Gradients with respect to the outputs and the inputs of a layer.
+    /// Gradients of the loss with respect to the outputs and with respect to the inputs of a layer.
     gradients: [AlignedBuffer; 2],
-    /// The inputs of a hidden layer, row by row.
+    /// The inputs of a layer after the first, stored row by row.
     rows: AlignedBuffer,
 }
 
@@ -74,10 +74,10 @@ impl Workspace {
     }
 }
 
-/// Computes the hidden activations of one panel, the rows `now`, and prefetches the rows `next`.
+/// Computes the hidden activations of one panel, which consists of the rows `now`, and prefetches the rows `next`.
 ///
 /// # Safety
-/// As [`SimdVector`]; the rows exist in the matrix, and `activations` has room for one panel.
+/// The conditions of [`SimdVector`] must hold, all rows must exist in the matrix, and `activations` must have room for one panel.
 #[inline(always)]
 unsafe fn hidden_activations<V: SimdVector>(
     layout: &EngineLayout,
@@ -88,7 +88,8 @@ unsafe fn hidden_activations<V: SimdVector>(
     activations: *mut f32,
 ) {
     let first = &layout.layers[0];
-    // SAFETY: the workspace is large enough, and the rest is guaranteed by the caller.
+    // SAFETY: the workspace is large enough; the caller guarantees that the rows exist, that `activations` has room for one panel, and that
+    // the instructions of V are supported.
     unsafe {
         transpose_to_panel::<V>(&panel_rows(matrix, now), first.inputs, input.as_mut_ptr());
         let mut prefetch = Prefetch::new(matrix, next, &[], first.outputs.div_ceil(8));
@@ -101,7 +102,7 @@ unsafe fn hidden_activations<V: SimdVector>(
     }
 }
 
-/// Computes the logits of a range of rows.
+/// A task that computes the logits of a range of rows.
 pub(super) struct Forward<'a> {
     pub layout: &'a EngineLayout,
     pub workspace: &'a mut Workspace,
@@ -109,7 +110,7 @@ pub(super) struct Forward<'a> {
     pub matrix: &'a Matrix,
     pub order: &'a [u32],
     pub logits: &'a mut [f32],
-    /// Where to store the hidden activations of every panel for [`Backward`]; `None` if they are not stored.
+    /// Buffer for the hidden activations of every panel, which [`Backward`] uses; `None` if they are not stored.
     pub stored_activations: Option<&'a mut [f32]>,
 }
 
@@ -118,7 +119,7 @@ impl SimdTask for Forward<'_> {
     unsafe fn run_with<V: SimdVector>(self) {
         let Forward { layout, workspace, parameters, matrix, order, logits, stored_activations } = self;
         let (parameters, outputs, depth) = (parameters.as_ptr(), layout.outputs(), layout.layers.len());
-        // Without storage, every panel overwrites the activations of the one before.
+        // If the activations are not stored, every panel overwrites those of the previous panel.
         let (mut activations, step) = match stored_activations {
             Some(stored) => (stored.as_mut_ptr(), layout.panel_activations),
             None => (workspace.activations.as_mut_ptr(), 0),
@@ -154,7 +155,7 @@ impl SimdTask for Forward<'_> {
     }
 }
 
-/// Computes the gradient with respect to the parameters from the gradient with respect to the logits of a range of rows.
+/// A task that computes the gradient with respect to the parameters from the gradient with respect to the logits of a range of rows.
 pub(super) struct Backward<'a> {
     pub layout: &'a EngineLayout,
     pub workspace: &'a mut Workspace,
@@ -162,7 +163,7 @@ pub(super) struct Backward<'a> {
     pub matrix: &'a Matrix,
     pub order: &'a [u32],
     pub logit_gradient: &'a [f32],
-    /// The activations that [`Forward`] has stored; if `None`, they are computed again.
+    /// The hidden activations that [`Forward`] has stored; if `None`, they are computed again.
     pub stored_activations: Option<&'a [f32]>,
     pub gradient: &'a mut [f32],
 }
@@ -204,7 +205,7 @@ impl SimdTask for Backward<'_> {
                     let layer = &layout.layers[index];
                     let inputs = activations.add(layout.offsets[index]);
                     if layer.inputs < 8 && layer.inputs * layer.outputs <= 64 {
-                        // The inputs do not fill a register.
+                        // There are too few inputs to fill a register, so a register holds one input of several rows.
                         let inputs = (inputs, panel_stride);
                         add_dot_products::<V>(layer, panels, output_gradient, inputs, gradient, overwrite);
                     } else {
@@ -231,7 +232,7 @@ impl SimdTask for Backward<'_> {
                     *rows = panel_rows(matrix, now);
                 }
                 let next = &later[..group_rows.min(later.len())];
-                // If the stored activations do not fit into the L2 cache, those of the next group are prefetched too.
+                // If the stored activations do not fit into the L2 cache, the activations of the next group of panels are prefetched too.
                 let next_activations = match stored_activations {
                     Some(stored) if stored.len() > L2_CACHE_NUMBERS => {
                         let start = (group + 1) * PANEL_GROUP * panel_stride;
@@ -250,11 +251,12 @@ impl SimdTask for Backward<'_> {
     }
 }
 
-/// Derivatives closer to 0 than this are set to 0. A confident network has rows with derivatives of 1e-30 or 1e-40; multiplied by weights
-/// they become denormal numbers, with which arithmetic is a hundred times slower. Added to others, or beside Adam's ε, they change nothing.
+/// Derivatives closer to 0 than this are set to 0. For rows of which the network is very sure, derivatives are as small as 1e-30 or 1e-40.
+/// Multiplied by weights they become denormal numbers, with which arithmetic is a hundred times slower. Setting them to 0 does not change the
+/// result: they are lost to rounding when they are added to other derivatives, and Adam's ε is much greater.
 const NEGLIGIBLE: f32 = 1e-20;
 
-/// Transposes the gradient with respect to the logits into panels; rows that the last panel lacks get 0.
+/// Transposes the gradient with respect to the logits into panels. If the last panel has fewer than 32 rows, it is filled up with zeros.
 fn to_panels(logit_gradient: &[f32], outputs: usize, panels: &mut [f32]) {
     let flush = |derivative: &f32| if derivative.abs() < NEGLIGIBLE { 0.0 } else { *derivative };
     if outputs == 1 {

@@ -46,7 +46,7 @@ def adult():
 
     Rows with `?` and the column `education` are left out, one country is encoded against the rest, and the 48 columns are standardised.
     """
-    path = pathlib.Path(__file__).resolve().parents[1] / "data" / "adult.data.gz"
+    path = pathlib.Path(__file__).resolve().parents[1] / "crates/scorewise-table/data" / "adult.data.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         rows = [row for row in csv.reader(lines, skipinitialspace=True) if row and "?" not in row]
     columns = [[float(row[at]) for row in rows] for at in NUMBERS]

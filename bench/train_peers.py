@@ -35,7 +35,7 @@ TARGETS = {("adult", 64): {"torch": 30, "jax": 3, "keras": 80}, ("adult", 256): 
 
 def adult():
     """Return 48 standardised features and the labels of a random 4/5 of the 30162 complete rows, and the number of training rows, 2/3 of these."""
-    with gzip.open(ROOT / "data" / "adult.data.gz", "rt") as file:
+    with gzip.open(ROOT / "crates/scorewise-table/data" / "adult.data.gz", "rt") as file:
         rows = [[cell.strip() for cell in row] for row in csv.reader(file) if len(row) == 15]
     rows = [row for row in rows if "?" not in row]
     columns = list(zip(*rows))
@@ -54,7 +54,7 @@ def adult():
 
 def pollution():
     """Return, for the paper's first window, 8 features of each hour, whether PM2.5 exceeds 400 in the next hour, and the number of training rows."""
-    with gzip.open(next((ROOT / "data").glob("PRSA*.gz")), "rt") as file:
+    with gzip.open(next((ROOT / "crates/scorewise-table/data").glob("PRSA*.gz")), "rt") as file:
         rows = list(csv.DictReader(file))[24:]
     number = lambda row, name: 0.0 if row[name] in ("NA", "") else float(row[name])
     wind = {"NE": 0, "NW": 1, "SE": 2, "cv": 3}

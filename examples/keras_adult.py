@@ -19,7 +19,7 @@ import numpy as np
 import scorewise as sw
 from scorewise.keras import ScoreLoss, output_bias
 
-FILE = Path(__file__).parent.parent / "data" / "adult.data.gz"
+FILE = Path(__file__).parent.parent / "crates/scorewise-table/data" / "adult.data.gz"
 PRIOR = "cosine:0.5,0.1"
 
 

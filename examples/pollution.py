@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-FILE = Path(__file__).parent.parent / "data" / "PRSA_data_2010.1.1-2014.12.31.csv.gz"
+FILE = Path(__file__).parent.parent / "crates/scorewise-table/data" / "PRSA_data_2010.1.1-2014.12.31.csv.gz"
 
 
 class Split(NamedTuple):

@@ -25,7 +25,7 @@ NAMES = [
 
 
 def main() -> None:
-    path = pathlib.Path(__file__).resolve().parents[1] / "data" / "adult.data.gz"
+    path = pathlib.Path(__file__).resolve().parents[1] / "crates/scorewise-table/data" / "adult.data.gz"
     table = pandas.read_csv(path, names=NAMES, skipinitialspace=True, na_values="?")
     X, y = table.drop(columns=["income", "fnlwgt", "education"]), table["income"]
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)

@@ -626,7 +626,7 @@ def test_threshold_needs_two_classes():
 def test_adult_table_can_be_trained_on_without_preparation():
     names = "age workclass fnlwgt education education-num marital-status occupation relationship race sex".split()
     names += "capital-gain capital-loss hours-per-week native-country income".split()
-    with gzip.open(ROOT / "data" / "adult.data.gz", "rt") as lines:
+    with gzip.open(ROOT / "crates/scorewise-table/data" / "adult.data.gz", "rt") as lines:
         table = pandas.read_csv(lines, names=names, skipinitialspace=True, na_values="?", nrows=6000)
     X, y = table.drop(columns=["income", "fnlwgt"]), table["income"]
     model = sw.ScoreClassifier("f1", epochs=40).fit(X[:4000], y[:4000])

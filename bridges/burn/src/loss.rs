@@ -264,7 +264,7 @@ fn working_dtype(dtype: DType) -> FloatDType {
 mod tests {
     use super::*;
     use burn::tensor::Device;
-    use scorewise::score::ROWS;
+    use scorewise::score::REGISTRY;
 
     #[test]
     fn every_score_has_four_digits_when_the_sums_are_f32() {
@@ -277,7 +277,7 @@ mod tests {
             negatives: column(|[tn, fp, _, _]| tn + fp),
             positives: column(|[_, _, fn_, tp]| fn_ + tp),
         };
-        for score in ROWS.iter().filter_map(Score::example) {
+        for score in REGISTRY.iter().filter_map(Score::example) {
             let loss = sums.loss(&score);
             assert_eq!(loss.value.dtype(), DType::F32);
             let got =

@@ -7,7 +7,7 @@ mod common;
 use burn::tensor::DType;
 use common::{Batch, Random, distance, to_f32};
 use scorewise::prior::FAMILIES;
-use scorewise::score::ROWS;
+use scorewise::score::REGISTRY;
 use scorewise::{Logits, Real, Rows, Score, ScoreLoss};
 use scorewise_burn::ScoreLossConfig;
 
@@ -50,7 +50,7 @@ fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
                 if random.unit() < 0.5 { f64::from(near) } else { *z }
             })
             .collect();
-        for score in ROWS.iter().filter_map(Score::example) {
+        for score in REGISTRY.iter().filter_map(Score::example) {
             let burn = ScoreLossConfig::new(score.name().into()).with_prior(prior.into()).init();
             let loss = ScoreLoss::new(score.clone(), parsed.clone());
             for weights in [None, Some(weights.as_slice())] {
@@ -105,7 +105,7 @@ fn a_batch_with_one_class_only_has_a_finite_gradient() {
     let logits = [-0.5, 0.2, 1.5, -2.0];
     for labels in [[false; 4], [true; 4]] {
         let targets = labels.map(i64::from);
-        for score in ROWS.iter().filter_map(Score::example) {
+        for score in REGISTRY.iter().filter_map(Score::example) {
             for prior in FAMILIES {
                 let burn = ScoreLossConfig::new(score.name().into()).with_prior(prior.example.into()).init();
                 let loss = ScoreLoss::new(score.clone(), prior.example.parse().unwrap());
@@ -131,7 +131,7 @@ fn a_batch_with_one_class_only_has_a_finite_gradient() {
 fn saturated_logits_and_zero_weights_have_finite_gradients() {
     // All logits lie outside the support of every prior, and two of them are infinite; in the last case all weights are 0.
     let saturated = [f64::INFINITY, f64::NEG_INFINITY, 200.0, -200.0];
-    for score in ROWS.iter().filter_map(Score::example) {
+    for score in REGISTRY.iter().filter_map(Score::example) {
         for prior in FAMILIES {
             let burn = ScoreLossConfig::new(score.name().into()).with_prior(prior.example.into()).init();
             for (targets, weights) in [([1, 0, 1, 0], [1.0; 4]), ([0, 1, 0, 1], [1.0; 4]), ([1, 1, 0, 0], [0.0; 4])] {

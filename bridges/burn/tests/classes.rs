@@ -9,7 +9,7 @@ use common::{Batch, Random, distance, to_f32};
 use scorewise::Score;
 use scorewise::multiclass::{AnyOf, Average, ClassRows, OneOf, OneVersusRest};
 use scorewise::prior::FAMILIES;
-use scorewise::score::ROWS;
+use scorewise::score::REGISTRY;
 use scorewise_burn::{ScoreLossConfig, Task};
 
 const CLASSES: usize = 4;
@@ -63,7 +63,7 @@ fn every_average_of_every_score_agrees_with_scorewise() {
     for task in [Task::MultiLabel, Task::MultiClass] {
         let targets = data.targets(task);
         for average in [Average::Macro, Average::Weighted, Average::Micro] {
-            for (index, score) in ROWS.iter().filter_map(Score::example).enumerate() {
+            for (index, score) in REGISTRY.iter().filter_map(Score::example).enumerate() {
                 let prior = FAMILIES[index % FAMILIES.len()].example;
                 let config = ScoreLossConfig::new(score.name().into()).with_prior(prior.into()).with_task(task);
                 let burn = config.with_average(average.name().into()).init();

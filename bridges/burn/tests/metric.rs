@@ -10,7 +10,7 @@ use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use burn::train::metric::{Adaptor, Metric, MetricAttributes, MetricMetadata, Numeric};
 use burn::train::{ClassificationOutput, MultiLabelClassificationOutput};
 use common::Random;
-use scorewise::score::ROWS;
+use scorewise::score::REGISTRY;
 use scorewise::{Confusion, Score, is_positive};
 use scorewise_burn::{ScoreInput, ScoreMetric};
 
@@ -47,7 +47,7 @@ fn the_score_of_several_batches_is_the_score_of_all_their_rows() {
     probabilities[..20].fill(f64::from(0.3f32));
     let targets: Vec<bool> = (0..97).map(|row| row >= 10 && random.unit() < 0.2).collect();
     let whole = confusion(&probabilities, &targets, 0.3);
-    for score in ROWS.iter().filter_map(Score::example) {
+    for score in REGISTRY.iter().filter_map(Score::example) {
         let mut metric = ScoreMetric::new(score.name()).unwrap().with_threshold(0.3).unwrap().with_from_logits(false);
         for (probabilities, targets) in probabilities.chunks(10).zip(targets.chunks(10)) {
             metric.update(&input(probabilities, targets, 1), &metadata()).unwrap();

@@ -13,7 +13,7 @@ pub struct BootstrapOptions {
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     pub seed: u64,
     /// Block length of the bootstrap for time series; choose it longer than the correlation between rows
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "REGISTRY")]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..), value_name = "ROWS")]
     pub block: Option<u32>,
 }
 

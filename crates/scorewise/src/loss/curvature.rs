@@ -30,9 +30,9 @@ impl ScoreLoss {
     /// ```
     /// use scorewise::{Logits, Prior, Rows, Score, ScoreLoss};
     ///
-    /// let (margins, labels) = ([0.1, -0.2, 4.0], [true, false, false]);
+    /// let (margins, labels) = ([0.1_f32, -0.2, 4.0], [true, false, false]);
     /// let loss = ScoreLoss::new(Score::parse("f1")?, "cosine:0.5,0.1".parse::<Prior>()?);
-    /// let (mut gradient, mut curvature) = ([0.0; 3], [0.0; 3]);
+    /// let (mut gradient, mut curvature) = ([0.0_f32; 3], [0.0; 3]);
     /// loss.gradient_and_curvature(&Rows::new(Logits(&margins), &labels)?, 0.1, &mut gradient, &mut curvature)?;
     /// assert_eq!(curvature[0], gradient[0].abs());
     /// assert!(gradient[2] == 0.0 && curvature[2] > 0.0); // outside the support of the prior

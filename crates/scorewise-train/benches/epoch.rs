@@ -1,11 +1,12 @@
-//! Time of one epoch of the paper's two networks for several batch sizes, compared with the peak rate of fused multiply-adds of this core.
+//! Measures the time of one epoch of the two networks of Marchetti et al. (2022) for several batch sizes, and compares it with the peak rate of
+//! fused multiply-adds of this core.
 //!
 //! An epoch is a shuffle (if there is more than one batch), all steps (forward, loss, backward, Adam) and the loss of the validation rows. The
-//! data are random and have the sizes of the experiments: the time does not depend on the values.
+//! data have the sizes of the experiments but random values, because the time does not depend on the values.
 //!
-//! On a shared machine another thread may run on the same physical core. Only three of six instructions per cycle are then left, which is
-//! enough for a loop of multiply-adds alone but not for kernels that also load their operands. A loop of multiply-adds with a `nop` after each
-//! detects this. The report covers all rounds, and separately the rounds without another thread on the core.
+//! On a shared machine another thread may run on the same physical core. Then only three of six instructions per cycle are left for this
+//! benchmark. That is enough for a loop of multiply-adds alone, but not for kernels that also load their operands. Such rounds are detected with
+//! a loop that has a `nop` after each multiply-add. The report covers all rounds, and separately the rounds without another thread on the core.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -25,8 +26,8 @@ fn main() {
             let widths = bench.network.shape().widths();
             let weights: usize = widths.windows(2).map(|pair| pair[0] * pair[1]).sum();
             let first = widths[0] * widths[1];
-            // Products of the forward pass, of the gradient of the weights, and of the gradient of the inputs of all layers but the first; two floating
-            // point operations each.
+            // Products are needed for the forward pass, for the gradient of the weights, and for the gradient of the inputs of all layers except the
+            // first. A product and its addition are two floating-point operations.
             let operations = (2 * (steps * (3 * weights - first) + validation * weights)) as f64;
             bench.run(batch);
             let mut rounds = Vec::new();
@@ -50,21 +51,22 @@ fn main() {
     }
 }
 
-/// Minimum number of rounds.
+/// Minimum number of rounds of a measurement.
 const MIN_ROUNDS: usize = 45;
-/// Maximum number of rounds.
+/// Maximum number of rounds of a measurement.
 const MAX_ROUNDS: usize = 2000;
-/// Rounds continue until this many had the core to themselves.
+/// A measurement continues until this many rounds had the core to themselves, or until the maximum number of rounds.
 const MIN_UNDISTURBED: usize = 25;
 
-/// The peak rate and an epoch, measured one right after the other, so that load on a shared machine affects both.
+/// One round of a measurement: the peak rate and the time of an epoch, measured immediately after each other, so that the load of a shared machine
+/// affects both.
 struct Round {
-    /// Floating point operations per second.
+    /// Peak rate in floating-point operations per second.
     peak: f64,
     seconds: f64,
-    /// Operations of the epoch in percent of the peak.
+    /// Rate of the floating-point operations of the epoch, in percent of the peak rate.
     share: f64,
-    /// Whether no other thread ran on the same physical core, before and after.
+    /// Whether no other thread ran on the same physical core, checked before and after the round.
     is_undisturbed: bool,
 }
 
@@ -76,7 +78,7 @@ impl Round {
     }
 }
 
-/// Medians over the rounds, with quartiles of the share of the peak.
+/// The medians over the rounds in words, with the quartiles of the share of the peak rate.
 fn summary<'a>(rounds: &(impl Iterator<Item = &'a Round> + Clone)) -> String {
     let of = |value: fn(&Round) -> f64| {
         let mut values: Vec<f64> = rounds.clone().map(value).collect();
@@ -88,7 +90,7 @@ fn summary<'a>(rounds: &(impl Iterator<Item = &'a Round> + Clone)) -> String {
     format!("{seconds:.2} ms, {share:.0} % ({low:.0} to {high:.0}) of the peak, which is {peak:.0} GFLOP/s")
 }
 
-/// A network, its data and the buffers of a training loop.
+/// A network with its data, and the buffers of the training loop.
 struct EpochBench {
     network: Network,
     matrix: Matrix,
@@ -132,10 +134,10 @@ impl EpochBench {
         }
     }
 
-    /// Runs one epoch; returns the seconds it took.
+    /// Runs one epoch and returns its duration in seconds.
     fn run(&mut self, batch: usize) -> f64 {
         let start = Instant::now();
-        // A batch of all rows is the same in any order, so the trainer does not shuffle it either.
+        // If a batch contains all rows, their order does not matter, so nothing is shuffled, as in real training.
         for index in (1..if batch < self.steps { self.steps } else { 1 }).rev() {
             self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             self.order.swap(index, ((u128::from(self.random) * (index as u128 + 1)) >> 64) as usize);
@@ -162,7 +164,8 @@ impl EpochBench {
     }
 }
 
-/// Peak floating point operations per second, two for each fused multiply-add, from independent chains in registers.
+/// Peak rate in floating-point operations per second, measured with independent multiply-adds in registers. A fused multiply-add counts as two
+/// operations.
 fn peak_rate() -> f64 {
     const ROUNDS: usize = 200_000;
     let start = Instant::now();
@@ -171,13 +174,13 @@ fn peak_rate() -> f64 {
     2.0 * lanes * 12.0 * ROUNDS as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Whether no other thread uses the core: a `nop` after each multiply-add then costs no time.
+/// Whether no other thread uses the physical core. If none does, a `nop` after each multiply-add costs no time.
 fn is_undisturbed() -> bool {
     #[cfg(target_arch = "x86_64")]
     if is_avx512() {
         let time = |chains: unsafe fn(usize) -> f32| {
             let start = Instant::now();
-            // SAFETY: the processor supports the instructions.
+            // SAFETY: the instruction set was checked, so the processor supports these instructions.
             black_box(unsafe { chains(black_box(20_000)) });
             start.elapsed().as_secs_f64()
         };
@@ -196,16 +199,16 @@ fn is_avx512() -> bool {
     false
 }
 
-/// Twelve independent chains of multiply-adds: enough to fill two pipelines of four stages.
+/// Computes twelve independent sequences of dependent multiply-adds, which are enough to fill two pipelines of four stages.
 fn chains(rounds: usize) -> f32 {
     #[cfg(target_arch = "x86_64")]
     {
         if is_avx512() {
-            // SAFETY: the processor supports the instructions.
+            // SAFETY: the instruction set was checked, so the processor supports these instructions.
             return unsafe { chains_avx512(rounds) };
         }
         if InstructionSet::Avx2.is_supported() {
-            // SAFETY: the processor supports the instructions.
+            // SAFETY: the instruction set was checked, so the processor supports these instructions.
             return unsafe { chains_avx2(rounds) };
         }
     }
@@ -232,7 +235,7 @@ unsafe fn chains_avx512(rounds: usize) -> f32 {
     sums.iter().map(|sum| _mm512_reduce_add_ps(*sum)).sum()
 }
 
-/// The same chains with a `nop` after every multiply-add.
+/// Computes the same multiply-adds as `chains_avx512`, with a `nop` after each of them.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn chains_with_nops(rounds: usize) -> f32 {
@@ -242,7 +245,7 @@ unsafe fn chains_with_nops(rounds: usize) -> f32 {
     for _ in 0..rounds {
         for sum in &mut sums {
             *sum = _mm512_fmadd_ps(*sum, a, b);
-            // SAFETY: the instruction does nothing.
+            // SAFETY: `nop` does nothing.
             unsafe { std::arch::asm!("nop", options(nomem, nostack, preserves_flags)) };
         }
     }

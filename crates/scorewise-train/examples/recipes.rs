@@ -1,4 +1,5 @@
-//! Compares settings by cross-validation inside the training windows of the pollution experiment. `--recipe strong` was chosen with it.
+//! Compares settings by cross-validation inside the training windows of the pollution experiment. The settings of `--recipe strong` were chosen
+//! with this program.
 //!
 //! ```text
 //! cargo run --release -p scorewise-train --example recipes -- "loss=ce own=true decay=1 batch=128 inputs=last,Iws" \
@@ -6,8 +7,9 @@
 //! ```
 //!
 //! Each argument is one combination of settings. Every tenth training window is divided into three consecutive folds, then into four, five and
-//! six; each fold is predicted by networks that are trained on the others. The output is the mean TSS and CSI at ½ and at the best threshold of
-//! the training rows, over all 180 folds and for each number of folds: settings that are better by chance are seldom better in all four.
+//! six. Each fold is predicted by networks that are trained on the other folds. The output is the mean TSS and CSI at the threshold ½ and at the
+//! threshold that is best on the training rows. The means are over all 180 folds and, separately, for each number of folds, because settings that
+//! are better by chance are seldom better for all four numbers of folds.
 
 use std::ops::ControlFlow;
 
@@ -22,13 +24,13 @@ use scorewise_train::network::{BatchSize, NetworkSettings};
 use scorewise_train::reproduce::{Pollution, PollutionInputs, WINDOWS, Window};
 use scorewise_train::{Error, Result};
 
-/// Settings to try.
+/// A combination of settings to try.
 struct Candidate {
     loss: String,
     prior: String,
     inputs: PollutionInputs,
     members: usize,
-    /// Whether each network has different validation rows.
+    /// Whether the networks have different validation rows.
     own: bool,
     settings: NetworkSettings,
 }
@@ -71,7 +73,7 @@ impl Candidate {
         Ok(candidate)
     }
 
-    /// The score of the test hours of a window at ½ and at the best threshold of its other hours.
+    /// The score of the test hours of a window at the threshold ½ and at the threshold that is best on the other hours of the window.
     fn scores(&self, data: &Pollution, window: &Window, score: &Score, seed: u64) -> Result<[f64; 2]> {
         let rows = data.window_rows(window, &self.inputs, seed);
         let loss = match self.loss.as_str() {
@@ -108,7 +110,7 @@ const FOLD_COUNTS: [usize; 4] = [3, 4, 5, 6];
 
 fn main() -> Result<()> {
     let data = Pollution::read()?;
-    // Window, fold, number of folds.
+    // The folds of a window, each as index of the window, index of the fold, and number of folds.
     let folds_of = |window: usize| {
         FOLD_COUNTS.into_iter().flat_map(move |count| (0..count).map(move |fold| (window, fold, count)))
     };
@@ -122,7 +124,7 @@ fn main() -> Result<()> {
         let candidate = Candidate::parse(&text)?;
         let results = in_parallel(folds.len() * scores.len(), threads, |job| {
             let (window, fold, count) = folds[job / scores.len()];
-            // All settings use the same seed for a window, so that they can be compared.
+            // The seed depends only on the window, so that all combinations of settings can be compared.
             candidate.scores(&data, &Window::fold(window, fold, count), &scores[job % scores.len()], window as u64)
         })?;
         let results = results.into_iter().collect::<Result<Vec<[f64; 2]>>>()?;

@@ -1,5 +1,5 @@
-//! The scorewise side of `bench/train_peers.py`: reads tables that Python has written, runs the command on each line of standard input once, and
-//! prints the seconds it took and the resulting validation loss.
+//! Measures scorewise for the comparison in `bench/train_peers.py`. The program reads tables that Python has written. Every line of standard
+//! input is a command; the program runs it once, and prints its duration in seconds and the resulting validation loss.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -28,14 +28,14 @@ fn main() -> AnyResult<()> {
         }
         let table = &tables[name];
         let (seconds, loss) = match words.as_slice() {
-            // One more epoch of one training on one thread.
+            // Trains one more epoch of a single network on one thread.
             ["epoch", _, batch] => {
                 let training = trainings.entry(line.clone()).or_insert_with(|| TimedTraining::new(table, 1, 1));
                 let (start, batch) = (Instant::now(), batch.parse()?);
                 let loss = training.epoch(table, batch)?;
                 (start.elapsed().as_secs_f64(), loss)
             }
-            // Independent trainings from scratch, as many at a time as there are threads.
+            // Trains independent networks from scratch, as many at a time as there are threads.
             ["members", _, batch, members, epochs, threads] => {
                 let (batch, members, epochs): (usize, u32, usize) = (batch.parse()?, members.parse()?, epochs.parse()?);
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.parse()?).build()?;
@@ -52,7 +52,7 @@ fn main() -> AnyResult<()> {
                 })?;
                 (start.elapsed().as_secs_f64(), losses.iter().sum::<f64>() / f64::from(members))
             }
-            // One more epoch at full batch of one training on several threads.
+            // Trains one more epoch of a single network on several threads, with all rows in one batch.
             ["full", _, threads] => {
                 let threads = threads.parse()?;
                 let training = trainings.entry(line.clone()).or_insert_with(|| TimedTraining::new(table, 1, threads));
@@ -68,7 +68,7 @@ fn main() -> AnyResult<()> {
     Ok(())
 }
 
-/// A table whose first `steps` rows are training rows and whose others are validation rows.
+/// A table whose first `steps` rows are training rows; the other rows are validation rows.
 struct TimingTable {
     matrix: Matrix,
     labels: Vec<bool>,
@@ -101,7 +101,7 @@ impl TimingTable {
     }
 }
 
-/// A training in progress.
+/// A network in training, with its optimiser and buffers.
 struct TimedTraining {
     network: Network,
     engine: Engine,
@@ -131,7 +131,7 @@ impl TimedTraining {
         }
     }
 
-    /// Runs one epoch: a shuffle, all steps, and the loss of the validation rows, which is returned.
+    /// Runs one epoch, which consists of a shuffle, all steps, and the loss of the validation rows. Returns this loss.
     fn epoch(&mut self, table: &TimingTable, batch: usize) -> AnyResult<f64> {
         let TimedTraining { network, engine, adam, order, random, gradient, logits, logit_gradient, labels } = self;
         let (steps, validation) = order.split_at_mut(table.steps);

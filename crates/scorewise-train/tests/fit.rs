@@ -1,6 +1,6 @@
-//! Training learns, stops, restarts when it is stuck, and gives the same result for the same seed.
+//! Tests of training: a network learns, training stops and restarts when it should, and the same seed gives the same result.
 
-#![allow(clippy::unwrap_used)] // a panic fails the test
+#![allow(clippy::unwrap_used)] // A panic fails the test.
 
 mod patterns;
 
@@ -16,7 +16,7 @@ use scorewise_train::fit::{Fit, Keep, Objective, Phase, Sample, StopReason};
 use scorewise_train::job::Job;
 use scorewise_train::network::{BatchSize, NetworkSettings, Optimiser, WarmStart, fit};
 
-/// F1 of all rows at ½ and at the best threshold.
+/// The F1 score on all rows at the threshold ½ and at the best threshold.
 fn f1_on_all_rows(fit: &Fit, data: &TestData) -> (f64, f64) {
     let ensemble = Ensemble::new(vec![fit.member.clone()]).unwrap();
     let sweep = swept(&ensemble, &data.sample(), &data.all_rows());
@@ -41,7 +41,7 @@ fn cross_entropy() -> Objective {
     Loss::CrossEntropy(CrossEntropy::plain()).into()
 }
 
-/// The share of all rows whose class has the highest probability.
+/// The share of all rows whose true class has the highest probability.
 fn accuracy(fit: &Fit, data: &TestData) -> f64 {
     let ensemble = Ensemble::new(vec![fit.member.clone()]).unwrap();
     let probabilities = ensemble.probabilities(&data.matrix, &data.all_rows());
@@ -64,7 +64,7 @@ fn score_oriented_training_moves_the_best_threshold_to_the_prior() {
 }
 
 #[test]
-fn the_cure_moves_initial_predictions_inside_the_support() {
+fn the_cure_moves_the_first_predictions_into_the_support() {
     let data = disc(600);
     let mut settings = TrainingSetup::new(score_loss("tss", "cosine:0.05,0.04"));
     (settings.epochs, settings.patience) = (40, 40);
@@ -77,8 +77,8 @@ fn the_cure_moves_initial_predictions_inside_the_support() {
 }
 
 #[test]
-fn a_training_that_leaves_the_support_is_restarted() {
-    // With such a large learning rate one step moves all predictions out of a narrow support.
+fn a_run_whose_predictions_leave_the_support_is_restarted() {
+    // The learning rate is so large that one step moves all predictions out of the narrow support of the prior.
     let data = disc(300);
     let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.5,0.05"));
     (settings.epochs, settings.patience, settings.learning_rate, settings.batch) = (6, 6, 1e3, BatchSize::Full);
@@ -182,8 +182,8 @@ fn every_multiclass_objective_separates_three_clusters() {
 }
 
 #[test]
-fn the_cure_uses_a_warm_start_when_no_initialisation_fits_all_supports() {
-    // Three probabilities cannot all be near ½, so the cure is a warm start; without it, some class is never predicted.
+fn the_cure_uses_a_warm_start_if_first_predictions_cannot_lie_in_all_supports() {
+    // Three probabilities cannot all be near ½, so `cure` uses a warm start. Without it, some class is never predicted.
     let data = blobs(600);
     let mut settings = TrainingSetup::new(one_versus_rest("f1", "cosine:0.5,0.02"));
     (settings.epochs, settings.patience, settings.learning_rate) = (60, 60, 5e-3);
@@ -233,7 +233,7 @@ fn a_warm_start_learns_a_ring_that_the_score_loss_alone_does_not() {
 
 #[test]
 fn a_warm_start_moves_the_best_threshold_to_the_mean_of_the_prior() {
-    // The main phase is so slow that the network stays where the bias was moved.
+    // The learning rate of the main phase is so small that the bias stays where the warm start has moved it.
     let data = disc(1200);
     let mut settings = TrainingSetup::new(score_loss("f1", "cosine:0.3,0.2"));
     (settings.epochs, settings.learning_rate) = (40, 5e-3);
@@ -260,7 +260,8 @@ fn a_steady_warm_start_moves_the_bias_to_the_lowest_loss() {
     let all = [&data.training[..], &data.validation].concat();
     let sample = data.sample();
     let events: Vec<bool> = all.iter().map(|row| sample.labels[*row as usize] == 1).collect();
-    // The loss with several shifts of the output bias, after a main phase that is too slow to move it.
+    // Trains a network and returns its loss at several shifts of the output bias. The learning rate of the main phase is so small that the bias
+    // stays where the warm start has moved it.
     let mut losses = |steady: bool| {
         let warm = WarmStart { epochs: Some(4), patience: Some(4), slower: 1e-9, on_all: true, steady };
         settings.warm_start = Some(warm);
@@ -292,7 +293,7 @@ fn a_warm_start_works_with_many_classes() {
 }
 
 #[test]
-fn a_diverged_training_keeps_the_best_finite_weights() {
+fn a_diverged_run_keeps_the_best_finite_weights() {
     let data = disc(300);
     for objective in [cross_entropy(), softmax_cross_entropy()] {
         let mut settings = TrainingSetup::new(objective);
@@ -308,8 +309,8 @@ fn a_diverged_training_keeps_the_best_finite_weights() {
 }
 
 #[test]
-fn a_constant_prediction_is_no_success() {
-    // The features carry no information: the loss falls, but only because all rows are predicted positive.
+fn a_network_that_predicts_a_constant_is_not_a_success() {
+    // The features carry no information. The loss falls only because the constant prediction moves to a better value.
     let labels: Vec<u32> = (0..90).map(|row| u32::from(row % 5 == 0)).collect();
     let data = TestData::new(1, &[1.0; 90], labels);
     for objective in [score_loss("f1", "cosine:0.5,0.3").into(), cross_entropy()] {
@@ -334,7 +335,7 @@ fn a_watcher_can_stop_the_training_and_the_best_weights_are_kept() {
     assert_eq!((first.history.len(), first.stop_reason), (3, StopReason::Stopped));
     settings.epochs = first.kept.unwrap() + 1;
     assert_eq!(data.train(&[3], &settings).member, first.member);
-    // A training that is stopped during its warm-up has no epochs of the score's loss.
+    // A training run that is stopped during its warm-up has no epochs in the main phase.
     settings.warm_start = Some(WarmStart { epochs: Some(9), ..WarmStart::default() });
     let second = stopped(&settings);
     assert_eq!((second.warm_up.len(), second.history.len(), second.stop_reason), (3, 0, StopReason::Stopped));
@@ -357,10 +358,10 @@ fn parallel_jobs_give_the_same_bits_as_single_jobs() {
     let expected: Vec<Fit> = jobs.iter().flat_map(|job| fit_all(&datasets, std::slice::from_ref(job), 1)).collect();
     assert_eq!(fit_all(&datasets, &jobs, 1), expected);
     assert_eq!(fit_all(&datasets, &jobs, 2), expected);
-    // A job is the same after it is written and read.
+    // Jobs are the same after they are serialised and parsed.
     let again: Vec<Job> = serde_json::from_str(&serde_json::to_string(&jobs).unwrap()).unwrap();
     assert_eq!(again, jobs);
-    // After a break the running job ends and no other is started.
+    // If the watcher returns `Break`, the running job ends and no other job is started.
     let stop = |job: usize, _: usize, _: &_| if job == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let fits = Cpu { threads: 1 }.fit(&datasets, &jobs, &stop).unwrap();
     let lengths: Vec<_> = fits.into_iter().map(|fit| fit.map(|fit| fit.history.len())).collect();

@@ -1,6 +1,6 @@
-//! Model files: written models are read back unchanged, and other files give clear errors.
+//! Tests of model files: written models are read back unchanged, and damaged or other files give clear errors.
 
-// Helpers may panic, as tests do.
+// Helpers may panic like the tests themselves: a panic fails the test.
 #![allow(clippy::unwrap_used)]
 
 mod models;
@@ -50,12 +50,12 @@ impl Drop for TestFolder {
     }
 }
 
-/// The error message for a file with these bytes.
+/// The error message for a file with the given bytes.
 fn load_error(bytes: &[u8]) -> String {
     Model::from_bytes("m.scorewise", bytes).unwrap_err().to_string()
 }
 
-/// The file with its description and header edited, and a correct checksum.
+/// A model file whose JSON metadata and header were changed by `edit`, with a correct checksum.
 fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let mut header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
@@ -66,7 +66,7 @@ fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
     models::with_checksum([&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat())
 }
 
-/// The error message for a model whose description was edited.
+/// The error message for a model file whose JSON metadata was changed by `edit`.
 fn error_after_editing(edit: impl FnOnce(&mut Value)) -> String {
     load_error(&edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |description, _| edit(description)))
 }
@@ -127,7 +127,7 @@ fn the_documented_example_matches_the_written_file() {
     let (_, example) = page.split_once("```json\n").unwrap();
     let (example, _) = example.split_once("```").unwrap();
     let documented: Value = serde_json::from_str(example).unwrap();
-    // Compared as text, since the order of the fields is part of the format.
+    // The JSON is compared as text, because the order of the fields is part of the format.
     assert_eq!(documented.to_string(), header.to_string());
 }
 
@@ -194,7 +194,7 @@ fn one_flipped_bit_anywhere_is_an_error() {
             assert!(Model::from_bytes("m.scorewise", &bytes).is_err(), "bit {bit} of byte {byte}");
         }
     }
-    // A changed weight is only found by the checksum.
+    // A changed weight leaves the rest of the file valid, so only the checksum reveals it.
     let mut bytes = original.clone();
     let end = bytes.len();
     bytes[end - 2] ^= 1;
@@ -207,7 +207,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let old = include_bytes!("data/format-1.scorewise");
     let model = models::binary(12, &[4], 2, 0.3);
     let loaded = Model::from_bytes("m.scorewise", old).unwrap();
-    // Format 1 had groups but no times, and a list of some settings instead of the plan.
+    // A file of format 1 stores the group column of the row order but not the time column, and a list of some settings instead of the plan.
     let order = RowOrder::of_file(Some("station"));
     let members = loaded.members.clone();
     let expected = Model {
@@ -224,7 +224,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
         (2, &weights[..]),
         "the weights of the file of format 1"
     );
-    // A number of members far above the number of tensors is refused before memory is allocated for it.
+    // A number of members that is far too large for the number of tensors is refused before memory is allocated for the members.
     let many = edited(old, |text, _| text["network"]["members"] = json!(u64::MAX));
     assert!(
         load_error(&many).contains("8 tensors, but 18446744073709551615 members need 4 each"),
@@ -237,7 +237,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let new = model.to_bytes().unwrap();
     let set_format_1 = |text: &mut Value| text["format"] = json!(1);
     let mismatch = "is damaged: a file of format 1 must not have a checksum";
-    // The format changed to 1, first with the old checksum, then with a correct one.
+    // The format number of a new file is changed to 1, first without and then with a correction of the checksum.
     let mut changed = new.clone();
     let key = br#"\"format\":"#;
     let offset = changed.windows(key.len()).position(|bytes| bytes == key).unwrap() + key.len();
@@ -245,14 +245,14 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     changed[offset] = b'1';
     assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
     assert!(load_error(&models::with_checksum(changed)).contains(mismatch));
-    // The key of the checksum changed too, so that the file seems to have none.
+    // The key of the checksum is changed too, so that the file seems to have no checksum.
     let renamed = edited(&new, |text, header| {
         set_format_1(text);
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
         header["__metadata__"]["cheeksum"] = json!("0123456789abcdef");
     });
     assert!(load_error(&renamed).contains(mismatch), "{}", load_error(&renamed));
-    // A file of format 2 without a checksum, or with one that is too long.
+    // A file of format 2 is refused if it has no checksum, or a checksum that is too long.
     let without = edited(&new, |_, header| {
         header["__metadata__"].as_object_mut().unwrap().remove("checksum");
     });
@@ -391,7 +391,7 @@ fn write(path: &Path, bytes: &[u8]) -> scorewise_train::Result<()> {
     Outputs::new().write(path, OutputKind::Model, bytes)
 }
 
-/// The file of a model with this threshold.
+/// The bytes of the file of a model with this threshold.
 fn bytes(threshold: f64) -> Vec<u8> {
     models::binary(12, &[4], 2, threshold).to_bytes().unwrap()
 }
@@ -461,7 +461,7 @@ fn symbolic_links_and_permissions_are_preserved() {
 #[test]
 fn a_probability_is_the_mean_over_the_members() {
     let model = models::binary(12, &[4], 3, 0.3);
-    let (_, matrix) = models::rows(12, 5000, 1); // more than one chunk
+    let (_, matrix) = models::rows(12, 5000, 1); // These rows are predicted in more than one chunk.
     let place = |_| Location::file("t.csv");
     let mean = Predictor::new(&model).probabilities(&matrix, place).unwrap();
     let alone: Vec<Vec<f64>> = model

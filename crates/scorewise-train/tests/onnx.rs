@@ -1,4 +1,4 @@
-//! The bytes of ONNX files. `python/tests/test_onnx.py` tests that the predictions of a runtime agree with those of scorewise.
+//! Tests of the contents of ONNX files. `python/tests/test_onnx.py` tests that an ONNX runtime predicts the same as scorewise.
 
 mod models;
 
@@ -10,7 +10,7 @@ fn equal_models_give_equal_bytes() {
     for (name, model) in models::all() {
         let bytes = onnx::export(&model).unwrap();
         assert_eq!(bytes, onnx::export(&model.clone()).unwrap(), "{name}");
-        // Field 1, a varint: the version of the format.
+        // The file begins with the version of the format: field 1, a varint.
         assert_eq!(bytes[..2], [0x08, 7], "{name}");
     }
 }

@@ -1,7 +1,7 @@
-//! The experiments have the published rows, event rates and features, their results depend only on the seed, and the results file survives
-//! interruptions.
+//! Tests of the experiments of Marchetti et al. (2022): rows, event rates and features are the published ones, results depend only on the seed,
+//! and no finished result is lost if a run is interrupted.
 
-#![allow(clippy::unwrap_used)] // a panic fails the test
+#![allow(clippy::unwrap_used)] // A panic fails the test.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,13 +18,13 @@ fn tasks(scores: &[&str], contenders: &[&str], repeats: usize, cures: &[bool]) -
     Experiment::Pollution.tasks(&scores, &contenders, repeats, cures)
 }
 
-/// The trial without its duration.
+/// The trial with its duration set to 0, because durations differ between runs.
 fn without_duration(trial: &Trial) -> Trial {
     Trial { seconds: 0.0, ..trial.clone() }
 }
 
 #[test]
-fn adult_has_the_rows_and_features_of_the_paper() {
+fn adult_has_the_published_rows_and_features() {
     let adult = Adult::read().unwrap();
     assert_eq!(adult.rows(), 30_162);
     let rows = adult.repeat_rows(7);
@@ -54,7 +54,7 @@ fn pollution_windows_have_the_published_event_rates() {
         test += rows.rate(&rows.test) / WINDOWS as f64;
         without_events += usize::from(rows.rate(&rows.test) == 0.0);
     }
-    // The rates in the paper are 1.41 % and 1.19 %.
+    // The event rates in Marchetti et al. (2022) are 1.41 % in the training hours and 1.19 % in the test hours.
     assert_eq!((format!("{:.2}", 100.0 * train), format!("{:.2}", 100.0 * test)), ("1.41".into(), "1.19".into()));
     assert_eq!(without_events, 4);
 }
@@ -94,11 +94,11 @@ fn folds_test_every_training_hour_once_and_no_test_hour() {
 
 #[test]
 fn missing_pm25_is_0_or_the_last_measurement() {
-    // Row 1034 is 2010-02-14 02:00, as read by pandas 3.1: PM2.5 is missing, 980 an hour before and 599 an hour after.
+    // Row 1034 is 2010-02-14 02:00. According to pandas 3.1, its PM2.5 is missing; it is 980 an hour before and 599 an hour after.
     let pollution = Pollution::read().unwrap();
     let rows = pollution.window_rows(&Window::of_paper(0), &"pm2.5,last,lag-1,change-1".parse().unwrap(), 0);
     let value = |row: usize, column: usize| f64::from(rows.matrix.row(row)[column]);
-    // The columns are standardised, so only the comparison of values within a column makes sense.
+    // The columns are standardised, so the test compares only values of the same column.
     assert!(value(1034, 0) < value(1033, 0) && (value(1034, 1) - value(1033, 1)).abs() < 1e-6);
     assert!((value(1034, 2) - value(1035, 2)).abs() < 1e-6, "an hour before both, the last measurement was 980");
     let (rising, constant) = (value(1033, 3), value(1034, 3));
@@ -107,7 +107,7 @@ fn missing_pm25_is_0_or_the_last_measurement() {
 
 #[test]
 fn persistence_has_the_scores_of_an_independent_computation() {
-    // Means over all windows, from an independent implementation.
+    // The expected values are means over all windows that an independent implementation has computed.
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     for (score, expected) in [("tss", "0.6192"), ("csi", "0.4965")] {
         let trials: Vec<Trial> = tasks(&[score], &["persistence"], 100, &[false])
@@ -120,7 +120,7 @@ fn persistence_has_the_scores_of_an_independent_computation() {
 }
 
 #[test]
-fn every_row_of_the_paper_has_a_contender() {
+fn every_published_row_has_a_contender() {
     for experiment in Experiment::ALL {
         let contenders: Vec<String> = experiment.contenders().iter().map(ToString::to_string).collect();
         let published = paper(experiment);
@@ -135,7 +135,7 @@ fn every_row_of_the_paper_has_a_contender() {
 }
 
 #[test]
-fn contenders_without_a_prior_have_one_task_with_and_without_the_cure() {
+fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_cure() {
     let all = tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
     let settings: Vec<(String, bool)> = all.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
     let one_repeat = [("ce".to_string(), false), ("uniform".into(), false), ("uniform".into(), true)];
@@ -143,11 +143,11 @@ fn contenders_without_a_prior_have_one_task_with_and_without_the_cure() {
 }
 
 #[test]
-fn the_cure_rescues_a_stuck_training() {
+fn the_cure_makes_a_stuck_network_learn() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
     let prior = "cosine:0.9,0.02";
     let pair = tasks(&["tss"], &[prior], 1, &[false, true]);
-    // A stuck network has the score of its initial weights, which is low with this seed.
+    // A network that is stuck keeps the score of its initial weights, which is low with this seed.
     let (stuck, cured) = (pair[0].attempt(&data, 2).unwrap(), pair[1].attempt(&data, 2).unwrap());
     assert!(!stuck.success && stuck.train_best.unwrap() < 0.1, "{stuck:?}");
     assert!(cured.success && cured.train_best.unwrap() > 0.9, "{cured:?}");
@@ -172,7 +172,7 @@ fn a_truncated_results_file_is_completed_to_the_same_bits() {
     };
     let (whole, text) = run(1);
     assert_eq!(run(2), (whole.clone(), text.clone()), "a finished file gives the same trials");
-    // Truncated in the header, within a number or between lines, and continued with two threads instead of one.
+    // The file is truncated in the header, within a number or between lines. The run is continued with two threads instead of one.
     for length in [0, 10, text.len() / 3, text.len() / 2, text.len() - 1] {
         fs::write(&path, &text[..length]).unwrap();
         assert_eq!(run(2).0, whole, "truncated to {length} bytes");
@@ -194,7 +194,7 @@ fn results_with_other_settings_are_computed_again() {
     };
     let trials = run().1;
     assert_ne!(trials[0].recipe, trials[1].recipe);
-    // A results file of a version with other settings for the same contender.
+    // The file now looks as if an older version had written it, with other settings for the same contender.
     let old = fs::read_to_string(&path).unwrap().replace(&trials[1].recipe, "0123456789abcdef");
     fs::write(&path, old).unwrap();
     let (known, again) = run();
@@ -219,7 +219,7 @@ fn other_files_and_results_of_other_runs_are_refused() {
     let refused = |experiment, seed| Journal::open(&path, experiment, seed).unwrap_err().to_string();
     assert!(refused(Experiment::Adult, 5).contains("has results of `pollution`, not of `adult`\nhint: move the file"));
     assert!(refused(Experiment::Pollution, 6).contains("has results for the seed 5, not 6"));
-    // A file that is not a journal is not changed, even if its content could be the truncated first line of one.
+    // A file that is not a results file is not changed, even if it has no line break and could be taken for a truncated header.
     for text in ["a,b\n1,2\n", "my notes"] {
         fs::write(&path, text).unwrap();
         assert!(refused(Experiment::Pollution, 5).contains(": is not a results file: its header is different"));

@@ -143,8 +143,8 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
     (length == 3 || is_whole).then_some((at as u32 + 1, &text[length..]))
 }
 
-/// Parses a time of day (`18:00`, `18:00:05`, `18:00:05.25` or `6:00 PM`, with or without an offset from UTC) as seconds since midnight UTC.
-/// Fractions of a second are dropped.
+/// Parses a time of day (`18:00`, `18:00:05`, `18:00:05.25` or `6:00 PM`) as seconds since midnight. An offset from UTC that follows the time
+/// is subtracted, so the result may be negative. Fractions of a second are dropped.
 fn seconds_of_day(text: &[u8]) -> Option<i64> {
     let (hour, hour_digits, rest) = digits(text)?;
     let (minute, minute_digits, mut rest) = digits(rest.strip_prefix(b":")?)?;

@@ -1,6 +1,6 @@
 //! Models of many shapes with reproducible weights, for the tests of model files and of the ONNX export.
 
-// No test that includes this file uses everything, and an example includes it too.
+// Every test file uses only some of these functions. `unwrap_used` is allowed explicitly because an example includes this file too.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use scorewise_table::encode::{ColumnEncoding, Cycle, Encoder, InputColumn, Standardisation};
@@ -14,7 +14,7 @@ use scorewise_train::network::{Network, NetworkShape};
 use scorewise_train::plan::Plan;
 use serde_json::json;
 
-/// All models with their names.
+/// All test models with their names.
 pub fn all() -> Vec<(&'static str, Model)> {
     vec![
         ("linear", binary(12, &[], 1, 0.3)),
@@ -70,14 +70,14 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
     }
 }
 
-/// A plan of networks with these hidden layers.
+/// A plan for training networks with the given hidden layers.
 pub fn plan(hidden: &[usize]) -> Plan {
     let mut plan = Plan::new("state", "tss".parse().unwrap());
     plan.network_mut().hidden = hidden.to_vec().try_into().unwrap();
     plan
 }
 
-/// The network behind a member.
+/// The network of a member.
 pub fn network_of(member: &Member) -> &Network {
     let Member::Network(network) = member;
     network
@@ -98,7 +98,8 @@ pub fn classes(features: usize, hidden: &[usize], count: usize, members: usize, 
     }
 }
 
-/// The file with a correct checksum, if it has one at all. With it, a damaged file reaches the checks behind the checksum.
+/// Corrects the checksum of a model file; a file without a checksum is returned unchanged. Tests use it so that a damaged file passes the
+/// checksum and reaches the other checks.
 pub fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     let key = b"\"checksum\":\"";
     let start = &bytes[..bytes.len().min(256)];
@@ -111,7 +112,7 @@ pub fn with_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Rows similar to encoded ones: mostly small values, some large, some 0.
+/// Random rows that look like encoded rows of a table: most values are small, some are large, and some are 0.
 pub fn rows(features: usize, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
     let values: Vec<f32> = (0..features * count)
         .map(|index| match index % 11 {
@@ -124,7 +125,7 @@ pub fn rows(features: usize, count: usize, seed: u64) -> (Vec<f32>, Matrix) {
     (values, matrix)
 }
 
-/// Reproducible random bits for a seed and a number (the finaliser of MurmurHash3).
+/// Random bits that depend only on the seed and the number, computed with the finaliser of MurmurHash3.
 pub fn random_bits(seed: u64, number: u64) -> u64 {
     let mut bits = seed.wrapping_add(number.wrapping_mul(0xd134_2543_de82_ef95));
     for factor in [0xff51_afd7_ed55_8ccd, 0xc4ce_b9fe_1a85_ec53] {
@@ -133,7 +134,7 @@ pub fn random_bits(seed: u64, number: u64) -> u64 {
     bits ^ (bits >> 33)
 }
 
-/// A reproducible random number in [−1, 1).
+/// A random number in [−1, 1) that depends only on the seed and the number.
 fn unit(seed: u64, number: u64) -> f32 {
     ((random_bits(seed, number) >> 11) as f64 / (1u64 << 52) as f64 - 1.0) as f32
 }
@@ -154,7 +155,7 @@ fn one_input() -> Model {
     Model { decision: Decision::at(0.43, ThresholdSource::Given, "given as --threshold 0.43"), ..model }
 }
 
-/// An encoder with inputs of every coding, and numeric inputs up to this width.
+/// An encoder that produces `width` columns. From width 9 on, the inputs include every type of encoding; numeric inputs fill up the width.
 fn encoder(width: usize) -> Encoder {
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
     let input = |column: &str, kind, lag, coding| InputColumn { column: column.into(), kind, lag, coding };

@@ -61,7 +61,7 @@ impl ParquetReader {
         let columns = SelectedColumns::new(file, "Parquet", &declared_columns(&metadata), reading, choose, notes)?;
         let batch_rows = columns.batch_rows();
         let leaves = metadata.metadata().file_metadata().schema_descr_ptr();
-        // A column that can be read has exactly one leaf column. Nested columns have several, but are never read, so it does not matter
+        // A column that can be read has exactly one leaf column. Nested columns may have several, but are never read, so it does not matter
         // which one is stored.
         let leaf_of: HashMap<usize, usize> =
             (0..leaves.num_columns()).map(|leaf| (leaves.get_column_root_idx(leaf), leaf)).collect();

@@ -16,7 +16,7 @@ use scorewise::sweep::sweep;
 use scorewise::{Probabilities, Rows, Score};
 use scorewise_burn::ScoreLossConfig;
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data");
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/scorewise-table/data");
 const NUMERIC: [usize; 6] = [0, 2, 4, 10, 11, 12];
 /// Column 3, education, is left out because column 4 holds the same as a number.
 const CATEGORICAL: [usize; 7] = [1, 5, 6, 7, 8, 9, 13];

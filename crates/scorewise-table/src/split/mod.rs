@@ -11,7 +11,7 @@
 //! let table = Table { columns: vec![Column { name: "x".into(), values }], ..Table::default() };
 //! let names = vec!["no".to_string(), "yes".to_string()];
 //! let labels = Labels { classes: (0..30).map(|row| u32::from(row % 3 == 0)).collect(), names, ahead: None };
-//! let (parts, _) = Split::parse("random")?.parts(&table, &labels, &SplitShares { test: 0.2, validation: 1.0 / 3.0 }, 7)?;
+//! let (parts, _) = Split::parse("random")?.split_rows(&table, &labels, &SplitShares { test: 0.2, validation: 1.0 / 3.0 }, 7)?;
 //! assert_eq!((parts.training.len(), parts.validation.len(), parts.test.len()), (16, 8, 6));
 //! // A third of the rows is positive, and so is a third of the test rows.
 //! assert_eq!(parts.test.iter().filter(|row| labels.classes[**row as usize] == 1).count(), 2);

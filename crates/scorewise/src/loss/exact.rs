@@ -19,7 +19,7 @@ use crate::rows::{Logits, Predictions, Rows};
 use crate::score::Score;
 use crate::sweep::order_descending;
 
-/// The exact expected loss: 1 − E[s(τ)], or E[s] if lower is better, or E|s − ideal| if there is an ideal value.
+/// The exact expected loss: 1 − `E[s(τ)]`, or `E[s]` if lower is better, or `E|s − ideal|` if there is an ideal value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactLoss {
     score: Score,

@@ -64,7 +64,7 @@ pub struct Policy {
     pub keep: Keep,
     /// Whether a dead training run is repeated with new initial weights.
     pub restarts: bool,
-    /// Whether the output bias is changed before training so that the first predictions lie inside the support of the prior. This is ignored
+    /// Whether the output layer is changed before training so that the first predictions lie inside the support of the prior. This is ignored
     /// if there is a warm-up, which makes it unnecessary.
     pub centre: bool,
     /// Policy of the warm-up with cross-entropy; `None` if there is no warm-up.
@@ -86,12 +86,12 @@ pub struct WarmUpPolicy {
 /// documentation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Action {
-    /// Draw new initial weights; if `centre` is set, change the output bias so that the first predictions lie inside the support of the prior.
+    /// Draw new initial weights; if `centre` is set, change the output layer so that the first predictions lie inside the support of the prior.
     /// Then call [`Course::initialised`].
     Initialise {
         /// Number of earlier attempts, 0 for the first attempt.
         restart: usize,
-        /// Whether to change the output bias so that the first predictions lie inside the support of the prior.
+        /// Whether to change the output layer so that the first predictions lie inside the support of the prior.
         centre: bool,
     },
     /// Reset the optimiser, save the current weights as the best weights of the phase, and compute the validation loss of the phase. Then call

@@ -48,7 +48,8 @@ pub fn coverage(priors: &[Prior], logits: &[f32], outputs: usize) -> f64 {
     count as f64 / logits.len() as f64
 }
 
-/// Whether there are probabilities of the classes that all lie inside the supports of their priors and sum to 1. Always true for one output.
+/// Whether there are class probabilities that all lie inside the supports of their priors and sum to 1. Always true for one output or without
+/// priors.
 #[must_use]
 pub fn has_centre(priors: &[Prior], outputs: usize) -> bool {
     priors.is_empty() || class_probabilities(&prior_of_each_output(priors, outputs).collect::<Vec<_>>()).is_some()

@@ -13,8 +13,8 @@ use super::engine::{SimdTask, SimdVector, run};
 #[serde(rename_all = "lowercase")]
 pub enum Optimiser {
     /// Adam with decoupled weight decay
-    // Adam is the choice of Marchetti et al. (2022). It is the default because its steps do not depend on the size of the gradient, and gradients
-    // of score-oriented losses differ by orders of magnitude between layers and epochs.
+    // Adam is the choice of Marchetti et al. (2022). It is the default because the size of its steps hardly depends on the size of the gradient,
+    // and gradients of score-oriented losses differ by orders of magnitude between layers and epochs.
     #[default]
     Adam,
     /// Gradient descent with momentum 0.9

@@ -48,9 +48,9 @@ pub struct WarmStart {
     /// one on the validation rows. Off by default, because an overfitted network is too sure of its training rows. With weight decay it is better
     /// on, because three times as many events give a more stable threshold.
     pub on_all: bool,
-    /// Whether the output bias is then changed to the value at which the loss of the score is lowest (two classes only). Off by default, because
-    /// with many events the best threshold is stable. With few events its position depends by chance on one of them, while the loss, which is an
-    /// average over the prior, is more stable.
+    /// Whether, after the best threshold was moved to the centre of the prior, the output bias is changed once more, to the value at which the loss
+    /// of the score is lowest (two classes only). Off by default, because with many events the best threshold is stable. With few events its
+    /// position depends by chance on one of them, while the loss, which is an average over the prior, is more stable.
     pub steady: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct NetworkSettings {
     pub patience: usize,
     /// Which weights are kept. The best by default; the last weights are usually those of `patience` epochs after the best.
     pub keep: Keep,
-    /// Whether the output bias is changed before training so that the first predictions lie inside the support of the prior, and training runs
+    /// Whether the output layer is changed before training so that the first predictions lie inside the support of the prior, and training runs
     /// that learn nothing are repeated with other initial weights. If the priors of many classes allow no such first predictions, a warm start is
     /// used instead. On by default; switch it off to follow Marchetti et al. (2022) exactly.
     pub cure: bool,
@@ -133,8 +133,8 @@ impl NetworkSettings {
         }
     }
 
-    /// The warm start that the user chose, or the default warm start if one is needed because no output bias puts the first predictions inside the
-    /// supports of all priors. `None` if there is no warm start.
+    /// The warm start that the user chose, or the default warm start if one is needed because the first predictions cannot all lie inside the
+    /// supports of their priors. `None` if there is no warm start.
     pub(crate) fn warm_start_for(&self, objective: &Objective, outputs: usize) -> Option<WarmStart> {
         let is_needed = self.cure && !has_centre(objective.priors(), outputs);
         let warm_start = self.warm_start.or(is_needed.then(WarmStart::default));

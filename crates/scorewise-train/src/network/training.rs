@@ -117,7 +117,7 @@ impl<'a> NetworkTraining<'a> {
         }
     }
 
-    /// Draws new initial weights. If `centre_predictions` is set, the output biases are changed so that the first predictions lie inside the
+    /// Draws new initial weights. If `centre_predictions` is set, the output layer is changed so that the first predictions lie inside the
     /// supports of the priors.
     fn initialise(&mut self, seed: u64, centre_predictions: bool) {
         self.network = Network::glorot(self.network.shape().clone(), seed);

@@ -71,7 +71,7 @@ pub enum ExperimentData {
 }
 
 impl Experiment {
-    /// Both experiments.
+    /// Both experiments of Marchetti et al. (2022).
     pub const ALL: [Experiment; 2] = [Experiment::Adult, Experiment::Pollution];
 
     /// The name of the experiment as users write it.
@@ -92,7 +92,7 @@ impl Experiment {
         }
     }
 
-    /// The contenders for each score: those in the table of Marchetti et al. (2022), and priors that were trained for it but not printed.
+    /// The contenders for each score: those in the table of Marchetti et al. (2022), and priors that its authors trained but did not print.
     #[must_use]
     pub fn contenders(self) -> Vec<Contender> {
         let cosine = |mu: f64, delta: f64| Prior::cosine(mu, delta).ok().map(Contender::Sol);

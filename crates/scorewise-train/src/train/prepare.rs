@@ -182,7 +182,7 @@ fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
     RowOrder::of(table, group, time)
 }
 
-/// A warning for the user if the direction of the score (whether greater is better) needs attention.
+/// A remark for the user about the direction of the score; `None` if it is obvious whether greater is better.
 fn caution(plan: &Plan, classes: usize) -> Option<String> {
     if classes == 2 {
         return plan.score.binary().ok()?.caution();

@@ -258,7 +258,7 @@ pub(crate) unsafe fn add_outer_products<V: SimdVector>(
         let vectors = layer.stride / V::WIDTH;
         let mut vector = 0;
         while vector < vectors {
-            // Three registers of inputs times eight outputs use all 24 accumulators, and so do four registers times six outputs.
+            // Three registers of inputs times eight outputs use all 24 accumulators of AVX-512, and so do four registers times six outputs.
             let remaining = vectors - vector;
             let columns = if remaining == 5 || remaining == 6 { 3 } else { remaining.min(4) };
             let column = vector * V::WIDTH;

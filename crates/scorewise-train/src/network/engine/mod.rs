@@ -48,7 +48,7 @@ pub struct Engine {
     stored_activations: AlignedBuffer,
     /// The gradient of the batch in f64.
     total: Vec<f64>,
-    /// The matrix of the last call of [`Engine::forward`], for the backward pass.
+    /// The matrix of the last call of [`Engine::forward`], for the backward pass. The field `order` holds the rows of that call.
     matrix: Matrix,
     order: Vec<u32>,
 }

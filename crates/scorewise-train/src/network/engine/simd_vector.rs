@@ -157,7 +157,7 @@ pub(crate) mod x86 {
         }
         #[inline(always)]
         unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
-            // SAFETY: the caller guarantees that the processor supports AVX2, that each of the 16 pointers leads to four numbers, and that the output has room.
+            // SAFETY: the caller guarantees that the processor supports AVX2, that the inputs have 16 × 4 numbers, and that the output has room.
             unsafe {
                 for half in [0, 8] {
                     let four = |at: usize| {
@@ -251,7 +251,7 @@ pub(crate) mod x86 {
         /// bottleneck: only one of the processor's two execution ports for vector arithmetic can shuffle.
         #[inline(always)]
         unsafe fn transpose(from: &[*const f32; 16], to: *mut f32, stride: usize) {
-            // SAFETY: the caller guarantees that the processor supports AVX-512, that each of the 16 pointers leads to four numbers, and that the output has room.
+            // SAFETY: the caller guarantees that the processor supports AVX-512, that the inputs have 16 × 4 numbers, and that the output has room.
             unsafe {
                 let mut fours = [_mm512_setzero_ps(); 4];
                 for (at, four) in fours.iter_mut().enumerate() {

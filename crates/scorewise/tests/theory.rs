@@ -370,7 +370,8 @@ fn theorem_2_corrected_holds_for_every_lipschitz_score() {
 #[test]
 fn theorem_2_as_printed_is_false_for_two_clusters_of_predictions() {
     // There are 100 negatives with prediction 0.1 and 100 positives with prediction 0.9. Accuracy is 1 for thresholds between the two
-    // predictions, which have probability 0.8, and ½ otherwise; at the expected matrix it is 0.9. So the mean absolute deviation is 0.8 · 0.1 + 0.2 · 0.4 = 0.16.
+    // predictions, which have probability 0.8, and ½ otherwise; at the expected matrix it is 0.9. So the mean absolute
+    // deviation is 0.8 · 0.1 + 0.2 · 0.4 = 0.16.
     let mut probabilities = vec![0.1; 100];
     probabilities.extend([0.9; 100]);
     let labels: Vec<bool> = (0..200).map(|row| row >= 100).collect();
@@ -466,7 +467,7 @@ fn taylor_approximation_is_exact_for_linear_scores() {
 }
 
 #[test]
-fn taylor_is_more_accurate_than_the_score_of_the_expected_matrix_under_narrow_priors() {
+fn taylor_is_on_average_more_accurate_than_the_score_of_the_expected_matrix_under_narrow_priors() {
     let mut random = Random(17);
     for prior in ["cosine:0.5,0.1", "cosine:0.4,0.2", "normal:0.5,0.05"].map(|text| text.parse::<Prior>().unwrap()) {
         let (mut plug_in, mut second_order) = (0.0, 0.0);

@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 /// literature on forecast value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weighting {
-    weights: Vec<f64>, // private, because `maximum` is only correct for weights that do not increase
+    weights: Vec<f64>, // private, because the closed form of the maximum is correct only if the weights do not increase
     credit: Credit,
     isolation_penalty: f64,
 }

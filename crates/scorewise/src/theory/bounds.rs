@@ -11,8 +11,8 @@
 //! inequality for independent sums and its P² + N² do not apply. But TN rises with τ while TP falls, so the range of the trace is at most
 //! max(P, N), and the resulting bound is smaller. *Theorem 2*: if a change of the matrix is measured by its largest cell, the gradient must be
 //! measured by the dual norm, the sum of the absolute derivatives, in coordinates that vary freely: (TP, FP) at fixed P and N. With
-//! K = sup ‖∇s‖_∞, as printed, the theorem is false: for 100 negatives at 0.1 and 100 positives at 0.9 under a uniform threshold, the mean deviation of accuracy from its expectation is 0.16, but
-//! the printed bound is 0.13.
+//! K = sup ‖∇s‖_∞, as printed, the theorem is false: for 100 negatives at 0.1 and 100 positives at 0.9 under a uniform threshold, the mean
+//! deviation of accuracy from its expectation is 0.16, but the printed bound is 0.13.
 //!
 //! If ε is below √(½ ln 2) ≈ 0.59 times the range, the bound of a tail probability is above 1 and says nothing.
 //!

@@ -90,7 +90,7 @@ impl ScoreDistribution {
         self.expect(|value| (value - mean) * (value - mean))
     }
 
-    /// `√Var[s]`.
+    /// The standard deviation `√Var[s]`.
     #[must_use]
     pub fn standard_deviation(&self) -> f64 {
         self.variance().sqrt()

@@ -1,4 +1,5 @@
-//! The exact sweep of ten million predictions compared with sorting them, the optima of all scores, the bootstrap, and memory use.
+//! Benchmark: the exact sweep of ten million predictions compared with sorting them, the best thresholds of all scores, the bootstrap, and
+//! memory use.
 
 mod timing;
 
@@ -25,12 +26,12 @@ unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let allocated = ALLOCATED.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         LARGEST.fetch_max(allocated, Ordering::Relaxed);
-        // SAFETY: forwarded with the caller's guarantees.
+        // SAFETY: the caller guarantees that `layout` is valid for `alloc`, and it is passed on unchanged.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         ALLOCATED.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: forwarded with the caller's guarantees.
+        // SAFETY: the caller guarantees that `pointer` was allocated here with `layout`, and both are passed on unchanged.
         unsafe { System.dealloc(pointer, layout) };
     }
 }

@@ -1,5 +1,5 @@
-//! The scorewise side of `bench/peers.py`: reads rows written by Python, runs one command for each line of standard input, and
-//! prints the elapsed seconds and a result to compare.
+//! Runs scorewise for the comparison in `bench/peers.py`: reads rows written by Python, executes one command for each line of standard input,
+//! and prints the elapsed seconds and a result that Python compares with the other libraries.
 
 use std::io::{BufRead, Write};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Compares the fast bootstraps, of groups of rows, of runs and of pairs of forecasts, with drawing every row.
+//! Compares the fast bootstraps (of groups of rows, of runs of rows, and of pairs of forecasts) with a bootstrap that draws every row.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -30,7 +30,7 @@ fn case(seed: u64, rate: f64) -> TwoForecasts {
     TwoForecasts { labels, first, second, weights }
 }
 
-/// The confusion matrix of a replicate, computed from the copies of each row.
+/// The confusion matrix of one replicate, computed from the number of copies of each row.
 fn matrix(bootstrap: &Bootstrap, replicate: usize, labels: &[bool], p: &[f64], weights: &[f64], at: f64) -> Confusion {
     let mut copies = vec![0; labels.len()];
     bootstrap.copies(replicate, labels, &mut copies).unwrap();
@@ -46,7 +46,7 @@ fn matrix(bootstrap: &Bootstrap, replicate: usize, labels: &[bool], p: &[f64], w
     (0..labels.len()).map(one).sum()
 }
 
-/// Asserts that mean and standard deviation agree within their sampling errors.
+/// Asserts that two distributions have the same mean and standard deviation within their sampling errors.
 fn assert_similar(found: &BootstrapDistribution, expected: &[f64], what: &str) {
     let count = expected.len() as f64;
     let mean = expected.iter().sum::<f64>() / count;
@@ -58,7 +58,7 @@ fn assert_similar(found: &BootstrapDistribution, expected: &[f64], what: &str) {
 }
 
 #[test]
-fn drawing_cells_has_the_same_distribution_as_drawing_rows() {
+fn drawing_cells_of_the_matrix_has_the_same_distribution_as_drawing_rows() {
     let case = case(1, 0.05);
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 4 };
     let plain = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
@@ -78,7 +78,7 @@ fn drawing_cells_has_the_same_distribution_as_drawing_rows() {
 }
 
 #[test]
-fn many_distinct_weights_are_drawn_row_by_row() {
+fn rows_with_many_distinct_weights_are_drawn_row_by_row() {
     let case = case(2, 0.3);
     let weights: Vec<f64> = (0..REGISTRY).map(|row| 1.0 + row as f64 / 1e3).collect();
     let many = [weights.clone(), weights.iter().map(|weight| weight + 0.1234).collect()].concat();
@@ -95,7 +95,7 @@ fn many_distinct_weights_are_drawn_row_by_row() {
 }
 
 #[test]
-fn number_of_runs_is_near_the_limit_and_ties_share_a_run() {
+fn number_of_runs_is_near_the_limit_and_equal_predictions_share_a_run() {
     let case = case(3, 0.01);
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     let sweep = sweep(&rows).unwrap();
@@ -105,14 +105,14 @@ fn number_of_runs_is_near_the_limit_and_ties_share_a_run() {
         assert!(runs <= at_most && 3 * runs >= at_most, "{runs} of {at_most}");
     }
     assert_eq!(sweep.runs(0).len(), 1);
-    // Equal predictions are in one run, however many runs are allowed.
+    // Equal predictions are always in the same run, even if more runs are allowed.
     let ties = vec![0.25f32; REGISTRY];
     let ties = Rows::new(Probabilities(&ties), &case.labels).unwrap();
     assert_eq!(scorewise::sweep::sweep(&ties).unwrap().runs(100).len(), 1);
 }
 
 #[test]
-fn thresholds_between_runs_have_the_same_distribution_as_between_rows() {
+fn best_threshold_between_runs_has_the_same_distribution_as_between_rows() {
     let case = case(5, 0.1);
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 4 };
@@ -186,7 +186,7 @@ fn drawing_paired_cells_has_the_same_distribution_as_drawing_rows() {
     let expected: Vec<f64> =
         (0..2000).map(|replicate| value(replicate, &case.first) - value(replicate, &case.second)).collect();
     assert_similar(&found.difference, &expected, "difference");
-    // A forecast compared with itself never differs.
+    // If a forecast is compared with itself, the difference is 0 in every replicate.
     let same = &bootstrap.paired(&rows, Probabilities(&case.first), (0.5, 0.5), &[score("csi")]).unwrap()[0];
     assert_eq!((same.difference.interval(1.0), same.first_better, same.second_better), (Some((0.0, 0.0)), 0, 0));
 }
@@ -226,7 +226,7 @@ fn nearest_threshold_to_a_condition_is_found() {
     assert_eq!(nearest("fn + 1 <= 0.5"), Some(1.0));
     assert_eq!(nearest("fn + 1 < 0.5"), Some(1.0));
     assert_eq!(nearest("tp = 1.6"), Some(2.0));
-    assert_eq!(nearest("tp != 1"), Some(2.0)); // 2 and 0 are equally near; 2 has the wider interval
+    assert_eq!(nearest("tp != 1"), Some(2.0)); // tp = 2 and tp = 0 are equally near; tp = 2 has the wider interval
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Formulas: their values, the error messages, and robustness against arbitrary input.
+//! Tests of formulas: values, error messages, and robustness against arbitrary input.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -35,7 +35,7 @@ fn operator_precedence_is_as_in_mathematics() {
 }
 
 #[test]
-fn guarded_values_are_zero_and_reported_as_undefined() {
+fn undefined_values_are_zero_in_a_loss_and_undefined_in_a_report() {
     for text in ["1/0", "tp/(fp - 10)", "ln(0)", "ln(fp - 11)", "sqrt(-1)", "0^(-1)", "(-8)^0.5"] {
         let formula = Formula::parse(text).unwrap();
         assert_eq!((formula.value(&MATRIX), formula.checked(&MATRIX)), (0.0, None), "{text}");
@@ -68,7 +68,7 @@ fn parameters_are_given_by_position_or_name_or_have_defaults() {
 }
 
 #[test]
-fn errors_point_at_the_position() {
+fn errors_point_at_the_position_of_the_mistake() {
     for (text, expected) in [
         (
             "tss + presicion",
@@ -103,7 +103,7 @@ fn errors_point_at_the_position() {
     }
     let error = Score::parse("balanced-acuracy").unwrap_err().to_string();
     assert!(error.ends_with("hint: did you mean `balanced_accuracy`?"), "{error}");
-    // For a long formula only the part around the error is shown.
+    // The error message for a long formula shows only the part around the error.
     let long = format!("{} + nonsuch + {}", vec!["tp"; 100].join("+"), vec!["fp"; 100].join("+"));
     let error = Formula::parse(&long).unwrap_err().to_string();
     assert!(error.lines().all(|line| line.chars().count() <= 100), "{error}");
@@ -132,7 +132,7 @@ fn printed_formulas_parse_to_the_same_formula() {
     }
 }
 
-/// A random formula, usually a valid one.
+/// A random formula, which is usually valid.
 fn random_formula(random: &mut Random, depth: usize) -> String {
     const LEAVES: [&str; 16] = [
         "tp",
@@ -334,7 +334,7 @@ fn hostile_inputs_take_bounded_time_and_give_short_errors() {
         assert_handled_quickly(&text);
         let start = Instant::now();
         if let Err(error) = Score::parse(&text) {
-            // An error message has a few lines for any input.
+            // The error message must be short for any input.
             let message = error.to_string();
             assert!(message.len() < 1000 && message.lines().count() <= 4, "{message}");
             assert!(!message.contains('\u{1b}') && !message.contains('\u{0}'));
@@ -347,7 +347,7 @@ fn hostile_inputs_take_bounded_time_and_give_short_errors() {
 
 #[test]
 fn the_deepest_allowed_formula_is_printed_on_a_small_stack() {
-    // The longest formula that the parser accepts works on a stack of 256 KiB: evaluation is a loop, and printing recurses at most 256 deep.
+    // A stack of 256 KiB is enough for the deepest formula that the parser accepts: evaluation is a loop, and printing recurses at most 256 deep.
     let parse_and_print = || {
         let chain = format!("{}tp", "tp+".repeat(250));
         let formula = Formula::parse(&chain).unwrap();

@@ -1,4 +1,4 @@
-//! Evaluates formulas with a user-defined number type: handles to values stored elsewhere, as a framework would use for its tensors.
+//! Evaluates formulas with a user-defined number type, as a framework would for its tensors: the numbers are handles to values stored elsewhere.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -11,7 +11,7 @@ use scorewise::{Confusion, Score};
 const MATRICES: [[f64; 4]; 8] = [
     [2680.0, 72.0, 23.0, 28.0],
     [10.0, 0.0, 3.0, 5.0],
-    [4.0, 4.0, 4.0, 4.0], // min and max of equal cells
+    [4.0, 4.0, 4.0, 4.0], // all cells are equal, so min and max have no unique argument
     [7.0, 0.0, 0.0, 0.0],
     [0.0, 0.0, 0.0, 9.0],
     [0.0, 0.0, 6.0, 0.0],
@@ -21,11 +21,11 @@ const MATRICES: [[f64; 4]; 8] = [
 
 type MatrixValues = [f64; MATRICES.len()];
 
-/// The storage of the values.
+/// Stores the values that handles refer to.
 #[derive(Default)]
 struct Store(RefCell<Vec<MatrixValues>>);
 
-/// A constant, or an index into the store, with one value for each matrix.
+/// A number: either a constant, or an index into a [`Store`], which holds one value for each matrix.
 #[derive(Clone, Copy)]
 enum Handle<'s> {
     Constant(f64),
@@ -114,7 +114,7 @@ fn user_defined_numbers_give_the_value_and_derivatives_of_every_score() {
             let expected = score.formula().reduced(&Confusion::new(tn, fp, fn_, tp));
             let assert_equal = |got: Handle<'_>, expected: f64| {
                 let got = got.values()[at];
-                // `==` treats −0 and 0 as equal.
+                // Values are compared with `==`, which treats −0 and 0 as equal.
                 assert!(
                     got == expected || (got.is_nan() && expected.is_nan()),
                     "{score} at {at}: {got}, expected {expected}"

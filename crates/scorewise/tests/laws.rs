@@ -1,5 +1,5 @@
-//! Properties of every score, every prior and every loss. The tests run over the whole registry, so a new score needs no
-//! changes here.
+//! Properties that every score, every prior and every loss must have. The tests run over the whole registry, so that a new score is tested
+//! without changes to this file.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -43,7 +43,8 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                 loss.value_and_gradient(&rows, &mut gradient).unwrap();
                 let largest_derivative = largest(&gradient);
                 for row in 0..logits.len() {
-                    // Fourth-order differences, so that the step can be large compared with rounding and small compared with the curvature.
+                    // Fourth-order differences allow a step that is large enough for rounding errors to be small, and still small enough for
+                    // the curvature of the loss.
                     let step = 1e-4;
                     let value_moved = |by: f64| {
                         let mut logits = logits.clone();
@@ -53,7 +54,7 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                     let difference = (8.0 * (value_moved(step) - value_moved(-step))
                         - (value_moved(2.0 * step) - value_moved(-2.0 * step)))
                         / (12.0 * step);
-                    // At an end of a support and at a kink of the score there is no derivative to compare with.
+                    // At an end of the support of the prior and at a kink of the score, the loss has no derivative to compare with.
                     let at = 1.0 / (1.0 + (-logits[row]).exp());
                     let (low, high) = prior.support();
                     let is_near = |end: f64| end > 0.0 && end < 1.0 && (at - end).abs() < 2e-3;
@@ -93,7 +94,7 @@ fn f32_rows_agree_with_f64_rows() {
         for score in all_scores() {
             let (logits, labels) = logits_and_labels(&mut random, 300, 0.2, 4.0);
             let logits_f32: Vec<f32> = logits.iter().map(|z| *z as f32).collect();
-            // The same numbers in both types, so that only the arithmetic differs.
+            // The f64 logits are exactly the f32 logits, so that only the arithmetic differs.
             let logits_f64: Vec<f64> = logits_f32.iter().map(|z| f64::from(*z)).collect();
             for loss in both_losses(&score, &prior) {
                 let (mut gradient_f32, mut gradient_f64) = (vec![0f32; 300], vec![0f64; 300]);
@@ -194,7 +195,7 @@ fn invalid_rows_are_reported() {
 }
 
 #[test]
-fn weights_act_as_copies_and_order_does_not_matter() {
+fn an_integer_weight_acts_like_copies_of_a_row_and_row_order_does_not_matter() {
     let mut random = Random(13);
     for prior in all_priors() {
         for score in all_scores() {
@@ -244,7 +245,7 @@ fn gradients_of_batches_equal_the_gradient_of_all_rows() {
 }
 
 #[test]
-fn linear_scores_with_global_counts_are_unbiased_over_mini_batches() {
+fn linear_scores_with_class_counts_of_the_data_set_are_unbiased_over_mini_batches() {
     let mut random = Random(15);
     // Sixty rows with three positives, in batches of six: most batches have no positive.
     let (logits, mut labels) = logits_and_labels(&mut random, 60, 0.0, 2.0);
@@ -253,7 +254,7 @@ fn linear_scores_with_global_counts_are_unbiased_over_mini_batches() {
     let counts = ClassCounts { positives: 3.0, negatives: 57.0 };
     for score in all_scores().into_iter().filter(|score| score.shape() == Shape::Linear) {
         if matches!(score.direction(), Direction::Toward(_)) {
-            continue; // the loss is |s − ideal|, which is not linear
+            continue; // the loss of this score is |s − ideal|, which is not linear
         }
         let plain = ScoreLoss::new(score.clone(), "cosine:0.4,0.4".parse().unwrap());
         let global = plain.clone().with_class_counts(counts, 60).unwrap();
@@ -270,7 +271,7 @@ fn linear_scores_with_global_counts_are_unbiased_over_mini_batches() {
         for (got, expected) in gradients.iter().zip(&all_rows) {
             assert!((got / 10.0 - expected).abs() < 1e-13, "{score}: {got}, expected {expected}");
         }
-        // For a batch without positives alone, tss would be 0 − pofd or undefined.
+        // With the class counts of a single batch without positives, tss would be 0 − pofd or undefined.
         let rows = Rows::new(Logits(&logits[6..12]), &labels[6..12]).unwrap();
         assert!(global.value(&rows).unwrap().is_finite());
     }
@@ -280,7 +281,7 @@ fn linear_scores_with_global_counts_are_unbiased_over_mini_batches() {
 
 #[test]
 fn shape_of_every_registered_score_matches_its_values() {
-    // The shape is derived from the formula; here it is determined from values on random matrices.
+    // The library derives the shape from the formula; this test determines it independently, from values on random matrices.
     let mut random = Random(16);
     for score in all_scores() {
         let expected = match (has_constant_gradient(&score, &mut random), is_projective(&score, &mut random)) {
@@ -302,7 +303,7 @@ fn shape_of_every_registered_score_matches_its_values() {
     }
 }
 
-/// Whether the derivatives at fixed class counts are the same at random matrices, as for a linear score.
+/// Whether the derivatives at fixed class counts are the same at several random matrices, as they are for a linear score.
 fn has_constant_gradient(score: &Score, random: &mut Random) -> bool {
     let (p, n) = (7.0 + 50.0 * random.unit(), 9.0 + 90.0 * random.unit());
     let mut derivatives = || {
@@ -315,8 +316,8 @@ fn has_constant_gradient(score: &Score, random: &mut Random) -> bool {
     (0..20).map(|_| derivatives()).all(|other| close(first.0, other.0) && close(first.1, other.1))
 }
 
-/// Whether the cross-ratio of four values on a random line in (TP, FP) equals that of the four points: a quotient of linear functions
-/// is a projective map of every line, and other functions are not.
+/// Whether the cross-ratio of the scores at four points of a random line in (TP, FP) equals the cross-ratio of the points. This is so for a
+/// quotient of linear functions, which is a projective map on every line, and not for other functions.
 fn is_projective(score: &Score, random: &mut Random) -> bool {
     (0..20).all(|_| {
         let (p, n) = (7.0 + 50.0 * random.unit(), 9.0 + 90.0 * random.unit());
@@ -353,7 +354,7 @@ fn scores_respect_their_range_perfect_value_and_direction() {
         if let (Some(declared), Some(value)) = (row.perfect, perfect) {
             assert!((declared - value).abs() < 1e-12, "{score}: {value}, expected {declared}");
         }
-        // A matrix with fewer errors of both kinds is not worse.
+        // A matrix with fewer misses and fewer false alarms must not have a worse score.
         let (good, bad) = (Confusion::new(80.0, 10.0, 2.0, 8.0), Confusion::new(60.0, 30.0, 6.0, 4.0));
         let gain = score.merit(score.value(&good)) - score.merit(score.value(&bad));
         assert!(gain >= 0.0, "{score}: {gain}");
@@ -361,7 +362,7 @@ fn scores_respect_their_range_perfect_value_and_direction() {
 }
 
 #[test]
-fn no_skill_is_zero_for_skill_scores() {
+fn skill_scores_are_zero_for_forecasts_without_skill() {
     for name in ["tss", "hss", "ets", "mcc", "orss", "yules_y", "leverage", "edi", "sedi", "seds", "markedness"] {
         assert_eq!(no_skill(&score(name)), Some(0.0), "{name}");
     }
@@ -513,7 +514,7 @@ fn f32_rows_at_the_edge_of_a_support_are_accurate() {
         let (low, high) = prior.support();
         let mut last = 0.0;
         for k in -2000..=2000 {
-            // Densely over the whole support and slightly too_large it.
+            // Points spaced densely over the whole support and slightly beyond its ends.
             let p = (0.5 * (low + high) + 0.55 * (high - low) * f64::from(k) / 2000.0) as f32;
             let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
             let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;
@@ -522,7 +523,7 @@ fn f32_rows_at_the_edge_of_a_support_are_accurate() {
             assert!((f - exact).abs() <= 2e-6, "{text} at {p}: {f}, expected {exact}");
             last = f;
         }
-        // One hundredth into the support F is small but must be accurate.
+        // At one hundredth of the width of the support, F is small but must still be accurate.
         let p = (low + 0.01 * (high - low)) as f32;
         let rows = Rows::new(Probabilities(std::slice::from_ref(&p)), &[true]).unwrap();
         let f = ScoreLoss::new(score("recall"), prior.clone()).expect(&rows).unwrap().tp;
@@ -531,7 +532,7 @@ fn f32_rows_at_the_edge_of_a_support_are_accurate() {
 }
 
 #[test]
-fn formulas_with_guards_are_not_called_linear() {
+fn formulas_with_division_by_a_variable_are_not_called_linear() {
     for text in
         ["1/(1 + fn/tp)", "n/(1 + tn/fp)", "tp/((fn/tp) + p/p)", "tp*fp/fp", "2*precision*recall/(precision + recall)"]
     {
@@ -542,7 +543,7 @@ fn formulas_with_guards_are_not_called_linear() {
     let refused = |text: &str| {
         ScoreLoss::new(score(text), Prior::uniform()).with_class_counts(counts, 4000).unwrap_err().to_string()
     };
-    // It is linear up to 700 positives only.
+    // This formula is linear only for up to 700 positives.
     assert!(refused("recall + max(p - 700, 0)*tp*fp").contains("linear"));
     assert!(refused("frequency_bias").contains("its distance from 1"));
 }

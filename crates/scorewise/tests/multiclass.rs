@@ -28,7 +28,7 @@ const MULTI_SCORES: [&str; 10] = [
     "macro(frequency_bias)",
 ];
 
-/// Random rows, determined by the seed.
+/// Random rows of a multi-class problem; the seed determines the rows.
 #[derive(Clone)]
 struct ClassBatch {
     classes: usize,
@@ -46,7 +46,7 @@ impl ClassBatch {
         ClassBatch {
             classes,
             logits: (0..rows * classes).map(|_| 4.0 * next() - 2.0).collect(),
-            // The first rows contain every class; the others are more often in the lower classes.
+            // The first rows contain every class once; the remaining rows belong more often to classes with a low index.
             labels: (0..rows)
                 .map(|row| if row < classes { row as u32 } else { (classes as f64 * next() * next()) as u32 })
                 .collect(),
@@ -71,7 +71,7 @@ impl ClassBatch {
         ClassBatch { logits: logits.to_vec(), ..self.clone() }
     }
 
-    /// The given rows and classes in the given order, with labels renumbered accordingly.
+    /// A batch of the given rows and classes in the given order, with labels renumbered to match.
     fn select(&self, rows: &[usize], classes: &[usize]) -> ClassBatch {
         let new_label = |label: u32| classes.iter().position(|class| *class == label as usize).unwrap() as u32;
         let cells = || rows.iter().flat_map(|row| classes.iter().map(move |class| row * self.classes + class));
@@ -98,7 +98,7 @@ fn one_versus_rest(name: &str, priors: &[&str], average: Average) -> OneVersusRe
     OneVersusRest::new(score(name), priors, average).unwrap()
 }
 
-/// A simplex loss with no setting at its default.
+/// A simplex loss in which every setting differs from its default.
 fn simplex(name: &str) -> SimplexLoss {
     SimplexLoss::new(multi(name)).with_sharpness(1.5).unwrap().with_centres(vec![0.1, -0.3, 0.2, 0.4]).unwrap()
 }
@@ -117,7 +117,7 @@ fn assert_close(got: f64, expected: f64, tolerance: f64, what: &str) {
     assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what}: {got}, expected {expected}");
 }
 
-/// Asserts that values are close relative to the largest of them.
+/// Asserts that two slices are close, with a tolerance relative to the largest value.
 fn assert_all_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
     assert_eq!(got.len(), expected.len(), "{what}");
     let scale = expected.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
@@ -154,13 +154,13 @@ fn assert_gradient(at: &[f64], value_and_gradient: impl Fn(&[f64]) -> (f64, Vec<
 
 #[test]
 fn gradient_of_one_versus_rest_matches_central_difference() {
-    // In this batch no class has nearly as many alarms as events, which is the kink of |s − 1|.
+    // In this batch no class has nearly as many alarms as events. With equal numbers, the loss |s − 1| of the frequency bias has a kink.
     let batch = ClassBatch::random(21, 11, 4);
     for name in SCORES {
         for prior in PRIORS {
             for average in AVERAGES {
                 if (name, average) == ("frequency_bias", Average::Micro) {
-                    continue; // overall there are as many alarms as events, which is the kink of |s − 1|
+                    continue; // over all classes there are as many alarms as events, where |s − 1| has a kink
                 }
                 let loss = one_versus_rest(name, prior, average);
                 let what = format!("{average}({name}), {prior:?}");
@@ -178,7 +178,7 @@ fn gradient_of_one_versus_rest_matches_central_difference() {
 }
 
 #[test]
-fn gradient_of_the_simplex_matches_central_difference() {
+fn gradient_of_the_simplex_loss_matches_central_difference() {
     let batch = ClassBatch::random(2, 11, 4);
     for name in MULTI_SCORES {
         for loss in [SimplexLoss::new(multi(name)), simplex(name)] {
@@ -247,7 +247,7 @@ fn scores_agree_with_the_golden_file() {
 
 #[test]
 fn gerrity_by_cuts_equals_gerrity_by_scoring_matrix() {
-    // Σ E_ij s_ij / n with s from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as printed in Gerrity's paper.
+    // Σ E_ij s_ij / n with s from a_i = (1 − Σ_{k≤i} r_k/n) / Σ_{k≤i} r_k/n, as printed in Gerrity (1992).
     let batch = ClassBatch::random(4, 60, 5);
     let matrix = MultiConfusion::from_logits(&batch.weighted());
     let (truth, total) = (matrix.row_sums(), matrix.total());
@@ -267,7 +267,7 @@ fn gerrity_by_cuts_equals_gerrity_by_scoring_matrix() {
 }
 
 #[test]
-fn matrix_of_each_class_is_that_of_its_binary_loss() {
+fn matrix_of_each_class_equals_the_matrix_of_its_binary_loss() {
     let batch = ClassBatch::random(5, 80, 3);
     let loss = one_versus_rest("f1", &["cosine:0.5,0.3", "beta:2,3", "uniform"], Average::Macro);
     for (class, got) in loss.expect(&batch.any_of().weighted(&batch.weights).unwrap()).unwrap().iter().enumerate() {
@@ -280,7 +280,7 @@ fn matrix_of_each_class_is_that_of_its_binary_loss() {
 }
 
 #[test]
-fn a_single_label_gives_the_binary_loss() {
+fn multi_label_rows_with_one_class_give_the_binary_loss() {
     let batch = ClassBatch::random(6, 50, 1);
     let rows = Rows::new(Logits(&batch.logits), &batch.flags).unwrap();
     for average in AVERAGES {
@@ -293,7 +293,7 @@ fn a_single_label_gives_the_binary_loss() {
     }
 }
 
-/// Two classes as a binary problem: the logit z₁ − z₀ for class 1, or its negative for class 0.
+/// A batch of two classes as a binary problem with `class` as the positive class: the logit is z₁ − z₀ for class 1 and z₀ − z₁ for class 0.
 fn binary_view(batch: &ClassBatch, class: u32) -> (Vec<f64>, Vec<bool>) {
     let sign = if class == 1 { 1.0 } else { -1.0 };
     let logits = batch.logits.chunks(2).map(|z| sign * (z[1] - z[0])).collect();
@@ -322,7 +322,7 @@ fn two_classes_give_the_mean_of_two_binary_losses() {
 }
 
 #[test]
-fn simplex_of_two_classes_equals_the_uniform_prior() {
+fn simplex_loss_of_two_classes_equals_the_binary_loss_with_uniform_prior() {
     let batch = ClassBatch::random(8, 60, 2);
     let (logits, labels) = binary_view(&batch, 1);
     let rows = Rows::new(Logits(&logits), &labels).unwrap().weighted(&batch.weights).unwrap();
@@ -456,7 +456,7 @@ fn order_of_rows_and_classes_does_not_matter() {
         assert_close(other_value, value, 1e-13, name);
         assert_all_close(&other_gradient, &reordered(&gradient), 1e-12, name);
     }
-    // Gerrity's classes are ordered: the score is invariant under reversal only.
+    // The Gerrity score is for ordered classes, so it is unchanged only if the order of the classes is reversed.
     let all: Vec<usize> = (0..50).collect();
     let of =
         |classes: &[usize]| multi("gerrity").value(&MultiConfusion::from_logits(&batch.select(&all, classes).one_of()));
@@ -491,7 +491,7 @@ fn random_gumbel_thresholds_give_the_expected_matrix() {
 }
 
 #[test]
-fn a_sharp_simplex_approaches_argmax() {
+fn simplex_loss_with_large_sharpness_approaches_argmax() {
     let batch = ClassBatch::random(15, 100, 3);
     let sharp = SimplexLoss::new(multi("mcc")).with_sharpness(1e6).unwrap();
     let expected = MultiConfusion::from_logits(&batch.one_of());
@@ -543,7 +543,8 @@ fn gradient_of_a_certain_prediction_is_accurate() {
     let loss = one_versus_rest("recall", &["uniform"], Average::Macro);
     let class_rows = ClassRows::new(&rows, 3, OneOf(&[1, 0])).unwrap();
     let (_, gradient) = value_and_gradient(&loss, &class_rows);
-    // Of the recalls, only that of class 1, which is p₁ of the first row, depends on it: −⅓ ∂p₁/∂z₁ = −⅓ p₁(1 − p₁).
+    // Among the recalls of the classes, only that of class 1 depends on the first row, and it equals p₁ of that row. So the derivative of the
+    // loss with respect to z₁ is −⅓ ∂p₁/∂z₁ = −⅓ p₁(1 − p₁).
     let others = 60f64.exp() + (-5f64).exp();
     let derivative = -others / ((1.0 + others) * (1.0 + others)) / 3.0;
     assert!((gradient[1] - derivative).abs() <= 1e-13 * derivative.abs(), "{}, expected {derivative}", gradient[1]);
@@ -552,8 +553,9 @@ fn gradient_of_a_certain_prediction_is_accurate() {
 }
 
 #[test]
-fn absent_classes_are_handled() {
-    // Class 2 has no rows: macro includes it with the guarded 0, weighted ignores it, and reports call undefined values undefined.
+fn classes_without_rows_are_handled() {
+    // Class 2 has no rows. A macro average includes it with the value 0 (x/0 := 0), a weighted average ignores it, and a report shows undefined
+    // values as undefined.
     let matrix = MultiConfusion::from_labels(3, &[0, 0, 1, 1], &[0, 1, 1, 1], None).unwrap();
     let f1 = [2.0 / 3.0, 4.0 / 5.0];
     assert_close(multi("macro(f1)").value(&matrix), (f1[0] + f1[1]) / 3.0, 1e-15, "macro");
@@ -589,7 +591,7 @@ fn scores_of_constant_forecasts_and_empty_matrices_are_undefined() {
 
 #[test]
 fn losses_and_not_scores_are_averaged_if_there_is_an_ideal_value() {
-    // Biases of 5/3 and 1/3 have the mean 1, but neither is perfect.
+    // The mean of the frequency biases 5/3 and 1/3 is 1, the ideal value, but neither bias is ideal.
     let matrix = MultiConfusion::from_labels(2, &[0, 0, 0, 1, 1, 1], &[0, 0, 0, 0, 0, 1], None).unwrap();
     assert_close(multi("macro(frequency_bias)").loss(&matrix), (2.0 / 3.0 + 2.0 / 3.0) / 2.0, 1e-15, "bias");
     assert_close(multi("macro(frequency_bias)").value(&matrix), 1.0, 1e-15, "bias");
@@ -599,10 +601,10 @@ fn losses_and_not_scores_are_averaged_if_there_is_an_ideal_value() {
 }
 
 #[test]
-fn matrices_match_hand_counted_ones() {
+fn matrices_match_matrices_counted_by_hand() {
     let logits = [0.0, 1.0, 2.0, 5.0, 5.0, 1.0, -1.0, -2.0, -3.0];
     let rows = ClassRows::new(&logits, 3, OneOf(&[2, 1, 0])).unwrap().weighted(&[1.0, 2.0, 4.0]).unwrap();
-    let matrix = MultiConfusion::from_logits(&rows); // of equal logits the first is predicted
+    let matrix = MultiConfusion::from_logits(&rows); // if logits are equal, the first class is predicted
     assert_eq!(matrix.cells(), [4.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0]);
     assert_eq!(matrix, MultiConfusion::from_labels(3, &[2, 1, 0], &[2, 0, 0], Some(&[1.0, 2.0, 4.0])).unwrap());
     assert_eq!((matrix.row_sums(), matrix.column_sums()), (vec![4.0, 2.0, 1.0], vec![6.0, 0.0, 1.0]));

@@ -26,7 +26,7 @@ fn priors_are_distributions() {
             let round_trip = prior.cdf(prior.quantile(cdf));
             assert!((round_trip - cdf).abs() < 1e-12, "{prior}: F(Q({cdf})) = {round_trip}");
         }
-        // f p (1 − p) is the derivative of F(σ(z)).
+        // The density with respect to the logit, f p (1 − p), is the derivative of F(σ(z)).
         for k in 1..60 {
             let (z, step) = (f64::from(k) / 5.0 - 6.0, 1e-5);
             let at = |z: f64| prior.cdf_at(scorewise::prior::Probability::from_logit(z));
@@ -37,7 +37,7 @@ fn priors_are_distributions() {
                 "{prior} at {z}: {got}, expected {difference}"
             );
         }
-        // The text form parses to the same prior.
+        // The printed prior parses to the same prior.
         assert_eq!(prior.to_string().parse::<Prior>().unwrap(), prior);
     }
 }
@@ -101,7 +101,7 @@ fn extreme_priors_are_accurate() {
     let close = |got: f64, expected: f64, what: &str| {
         assert!((got / expected - 1.0).abs() < 1e-7, "{what}: {got}, expected {expected}");
     };
-    // F = I_x(0.01, 0.01) ≈ x^0.01 / (0.01 B) near 0, so its quantiles are of the order (level)^100.
+    // F = I_x(0.01, 0.01) ≈ x^0.01 / (0.01 B) near 0, so its quantiles are of the order level^100.
     let small = prior("beta:0.01,0.01");
     assert!(small.quantile(0.05) < 1e-90 && small.quantile(0.05) > 1e-110, "{}", small.quantile(0.05));
     for level in [0.01, 0.2, 0.4] {

@@ -1,4 +1,4 @@
-//! Random streams: different purposes, seeds and numbers give different and uncorrelated streams.
+//! Tests of the random streams: different purposes, seeds and numbers give different and uncorrelated streams.
 
 #![allow(clippy::disallowed_methods)] // the test creates generators directly
 
@@ -27,7 +27,7 @@ fn different_purposes_seeds_and_numbers_have_different_streams() {
                 assert_new(stream(seed, *purpose, number), format!("{} {number} of {seed}", purpose.name()));
             }
         }
-        // The seeds that a training derives: folds, their members, their restarts, and the streams of each restart.
+        // The seeds that a training run derives: one for each fold, ensemble member and restart, and the streams of each restart.
         for fold in 0..3 {
             let fold_seed = stream(seed, Purpose::FoldTraining, fold);
             for member in 0..10 {
@@ -60,8 +60,8 @@ fn generators_of_different_purposes_and_numbers_are_uncorrelated() {
         Xoshiro256PlusPlus::seed_from_u64(stream(seed, purpose, number as u64)).next_u64()
     };
     let centred = |bits: u64| (bits >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
-    // The product of two independent numbers, uniform in [−1, 1), has standard deviation 1/3; the limit is five standard errors
-    // of its mean.
+    // The product of two independent numbers that are uniform in [−1, 1) has standard deviation 1/3. The limit is five standard errors of the
+    // mean of such products.
     let limit = 5.0 / 3.0 / (NUMBERS as f64).sqrt();
     for seed in SEEDS {
         let draws: Vec<Vec<u64>> = Purpose::ALL
@@ -81,7 +81,7 @@ fn generators_of_different_purposes_and_numbers_are_uncorrelated() {
             for (other, numbers) in Purpose::ALL[..at].iter().zip(&draws) {
                 let product = mean_product(numbers, &draws[at]);
                 assert!(product.abs() < limit, "{name} and {}, seed {seed}: {product}", other.name());
-                // On average 32 of 64 bits agree, with a standard deviation of 4.
+                // Two independent 64-bit numbers agree in 32 bits on average, with a standard deviation of 4.
                 let common = bits_in_common(numbers, &draws[at]);
                 assert!((common - 32.0).abs() < 5.0 * 4.0 / (NUMBERS as f64).sqrt(), "{name}, {}", other.name());
             }
@@ -89,7 +89,7 @@ fn generators_of_different_purposes_and_numbers_are_uncorrelated() {
     }
 }
 
-/// The streams must never change, because published results depend on them.
+/// Compares streams with recorded values: streams must never change, because published results depend on them.
 #[test]
 fn streams_have_not_changed() {
     assert_eq!(stream(0, Purpose::Split, 0), 6_887_943_979_901_957_010);

@@ -8,10 +8,10 @@ use common::{Batch, Random, all_scores, score};
 use scorewise::sweep::{Best, Bootstrap, Condition, Histogram, Resampling, sweep};
 use scorewise::{Confusion, Error, Probabilities, Rows, Score};
 
-/// An interval of thresholds, from the first up to but not including the second.
+/// An interval of thresholds, from the first end up to but not including the second.
 type ThresholdInterval = (f64, f64);
 
-/// Every interval of thresholds with its matrix, counted row by row without a sweep.
+/// Every interval of thresholds with the same confusion matrix, and that matrix, counted row by row without a sweep.
 fn every_interval(batch: &Batch) -> Vec<(ThresholdInterval, Confusion)> {
     let mut edges = batch.probabilities.clone();
     edges.push(0.0);
@@ -23,7 +23,7 @@ fn every_interval(batch: &Batch) -> Vec<(ThresholdInterval, Confusion)> {
     result
 }
 
-/// The best value over all thresholds and all intervals that attain it, adjacent ones merged.
+/// The best value of a score over all thresholds, and all intervals that attain it; adjacent intervals are merged.
 fn best_of_all_intervals(
     batch: &Batch,
     score: &Score,
@@ -107,7 +107,8 @@ fn best_threshold_under_conditions_equals_exhaustive_search() {
     }
 }
 
-/// Many rows, so that blocks, bounds and the radix sort are all used; the data differ by `shape`.
+/// Random predictions and labels, with enough rows that blocks, bounds and the radix sort are all used; `shape` selects how they are
+/// distributed.
 fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec<bool>) {
     let labels: Vec<bool> = (0..rows).map(|_| random.unit() < [0.3, 0.01, 0.5, 0.3][shape]).collect();
     let predict = |label: &bool| {
@@ -128,7 +129,7 @@ fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec
     (labels.iter().map(predict).collect(), labels)
 }
 
-/// The best merit, found by evaluating all ranks of the sorted rows with plain cumulative sums.
+/// The highest `Score::merit`, found by evaluating all ranks of the sorted rows with plain cumulative sums.
 fn best_of_all_ranks(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
@@ -237,7 +238,7 @@ fn histogram_bounds_contain_the_exact_optimum() {
                 let truth = score.merit(exact.best(&score).unwrap().value);
                 let (reached, bound) = (score.merit(found.best.value), score.merit(found.bound));
                 assert!(reached <= truth && truth <= bound, "{name}: {reached}, {truth}, {bound}");
-                // The reported matrix is that of the rows themselves.
+                // The reported matrix is exact: it equals the matrix of the rows at the same threshold.
                 assert_eq!(exact.at(found.best.threshold), found.best.confusion, "{name}, {bits} bits, shape {shape}");
                 if name != "far" {
                     assert!(truth - reached < 0.02, "{name}: {reached}, expected {truth}");
@@ -249,7 +250,7 @@ fn histogram_bounds_contain_the_exact_optimum() {
 }
 
 #[test]
-fn curve_contains_every_optimum_and_tp_decreases() {
+fn curve_contains_every_best_threshold_and_tp_decreases_along_it() {
     let mut random = Random(27);
     for shape in 0..4 {
         let (probabilities, labels) = large_batch(&mut random, 50_000, shape);
@@ -274,23 +275,23 @@ fn curve_contains_every_optimum_and_tp_decreases() {
 
 #[test]
 fn ties_and_predictions_of_zero_and_one_are_handled() {
-    // All predictions equal: there are two matrices, with no row or all rows predicted positive.
+    // If all predictions are equal, there are two matrices: one with no row and one with all rows predicted positive.
     let rows = Rows::new(Probabilities(&[0.4, 0.4, 0.4]), &[true, false, true]).unwrap();
     let found = sweep(&rows).unwrap().best(&score("f1")).unwrap();
     assert_eq!((found.interval, found.value), ((0.0, 0.4), 4.0 / 5.0));
     let no_alarms = sweep(&rows).unwrap().best(&score("specificity")).unwrap();
     assert_eq!(no_alarms.interval, (0.4, 1.0));
-    // A prediction of 0 is never above a threshold; one of 1 is above every threshold except 1.
+    // A prediction of 0 is never above a threshold; a prediction of 1 is above every threshold except 1.
     let rows = Rows::new(Probabilities(&[0.0, 1.0]), &[true, true]).unwrap();
     let recall = sweep(&rows).unwrap().best(&score("recall")).unwrap();
     assert_eq!((recall.value, recall.interval), (0.5, (0.0, 1.0)));
-    // Adjacent floats: the middle must not be rounded up to the other interval.
+    // For predictions that are adjacent floating-point numbers, the middle must not be rounded up into the next interval.
     let (low, high) = (0.3f64, 0.3f64.next_up());
     let neighbours = [low, high];
     let rows = Rows::new(Probabilities(&neighbours), &[false, true]).unwrap();
     let tss = sweep(&rows).unwrap().best(&score("tss")).unwrap();
     assert_eq!((tss.value, tss.threshold), (1.0, low));
-    // Undefined at every threshold, or a condition that no threshold satisfies.
+    // There is no best threshold if the score is undefined at every threshold or if no threshold satisfies the condition.
     let rows = Rows::new(Probabilities(&[0.2, 0.8]), &[false, false]).unwrap();
     assert_eq!(sweep(&rows).unwrap().best(&score("recall")), None);
     let unsatisfiable = Condition::parse("fp > 5").unwrap();
@@ -337,7 +338,7 @@ fn copies_follow_the_resampling_scheme() {
         assert_ne!(draw(resampling, 3, 1), draw(resampling, 4, 1));
         assert_ne!(draw(resampling, 3, 1), draw(resampling, 3, 2));
     }
-    // Poisson with mean 1: 0, 1, 2, 3 copies with probability e⁻¹/k!.
+    // In Poisson resampling with mean 1, a row has k copies with probability e⁻¹/k!.
     let mut counts = [0f64; 16];
     for replicate in 0..100 {
         draw(Resampling::Poisson, replicate, 7).iter().for_each(|copies| counts[*copies as usize] += 1.0);
@@ -357,7 +358,7 @@ fn copies_follow_the_resampling_scheme() {
         assert_eq!((of_positives, copies.iter().sum()), (positives, 5000));
         let copies = draw(Resampling::Blocks(48), replicate, 7);
         assert_eq!(copies.iter().sum::<u32>(), 5000);
-        // Blocks of neighbours have far fewer changes than rows drawn individually.
+        // Rows of the same block have the same number of copies, so the number changes far less often than if rows were drawn individually.
         let changes = copies.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes < 5000 / 48 * 3, "{changes}");
     }
@@ -373,7 +374,7 @@ fn bootstrap_intervals_contain_the_value_and_replicates_are_weighted_sweeps() {
     let value = sweep(&rows).unwrap().best(&score("tss")).unwrap();
     let (low, high) = best.value.interval(0.95).unwrap();
     assert!(low < value.value && value.value < high && high - low < 0.1);
-    // Each replicate equals the sweep of the rows with their copies as weights.
+    // Each replicate equals a sweep of the rows with their numbers of copies as weights.
     let mut expected: Vec<f64> = (0..200)
         .map(|replicate| {
             let mut copies = vec![0; 3000];
@@ -384,7 +385,7 @@ fn bootstrap_intervals_contain_the_value_and_replicates_are_weighted_sweeps() {
         .collect();
     expected.sort_by(f64::total_cmp);
     assert_eq!(best.threshold.values(), expected);
-    // At a fixed threshold, the standard deviation of accuracy is binomial.
+    // At a fixed threshold, the standard deviation of accuracy is that of a binomial distribution.
     let accuracy = &bootstrap.scores(&rows, 0.5, &[score("accuracy")]).unwrap()[0];
     let at_half = score("accuracy").value(&sweep(&rows).unwrap().at(0.5));
     let binomial = (at_half * (1.0 - at_half) / 3000.0).sqrt();
@@ -417,7 +418,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn results_are_bit_identical_with_and_without_rayon() {
-    // These numbers must be the same in both builds and on every machine; a change here changes published results.
+    // These numbers must be the same with and without `rayon` and on every machine. If they change, published results change.
     let mut random = Random(31);
     let (probabilities, labels) = large_batch(&mut random, 200_000, 0);
     let weights: Vec<f32> = (0..200_000).map(|_| random.unit() as f32).collect();
@@ -472,9 +473,10 @@ fn steps_bins_and_areas_match_hand_computed_values() {
     assert_eq!(sweep.bins(2)[0].mean, Some((0.3 + 0.3 + 0.1) / 4.0));
     assert_eq!(sweep.bins(10)[6].mean, None);
 
-    // Of the 16 pairs of a positive and a negative, 0.9 is higher in 4, 0.8 in 3 and equal in one, 0.5 in 3, 0.3 in 2 and equal in one.
+    // Number of the four negatives below each positive, where an equal prediction counts ½: 4 for the positive at 0.9, 3½ at 0.8, 3 at 0.5, 2½
+    // at 0.3. There are 16 pairs of a positive and a negative.
     assert_eq!(sweep.areas().roc, Some((4.0 + 3.5 + 3.0 + 2.5) / 16.0));
-    // Each step adds a quarter of the positives, with precision 1/1, 2/3, 3/4, 4/6.
+    // The average precision has four steps; each adds a quarter of the positives, with precision 1/1, 2/3, 3/4 and 4/6.
     assert_eq!(sweep.areas().average_precision, Some((1.0 + 2.0 / 3.0 + 3.0 / 4.0 + 4.0 / 6.0) / 4.0));
 }
 

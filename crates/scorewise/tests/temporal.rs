@@ -1,4 +1,4 @@
-//! Compares time-weighted matrices with their definitions, evaluated row by row.
+//! Tests of the losses for time series: compares time-weighted matrices with their definitions, evaluated row by row.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -7,7 +7,7 @@ use scorewise::{Confusion, Error, Logits, Prior, Probabilities, Rows, Score, Sco
 
 const PRIORS: [&str; 5] = ["uniform", "cosine:0.5,0.4", "quartic:0.4,0.3", "beta:2,5", "mix:0.2,cosine:0.6,0.1"];
 
-/// Uniform numbers in [0, 1), determined by the seed.
+/// A generator of uniform random numbers in [0, 1); the seed determines the sequence.
 fn random(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     move || {
@@ -28,7 +28,7 @@ struct RandomSeries {
 }
 
 impl RandomSeries {
-    /// With `steps`, predictions are multiples of 1 / steps, so that many are equal.
+    /// A random series. If `steps` is given, predictions are multiples of 1 / steps, so that many predictions are equal.
     fn new(seed: u64, rows: usize, steps: Option<f64>) -> Self {
         let mut next = random(seed);
         let (mut sequence, mut remaining) = (0u32, 0);
@@ -61,7 +61,7 @@ impl RandomSeries {
     }
 }
 
-/// The weightings to test, each with the name of its definition.
+/// The weightings to test, each with the name by which [`definition`] selects its formula.
 fn weightings() -> [(&'static str, Weighting); 5] {
     [
         ("value", Weighting::default()),
@@ -76,7 +76,7 @@ fn loss(score: &str, prior: &str, weighting: &Weighting) -> TemporalLoss {
     TemporalLoss::new(Score::parse(score).unwrap(), prior.parse().unwrap(), weighting.clone())
 }
 
-/// The weighted matrix at a threshold, computed directly from the definition.
+/// The time-weighted matrix at a threshold, computed directly from the definition of the weighting.
 fn definition(sample: &RandomSeries, form: &str, weights: &[f64], threshold: f64) -> Confusion {
     let rows = sample.labels.len() as i64;
     let mut matrix = Confusion::default();
@@ -113,7 +113,7 @@ fn assert_close(got: &Confusion, expected: &Confusion, tolerance: f64) {
 }
 
 #[test]
-fn value_weighted_matrix_matches_a_hand_count() {
+fn value_weighted_matrix_matches_a_matrix_counted_by_hand() {
     // row          0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21
     let events = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0];
     let alarms = [1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
@@ -137,9 +137,10 @@ fn value_weighted_matrix_matches_a_hand_count() {
     let expected = Confusion::new(12.0, false_alarms.iter().sum(), misses.iter().sum(), 1.0);
     assert_eq!(loss.at(&series, 0.5), expected);
 
-    // Uniform τ: for τ < 0.1 all rows are alarms, for 0.1 ≤ τ < 0.9 the matrix is the one above, for τ ≥ 0.9 there are no alarms.
-    // If all rows are alarms, 17 are false. One row before an event: 1, 9, 15, 19, weight 1/2 (10 and 11 are events). Two before: 0, 8,
-    // 14, 18, weight 2/3. Three before: 7, 13, 17, weight 3/4. Within three after an event: 3, 4, 5, 12, 21, weight 1. Row 6 is isolated.
+    // The threshold τ is uniform. For τ < 0.1 all rows are alarms, for 0.1 ≤ τ < 0.9 the matrix is the one above, for τ ≥ 0.9 there are no
+    // alarms. If all rows are alarms, 17 rows are false alarms. Rows 1, 9, 15, 19 lie one row before an event and count 1/2 (10 and 11 are
+    // events). Rows 0, 8, 14, 18 lie two rows before an event and count 2/3. Rows 7, 13, 17 lie three rows before an event and count 3/4. Rows
+    // 3, 4, 5, 12, 21 lie within three rows after an event and count 1. Row 6 is isolated and counts 2.
     let all = Confusion::new(0.0, 4.0 / 2.0 + 4.0 * 2.0 / 3.0 + 3.0 * 3.0 / 4.0 + 5.0 + 2.0, 0.0, 5.0);
     let none = Confusion::new(17.0, 0.0, 5.0 * 2.0, 0.0);
     let mean = |cell: fn(&Confusion) -> f64| 0.1 * cell(&all) + 0.8 * cell(&expected) + 0.1 * cell(&none);
@@ -174,7 +175,7 @@ fn expectation_is_the_mean_over_all_intervals_of_the_threshold() {
             for (form, weighting) in weightings() {
                 let mut expected = Confusion::default();
                 for edge in edges.windows(2) {
-                    // The matrix is constant from one prediction to the next.
+                    // The matrix is the same for all thresholds between two consecutive sorted predictions.
                     let mass = prior.cdf(edge[1]) - prior.cdf(edge[0]);
                     let at = definition(&sample, form, weighting.weights(), edge[0]);
                     expected += Confusion::new(mass * at.tn, mass * at.fp, mass * at.fn_, mass * at.tp);
@@ -197,7 +198,7 @@ fn expectation_agrees_with_the_mean_over_random_thresholds() {
         let sum: Confusion = loss.prior().sample(7).take(draws).map(|threshold| loss.at(&series, threshold)).sum();
         let mean = sum.array().map(|cell| cell / draws as f64);
         for (drawn, exact) in mean.into_iter().zip(loss.expect(&series).array()) {
-            // The cells range over at most about 40, and the standard error of the mean is a hundredth of their deviation.
+            // A cell of the matrix varies by at most about 40, and the standard error of its mean is a hundredth of its standard deviation.
             assert!((drawn - exact).abs() < 0.2, "{drawn}, expected {exact}");
         }
     }
@@ -275,7 +276,8 @@ fn f32_agrees_with_f64() {
 #[test]
 fn matrix_of_several_sequences_is_the_sum_of_their_matrices() {
     let (mut a, mut b) = (RandomSeries::new(1, 9, None), RandomSeries::new(2, 14, None));
-    // The first ends with an alarm, the second begins with an event: without sequence ids, the alarm would be credited to the event.
+    // The first sequence ends with an alarm, and the second begins with an event. Without sequence identifiers, the alarm would get credit for
+    // the event.
     (a.logits[8], a.labels[8]) = (2.0, false);
     (b.logits[0], b.labels[0]) = (-1.0, true);
     let logits = [&a.logits[..], &b.logits].concat();
@@ -292,7 +294,7 @@ fn matrix_of_several_sequences_is_the_sum_of_their_matrices() {
         assert_close(&loss.expect(&divided), &sum, 1e-14);
         assert!((loss.expect(&joined).fn_ - sum.fn_).abs() + (loss.expect(&joined).fp - sum.fp).abs() > 1e-3);
 
-        // Two passes over batches of whole sequences give the gradient of a single batch.
+        // The gradient computed in two passes over batches of whole sequences equals the gradient of a single batch.
         let mut all_rows = vec![0.0; logits.len()];
         loss.value_and_gradient(&divided, &mut all_rows).unwrap();
         let derivatives = loss.derivatives(&sum).unwrap();
@@ -307,7 +309,7 @@ fn matrix_of_several_sequences_is_the_sum_of_their_matrices() {
 
 #[test]
 fn windows_end_at_the_borders_of_a_sequence() {
-    // An alarm at the end of one sequence, an event at the start of the next.
+    // There is an alarm at the end of one sequence and an event at the start of the next.
     let (probabilities, labels) = ([0.1, 0.9, 0.1, 0.1], [false, false, true, false]);
     let series = Series::new(Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap();
     let divided = series.with_sequences(&[1, 1, 2, 2]).unwrap();
@@ -320,7 +322,7 @@ fn windows_end_at_the_borders_of_a_sequence() {
     let plain = Confusion::new(2.0, 1.0, 1.0, 0.0);
     assert_eq!(matrices(Weighting::sum(&Weighting::WEIGHTS).unwrap()), (with_credit, plain));
     assert_eq!(matrices(Weighting::maximum(&Weighting::WEIGHTS).unwrap()), (with_credit, plain));
-    // A window longer than the series also ends at its borders; a series of one row has no neighbours.
+    // A window longer than the series ends where the series ends; in a series of one row, the window contains no other row.
     let long = Weighting::value_weighted(&[0.5; 100]).unwrap();
     assert_eq!((long.window(), matrices(long)), (100, (with_credit, Confusion::new(2.0, 2.0, 2.0, 0.0))));
     let single = Series::new(Rows::new(Probabilities(&[0.1f32]), &[true]).unwrap()).unwrap();
@@ -348,7 +350,7 @@ fn weights_of_zero_give_the_unweighted_score_loss() {
 }
 
 #[test]
-fn an_alarm_shortly_before_an_event_costs_less_than_one_after_it() {
+fn an_alarm_shortly_before_an_event_costs_less_than_an_alarm_after_it() {
     let matrix = |probabilities: &[f64]| {
         let labels = [false, false, true, false, false];
         let series = Series::new(Rows::new(Probabilities(probabilities), &labels).unwrap()).unwrap();
@@ -358,7 +360,7 @@ fn an_alarm_shortly_before_an_event_costs_less_than_one_after_it() {
 }
 
 #[test]
-fn a_row_with_weight_zero_still_affects_its_neighbours() {
+fn a_row_with_weight_zero_still_affects_the_rows_before_and_after_it() {
     let (probabilities, labels) = ([0.9, 0.1], [false, true]);
     let matrix = |weights: &[f64]| {
         let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(weights).unwrap();
@@ -403,7 +405,7 @@ fn extreme_logits_and_weights_stay_finite() {
 
 #[test]
 fn weighted_errors_are_never_negative() {
-    // Decimals that sum to 1, and events whose misses all get full credit.
+    // The weights are decimal fractions that sum to 1, and there are events whose misses get full credit.
     let weighting = Weighting::sum(&[0.4, 0.3, 0.2, 0.1]).unwrap();
     for seed in 1..50 {
         let mut sample = RandomSeries::new(seed, 12, None);
@@ -447,7 +449,7 @@ fn invalid_input_is_reported() {
 }
 
 #[test]
-fn accessors_return_what_the_loss_was_made_of() {
+fn accessors_return_the_settings_of_the_loss() {
     let loss = loss("csi", "uniform", &Weighting::default());
     assert_eq!((loss.score().name(), loss.prior().to_string()), ("csi", "uniform".to_string()));
     assert_eq!(loss.weighting(), &Weighting::value_weighted(&Weighting::MASKS).unwrap());

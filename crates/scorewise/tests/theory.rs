@@ -1,7 +1,7 @@
-//! Checks every theorem of the paper, and its corrections, on thousands of random batches.
+//! Checks every theorem of Marchetti et al. (2022), and the corrections of two of them, on thousands of random batches.
 //!
-//! Weights are multiples of ⅛, so that matrices summed in any order are bit-identical and only the sums over the
-//! threshold have rounding errors.
+//! Row weights are multiples of ⅛, so that sums of weights are exact in any order. Matrices are therefore bit-identical, and only the sums over
+//! the threshold have rounding errors.
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
@@ -52,7 +52,7 @@ fn expected_matrix_is_the_mean_over_thresholds() {
             assert_close(expected[cell], brute, 1e-12, &(prior, cell));
             assert_close(from_loss[cell], brute, 1e-12, &(prior, cell));
         }
-        // TP = Σ w y F(p), computed directly.
+        // TP = Σ w y F(p), computed directly from the definition.
         let hits = (0..batch.labels.len()).filter(|row| batch.labels[*row]);
         let hits: f64 = hits.map(|row| batch.weight(row) * prior.cdf(batch.probabilities[row])).sum();
         assert_close(expected[3], hits, 1e-12, prior);
@@ -60,7 +60,7 @@ fn expected_matrix_is_the_mean_over_thresholds() {
 }
 
 #[test]
-fn covariance_and_joint_deviation_are_means_over_thresholds() {
+fn covariance_and_deviation_difference_are_means_over_thresholds() {
     each_batch(3, 500, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         let (mean, [[tp, mixed], [also_mixed, fp]]) = (matrices.expected(), matrices.covariance());
@@ -115,7 +115,7 @@ fn tails_and_quantiles_of_a_score_match_brute_force() {
         assert_close(distribution.cdf(centre), below, 1e-12, prior);
         let mad = batch.brute_force(prior, |c| (csi.value(c) - centre).abs());
         assert_close(distribution.mean_absolute_deviation(centre), mad, 1e-12, prior);
-        // The quantile is the smallest value that reaches the level.
+        // The quantile is the smallest value whose cumulative probability reaches the level.
         let level = random.unit();
         let quantile = distribution.quantile(level);
         assert!(distribution.cdf(quantile) >= level - 1e-12);
@@ -133,7 +133,7 @@ fn expected_score_agrees_with_a_million_random_thresholds() {
     let mut sorted = batch.probabilities.clone();
     sorted.sort_by(f64::total_cmp);
     let scores = ["f1", "csi", "tss", "mcc", "hss"].map(score);
-    // The scores for each number of predictions that are not above the threshold.
+    // For each possible number of predictions that are not above the threshold, the scores at such a threshold.
     let at = |rank: usize| batch.at(if rank == 0 { 0.0 } else { sorted[rank - 1] });
     let table: Vec<_> = (0..=sorted.len()).map(|rank| scores.each_ref().map(|score| score.value(&at(rank)))).collect();
     for (text, draws) in [("uniform", 1_000_000), ("cosine:0.4,0.3", 1_000_000), ("beta:2,5", 100_000)] {
@@ -163,7 +163,8 @@ fn gradient_of_the_exact_loss_matches_differences_and_its_formula() {
     let mut random = Random(8);
     for round in 0..200 {
         let size = 2 + random.below(30);
-        // Logits differ by 0.2, so that a small step changes no order. Some are tied in pairs, where the gradient is the mean of two.
+        // Logits differ by 0.2, so that a small step does not change their order. In every second round, pairs of logits are equal; there the
+        // gradient is the mean of the two one-sided gradients.
         let tied = round % 2 == 1;
         let logits: Vec<f64> =
             (0..size).map(|k| (if tied { k / 2 } else { k }) as f64 * 0.2 - 0.1 * size as f64).collect();
@@ -181,8 +182,8 @@ fn gradient_of_the_exact_loss_matches_differences_and_its_formula() {
                 value(&logits)
             };
             let central = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
-            // At a tie the second derivatives of the two sides differ, which gives a first-order error; extrapolation from two
-            // steps removes it.
+            // Where logits are equal, the second derivatives on the two sides differ, so the error of a central difference is of first order in
+            // the step. Extrapolation from two steps removes this error.
             let numeric = 2.0 * central(5e-6) - central(1e-5);
             assert_close(gradient[row], numeric, 1e-7, &(score.name(), prior, row));
             if !tied {
@@ -229,7 +230,7 @@ fn gradient_of_the_score_loss_needs_two_numbers_per_batch() {
             let g = if batch.labels[row] { g1 } else { g0 };
             assert_close(gradient[row], -sign * g * prior.pdf(p) * p * (1.0 - p), 1e-11, &(score.name(), prior));
         }
-        // Any split of the batch gives the same matrix, derivatives and gradient.
+        // If the batch is split in two parts at any row, matrix, derivatives and gradient are the same.
         let split = random.below(logits.len());
         if split > 0 {
             let part = |range: std::ops::Range<usize>| {
@@ -269,7 +270,7 @@ fn linear_scores_have_the_same_derivatives_at_every_matrix() {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The paper's statements
+// The theorems of Marchetti et al. (2022)
 
 #[test]
 fn theorem_1_expected_linear_score_is_the_score_of_the_expected_matrix() {
@@ -322,7 +323,7 @@ fn proposition_1_bounds_hold_and_the_corrected_trace_is_tighter() {
             }
             assert!(trace.bound <= bounds::trace_as_printed(&counts, epsilon));
         }
-        // FP deviates as much as TN, and FN as much as TP.
+        // FP deviates from its mean by as much as TN, and FN by as much as TP.
         let mean = matrices.expected();
         let epsilon = 0.37 * largest;
         let false_alarms = matrices.distribution_of(|confusion| confusion.fp).tail(mean.fp, epsilon);
@@ -362,14 +363,15 @@ fn theorem_2_corrected_holds_for_every_lipschitz_score() {
             }
         }
     });
-    // There is a bound in all batches but those in which a class is absent.
+    // A bound exists in all batches except those in which a class has no rows.
     assert!(bounded.iter().all(|count| *count > 1000), "{bounded:?}");
 }
 
 #[test]
-fn theorem_2_as_printed_fails_on_two_clusters() {
-    // 100 negatives at 0.1, 100 positives at 0.9. Accuracy is 1 for thresholds in between, which have probability 0.8, and ½
-    // otherwise; at the expected matrix it is 0.9. So the mean absolute deviation is 0.8 · 0.1 + 0.2 · 0.4 = 0.16.
+fn theorem_2_as_printed_is_false_for_two_clusters_of_predictions() {
+    // There are 100 negatives with prediction 0.1 and 100 positives with prediction 0.9. Accuracy is 1 for thresholds between the two
+    // predictions, which have probability 0.8, and ½ otherwise; at the expected matrix it is 0.9. So the mean absolute
+    // deviation is 0.8 · 0.1 + 0.2 · 0.4 = 0.16.
     let mut probabilities = vec![0.1; 100];
     probabilities.extend([0.9; 100]);
     let labels: Vec<bool> = (0..200).map(|row| row >= 100).collect();
@@ -393,7 +395,7 @@ fn lipschitz_constant_bounds_the_change_between_any_two_matrices() {
             let counts = ClassCounts { positives: 40.0 * random.unit(), negatives: 40.0 * random.unit() };
             let Some(k) = lipschitz(&score, &counts) else { continue };
             let mut matrix = || {
-                // Include the corners, where most scores have the largest gradient.
+                // The corners of the set of matrices are included, because most scores have their largest gradient there.
                 let mut part = |all: f64| all * (1.4 * random.unit() - 0.2).clamp(0.0, 1.0);
                 Confusion::at(part(counts.positives), part(counts.negatives), &counts)
             };
@@ -408,7 +410,7 @@ fn lipschitz_constant_bounds_the_change_between_any_two_matrices() {
 }
 
 #[test]
-fn lipschitz_constants_match_the_known_ones() {
+fn lipschitz_constants_match_known_constants() {
     for (p, n) in [(30.0, 170.0), (50.0, 50.0), (3.0, 997.0), (800.0, 200.0), (1.25, 7.375)] {
         let counts = ClassCounts { positives: p, negatives: n };
         for (name, expected) in [
@@ -430,7 +432,7 @@ fn lipschitz_constants_match_the_known_ones() {
 }
 
 #[test]
-fn lipschitz_constants_of_fractions_are_attained_within_a_thousandth() {
+fn lipschitz_constants_of_linear_fractional_scores_are_accurate_to_a_thousandth() {
     let mut random = Random(20);
     for score in all_scores().iter().filter(|score| score.shape() != Shape::Nonlinear) {
         for round in 0..5 {
@@ -453,7 +455,7 @@ fn lipschitz_constants_of_fractions_are_attained_within_a_thousandth() {
 }
 
 #[test]
-fn taylor_is_exact_for_linear_scores() {
+fn taylor_approximation_is_exact_for_linear_scores() {
     let scores: Vec<_> = all_scores().into_iter().filter(|score| score.shape() == Shape::Linear).collect();
     each_batch(16, 500, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
@@ -465,7 +467,7 @@ fn taylor_is_exact_for_linear_scores() {
 }
 
 #[test]
-fn taylor_beats_the_plug_in_on_average_under_narrow_priors() {
+fn taylor_is_on_average_more_accurate_than_the_score_of_the_expected_matrix_under_narrow_priors() {
     let mut random = Random(17);
     for prior in ["cosine:0.5,0.1", "cosine:0.4,0.2", "normal:0.5,0.05"].map(|text| text.parse::<Prior>().unwrap()) {
         let (mut plug_in, mut second_order) = (0.0, 0.0);
@@ -521,7 +523,8 @@ fn calibrated_threshold_agrees_with_the_sweep() {
         if let Some(expected) = closed(name, best.value) {
             assert_close(threshold, expected, 1e-12, &name);
         }
-        // A score is flat at its optimum, so the threshold is accurate to about the cube root of 1/rows, the score much better.
+        // A score is flat near its best threshold, so the threshold is accurate only to about the cube root of 1/rows, but the score is much more
+        // accurate.
         assert!((best.threshold - threshold).abs() < 0.03, "{name}: {}, expected {threshold}", best.threshold);
         let lost = score.merit(best.value) - score.merit(score.value(&sweep.at(threshold)));
         assert!((0.0..0.001).contains(&lost), "{name} loses {lost}");
@@ -532,7 +535,7 @@ fn calibrated_threshold_agrees_with_the_sweep() {
 // The report
 
 #[test]
-fn report_agrees_with_its_parts() {
+fn report_agrees_with_its_values_computed_separately() {
     let scores = ["f1", "tss", "mcc", "far", "frequency_bias"].map(score);
     each_batch(19, 300, |random, batch, prior| {
         let score = &scores[random.below(scores.len())];
@@ -548,7 +551,7 @@ fn report_agrees_with_its_parts() {
         assert_eq!(theory.lipschitz, lipschitz(score, &matrices.counts()));
         assert!(theory.bounds.iter().all(|bound| bound.exact <= bound.bound + 1e-13), "{:?}", theory.bounds);
         let best = sweep(&batch.rows()).unwrap().best(score).map(|best| best.value);
-        // Two values may be equally far from the ideal.
+        // Merits are compared and not values, because two values may be equally far from the ideal value.
         assert_eq!(matrices.best(score).map(|value| score.merit(value)), best.map(|value| score.merit(value)));
         assert_eq!(
             theory.calibrated_threshold,

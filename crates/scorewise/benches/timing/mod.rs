@@ -1,14 +1,14 @@
-//! Timing of several candidates in alternating rounds, reported as medians and quartiles, for noisy machines.
+//! Timing of several candidates in alternating rounds. Medians and quartiles are reported, because they are robust on noisy machines.
 
 use std::time::Instant;
 
-/// One candidate of a benchmark.
+/// A piece of code that is timed in a benchmark, with its name.
 pub struct Candidate<'a> {
     pub name: &'a str,
     pub run: Box<dyn FnMut() + 'a>,
 }
 
-/// The median and the quartiles of a candidate, in seconds.
+/// The median and the quartiles of the times of one candidate, in seconds.
 pub struct Timing {
     pub median: f64,
     pub low: f64,
@@ -37,7 +37,7 @@ pub fn measure(rounds: usize, candidates: &mut [Candidate<'_>]) -> Vec<Timing> {
         .collect()
 }
 
-/// Prints one aligned line per candidate.
+/// Prints one line per candidate with its times, aligned in columns.
 pub fn print(candidates: &[Candidate<'_>], timings: &[Timing]) {
     for (candidate, timing) in candidates.iter().zip(timings) {
         println!(
@@ -50,7 +50,7 @@ pub fn print(candidates: &[Candidate<'_>], timings: &[Timing]) {
     }
 }
 
-/// Prints a measured value, its required limit, and whether the requirement is met.
+/// Prints a measured value, the limit required for it, and whether the requirement is met.
 pub fn requirement(what: &str, reached: f64, limit: f64, unit: &str) {
     let verdict = if reached <= limit { "met" } else { "NOT MET" };
     println!("  requirement: {what}: {reached:.2}{unit} (at most {limit}{unit}) {verdict}");
@@ -68,7 +68,7 @@ impl Random {
         ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// An approximately normal number: the sum of twelve uniform ones, minus 6.
+    /// An approximately standard normal random number: the sum of twelve uniform random numbers, minus 6.
     pub fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.next()).sum::<f64>() - 6.0
     }

@@ -6,7 +6,7 @@
 //! micro     s(Σ tnₖ, Σ fpₖ, Σ fnₖ, Σ tpₖ)     every decision has the same weight
 //! ```
 //!
-//! A class without rows is included in a macro average with its guarded value (x/0 := 0), as in scikit-learn.
+//! A class without rows is included in a macro average with the value that x/0 := 0 gives, as in scikit-learn.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,18 +18,18 @@ use crate::formula::{Number, Side};
 /// How the scores of the classes are averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Average {
-    /// The mean over the classes.
+    /// The mean of the scores over the classes.
     Macro,
-    /// The mean over the classes, weighted by the weight of their rows.
+    /// The mean of the scores over the classes, where each class is weighted by the total weight of its rows.
     Weighted,
-    /// The score of the sum of the classes' matrices.
+    /// The score of the sum of the binary matrices of all classes.
     Micro,
 }
 
 impl Average {
     const ALL: [Average; 3] = [Average::Macro, Average::Weighted, Average::Micro];
 
-    /// The name used in text form.
+    /// The name of the average in strings such as `macro(f1)`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Average {
         Self::ALL.into_iter().find(|average| average.name().eq_ignore_ascii_case(name.trim()))
     }
 
-    /// The average of a measure over the matrices of the classes, each given as tn, fp, fn, tp.
+    /// The average of a measure over the binary matrices of the classes; each matrix is given as tn, fp, fn, tp.
     pub(super) fn of<T: Number>(self, binaries: &[[T; 4]], measure: impl Fn([T; 4]) -> T) -> T {
         if self == Average::Micro {
             return measure(std::array::from_fn(|cell| sum(binaries.iter().map(|cells| cells[cell]))));
@@ -53,7 +53,7 @@ impl Average {
         sum(weighted).over(sum(shares.iter().copied()))
     }
 
-    /// The weight of each class, not normalised.
+    /// The weight of each class in the average; the weights need not sum to 1.
     pub(super) fn shares<T: Number>(self, binaries: &[[T; 4]]) -> Vec<T> {
         let (zero, one) = (T::constant(0.0), T::constant(1.0));
         let supports: Vec<_> = binaries.iter().map(|[_, _, fn_, tp]| tp.plus(*fn_)).collect();

@@ -1,4 +1,4 @@
-//! The confusion matrix of m classes, with counts, weights or expectations. Rows are true classes, columns predicted classes.
+//! The confusion matrix of m classes, which contains counts, weights or expected values. Rows are true classes, columns predicted classes.
 
 use std::ops::{Add, AddAssign};
 
@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::real::Real;
 use crate::rows::{check_weights, same_length};
 
-/// An m×m confusion matrix. The matrices of batches add up to that of all rows.
+/// An m×m confusion matrix. The matrices of several batches add up to the matrix of all their rows.
 ///
 /// ```
 /// use scorewise::multiclass::MultiConfusion;
@@ -56,7 +56,7 @@ impl MultiConfusion {
         Ok(MultiConfusion { classes, cells: vec![0.0; cells] })
     }
 
-    /// The matrix of true and predicted class indices with optional weights.
+    /// Counts pairs of true and predicted class indices; with weights, sums the weights instead.
     pub fn from_labels(classes: usize, truth: &[u32], predicted: &[u32], weights: Option<&[f64]>) -> Result<Self> {
         let mut matrix = Self::empty(classes)?;
         same_length("predicted labels", truth.len(), predicted.len())?;
@@ -72,7 +72,7 @@ impl MultiConfusion {
         Ok(matrix)
     }
 
-    /// The matrix of argmax predictions; of equal logits the first is taken.
+    /// The matrix in which each row of data is predicted as the class with the largest logit, or the first such class.
     #[must_use]
     pub fn from_logits<R: Real>(rows: &ClassRows<'_, R, OneOf<'_>>) -> Self {
         let mut matrix = MultiConfusion { classes: rows.classes(), cells: vec![0.0; rows.classes() * rows.classes()] };
@@ -95,7 +95,7 @@ impl MultiConfusion {
         self.classes
     }
 
-    /// All cells, row by row: rows are true classes, columns predicted classes.
+    /// All cells of the matrix, row by row: rows are true classes, columns predicted classes.
     #[must_use]
     pub fn cells(&self) -> &[f64] {
         &self.cells
@@ -107,19 +107,19 @@ impl MultiConfusion {
         self.square().at(truth, predicted)
     }
 
-    /// The weight of each true class (its support).
+    /// The support of each class: the total weight of the rows that belong to it.
     #[must_use]
     pub fn row_sums(&self) -> Vec<f64> {
         self.square().row_sums()
     }
 
-    /// The weight of each predicted class.
+    /// For each class, the total weight of the rows predicted as that class.
     #[must_use]
     pub fn column_sums(&self) -> Vec<f64> {
         self.square().column_sums()
     }
 
-    /// The total weight of all rows.
+    /// The total weight of all rows: the sum of all cells.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.cells.iter().sum()
@@ -137,7 +137,7 @@ impl MultiConfusion {
         self.square().binaries().into_iter().map(|[tn, fp, fn_, tp]| Confusion::new(tn, fp, fn_, tp)).collect()
     }
 
-    /// The sum of the binary matrices of all classes, which a micro average scores.
+    /// The sum of the binary matrices of all classes, from which a micro average is computed.
     #[must_use]
     pub fn micro(&self) -> Confusion {
         self.binaries().into_iter().sum()

@@ -1,11 +1,12 @@
-//! Softmax cross-entropy, unweighted or with class weights: the usual loss, for comparison and for initial training.
+//! Softmax cross-entropy, unweighted or with class weights: the usual loss of a classifier, for comparison and for initial
+//! training.
 //!
 //! ```text
 //! ℓ = − Σ wᵢ c(yᵢ) ln p(yᵢ) / Σ wᵢ c(yᵢ)        p = softmax(z)        ∂ℓ/∂zₖ = wᵢ c(yᵢ) (pₖ − [k = yᵢ]) / Σ w c
 //! ```
 //!
-//! with c = 1, or the class weights. −ln p(y) = z_max − z(y) + ln(1 + Σ others) is computed from the logits, never as the logarithm of a
-//! softmax. With two classes it is the [`CrossEntropy`](crate::CrossEntropy) of z₁ − z₀.
+//! Here c(y) is the weight of class y, which is 1 without class weights. −ln p(y) = z_max − z(y) + ln(1 + Σ e^(zₖ − z_max) over the other k) is
+//! computed from the logits, never as the logarithm of a softmax. With two classes the loss is the [`CrossEntropy`](crate::CrossEntropy) of z₁ − z₀.
 
 use super::link::RowSoftmax;
 use super::rows::{ClassRows, OneOf};
@@ -26,7 +27,7 @@ use crate::real::Real;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftmaxCrossEntropy {
-    /// One weight per class; empty if all are 1.
+    /// One weight per class; empty if all class weights are 1.
     weights: Vec<f64>,
 }
 
@@ -53,13 +54,13 @@ impl SoftmaxCrossEntropy {
         Self::weighted(counts.iter().map(|count| ratio(total, counts.len() as f64 * count)).collect())
     }
 
-    /// The class weights; empty if all are 1.
+    /// The class weights; empty if all class weights are 1.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// The loss ℓ.
+    /// The loss ℓ of the rows.
     pub fn value<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<f64> {
         self.check(rows.classes())?;
         let mut softmax = RowSoftmax::new(rows.classes());
@@ -75,7 +76,7 @@ impl SoftmaxCrossEntropy {
         if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
     }
 
-    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`, row by row with one value per class.
+    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, gradient: &mut [R]) -> Result<f64> {
         rows.check_gradient(gradient)?;
         let value = self.value(rows)?;
@@ -85,7 +86,7 @@ impl SoftmaxCrossEntropy {
             let (truth, share) = (rows.label(row), ratio(self.row_weight(rows, row), total));
             softmax.load(rows.logits(row).iter().map(|logit| logit.to_f64()), 1.0);
             for (class, out) in gradient.iter_mut().enumerate() {
-                // p − 1 would cancel where p is close to 1; the complement is accurate.
+                // For the true class, p − 1 would lose precision where p is close to 1; the complement q is accurate.
                 let probability = softmax.with_complement(class);
                 *out = R::from_f64(share * if class == truth { -probability.q } else { probability.p });
             }
@@ -152,9 +153,9 @@ mod tests {
     }
 
     #[test]
-    fn balanced_weights_equalise_classes_and_extreme_logits_stay_finite() {
-        // Three rows of class 0 and one of class 1, with probabilities 3/4 and 1/4: the weights are 4/6 and 4/2, and each class
-        // is half of the mean.
+    fn balanced_weights_give_classes_equal_influence_and_extreme_logits_stay_finite() {
+        // Three rows of class 0 and one row of class 1, with probabilities 3/4 and 1/4. The class weights are 4/6 and 4/2, so each class
+        // contributes half of the mean.
         let logits = [3f64.ln(), 0.0].repeat(4);
         let rows = ClassRows::new(&logits, 2, OneOf(&[0, 0, 0, 1])).unwrap();
         let balanced = SoftmaxCrossEntropy::balanced(&[3.0, 1.0]).unwrap();

@@ -1,4 +1,4 @@
-//! From the logits of a row to a probability per class, and the gradient back to the logits.
+//! Computes a probability per class from the logits of a row, and propagates derivatives back to the logits.
 //!
 //! ```text
 //! pₖ = eₖ / S        qₖ = 1 − pₖ = (S − eₖ) / S        eₖ = exp(zₖ − z_max), S = Σ eₖ
@@ -8,15 +8,15 @@
 //! is computed from the sum of the others, never as 1 − p.
 //!
 //! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1
-//! with respect to its own logit and −eⱼ / Σ_{i≠k} eᵢ with respect to another. With cₖ = ∂ℓ/∂(log-odds of k), which contains
+//! with respect to zₖ and −eⱼ / Σ_{i≠k} eᵢ with respect to the logit zⱼ of another class. With cₖ = ∂ℓ/∂(log-odds of k), which contains
 //! the finite product f p q and never f alone,
 //!
 //! ```text
 //! ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ
 //! ```
 //!
-//! Only for the largest class can the sum of the others underflow to 0. Its q and therefore its c are then 0, and the
-//! guarded ratio keeps the quotient finite.
+//! The sum over the other classes can underflow to 0 only for the class with the largest logit. Its q and therefore its c are then 0, and the
+//! guarded division (0/0 := 0) keeps the quotient finite.
 
 use crate::formula::ratio;
 use crate::prior::Probability;
@@ -24,19 +24,19 @@ use crate::real::Real;
 
 /// Computes the class probabilities of one row, and the gradient with respect to its logits.
 pub(super) struct ClassLink {
-    /// `None` for multi-label rows, whose classes have independent sigmoids.
+    /// The softmax of the row; `None` for multi-label rows, which have an independent sigmoid per class.
     softmax: Option<RowSoftmax>,
     probabilities: Vec<Probability>,
 }
 
 impl ClassLink {
-    /// Softmax if a row has exactly one class, otherwise a sigmoid per class.
+    /// Uses a softmax if every row has exactly one class, otherwise a sigmoid per class.
     pub fn new(classes: usize, is_exclusive: bool) -> Self {
         let softmax = is_exclusive.then(|| RowSoftmax::new(classes));
         ClassLink { softmax, probabilities: vec![Probability { p: 0.0, q: 1.0 }; classes] }
     }
 
-    /// The class probabilities of a row, which is stored for [`backward`](ClassLink::backward).
+    /// The class probabilities of a row. The row is stored for [`backward`](ClassLink::backward).
     pub fn forward<R: Real>(&mut self, logits: &[R]) -> &[Probability] {
         let logits = logits.iter().map(|logit| logit.to_f64());
         match &mut self.softmax {
@@ -68,7 +68,7 @@ impl ClassLink {
 pub(super) struct RowSoftmax {
     exponentials: Vec<f64>,
     top: usize,
-    /// The sum of the exponentials of all classes but the largest, whose own is 1.
+    /// The sum of the exponentials of all classes except the one with the largest logit, whose exponential is 1.
     rest: f64,
 }
 
@@ -89,7 +89,7 @@ impl RowSoftmax {
         }
     }
 
-    /// The class with the largest logit, the first of equal ones.
+    /// The class with the largest logit; if several classes have it, the first of them.
     pub fn top(&self) -> usize {
         self.top
     }
@@ -98,7 +98,7 @@ impl RowSoftmax {
         self.exponentials[class] / (1.0 + self.rest)
     }
 
-    /// The sum of the exponentials of all classes but the largest, whose own is 1.
+    /// The sum of the exponentials of all classes except the one with the largest logit, whose exponential is 1.
     pub fn rest(&self) -> f64 {
         self.rest
     }
@@ -107,13 +107,13 @@ impl RowSoftmax {
         Probability { p: self.probability(class), q: self.sum_of_others(class) / (1.0 + self.rest) }
     }
 
-    /// The sum of the exponentials of all classes but this one.
+    /// The sum of the exponentials of all classes except the given one.
     fn sum_of_others(&self, class: usize) -> f64 {
         if class == self.top { self.rest } else { (1.0 + self.rest) - self.exponentials[class] }
     }
 
     fn backward(&self, derivatives: &mut [f64]) {
-        // The largest class is kept out of the sum: its term is so large that the others would be lost to rounding.
+        // The class with the largest logit is left out of the sum, because its term is so large that the other terms would be lost to rounding.
         let top = derivatives[self.top];
         let is_not_top = |class: usize| class != self.top;
         let sum: f64 = derivatives
@@ -150,7 +150,7 @@ pub fn softmax<R: Real>(logits: &[R], probabilities: &mut [f64]) {
     probabilities.iter_mut().for_each(|out| *out /= total);
 }
 
-/// The index of the largest value, the first of equal ones.
+/// The index of the largest value; if it occurs several times, the first index.
 pub(super) fn argmax(values: &[f64]) -> usize {
     let mut best = 0;
     for (at, value) in values.iter().enumerate() {
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn complements_are_accurate() {
+    fn complements_of_softmax_probabilities_are_accurate() {
         let mut link = ClassLink::new(3, true);
         let probabilities = link.forward(&[0.0f64, -40.0, -50.0]).to_vec();
         let others = (-40f64).exp() + (-50f64).exp();

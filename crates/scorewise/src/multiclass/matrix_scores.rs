@@ -1,7 +1,7 @@
 //! Scores of the whole m×m matrix, for any [`Number`] type.
 //!
-//! Let E be the matrix, rₖ its row sums (true classes), cₖ its column sums (predicted classes) and n their total. Every score
-//! is 1 for a perfect forecast:
+//! Let E be the matrix, rₖ its row sums (true classes), cₖ its column sums (predicted classes) and n the sum of all cells.
+//! Every score is 1 for a perfect forecast:
 //!
 //! ```text
 //! accuracy  Σ Eₖₖ / n                                               share of correct rows
@@ -11,19 +11,19 @@
 //! gerrity   mean over the m − 1 cuts of hits/above − alarms/below   for ordered classes
 //! ```
 //!
-//! The margins n − rₖ are sums over the other classes, so that they are exactly 0 if only one class is predicted, and the guard
-//! of the division applies. Gerrity's scoring matrix, defined by the frequencies of the true classes, equals the mean of the
+//! The margins n − rₖ are sums over the other classes, so that they are exactly 0 if only one class occurs, and the
+//! division by zero is recognised. Gerrity's scoring matrix, defined by the frequencies of the true classes, equals the mean of the
 //! Peirce scores of the m − 1 binary questions "above the cut?", which is how it is computed here.
 
 use super::square::{SquareMatrix, sum, sums_without_each};
 use crate::formula::Number;
 
-/// Range [0, 1]; undefined without rows.
+/// Accuracy. Range [0, 1]; undefined without rows.
 pub(super) fn accuracy<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     matrix.trace().over(sum(matrix.row_sums().into_iter()))
 }
 
-/// Range [−1, 1], 0 without skill; undefined if all rows have the same true class and are predicted as it.
+/// Heidke skill score. Range [−1, 1], 0 without skill; undefined if all rows have the same true class and are predicted as that class.
 ///
 /// Heidke, P. (1926). Berechnung des Erfolges und der Güte der Windstärkevorhersagen im Sturmwarnungsdienst. Geografiska
 /// Annaler 8, 301–349. Cohen, J. (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement
@@ -33,7 +33,7 @@ pub(super) fn hss<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     margins.above_chance(matrix).over(sum_of_products(&margins.truth, &sums_without_each(&margins.predicted)))
 }
 
-/// Range [−1, 1], 0 without skill; undefined if all rows have the same true class.
+/// Peirce skill score. Range [−1, 1], 0 without skill; undefined if all rows have the same true class.
 ///
 /// Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454.
 /// doi:10.1126/science.ns-4.93.453.b
@@ -42,8 +42,8 @@ pub(super) fn peirce<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     margins.above_chance(matrix).over(sum_of_products(&margins.truth, &sums_without_each(&margins.truth)))
 }
 
-/// Range [−1, 1] (the lower end depends on the margins), 0 without skill; undefined if all rows have the same true class or are
-/// predicted as the same class.
+/// Multi-class correlation R_K. Range [−1, 1] (the lower end depends on the margins), 0 without skill; undefined if all rows have the same
+/// true class or are predicted as the same class.
 ///
 /// Gorodkin, J. (2004). Comparing two K-category assignments by a K-category correlation coefficient. Computational Biology and
 /// Chemistry 28, 367–374. doi:10.1016/j.compbiolchem.2004.09.006
@@ -53,14 +53,14 @@ pub(super) fn mcc<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     margins.above_chance(matrix).over(variance(&margins.truth).times(variance(&margins.predicted)).sqrt())
 }
 
-/// Range [−1, 1], 0 without skill; undefined if the lowest or the highest class has no rows.
+/// Gerrity score. Range [−1, 1], 0 without skill; undefined if the lowest or the highest class has no rows.
 ///
 /// Gerrity, J. P. (1992). A note on Gandin and Murphy's equitable skill score. Monthly Weather Review 120, 2709–2712.
 /// doi:10.1175/1520-0493(1992)120<2709:ANOGAM>2.0.CO;2
 pub(super) fn gerrity<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     let zero = T::constant(0.0);
     let cuts = matrix.classes - 1;
-    // Cut k lies between class k and class k + 1.
+    // The cut with index k lies between class k and class k + 1 of the ordered classes.
     let (mut hits, mut alarms) = (vec![zero; cuts], vec![zero; cuts]);
     for (truth, row) in matrix.rows().enumerate() {
         let mut predicted_above = zero;
@@ -89,14 +89,15 @@ impl<T: Number> Margins<T> {
         Margins { truth: matrix.row_sums(), predicted: matrix.column_sums() }
     }
 
-    /// n Σ Eₖₖ − Σ rₖcₖ: n² times the share of correct rows in excess of that expected for independent margins.
+    /// n Σ Eₖₖ − Σ rₖcₖ, which is n² times the difference between the share of correct rows and the share expected if true and predicted
+    /// classes were independent.
     fn above_chance(&self, matrix: &SquareMatrix<'_, T>) -> T {
         let total = sum(self.truth.iter().copied());
         total.times(matrix.trace()).minus(sum_of_products(&self.truth, &self.predicted))
     }
 }
 
-/// Σ aₖbₖ.
+/// The sum of products Σ aₖbₖ.
 fn sum_of_products<T: Number>(a: &[T], b: &[T]) -> T {
     sum(a.iter().zip(b).map(|(a, b)| a.times(*b)))
 }

@@ -2,16 +2,16 @@
 //!
 //! There are two ways from logits to a confusion matrix under random thresholds:
 //!
-//! - [`OneVersusRest`]: each class against the rest, with its own prior. pₖ = softmax(z)ₖ, or σ(zₖ) if a row may have several
+//! - [`OneVersusRest`]: each class against all others, with a prior per class. pₖ = softmax(z)ₖ, or σ(zₖ) if a row may have several
 //!   labels. Fₖ(pₖ) gives a 2×2 matrix per class, any registered score is computed on each, and the results are averaged.
 //! - [`SimplexLoss`]: one decision among all classes, argmaxₖ (zₖ − τₖ), with Gumbel thresholds: P(j) = softmax(λ(z − μ))ⱼ.
 //!   It gives one m×m matrix that preserves the row sums, on which a [`MultiScore`] is computed: the correlation R_K, Heidke,
 //!   Peirce, Gerrity, or an average.
 //!
-//! [`SoftmaxCrossEntropy`] is the usual loss, for comparison.
+//! [`SoftmaxCrossEntropy`] is the usual loss of a classifier, provided for comparison.
 //!
-//! The first two are computed in two passes with a few numbers in between, so that batches can be combined exactly: `expect`
-//! each batch, sum the matrices, compute the `derivatives` once, and compute the gradient of each batch with `gradient_with`.
+//! [`OneVersusRest`] and [`SimplexLoss`] are computed in two passes over the rows, so that batches can be combined exactly: compute the matrix
+//! of each batch with `expect`, add the matrices, compute the `derivatives` once, and compute the gradient of each batch with `gradient_with`.
 //!
 //! ```
 //! use scorewise::multiclass::{Average, ClassRows, MultiConfusion, MultiScore, OneOf, OneVersusRest, SimplexLoss};
@@ -37,8 +37,8 @@
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 //!
-//! Tests guard against three common errors: priors of all classes that share the parameters of the last one; a "weighted"
-//! average that weights a class by its negatives; class probabilities of a row that do not sum to one.
+//! Tests guard against three common errors: all classes use the prior of the last class; a "weighted" average weights a class by its
+//! negatives; the class probabilities of a row do not sum to one.
 
 mod average;
 mod rows;

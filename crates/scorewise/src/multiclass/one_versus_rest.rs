@@ -1,4 +1,4 @@
-//! Each class against the rest, with its own prior.
+//! One-versus-rest loss: each class is compared with all others, with a prior per class.
 //!
 //! ```text
 //! TPₖ = Σ w yₖ Fₖ(pₖ)        FPₖ = Σ w (1 − yₖ) Fₖ(pₖ)        p = softmax(z), or σ(z) for multi-label rows
@@ -8,8 +8,8 @@
 //! The loss of a score is 1 − s if higher is better, s if lower is better, and |s − ideal| if there is an ideal value. The losses of the
 //! classes are averaged, not the scores, so that biases of 0.5 and 1.5 do not average to a perfect 1.
 //!
-//! The rows interact only through two scalars per class, ∂ℓ/∂Fₖ of its members and of the other rows. Fₖ is a function of the
-//! log-odds of class k, whose derivative fₖ pₖ (1 − pₖ) is finite for every prior, and the log-odds are differentiated with
+//! The rows interact only through two scalars per class: ∂ℓ/∂Fₖ for rows that belong to class k and ∂ℓ/∂Fₖ for all other rows. Fₖ is a
+//! function of the log-odds of class k, whose derivative fₖ pₖ (1 − pₖ) is finite for every prior, and the log-odds are differentiated with
 //! respect to the logits.
 
 use super::average::Average;
@@ -23,7 +23,7 @@ use crate::prior::Prior;
 use crate::real::Real;
 use crate::score::Score;
 
-/// A score-oriented loss over classes: a score, a prior for each class, and the kind of average.
+/// A score-oriented loss over classes: a score, a prior for each class, and how the classes are averaged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneVersusRest {
     score: Score,
@@ -32,7 +32,7 @@ pub struct OneVersusRest {
 }
 
 impl OneVersusRest {
-    /// A loss with one prior for each class, or one for all classes.
+    /// A loss with one prior per class, or with a single prior for all classes.
     pub fn new(score: Score, priors: Vec<Prior>, average: Average) -> Result<Self> {
         if priors.is_empty() {
             return Err(Error::Setting {
@@ -43,13 +43,13 @@ impl OneVersusRest {
         Ok(OneVersusRest { score, priors, average })
     }
 
-    /// The score.
+    /// The binary score that is computed for each class.
     #[must_use]
     pub fn score(&self) -> &Score {
         &self.score
     }
 
-    /// The priors: one for all classes, or one for each.
+    /// The priors: a single prior for all classes, or one prior per class.
     #[must_use]
     pub fn priors(&self) -> &[Prior] {
         &self.priors
@@ -61,8 +61,8 @@ impl OneVersusRest {
         self.average
     }
 
-    /// The expected confusion matrix of each class against the rest. For each class, the matrices of batches add up to that of all
-    /// rows.
+    /// The expected confusion matrix of each class against the rest. For each class, the matrices of several batches add
+    /// up to the matrix of all their rows.
     pub fn expect<R: Real, L: ClassLabels>(&self, rows: &ClassRows<'_, R, L>) -> Result<Vec<Confusion>> {
         let priors = self.priors_of(rows.classes())?;
         let mut link = ClassLink::new(rows.classes(), L::EXCLUSIVE);
@@ -84,13 +84,13 @@ impl OneVersusRest {
         Ok(sums.iter().map(ExpectedCounts::confusion).collect())
     }
 
-    /// The loss of the matrices of all classes.
+    /// The loss ℓ computed from the binary matrices of all classes.
     pub fn of(&self, matrices: &[Confusion]) -> Result<f64> {
         self.value_and_derivatives(matrices).map(|(value, _)| value)
     }
 
-    /// The derivatives of each class that [`gradient_with`](OneVersusRest::gradient_with) needs for every batch that
-    /// contributed to these matrices.
+    /// The derivatives of the loss for each class. Pass them to [`gradient_with`](OneVersusRest::gradient_with) for every batch that
+    /// contributed to the matrices.
     pub fn derivatives(&self, matrices: &[Confusion]) -> Result<Vec<ClassDerivatives>> {
         self.value_and_derivatives(matrices).map(|(_, derivatives)| derivatives)
     }
@@ -101,7 +101,7 @@ impl OneVersusRest {
             let (value, derivatives) = value_and_derivatives(&self.score, &matrices.iter().copied().sum())?;
             return Ok((value, vec![derivatives; matrices.len()]));
         }
-        // The supports are sums of weights and do not depend on the logits, so the shares are constants.
+        // The weight of a class in the average is a sum of row weights and does not depend on the logits, so it is a constant here.
         let cells: Vec<_> = matrices.iter().map(Confusion::array).collect();
         let shares = self.average.shares(&cells);
         let total: f64 = shares.iter().sum();
@@ -118,7 +118,8 @@ impl OneVersusRest {
         Ok((value / total, derivatives))
     }
 
-    /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
+    /// Writes ∂ℓ/∂z of these rows to `gradient`. `derivatives` must come from the sum of the matrices of all
+    /// batches that are combined.
     pub fn gradient_with<R: Real, L: ClassLabels>(
         &self,
         derivatives: &[ClassDerivatives],
@@ -148,12 +149,12 @@ impl OneVersusRest {
         Ok(())
     }
 
-    /// The loss ℓ.
+    /// The loss ℓ of the rows.
     pub fn value<R: Real, L: ClassLabels>(&self, rows: &ClassRows<'_, R, L>) -> Result<f64> {
         self.of(&self.expect(rows)?)
     }
 
-    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`, row by row with one value per class.
+    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real, L: ClassLabels>(
         &self,
         rows: &ClassRows<'_, R, L>,
@@ -164,13 +165,13 @@ impl OneVersusRest {
         Ok(value)
     }
 
-    /// The prior of every class.
+    /// The prior of each class; a single prior is repeated for all classes.
     fn priors_of(&self, classes: usize) -> Result<Vec<&Prior>> {
         one_for_each_class("priors", &self.priors, classes)
     }
 }
 
-/// Expected true and false positives of a class, and the weights of its members and of the other rows.
+/// For one class: expected true and false positives, and the total weights of the rows that belong to it and of all other rows.
 #[derive(Clone, Copy, Default)]
 struct ExpectedCounts {
     tp: f64,
@@ -181,7 +182,7 @@ struct ExpectedCounts {
 
 impl ExpectedCounts {
     fn confusion(&self) -> Confusion {
-        // Row sums are preserved: a row that is not predicted positive is predicted negative.
+        // A row that is not predicted positive is predicted negative, so fn and tn follow from the class counts.
         Confusion::at(self.tp, self.fp, &ClassCounts { positives: self.positives, negatives: self.negatives })
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of a multi-class or multi-label problem: a logit per class, labels and optional weights, checked once.
+//! Rows of a multi-class or multi-label problem: one logit per class, labels and optional weights, which are checked when they are set.
 
 use crate::error::{Error, Result};
 use crate::real::Real;
@@ -20,7 +20,7 @@ pub struct AnyOf<'a>(pub &'a [bool]);
 
 /// Multi-class or multi-label labels.
 pub trait ClassLabels: sealed::SealedLabels + Copy {
-    /// Whether a row has exactly one class, so that the probabilities of its classes sum to one.
+    /// Whether every row has exactly one class, so that the class probabilities of a row sum to one.
     #[doc(hidden)]
     const EXCLUSIVE: bool;
     #[doc(hidden)]
@@ -62,7 +62,7 @@ impl ClassLabels for AnyOf<'_> {
     }
 }
 
-/// Logits (row by row, one per class) with their labels and optional weights; at least one row.
+/// Logits (row by row, one per class), labels and optional weights. There is at least one row.
 ///
 /// ```
 /// use scorewise::Error;
@@ -104,7 +104,7 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         }
     }
 
-    /// The same rows with weights, each at least 0.
+    /// The same rows with one weight per row; weights must be at least 0.
     pub fn weighted(self, weights: &'a [R]) -> Result<Self> {
         same_length("weights", self.len(), weights.len())?;
         check_weights(weights)?;
@@ -125,7 +125,7 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         self.logits.len() / self.classes
     }
 
-    /// Always false: there is at least one row.
+    /// Always false, because `ClassRows` contains at least one row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false
@@ -141,7 +141,7 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
         &self.logits[row * self.classes..][..self.classes]
     }
 
-    /// The weight of a row, or 1 if there are no weights.
+    /// The weight of a row; 1 if the rows have no weights.
     pub(super) fn weight(&self, row: usize) -> f64 {
         self.weights.map_or(1.0, |weights| weights[row].to_f64())
     }
@@ -156,7 +156,7 @@ impl<'a, R: Real, L: ClassLabels> ClassRows<'a, R, L> {
 }
 
 impl<R: Real> ClassRows<'_, R, OneOf<'_>> {
-    /// The class of a row.
+    /// The index of the true class of a row.
     pub(super) fn label(&self, row: usize) -> usize {
         self.labels.0[row] as usize
     }
@@ -192,7 +192,7 @@ fn check_size(what: &'static str, rows: usize, classes: usize, got: usize) -> Re
     })
 }
 
-/// The value of each class, from one value for all classes or one for each.
+/// One value per class; a single value is repeated for all classes.
 pub(super) fn one_for_each_class<'a, T>(what: &'static str, values: &'a [T], classes: usize) -> Result<Vec<&'a T>> {
     match values {
         [one] if classes > 0 => Ok(vec![one; classes]),

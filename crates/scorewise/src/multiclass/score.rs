@@ -31,17 +31,17 @@ pub enum MultiScore {
     Accuracy,
     /// The multi-class correlation R_K.
     Mcc,
-    /// The Heidke skill score, Cohen's κ.
+    /// The Heidke skill score, also known as Cohen's κ.
     Hss,
     /// The Peirce skill score.
     Peirce,
     /// The Gerrity score, for ordered classes.
     Gerrity,
-    /// The average of a binary score over the classes, each against the rest.
+    /// The average of a binary score over the classes, where each class is compared with all others.
     Classwise(Average, Score),
 }
 
-/// The scores of the whole matrix with their names.
+/// The scores that are computed from the whole matrix, with their names.
 const MATRIX_SCORES: [(&str, MultiScore); 5] = [
     ("accuracy", MultiScore::Accuracy),
     ("mcc", MultiScore::Mcc),
@@ -63,7 +63,7 @@ impl MultiScore {
         }
         let name = text.to_ascii_lowercase().replace('-', "_");
         let name = match registry::row(&name).map_or(name.as_str(), |row| row.name) {
-            "tss" => "peirce", // they are equal for two classes
+            "tss" => "peirce", // for two classes, tss is the Peirce score
             "r_k" | "rk" => "mcc",
             other => other,
         };
@@ -79,8 +79,7 @@ impl MultiScore {
         self.value_of(&matrix.square(), |_, value| value)
     }
 
-    /// The value used in a report: `None` if it is undefined. A weighted average ignores classes without rows, whose weight in it
-    /// is 0.
+    /// The value used in a report; `None` if the score is undefined. A weighted average ignores classes without rows, because their weight is 0.
     #[must_use]
     pub fn checked(&self, matrix: &MultiConfusion) -> Option<f64> {
         if let MultiScore::Classwise(Average::Weighted, score) = self {
@@ -102,7 +101,7 @@ impl MultiScore {
         self.loss_of(&matrix.square())
     }
 
-    /// The value and its derivatives with respect to all m² cells, row by row.
+    /// The value of the score and its derivatives with respect to all m² cells of the matrix, row by row.
     #[must_use]
     pub fn value_and_derivatives(&self, matrix: &MultiConfusion) -> (f64, Vec<f64>) {
         let classes = matrix.classes();
@@ -111,7 +110,7 @@ impl MultiScore {
         })
     }
 
-    /// The loss and its derivatives with respect to all m² cells, row by row.
+    /// The loss and its derivatives with respect to all m² cells of the matrix, row by row.
     #[must_use]
     pub fn loss_and_derivatives(&self, matrix: &MultiConfusion) -> (f64, Vec<f64>) {
         let classes = matrix.classes();
@@ -125,7 +124,7 @@ impl MultiScore {
         }
     }
 
-    /// The score, with `of_class` applied to the score of each class before averaging.
+    /// The value of the score. In an average over classes, `of_class` is applied to the score of each class before averaging.
     fn value_of<T: Number>(&self, matrix: &SquareMatrix<'_, T>, of_class: impl Fn(&Score, T) -> T) -> T {
         match self {
             MultiScore::Accuracy => matrix_scores::accuracy(matrix),
@@ -140,7 +139,7 @@ impl MultiScore {
     }
 }
 
-/// The parts of a text of the form `head(inside)`; `None` for any other text.
+/// Splits a text of the form `head(inside)` into `head` and `inside`; `None` for any other text.
 fn call(text: &str) -> Option<(&str, &str)> {
     let open = text.find('(').filter(|open| is_single_call(text, *open))?;
     Some((&text[..open], &text[open + 1..text.len() - 1]))

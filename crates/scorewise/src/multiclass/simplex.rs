@@ -1,4 +1,4 @@
-//! One decision among all classes, with thresholds that follow a Gumbel distribution.
+//! Simplex loss: a row is assigned to exactly one of all classes, with one random threshold per class that follows a Gumbel distribution.
 //!
 //! ```text
 //! class = argmaxₖ (zₖ − τₖ)        τₖ = μₖ − Gₖ/λ, Gₖ independent with P(G ≤ x) = exp(−e^(−x))
@@ -6,9 +6,9 @@
 //! ∂ℓ/∂zⱼ = λ w pⱼ (Sᵧⱼ − Σᵢ pᵢ Sᵧᵢ)        S = ∂ℓ/∂E
 //! ```
 //!
-//! The probabilities of a row sum to 1, so the matrix preserves its row sums. With two classes and λ = 1, P(1) = σ(z₁ − z₀), which is the
-//! uniform prior. λ is the sharpness. Its default is 1, because the probabilities are then the softmax of the network; as λ grows, the
-//! matrix approaches that of argmax (z − μ). A larger μₖ makes class k less likely to be predicted.
+//! The probabilities of a row sum to 1, so the matrix preserves its row sums. With two classes and λ = 1, P(1) = σ(z₁ − z₀), as with
+//! the uniform prior for binary labels. λ is the sharpness. Its default is 1, because P is then the softmax of the logits when μ = 0. As λ grows,
+//! the expected matrix approaches the matrix of the predictions argmax (z − μ). A larger μₖ makes class k less likely to be predicted.
 
 use super::confusion::MultiConfusion;
 use super::link::RowSoftmax;
@@ -22,7 +22,7 @@ use crate::real::Real;
 pub struct SimplexLoss {
     score: MultiScore,
     sharpness: f64,
-    /// One centre for all classes, or one for each.
+    /// The centres μ of the thresholds: a single value for all classes, or one value per class.
     centres: Vec<f64>,
 }
 
@@ -33,7 +33,7 @@ impl SimplexLoss {
         SimplexLoss { score, sharpness: 1.0, centres: vec![0.0] }
     }
 
-    /// The same loss with another λ, between 1e-6 and 1e6.
+    /// The same loss with another sharpness λ, which must lie between 1e-6 and 1e6.
     pub fn with_sharpness(self, sharpness: f64) -> Result<Self> {
         if !(1e-6..=1e6).contains(&sharpness) {
             let reason = format!("must be above 0 (between 1e-6 and 1e6), not {sharpness}");
@@ -42,8 +42,8 @@ impl SimplexLoss {
         Ok(SimplexLoss { sharpness, ..self })
     }
 
-    /// The same loss with other centres μ of the thresholds, one for each class, or one for all (which has no effect); each must lie
-    /// between −1e6 and 1e6.
+    /// The same loss with other centres μ of the thresholds: one value per class, or a single value for all classes (which has no effect).
+    /// Every centre must lie between −1e6 and 1e6.
     pub fn with_centres(self, centres: Vec<f64>) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "centres", reason });
         if centres.is_empty() {
@@ -57,25 +57,25 @@ impl SimplexLoss {
         }
     }
 
-    /// The score.
+    /// The score that the loss is based on.
     #[must_use]
     pub fn score(&self) -> &MultiScore {
         &self.score
     }
 
-    /// The sharpness λ.
+    /// The sharpness λ of the class probabilities.
     #[must_use]
     pub fn sharpness(&self) -> f64 {
         self.sharpness
     }
 
-    /// The centres μ: one for all classes, or one for each.
+    /// The centres μ of the thresholds: a single value for all classes, or one value per class.
     #[must_use]
     pub fn centres(&self) -> &[f64] {
         &self.centres
     }
 
-    /// The expected confusion matrix of these rows. The matrices of batches add up to that of all rows.
+    /// The expected confusion matrix of these rows. The matrices of several batches add up to the matrix of all their rows.
     pub fn expect<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<MultiConfusion> {
         let centres = self.centres_of(rows.classes())?;
         let mut expected = MultiConfusion::empty(rows.classes())?;
@@ -96,8 +96,8 @@ impl SimplexLoss {
         if value.is_finite() { Ok(value) } else { Err(self.not_finite()) }
     }
 
-    /// The derivatives ∂ℓ/∂E with respect to all m² cells, row by row, which [`gradient_with`](SimplexLoss::gradient_with)
-    /// needs for every batch.
+    /// The derivatives ∂ℓ/∂E with respect to all m² cells of the matrix, row by row. Pass them to
+    /// [`gradient_with`](SimplexLoss::gradient_with) for every batch that contributed to the matrix.
     pub fn derivatives(&self, matrix: &MultiConfusion) -> Result<Vec<f64>> {
         self.value_and_derivatives(matrix).map(|(_, derivatives)| derivatives)
     }
@@ -114,7 +114,8 @@ impl SimplexLoss {
         Error::NotFinite { score: self.score.to_string() }
     }
 
-    /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
+    /// Writes ∂ℓ/∂z of these rows to `gradient`. `derivatives` must come from the sum of the matrices of all
+    /// batches that are combined.
     pub fn gradient_with<R: Real>(
         &self,
         derivatives: &[f64],
@@ -133,8 +134,8 @@ impl SimplexLoss {
             let scale = self.sharpness * rows.weight(row);
             let derivatives = &derivatives[rows.label(row) * classes..][..classes];
             softmax.load(shifted(rows.logits(row), &centres), self.sharpness);
-            // Derivatives are taken relative to that of the largest class: then its own term is minus the mean, which is small
-            // and accurate, where S − mean would cancel.
+            // The derivative of the class with the largest logit is subtracted from all derivatives, which does not change the result. The term of
+            // that class is then minus the mean, which is accurate even where it is small; S − mean would lose precision by cancellation.
             let relative = |class: usize| derivatives[class] - derivatives[softmax.top()];
             let mean: f64 = (0..classes).map(|class| softmax.probability(class) * relative(class)).sum();
             for (class, out) in gradient.iter_mut().enumerate() {
@@ -144,25 +145,25 @@ impl SimplexLoss {
         Ok(())
     }
 
-    /// The loss ℓ.
+    /// The loss ℓ of the rows.
     pub fn value<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>) -> Result<f64> {
         self.of(&self.expect(rows)?)
     }
 
-    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`, row by row with one value per class.
+    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, gradient: &mut [R]) -> Result<f64> {
         let (value, derivatives) = self.value_and_derivatives(&self.expect(rows)?)?;
         self.gradient_with(&derivatives, rows, gradient)?;
         Ok(value)
     }
 
-    /// The centre of every class.
+    /// The centre of the threshold of each class; a single centre is repeated for all classes.
     fn centres_of(&self, classes: usize) -> Result<Vec<&f64>> {
         one_for_each_class("centres", &self.centres, classes)
     }
 }
 
-/// z − μ.
+/// The shifted logits z − μ of a row.
 fn shifted<R: Real>(logits: &[R], centres: &[&f64]) -> impl Iterator<Item = f64> {
     logits.iter().zip(centres).map(|(logit, centre)| logit.to_f64() - **centre)
 }

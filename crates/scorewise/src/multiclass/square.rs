@@ -1,9 +1,9 @@
-//! Sums over an m×m matrix of any [`Number`] type. They are never computed by subtraction: if all weight lies in one class, the
-//! sum of the sums_without_each is exactly 0, and the guarded ratio can detect it.
+//! Sums over an m×m matrix of any [`Number`] type. The sum over all classes except one is never computed by subtraction: if all weight lies in
+//! that class, the sum is exactly 0, so that a division by zero can be recognised.
 
 use crate::formula::Number;
 
-/// An m×m matrix, row by row: rows are true classes, columns predicted classes.
+/// An m×m confusion matrix, stored row by row: rows are true classes, columns predicted classes.
 pub(super) struct SquareMatrix<'a, T> {
     pub classes: usize,
     pub cells: &'a [T],
@@ -31,7 +31,7 @@ impl<T: Number> SquareMatrix<'_, T> {
         sum((0..self.classes).map(|class| self.at(class, class)))
     }
 
-    /// The cells tn, fp, fn, tp of each class against the rest.
+    /// For each class, the cells tn, fp, fn, tp of the binary matrix of this class against all others.
     pub fn binaries(&self) -> Vec<[T; 4]> {
         let sums_of_others: Vec<Vec<T>> = self.rows().map(sums_without_each).collect();
         let one = |class: usize| {
@@ -69,13 +69,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sums_without_each_value_are_not_computed_by_subtraction() {
+    fn sums_of_all_values_except_one_are_not_computed_by_subtraction() {
         assert_eq!(sums_without_each(&[1.0, 10.0, 100.0]), [110.0, 101.0, 11.0]);
         assert_eq!(sums_without_each(&[1.0, 1e30, 2.0]), [1e30, 3.0, 1e30]);
     }
 
     #[test]
-    fn binary_matrices_match_hand_counted_ones() {
+    fn binary_matrices_match_matrices_counted_by_hand() {
         let cells = [50.0, 3.0, 2.0, 10.0, 30.0, 5.0, 1.0, 4.0, 15.0];
         let matrix = SquareMatrix { classes: 3, cells: &cells };
         assert_eq!(matrix.binaries(), [[54.0, 11.0, 5.0, 50.0], [68.0, 7.0, 15.0, 30.0], [93.0, 7.0, 5.0, 15.0]]);

@@ -1,15 +1,15 @@
-//! Reverse-mode differentiation: the derivatives of one number with respect to many, at the cost of a few evaluations.
+//! Reverse-mode differentiation: the derivatives of one number with respect to many variables, at the cost of a few evaluations.
 //!
 //! A score of m classes has m² derivatives, and [`Dual`] numbers would compute all of them in every operation. A tape records
 //! for each operation its two operands and the derivatives with respect to them, and is then traversed once in reverse. The
-//! differentiation rules are not repeated here: each operation takes its two derivatives from `Dual<f64, 2>`, so guards and
-//! kinks are handled as everywhere else.
+//! differentiation rules are not repeated here: each operation takes its two derivatives from `Dual<f64, 2>`, so divisions
+//! by zero and kinks are handled as everywhere else.
 
 use std::cell::RefCell;
 
 use crate::formula::{Dual, Number, Side};
 
-/// One operation: the indices of its operands on the tape, and the derivatives with respect to them.
+/// A recorded operation: the indices of its two operands on the tape, and the derivatives of its result with respect to the operands.
 struct Operation {
     operands: [usize; 2],
     derivatives: [f64; 2],
@@ -58,7 +58,7 @@ impl Tape {
 
 impl Variable<'_> {
     fn apply(self, other: Self, rule: impl Fn(Dual<f64, 2>, Dual<f64, 2>) -> Dual<f64, 2>) -> Self {
-        // Constants have direction 0, so that their derivative, which may be infinite, is never multiplied by 0.
+        // A constant gets direction 0 in the dual numbers, so that its derivative, which may be infinite, is not computed; ∞ · 0 would be NaN.
         let direction = |variable: &Self| f64::from(u8::from(variable.index.is_some()));
         let result =
             rule(Dual::new(self.value, [direction(&self), 0.0]), Dual::new(other.value, [0.0, direction(&other)]));
@@ -119,7 +119,7 @@ mod tests {
     use crate::score::Score;
 
     #[test]
-    fn derivatives_match_the_analytic_ones() {
+    fn derivatives_match_the_analytic_derivatives() {
         let two = Variable::constant(2.0);
         let (value, derivatives) =
             value_and_derivatives(&[3.0, 5.0], |x| x[0].times(x[0]).times(x[1]).plus(two.over(x[1])));

@@ -1,9 +1,9 @@
 //! Finds the best threshold exactly by branch and bound over the sorted rows, without evaluating every threshold.
 //!
 //! For all thresholds between two ranks of the sorted rows, the numbers of hits and false alarms lie in a box, and interval arithmetic on
-//! the formula of the score bounds the score over that box. The range of ranks with the highest bound is split first; ranges whose bound is below the best
-//! score found are never examined. Ranges that cannot be excluded are split down to blocks, which are evaluated rank by rank. The result is the same
-//! as that of evaluating every threshold, since the bounds hold for the computed values, rounding included.
+//! the formula of the score bounds the score over that box. The range of ranks with the highest bound is split first; ranges whose bound is
+//! below the best score found are never examined. Ranges that cannot be excluded are split down to blocks, which are evaluated rank by rank.
+//! The result is the same as that of evaluating every threshold, since the bounds hold for the computed values, rounding included.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -52,7 +52,7 @@ impl BootstrapDistribution {
         MeanAndDeviation::of(&self.values).map(|spread| spread.mean)
     }
 
-    /// The standard deviation of the values; `None` if there are too few.
+    /// The standard deviation of the values; `None` if there are fewer than two.
     #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         MeanAndDeviation::of(&self.values)?.deviation

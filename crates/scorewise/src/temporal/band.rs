@@ -1,14 +1,15 @@
-//! A weighted confusion matrix as a list of threshold bands, from which its value, its gradient and its value at one threshold
-//! are computed.
+//! A time-weighted confusion matrix as a list of threshold bands. From the list, the expected matrix, its gradient and the matrix at one
+//! threshold are computed.
 //!
-//! Everything that a row contributes to a cell, it contributes while τ lies between two predictions. With L(row) = F(p) of a row,
+//! A band is the interval of thresholds between two predictions. A row contributes a constant to a cell of the matrix while τ lies in a band,
+//! and nothing while τ lies outside. With L(row) = F(p) of a row,
 //!
 //! ```text
 //! cell = Σ weight · size · (L(upper) − L(lower))
 //! ```
 //!
-//! is the expectation, and its gradient follows from the same list. With L(row) = 1 if p > τ and 0 otherwise, it is the matrix at
-//! one threshold. Two virtual rows complete the list: one is always above the threshold, L = 1, and one never, L = 0.
+//! is the expected value of the cell, and its gradient follows from the same list. With L(row) = 1 if p > τ and 0 otherwise, the sum is the
+//! value at one threshold τ. Two virtual rows serve as ends of bands: one is always above the threshold (L = 1), the other never (L = 0).
 
 use std::ops::Range;
 
@@ -16,13 +17,13 @@ use super::series::Series;
 use super::weighting::{Credit, Weighting};
 use crate::rows::Predictions;
 
-/// Indices of the cells in the order tn, fp, fn, tp.
+/// Index of the cell tn; the cells of the matrix are in the order tn, fp, fn, tp.
 const TN: usize = 0;
 const FP: usize = 1;
 pub(super) const FN: usize = 2;
 const TP: usize = 3;
 
-/// A row contributes `size` to `cell` while prediction of `lower` ≤ τ < prediction of `upper`.
+/// A band of thresholds: a row contributes `size` to `cell` while (prediction of row `lower`) ≤ τ < (prediction of row `upper`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Band {
     pub cell: usize,
@@ -31,10 +32,10 @@ pub(super) struct Band {
     pub lower: usize,
 }
 
-/// Calls `visit` with every row and each of its bands.
+/// Calls `visit` with the row and the band, for all bands of all rows.
 ///
-/// `predictions` define the order of the rows. Of equal predictions the later row counts as the higher one: the bands between
-/// them have width 0, and the gradient is the one for predictions that differ slightly in this order.
+/// `predictions` define the order of the rows. If two predictions are equal, the later row counts as the higher one: the band between the two
+/// has width 0, and the gradient is that of predictions that differ slightly in this order.
 pub(super) fn each_band<P: Predictions, T: PartialOrd>(
     weighting: &Weighting,
     series: &Series<'_, P>,
@@ -58,7 +59,7 @@ pub(super) fn each_band<P: Predictions, T: PartialOrd>(
                 for (alarm, weight) in past.rev().zip(weighting.weights()) {
                     if predictions[alarm] > predictions[lower] {
                         visit(row, Band { cell: FN, size: -weight, upper: alarm, lower });
-                        // Only a row above all nearer rows can be the nearest alarm.
+                        // With `Maximum` only the nearest alarm counts, and a row is the nearest alarm only while it is above all nearer rows.
                         if weighting.credit() == Credit::Maximum {
                             lower = alarm;
                         }
@@ -73,7 +74,7 @@ pub(super) fn each_band<P: Predictions, T: PartialOrd>(
     }
 }
 
-/// The size of a false alarm, which depends on the labels only.
+/// How much a false alarm counts, which depends only on the labels of the rows before and after it.
 fn false_alarm_size(weighting: &Weighting, labels: &[bool], past: Range<usize>, future: Range<usize>) -> f64 {
     let is_isolated = !labels[past.start..future.end].contains(&true);
     let mut credits =
@@ -82,11 +83,11 @@ fn false_alarm_size(weighting: &Weighting, labels: &[bool], past: Range<usize>, 
         Credit::Sum => credits.sum(),
         Credit::Maximum => credits.next().unwrap_or(0.0),
     };
-    // Weights that should sum to 1 may exceed it by a rounding error.
+    // Because of rounding, weights that should sum to 1 may exceed 1 slightly.
     (1.0 - credit).max(0.0) + if is_isolated { weighting.isolation_penalty() } else { 0.0 }
 }
 
-/// The row with the highest prediction, of equal ones the last.
+/// The row with the highest prediction; if several rows have it, the last of them.
 fn highest<T: PartialOrd>(predictions: &[T], rows: Range<usize>) -> usize {
     rows.reduce(|best, row| if predictions[row] >= predictions[best] { row } else { best })
         .expect("a window contains its own row")

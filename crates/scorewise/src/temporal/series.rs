@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::rows::{Predictions, Rows, same_length};
 
-/// Rows in time order: one sequence, or several one after another.
+/// Rows in time order: a single sequence, or several sequences one after another.
 ///
 /// ```
 /// use scorewise::temporal::Series;
@@ -23,19 +23,19 @@ use crate::rows::{Predictions, Rows, same_length};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Series<'a, P: Predictions> {
-    rows: Rows<'a, P>, // private: `new` has checked every prediction and weight
+    rows: Rows<'a, P>, // private, because `new` has checked every prediction and weight
     sequences: Option<&'a [u32]>,
 }
 
 impl<'a, P: Predictions> Series<'a, P> {
-    /// Rows of a single sequence. The weight of a row multiplies its own contribution; the row's label and alarm affect its
-    /// neighbours in full, even if its weight is 0.
+    /// Rows of a single sequence. The weight of a row multiplies only the contribution of that row. Its label and its alarm affect the
+    /// contributions of the rows before and after it regardless of its weight, even if the weight is 0.
     pub fn new(rows: Rows<'a, P>) -> Result<Self> {
         rows.check()?;
         Ok(Series { rows, sequences: None })
     }
 
-    /// The same rows with the id of each row's sequence. The rows of a sequence must be contiguous.
+    /// The same rows, divided into sequences by one sequence identifier per row. The rows of a sequence must be contiguous.
     pub fn with_sequences(self, sequences: &'a [u32]) -> Result<Self> {
         same_length("sequences", self.len(), sequences.len())?;
         let mut seen = HashSet::new();
@@ -55,7 +55,7 @@ impl<'a, P: Predictions> Series<'a, P> {
         self.rows.len()
     }
 
-    /// Always false: there is at least one row.
+    /// Always false, because a series contains at least one row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         false

@@ -4,12 +4,12 @@
 //! ∂ℓ/∂zⱼ = f(pⱼ) pⱼ (1 − pⱼ) Σ wₜ ∂ℓ/∂cell · (± size)        over the bands of all rows t that end at row j
 //! ```
 //!
-//! As with [`ScoreLoss`](crate::ScoreLoss), the matrices of batches can be added, and the derivatives with respect to the four
-//! cells give the gradient of each batch. A batch must consist of whole sequences, because a window does not extend from one
+//! As with [`ScoreLoss`](crate::ScoreLoss), the matrices of batches can be added, and the gradient of each batch is computed from the
+//! derivatives with respect to the four cells of the sum. A batch must consist of whole sequences, because a window does not extend from one
 //! batch into another.
 //!
-//! Where predictions within a window are equal, the loss has a kink. The later row then counts as the higher one, so the
-//! gradient is the limit for predictions that differ slightly, which is a Clarke subgradient.
+//! Where predictions within a window are equal, the loss has a kink. The later row then counts as if its prediction were slightly higher, so
+//! the gradient is the limit for predictions that differ slightly, which is a Clarke subgradient.
 
 use super::band::{FN, each_band};
 use super::series::Series;
@@ -23,7 +23,7 @@ use crate::real::Real;
 use crate::rows::{Logits, Predictions, same_length};
 use crate::score::Score;
 
-/// A score, the prior of the threshold, and the weighting of errors in time.
+/// A score-oriented loss for time series: a score, the prior of the threshold, and the weighting of errors by their timing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemporalLoss {
     score: Score,
@@ -38,25 +38,25 @@ impl TemporalLoss {
         TemporalLoss { score, prior, weighting }
     }
 
-    /// The score.
+    /// The score that the loss is based on.
     #[must_use]
     pub fn score(&self) -> &Score {
         &self.score
     }
 
-    /// The prior.
+    /// The prior of the threshold.
     #[must_use]
     pub fn prior(&self) -> &Prior {
         &self.prior
     }
 
-    /// The weighting of errors in time.
+    /// The weighting of errors by their timing.
     #[must_use]
     pub fn weighting(&self) -> &Weighting {
         &self.weighting
     }
 
-    /// The weighted matrix at one threshold.
+    /// The time-weighted confusion matrix at one threshold.
     #[must_use]
     pub fn at<P: Predictions>(&self, series: &Series<'_, P>, threshold: f64) -> Confusion {
         let alarm = |value: &P::Number| f64::from(u8::from(is_positive(P::probability(*value).p, threshold)));
@@ -65,7 +65,8 @@ impl TemporalLoss {
         self.matrix(series, &levels, &levels)
     }
 
-    /// The weighted matrix in exact expectation over the threshold. The matrices of whole sequences add up to that of all rows.
+    /// The exact expectation of the time-weighted confusion matrix over the random threshold. The matrices of separate sequences add up to the
+    /// matrix of all rows.
     #[must_use]
     pub fn expect<P: Predictions>(&self, series: &Series<'_, P>) -> Confusion {
         let levels = with_virtual_rows(with_row_distribution(&self.prior, LevelsTask(series.rows().predictions)));
@@ -82,19 +83,19 @@ impl TemporalLoss {
         each_band(&self.weighting, series, predictions, |row, band| {
             cells[band.cell] += series.rows().weight(row) * band.size * (levels[band.upper] - levels[band.lower]);
         });
-        // Subtracting credits may leave a rounding error below 0.
+        // Credits are subtracted from wFN, so rounding may make it slightly negative.
         cells[FN] = cells[FN].max(0.0);
         let [tn, fp, fn_, tp] = cells;
         Confusion::new(tn, fp, fn_, tp)
     }
 
-    /// The loss of a weighted matrix.
+    /// The loss of a time-weighted confusion matrix.
     pub fn of(&self, confusion: &Confusion) -> Result<f64> {
         self.value_and_derivatives(confusion).map(|(value, _)| value)
     }
 
-    /// The derivatives of ℓ with respect to the cells of a weighted matrix, which
-    /// [`gradient_with`](TemporalLoss::gradient_with) needs for every batch.
+    /// The derivatives of ℓ with respect to the cells of a time-weighted matrix. Pass them to
+    /// [`gradient_with`](TemporalLoss::gradient_with) for every batch that contributed to the matrix.
     pub fn derivatives(&self, confusion: &Confusion) -> Result<CellDerivatives> {
         self.value_and_derivatives(confusion).map(|(_, derivatives)| derivatives)
     }
@@ -110,7 +111,8 @@ impl TemporalLoss {
         Ok((self.score.loss(value), CellDerivatives { tn, fp, fn_, tp }))
     }
 
-    /// Writes ∂ℓ/∂z of these rows to `gradient`. The slopes must be those of the whole batch that the rows belong to.
+    /// Writes ∂ℓ/∂z of these rows to `gradient`. `derivatives` must come from the sum of the matrices of all
+    /// batches that are combined.
     pub fn gradient_with<R: Real>(
         &self,
         derivatives: CellDerivatives,
@@ -120,7 +122,7 @@ impl TemporalLoss {
         same_length("gradient", series.len(), gradient.len())?;
         let logits = series.rows().predictions.0;
         let by_cell = [derivatives.tn, derivatives.fp, derivatives.fn_, derivatives.tp];
-        // ∂ℓ/∂L of every row, and of the two virtual rows, which have no logit.
+        // The derivatives ∂ℓ/∂L of every row, followed by those of the two virtual rows, which have no logit.
         let mut by_level = with_virtual_rows(vec![0.0; logits.len()]);
         each_band(&self.weighting, series, logits, |row, band| {
             let derivative = series.rows().weight(row) * by_cell[band.cell] * band.size;
@@ -131,12 +133,12 @@ impl TemporalLoss {
         Ok(())
     }
 
-    /// The loss ℓ.
+    /// The loss ℓ of the rows.
     pub fn value<P: Predictions>(&self, series: &Series<'_, P>) -> Result<f64> {
         self.of(&self.expect(series))
     }
 
-    /// The loss ℓ; the gradient ∂ℓ/∂z is written to `gradient`.
+    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, series: &Series<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         let (value, derivatives) = self.value_and_derivatives(&self.expect(series))?;
         self.gradient_with(derivatives, series, gradient)?;
@@ -144,13 +146,13 @@ impl TemporalLoss {
     }
 }
 
-/// The values L of the rows, followed by those of the virtual rows that are always and never above the threshold.
+/// Appends the values L of the two virtual rows, always and never above the threshold, to the values L of the rows.
 fn with_virtual_rows(mut levels: Vec<f64>) -> Vec<f64> {
     levels.extend([1.0, 0.0]);
     levels
 }
 
-/// Computes F of every row, in the precision of the row.
+/// Computes F at the prediction of every row, in the floating-point type of the row.
 struct LevelsTask<P>(P);
 
 impl<P: Predictions> RowTask<P::Number> for LevelsTask<P> {
@@ -160,7 +162,7 @@ impl<P: Predictions> RowTask<P::Number> for LevelsTask<P> {
     }
 }
 
-/// Computes ∂ℓ/∂z = ∂ℓ/∂L · dL/dz.
+/// Computes ∂ℓ/∂z = ∂ℓ/∂L · dL/dz for every row.
 struct TemporalGradientTask<'a, R> {
     logits: &'a [R],
     by_level: &'a [f64],

@@ -1,38 +1,39 @@
 //! How much an error counts, depending on its distance from an event or an alarm.
 //!
-//! The three weightings combine two choices: the credits of several neighbours are added or only the largest is used, and an
-//! isolated error counts 1 more or not.
+//! The three weightings combine two choices: whether the credits from several nearby rows are added or only the largest is used, and whether
+//! an isolated error counts twice.
 
 use crate::error::{Error, Result};
 
-/// The weights of the distances 1, 2, … and how they are combined. The window has as many rows as there are weights.
+/// A weighting of errors: the weights of the distances 1, 2, … in time, and how the weights are combined. The window extends over as many rows
+/// as there are weights.
 ///
 /// The default is [`value_weighted`](Weighting::value_weighted) with [`MASKS`](Weighting::MASKS), the form used in the
 /// literature on forecast value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weighting {
-    weights: Vec<f64>, // private: they must not increase, which the closed form of the maximum requires
+    weights: Vec<f64>, // private, because the closed form of the maximum is correct only if the weights do not increase
     credit: Credit,
     isolation_penalty: f64,
 }
 
-/// How the credits of several neighbours are combined.
+/// How the credits from several rows within the window are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Credit {
-    /// They are added.
+    /// The credits are added.
     Sum,
-    /// The largest is used, which is that of the nearest neighbour, since weights do not increase.
+    /// Only the largest credit is used, which is that of the nearest event or alarm, since weights do not increase with distance.
     Maximum,
 }
 
 impl Weighting {
-    /// The masks of the 2021 paper: an error one step away counts half, one three steps away counts three quarters.
+    /// The masks of Guastavino et al. (2021): an error one step away from an event or alarm counts ½, an error three steps away counts ¾.
     pub const MASKS: [f64; 3] = [1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0];
 
-    /// The weights of wSOL: halved at each step, so that their sum stays below 1 for any window.
+    /// The weights of wSOL (Legnaro et al. 2026), which are halved at each step, so that their sum stays below 1 for any window.
     pub const WEIGHTS: [f64; 3] = [1.0 / 2.0, 1.0 / 4.0, 1.0 / 8.0];
 
-    /// The value-weighted matrix of the 2021 paper: the largest credit is used, and isolated errors count 2.
+    /// The value-weighted matrix of Guastavino et al. (2021): only the largest credit is used, and isolated errors count twice.
     ///
     /// Masks must lie in [0, 1] and must not increase.
     pub fn value_weighted(masks: &[f64]) -> Result<Self> {
@@ -40,13 +41,13 @@ impl Weighting {
         Ok(Weighting { weights: masks.to_vec(), credit: Credit::Maximum, isolation_penalty: 1.0 })
     }
 
-    /// wSOL with sums: every event soon after an alarm, and every alarm shortly before a miss, gives a credit.
+    /// wSOL (Legnaro et al. 2026) with sums: every event soon after an alarm, and every alarm shortly before a miss, gives a credit.
     ///
-    /// Weights must lie in [0, 1], must not increase, and must sum to at most 1, so that no error has a negative size.
+    /// Weights must lie in [0, 1], must not increase, and must sum to at most 1, so that no error counts less than 0.
     pub fn sum(weights: &[f64]) -> Result<Self> {
         check("weights", weights)?;
         let sum: f64 = weights.iter().sum();
-        // Allows for the rounding of decimals that sum to 1.
+        // The tolerance allows for the rounding of decimal fractions that sum to 1.
         if sum > 1.0 + 1e-12 {
             let reason =
                 format!("must sum to at most 1, not {sum}; make them smaller, or take the maximum instead of the sum");
@@ -55,7 +56,7 @@ impl Weighting {
         Ok(Weighting { weights: weights.to_vec(), credit: Credit::Sum, isolation_penalty: 0.0 })
     }
 
-    /// wSOL with maxima: only the nearest event or alarm gives a credit.
+    /// wSOL (Legnaro et al. 2026) with maxima: only the nearest event or alarm gives a credit.
     ///
     /// Weights must lie in [0, 1] and must not increase.
     pub fn maximum(weights: &[f64]) -> Result<Self> {
@@ -69,7 +70,7 @@ impl Weighting {
         &self.weights
     }
 
-    /// The number of rows before and after a row that can change how much its error counts.
+    /// The size of the window: how many rows before and how many rows after an error can change how much the error counts.
     #[must_use]
     pub fn window(&self) -> usize {
         self.weights.len()
@@ -79,7 +80,7 @@ impl Weighting {
         self.credit
     }
 
-    /// The additional size of an isolated error.
+    /// How much an isolated error counts in addition to its size.
     pub(super) fn isolation_penalty(&self) -> f64 {
         self.isolation_penalty
     }

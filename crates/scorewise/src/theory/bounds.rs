@@ -1,4 +1,4 @@
-//! The bounds of the paper, each with the exact value of what it bounds.
+//! The bounds of Marchetti et al. (2022), each with the exact value of the bounded quantity.
 //!
 //! ```text
 //! Proposition 1        P(|TN − E[TN]| ≥ ε) ≤ 2 exp(−2ε²/N²)                             likewise TP with P
@@ -7,14 +7,14 @@
 //! Theorem 2            E|s − s(E[CM])|     ≤ ½ K (J_F + mad TN + mad TP)                K = sup ‖∇s‖₁
 //! ```
 //!
-//! Two differ from the paper. *Trace*: TN and TP depend on the same threshold, so Hoeffding's inequality for independent sums
-//! and its P² + N² do not apply; but TN rises with τ while TP falls, so the range of the trace is at most max(P, N), which is
-//! smaller. *Theorem 2*: a change measured by its largest cell needs the dual norm of the gradient, the sum of the absolute
-//! derivatives, in coordinates that vary freely, (TP, FP) at fixed P and N. With K = sup ‖∇s‖_∞ it is false: for 100 negatives
-//! at 0.1 and 100 positives at 0.9 under a uniform threshold, the mean deviation of accuracy from its expectation is 0.16, but
-//! the printed bound is 0.13.
+//! Two bounds differ from those printed in Marchetti et al. (2022). *Trace*: TN and TP depend on the same threshold, so Hoeffding's
+//! inequality for independent sums and its P² + N² do not apply. But TN rises with τ while TP falls, so the range of the trace is at most
+//! max(P, N), and the resulting bound is smaller. *Theorem 2*: if a change of the matrix is measured by its largest cell, the gradient must be
+//! measured by the dual norm, the sum of the absolute derivatives, in coordinates that vary freely: (TP, FP) at fixed P and N. With
+//! K = sup ‖∇s‖_∞, as printed, the theorem is false: for 100 negatives at 0.1 and 100 positives at 0.9 under a uniform threshold, the mean
+//! deviation of accuracy from its expectation is 0.16, but the printed bound is 0.13.
 //!
-//! A tail bound for ε below √(½ ln 2) ≈ 0.59 of the range is above 1 and therefore trivial.
+//! If ε is below √(½ ln 2) ≈ 0.59 times the range, the bound of a tail probability is above 1 and says nothing.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 
@@ -26,14 +26,14 @@ use crate::error::Result;
 use crate::formula::ClassCounts;
 use crate::score::Score;
 
-/// A bound and the exact value of what it bounds.
+/// A bound, and the exact value of the quantity that it bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
-    /// The bounded quantity as a formula.
+    /// The bounded quantity, written as a formula.
     pub name: String,
-    /// The bound; that of a probability may be above 1.
+    /// The upper bound; it may be above 1 even if the quantity is a probability.
     pub bound: f64,
-    /// The exact value, which is at most the bound.
+    /// The exact value of the quantity, which is at most the bound.
     pub exact: f64,
 }
 
@@ -49,21 +49,21 @@ pub fn positives(matrices: &Matrices, epsilon: f64) -> Bound {
     tail("TP", &matrices.distribution_of(|confusion| confusion.tp), epsilon, matrices.counts().positives)
 }
 
-/// Proposition 1 for the trace TN + TP, corrected: its range is at most max(P, N).
+/// Proposition 1 for the trace TN + TP, corrected: the range of the trace is at most max(P, N).
 #[must_use]
 pub fn trace(matrices: &Matrices, epsilon: f64) -> Bound {
     let ClassCounts { positives, negatives } = matrices.counts();
     tail("tr", &matrices.distribution_of(|confusion| confusion.tn + confusion.tp), epsilon, positives.max(negatives))
 }
 
-/// The bound for the trace as printed in the paper, 2 exp(−2ε²/(P² + N²)), which is never below the corrected one.
+/// The bound for the trace as printed in Marchetti et al. (2022), 2 exp(−2ε²/(P² + N²)), which is never below the corrected bound.
 #[must_use]
 pub fn trace_as_printed(counts: &ClassCounts, epsilon: f64) -> f64 {
     hoeffding(epsilon, counts.positives.hypot(counts.negatives))
 }
 
-/// Theorem 1: the tail of a score around its mean. The paper states it for linear scores, whose mean is the score of the
-/// expected matrix; around its own mean it holds for every score.
+/// Theorem 1: the probability that a score deviates from its mean by ε or more. Marchetti et al. (2022) state it for linear scores, whose mean
+/// is the score of the expected matrix; for deviations from the mean it holds for every score.
 #[must_use]
 pub fn score(distribution: &ScoreDistribution, epsilon: f64) -> Bound {
     let (low, high) = distribution.range();
@@ -76,12 +76,13 @@ pub fn mean_absolute_deviation(score: &Score, matrices: &Matrices) -> Result<Opt
     deviation(score, matrices, &matrices.law(score)?, lipschitz(score, &matrices.counts()))
 }
 
-/// Theorem 2 as printed in the paper, with sup ‖∇s‖_∞ over the four cells. It is false; tests use it to show that.
+/// Theorem 2 as printed in Marchetti et al. (2022), with sup ‖∇s‖_∞ over the four cells. The printed theorem is false, as tests show with
+/// this function.
 pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) -> Result<Option<Bound>> {
     deviation(score, matrices, &matrices.law(score)?, lipschitz_as_printed(score, &matrices.counts()))
 }
 
-/// All bounds that hold, with tails at the given fractions of the range; `k` is the result of [`lipschitz`].
+/// All bounds that hold, with tail probabilities at deviations given as fractions of the range; `k` is the result of [`lipschitz`].
 pub(super) fn all(
     score: &Score,
     matrices: &Matrices,
@@ -97,7 +98,7 @@ pub(super) fn all(
     for (name, distribution, range) in
         [("TN", &tn, n), ("TP", &tp, p), ("tr", &trace, p.max(n)), ("s", distribution, high - low)]
     {
-        // A constant has no tail to bound.
+        // If the range is 0, the quantity is constant and has no tail to bound.
         if range > 0.0 {
             bounds.extend(fractions.iter().map(|fraction| tail(name, distribution, fraction * range, range)));
         }
@@ -106,7 +107,7 @@ pub(super) fn all(
     Ok(bounds)
 }
 
-/// 2 exp(−2ε²/range²), for a quantity with this range; 0 if the range is 0.
+/// Hoeffding's bound 2 exp(−2ε²/range²) for a quantity with this range; 0 if the range is 0.
 fn hoeffding(epsilon: f64, range: f64) -> f64 {
     2.0 * (-2.0 * (epsilon / range).powi(2)).exp()
 }
@@ -137,7 +138,7 @@ fn deviation(
     Ok(Some(Bound { name: "E|s − s(E[CM])|".into(), bound, exact }))
 }
 
-/// Four significant digits, for the name of a bound.
+/// A number with four significant digits, for use in the name of a bound.
 fn four_digits(value: f64) -> String {
     let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
     crate::formula::shortest(rounded)

@@ -5,10 +5,10 @@
 //! predict positive if  P(y = 1 | x) ≥ (s* b₂ − a₂) / [(a₁ − s* b₁) − (a₂ − s* b₂)]        s* is the best value
 //! ```
 //!
-//! At the optimum no row can be improved by changing its prediction. With A = a₁ − s* b₁ and B = a₂ − s* b₂, predicting
-//! positive a row with probability p adds p A + (1 − p) B to (numerator − s* denominator), and is right as long as that is
+//! At the optimum no row can be improved by changing its prediction. With A = a₁ − s* b₁ and B = a₂ − s* b₂, a positive
+//! prediction for a row with probability p adds p A + (1 − p) B to (numerator − s* denominator), and is right as long as this term is
 //! positive. The threshold is ½ for accuracy, the base rate for TSS, F1*/2 for F1, CSI*/(1 + CSI*) for CSI, and
-//! c_FP/(c_FP + c_FN) for costs. If the threshold found on the data is far from it, the model is not calibrated.
+//! c_FP/(c_FP + c_FN) for costs. If the threshold found on the data is far from this value, the model is not calibrated.
 //!
 //! Koyejo, O., Natarajan, N., Ravikumar, P. & Dhillon, I. S. (2014). Consistent binary classification with generalized
 //! performance metrics. NIPS 27, 2744–2752.
@@ -17,17 +17,17 @@ use crate::formula::{ClassCounts, LinearFraction};
 use crate::score::{Direction, Score};
 
 /// The threshold at which a calibrated model reaches `optimum`, the best value of the score; 0 if every row should be
-/// predicted positive, 1 if none should. (For a linear score it does not depend on the optimum.)
+/// predicted positive, 1 if none should. (For a linear score the threshold does not depend on the optimum.)
 ///
 /// `None` if a class is absent, if the score is not a quotient of two linear functions of the matrix, if the score has an ideal
-/// value instead of a maximum, or if predicting positive a likely row gains no more than predicting positive an unlikely one.
+/// value instead of a maximum, or if a positive prediction for a likely row gains no more than one for an unlikely row.
 #[must_use]
 pub fn calibrated_threshold(score: &Score, counts: &ClassCounts, optimum: f64) -> Option<f64> {
     if counts.positives <= 0.0 || counts.negatives <= 0.0 {
         return None;
     }
     let fraction = score.formula().linear_fraction(counts.positives, counts.negatives)?;
-    // A gain in the score is a gain in (numerator − s* denominator), multiplied by these two signs.
+    // The score improves if (numerator − s* denominator), multiplied by the two signs below, increases.
     let direction = match score.direction() {
         Direction::Higher => 1.0,
         Direction::Lower => -1.0,
@@ -40,14 +40,15 @@ pub fn calibrated_threshold(score: &Score, counts: &ClassCounts, optimum: f64) -
     (if_positive > if_negative && threshold.is_finite()).then(|| threshold.clamp(0.0, 1.0))
 }
 
-/// The sign of the denominator over all matrices with these counts, if it is constant; the denominator is linear, so its corners decide.
+/// The sign of the denominator if it is the same for all matrices with these class counts, otherwise `None`. The denominator is linear, so
+/// only the corners of the set of matrices are checked.
 fn denominator_sign(fraction: &LinearFraction, counts: &ClassCounts) -> Option<f64> {
     let [b0, b1, b2] = fraction.below;
     let (tp, fp) = (b1 * counts.positives, b2 * counts.negatives);
     let corners = [b0, b0 + tp, b0 + fp, b0 + tp + fp];
     let (low, high) =
         (corners.into_iter().fold(f64::INFINITY, f64::min), corners.into_iter().fold(f64::NEG_INFINITY, f64::max));
-    // Corners at 0 are matrices at which the score is undefined; rounding may make them slightly nonzero.
+    // A corner where the denominator is 0 is a matrix at which the score is undefined. Rounding may make this 0 slightly nonzero.
     let tolerance = 1e-12 * (b0.abs() + tp.abs() + fp.abs());
     if low >= -tolerance && high > tolerance {
         Some(1.0)

@@ -4,7 +4,7 @@
 //! E[s] = Σ mₖ sₖ        Var[s] = Σ mₖ (sₖ − E[s])²        P(|s − c| ≥ ε) = Σ mₖ over |sₖ − c| ≥ ε
 //! ```
 //!
-//! Between two neighbouring predictions, the matrix and every score of it are constant, so there are at most
+//! The confusion matrix, and so every score, changes only where the threshold passes a prediction. A score therefore has at most
 //! rows + 1 values, and no simulation or approximation is needed.
 
 use super::matrices::Matrices;
@@ -14,10 +14,10 @@ use crate::prior::Prior;
 use crate::rows::{Predictions, Rows};
 use crate::score::Score;
 
-/// A value and its probability.
+/// One possible value of a quantity, and the probability of this value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Atom {
-    /// The value.
+    /// The possible value.
     pub value: f64,
     /// Probability of this value; always greater than 0.
     pub probability: f64,
@@ -26,7 +26,7 @@ pub struct Atom {
 /// The distribution of a score, or of any other function of the confusion matrix, under a random threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreDistribution {
-    /// In ascending order of the values, which are distinct; at least one.
+    /// The possible values with their probabilities, in ascending order. The values are distinct, and there is at least one.
     atoms: Vec<Atom>,
 }
 
@@ -41,7 +41,7 @@ impl ScoreDistribution {
     /// A distribution from values in any order, with probabilities that sum to 1.
     pub(super) fn of(values: impl Iterator<Item = (f64, f64)>) -> Self {
         let possible = values.filter(|(_, probability)| *probability > 0.0);
-        // Adding 0 turns −0 into 0, which is the same value.
+        // Adding 0 turns −0 into 0, so that both are recognised as the same value.
         let mut atoms: Vec<_> = possible.map(|(value, probability)| Atom { value: value + 0.0, probability }).collect();
         assert!(!atoms.is_empty(), "probabilities sum to 1, so one of them is above 0");
         atoms.sort_by(|a, b| a.value.total_cmp(&b.value));
@@ -61,13 +61,13 @@ impl ScoreDistribution {
         &self.atoms
     }
 
-    /// The smallest and the largest value.
+    /// The smallest and the largest possible value.
     #[must_use]
     pub fn range(&self) -> (f64, f64) {
         (self.atoms[0].value, self.atoms[self.atoms.len() - 1].value)
     }
 
-    /// `E[g(s)]`.
+    /// The expectation `E[g(s)]`.
     fn expect(&self, g: impl Fn(f64) -> f64) -> f64 {
         sum(self.atoms.iter().map(|atom| atom.probability * g(atom.value)))
     }
@@ -77,44 +77,44 @@ impl ScoreDistribution {
         self.expect(|value| f64::from(u8::from(is_counted(value)))).min(1.0)
     }
 
-    /// `E[s]`.
+    /// The mean `E[s]`.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.expect(|value| value)
     }
 
-    /// `Var[s]`.
+    /// The variance `Var[s]`.
     #[must_use]
     pub fn variance(&self) -> f64 {
         let mean = self.mean();
         self.expect(|value| (value - mean) * (value - mean))
     }
 
-    /// `√Var[s]`.
+    /// The standard deviation `√Var[s]`.
     #[must_use]
     pub fn standard_deviation(&self) -> f64 {
         self.variance().sqrt()
     }
 
-    /// E|s − centre|, which is the mean absolute deviation if the centre is the mean.
+    /// The expectation E|s − centre|, which is the mean absolute deviation if the centre is the mean.
     #[must_use]
     pub fn mean_absolute_deviation(&self, centre: f64) -> f64 {
         self.expect(|value| (value - centre).abs())
     }
 
-    /// P(|s − centre| ≥ ε).
+    /// The tail probability P(|s − centre| ≥ ε).
     #[must_use]
     pub fn tail(&self, centre: f64, epsilon: f64) -> f64 {
         self.probability(|value| (value - centre).abs() >= epsilon)
     }
 
-    /// P(s ≤ x).
+    /// The distribution function P(s ≤ x).
     #[must_use]
     pub fn cdf(&self, x: f64) -> f64 {
         self.probability(|value| value <= x)
     }
 
-    /// The smallest value x with P(s ≤ x) ≥ level.
+    /// The quantile: the smallest value x with P(s ≤ x) ≥ level.
     #[must_use]
     pub fn quantile(&self, level: f64) -> f64 {
         let mut cumulative = 0.0;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_are_merged_and_impossible_ones_dropped() {
+    fn equal_values_are_merged_and_values_of_probability_zero_are_dropped() {
         let atoms: Vec<_> = example().atoms().iter().map(|atom| (atom.value, atom.probability)).collect();
         assert_eq!(atoms, [(-4.0, 0.0625), (0.0, 0.5625), (2.0, 0.375)]);
         assert_eq!(example().range(), (-4.0, 2.0));

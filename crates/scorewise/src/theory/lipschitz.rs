@@ -5,10 +5,10 @@
 //! |s(A) − s(B)| ≤ K max(|TP_A − TP_B|, |FP_A − FP_B|)
 //! ```
 //!
-//! Branch and bound: interval arithmetic on the derivatives of the score bounds them over a rectangle of matrices, and the
-//! rectangle with the largest bound is halved until its bound is within 0.1 % of a gradient norm that is attained. This works for any
+//! K is found by branch and bound: interval arithmetic bounds the derivatives of the score over a rectangle of matrices, and the rectangle
+//! with the largest bound is halved until its bound is within 0.1 % of a gradient norm that some matrix attains. This works for any
 //! formula, and the result is never too small. K is 2/n for accuracy, 1/P for recall, 1/P + 1/N for TSS, and 2/P for F1, CSI and HSS1.
-//! Where a quotient becomes 0/0 or a root √0, the derivatives are unbounded (precision, NPV, MCC, G-mean) and there is no constant.
+//! Where a quotient becomes 0/0 or a root √0, the derivatives are unbounded (precision, NPV, MCC, G-mean) and no Lipschitz constant exists.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -16,20 +16,21 @@ use std::collections::BinaryHeap;
 use crate::formula::{ClassCounts, Interval, LinearFraction, Number};
 use crate::score::Score;
 
-/// The maximum relative excess of the result over the supremum.
+/// The search stops when the result exceeds the supremum by at most this fraction.
 const TOLERANCE: f64 = 1e-3;
-/// The number of rectangles after which the search stops with the current bound, about 50 ms. Most scores need a hundred.
+/// The number of rectangles after which the search stops with the current bound, which takes about 50 ms. Most scores need a hundred.
 const MAX_RECTANGLES: usize = 20_000;
-/// The number of halvings after which a rectangle without a finite bound is given up: its sides are then 2⁻³⁰ of the whole.
+/// The number of halvings after which a rectangle without a finite bound is given up: its sides are then 2⁻³⁰ of those
+/// of the whole rectangle.
 const MAX_DEPTH: u32 = 60;
-/// A relative margin for the rounding of interval ends and of coefficients, which is more than their accumulated rounding errors
-/// unless a formula has cancellation.
+/// A relative margin added to the result for the rounding of interval ends and of coefficients. It is larger than their accumulated rounding
+/// errors, unless the formula has cancellation.
 const ROUNDING: f64 = 1e-9;
 
 /// K = sup ‖∇s‖₁ in (TP, FP) at fixed class counts, as an upper bound; `None` if the score is not Lipschitz.
 ///
-/// Within 0.1 % for linear scores and quotients of linear functions. For other scores it may be larger: at a kink, as in `min`, both
-/// sides count at once, and a large formula may exhaust the search budget.
+/// The bound exceeds K by at most 0.1 % for linear scores and quotients of linear functions. For other scores it may exceed K by more: at a
+/// kink, as in `min`, the derivatives of both sides count at once, and the search for a large formula may stop early.
 #[must_use]
 pub fn lipschitz(score: &Score, counts: &ClassCounts) -> Option<f64> {
     let fraction = score.formula().linear_fraction(counts.positives, counts.negatives);
@@ -43,7 +44,7 @@ pub fn lipschitz(score: &Score, counts: &ClassCounts) -> Option<f64> {
             let closed = fraction_derivatives(&fraction, tp, fp);
             derivatives = [smaller(derivatives[0], closed[0]), smaller(derivatives[1], closed[1])];
         }
-        // The cells of a class without rows are constant, however large the derivative.
+        // The cells of a class without rows never change, so its derivative is ignored even where it is large.
         let unless_empty =
             |derivative: Interval, count: f64| if count > 0.0 { derivative } else { Interval::constant(0.0) };
         [unless_empty(derivatives[0], counts.positives), unless_empty(derivatives[1], counts.negatives)]
@@ -51,8 +52,8 @@ pub fn lipschitz(score: &Score, counts: &ClassCounts) -> Option<f64> {
     supremum(counts, derivatives, |sizes| sizes.iter().sum())
 }
 
-/// K as printed in the paper: sup ‖∇s‖_∞ over the four cells, which does *not* bound the change of a score. Only for checking the
-/// printed Theorem 2.
+/// K as printed in Marchetti et al. (2022): sup ‖∇s‖_∞ over the four cells, which does *not* bound the change of a score. Used only to check
+/// Theorem 2 as printed.
 #[must_use]
 pub fn lipschitz_as_printed(score: &Score, counts: &ClassCounts) -> Option<f64> {
     let derivatives = |tp: Interval, fp: Interval| {
@@ -76,7 +77,7 @@ fn fraction_derivatives(fraction: &LinearFraction, tp: Interval, fp: Interval) -
     [over_square(linear(a1 * b0 - a0 * b1, c, fp)), over_square(linear(a2 * b0 - a0 * b2, -c, tp))]
 }
 
-/// TN, FN, P and N; TN and FN are clamped at 0.
+/// The intervals of TN, FN, P and N that belong to intervals of TP and FP; TN and FN are clamped at 0.
 fn other_cells(tp: Interval, fp: Interval, counts: &ClassCounts) -> [Interval; 4] {
     let (positives, negatives) = (Interval::constant(counts.positives), Interval::constant(counts.negatives));
     let rest = |count: Interval, cell: Interval| count.minus(cell).max(Interval::constant(0.0));
@@ -90,7 +91,7 @@ fn supremum<const N: usize>(
     norm: impl Fn([f64; N]) -> f64,
 ) -> Option<f64> {
     let upper = |tp: Interval, fp: Interval| norm(derivatives(tp, fp).map(Interval::magnitude));
-    // The smallest absolute value, since at a kink the interval contains both one-sided derivatives.
+    // At a kink the interval contains both one-sided derivatives, so only the smallest absolute value in it is certainly attained.
     let attained =
         |tp: f64, fp: f64| norm(derivatives(Interval::constant(tp), Interval::constant(fp)).map(smallest_magnitude));
     let (tp, fp) = (Interval::new(0.0, counts.positives), Interval::new(0.0, counts.negatives));
@@ -107,7 +108,7 @@ fn supremum<const N: usize>(
             if norm_at_middle.is_finite() {
                 largest_attained = largest_attained.max(norm_at_middle);
             }
-            // The supremum over a part is at most that over the whole, even if its own bound is larger.
+            // The supremum over a half is at most the bound over the whole rectangle, even if the bound computed for the half is larger.
             let bound = upper(tp, fp).min(region.bound);
             regions.push(Region { tp, fp, bound, depth: region.depth + 1 });
         }
@@ -125,14 +126,14 @@ struct Region {
 }
 
 impl Region {
-    /// The two halves, split across the side that is longer relative to the whole.
+    /// The two halves of the region, split across its longer side, measured relative to the set of all matrices.
     fn halves(&self, counts: &ClassCounts) -> [(Interval, Interval); 2] {
         let halve = |side: Interval| {
             let middle = middle(side);
             [Interval::new(side.low, middle), Interval::new(middle, side.high)]
         };
         let width = |side: Interval| side.high - side.low;
-        // Products instead of quotients, because a class without rows has width 0.
+        // Products are compared instead of quotients, because for a class without rows the divisor would be 0.
         if width(self.tp) * counts.negatives >= width(self.fp) * counts.positives && counts.positives > 0.0 {
             halve(self.tp).map(|tp| (tp, self.fp))
         } else {
@@ -163,7 +164,7 @@ impl PartialOrd for Region {
 }
 impl Ord for Region {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Of equal bounds the deepest comes first, so that a point without a finite bound is reached after sixty halvings.
+        // Among regions with equal bounds the deepest comes first, so that a point without a finite bound is isolated after sixty halvings.
         self.bound.total_cmp(&other.bound).then(self.depth.cmp(&other.depth))
     }
 }
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn known_constants_are_bounded_within_a_thousandth() {
+    fn bounds_of_known_lipschitz_constants_are_accurate_to_a_thousandth() {
         let (p, n) = (COUNTS.positives, COUNTS.negatives);
         for (score, expected) in [
             ("accuracy", 2.0 / (p + n)),
@@ -202,20 +203,20 @@ mod tests {
     }
 
     #[test]
-    fn heidke_and_peirce_have_the_same_constant_for_equal_classes() {
+    fn heidke_and_peirce_have_the_same_lipschitz_constant_for_classes_of_equal_size() {
         let counts = ClassCounts { positives: 50.0, negatives: 50.0 };
         let (hss, tss) = (constant("hss", &counts).unwrap(), constant("tss", &counts).unwrap());
         assert!((hss - tss).abs() <= 1e-3 * tss, "{hss}, expected {tss}");
     }
 
     #[test]
-    fn a_jump_at_a_guard_is_not_lipschitz() {
-        // This equals tp/(1 + tp), except at tp = 0, where the guard of 1/tp makes it 1 instead of 0.
+    fn a_score_that_jumps_at_a_division_by_zero_is_not_lipschitz() {
+        // This equals tp/(1 + tp), except at tp = 0, where 1/tp := 0 makes it 1 instead of 0.
         assert_eq!(constant("1/(1 + 1/tp)", &COUNTS), None);
     }
 
     #[test]
-    fn scores_with_unbounded_derivatives_have_no_constant() {
+    fn scores_with_unbounded_derivatives_have_no_lipschitz_constant() {
         for score in ["precision", "far", "npv", "mcc", "markedness", "g_mean", "fowlkes_mallows", "odds_ratio", "edi"]
         {
             assert_eq!(constant(score, &COUNTS), None, "{score}");
@@ -223,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn absent_class_does_not_move() {
+    fn a_class_without_rows_does_not_contribute() {
         assert_eq!(constant("recall", &ClassCounts { positives: 0.0, negatives: 5.0 }), Some(0.0));
         assert!(constant("accuracy", &ClassCounts { positives: 0.0, negatives: 5.0 }).unwrap() < 0.2001);
         assert_eq!(constant("accuracy", &ClassCounts { positives: 0.0, negatives: 0.0 }), Some(0.0));
     }
 
     #[test]
-    fn printed_constant_of_accuracy_is_the_papers() {
+    fn constant_of_accuracy_as_printed_matches_marchetti_et_al() {
         let found = lipschitz_as_printed(&Score::parse("accuracy").unwrap(), &COUNTS).unwrap();
         assert!((1.0..=1.001_001).contains(&(200.0 * found)), "{found}");
     }

@@ -5,7 +5,8 @@
 //! E[TP] = Σ w y F(p)        E[FP] = Σ w (1 − y) F(p)        Cov = Σ mₖ (CMₖ − E[CM])(CMₖ − E[CM])ᵀ
 //! ```
 //!
-//! TP + FN = P and FP + TN = N at every threshold, so a matrix has two free cells, TP and FP, which rise and fall together.
+//! TP + FN = P and FP + TN = N at every threshold, so a matrix has two free cells, TP and FP. Both rise
+//! as the threshold falls.
 
 use super::law::ScoreDistribution;
 use super::sum::sum;
@@ -20,13 +21,14 @@ use crate::score::Score;
 /// All confusion matrices of a data set under a prior, with their probabilities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrices {
-    /// True positives, from the highest threshold to the lowest.
+    /// True positives of each matrix, from the highest threshold to the lowest.
     tp: Vec<f64>,
-    /// False positives, in the same order.
+    /// False positives of each matrix, from the highest threshold to the lowest.
     fp: Vec<f64>,
     probabilities: Vec<f64>,
     counts: ClassCounts,
-    /// The number of matrices that occur for a threshold in [0, 1]: a prediction of 0 is never above the threshold.
+    /// The number of matrices that occur for a threshold in [0, 1]. A prediction of 0 is never above such a threshold, so the last matrix may
+    /// not occur.
     reachable: usize,
 }
 
@@ -39,7 +41,7 @@ impl Matrices {
         Ok(Matrices { tp, fp, probabilities, counts, reachable })
     }
 
-    /// P and N, which are the same in every matrix.
+    /// The class counts P and N, which are the same in every matrix.
     #[must_use]
     pub fn counts(&self) -> ClassCounts {
         self.counts
@@ -51,7 +53,7 @@ impl Matrices {
         cells.map(|((tp, fp), probability)| (Confusion::at(*tp, *fp, &self.counts), *probability))
     }
 
-    /// `E[g(CM)]`.
+    /// The expectation `E[g(CM)]` of a function of the matrix.
     fn expect(&self, g: impl Fn(&Confusion) -> f64) -> f64 {
         sum(self.iter().map(|(confusion, probability)| probability * g(&confusion)))
     }
@@ -63,7 +65,8 @@ impl Matrices {
         Confusion::new(cell(0), cell(1), cell(2), cell(3))
     }
 
-    /// [[Var TP, Cov(TP, FP)], [Cov(TP, FP), Var FP]]; the covariances of the other cells follow from FN = P − TP and TN = N − FP.
+    /// The covariance matrix [[Var TP, Cov(TP, FP)], [Cov(TP, FP), Var FP]]; the covariances of the other cells follow from
+    /// FN = P − TP and TN = N − FP.
     #[must_use]
     pub fn covariance(&self) -> [[f64; 2]; 2] {
         let mean = self.expected();
@@ -73,14 +76,14 @@ impl Matrices {
         [[self.expect(|c| tp(c) * tp(c)), mixed], [mixed, self.expect(|c| fp(c) * fp(c))]]
     }
 
-    /// `J_F = E| |TN − E[TN]| − |TP − E[TP]| |`, as in Theorem 2 of the paper.
+    /// `J_F = E| |TN − E[TN]| − |TP − E[TP]| |`, as in Theorem 2 of Marchetti et al. (2022).
     #[must_use]
     pub fn deviation_difference(&self) -> f64 {
         let mean = self.expected();
         self.expect(|confusion| ((confusion.tn - mean.tn).abs() - (confusion.tp - mean.tp).abs()).abs())
     }
 
-    /// The distribution of a score.
+    /// The distribution of a score under the random threshold.
     pub fn law(&self, score: &Score) -> Result<ScoreDistribution> {
         let mut values = vec![0.0; self.tp.len()];
         score_values(score, &self.tp, &self.fp, &self.counts, &mut values);
@@ -90,24 +93,25 @@ impl Matrices {
         Ok(ScoreDistribution::of(values.into_iter().zip(self.probabilities.iter().copied())))
     }
 
-    /// The distribution of any function of the matrix, such as a cell or the trace.
+    /// The distribution of any function of the confusion matrix, such as one of its cells or its trace.
     #[must_use]
     pub fn distribution_of(&self, number: impl Fn(&Confusion) -> f64) -> ScoreDistribution {
         ScoreDistribution::of(self.iter().map(|(confusion, probability)| (number(&confusion), probability)))
     }
 
-    /// `s(E[CM])`, which a score-oriented loss maximises.
+    /// The score of the expected matrix, `s(E[CM])`, which training with a score-oriented loss maximises.
     pub fn score_of_expectation(&self, score: &Score) -> Result<f64> {
         let value = score.value(&self.expected());
         if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: score.name().to_string() }) }
     }
 
-    /// `E[s] − s(E[CM])`: 0 for a linear score.
+    /// The Jensen gap `E[s] − s(E[CM])`, which is 0 for a linear score.
     pub fn jensen_gap(&self, score: &Score) -> Result<f64> {
         Ok(self.law(score)?.mean() - self.score_of_expectation(score)?)
     }
 
-    /// The best value of a score over all thresholds, including those of probability 0; `None` if it is undefined at all of them.
+    /// The best value of a score over all thresholds, including those of probability 0; `None` if the score is undefined at
+    /// every threshold.
     #[must_use]
     pub fn best(&self, score: &Score) -> Option<f64> {
         let mut scratch = Vec::new();
@@ -141,7 +145,7 @@ mod tests {
         );
         assert_eq!(matrices.expected(), Confusion::new(0.5, 0.5, 1.0, 1.0));
         assert_eq!(matrices.covariance(), [[0.5, 0.25], [0.25, 0.25]]);
-        // TN always differs from its mean by ½; TP by 1, 0, 0, 1.
+        // TN differs from its mean by ½ in all four matrices; TP differs from its mean by 1, 0, 0, 1.
         assert_eq!(matrices.deviation_difference(), 0.5);
         assert_eq!(matrices.distribution_of(|confusion| confusion.tn + confusion.tp).range(), (1.0, 2.0));
     }

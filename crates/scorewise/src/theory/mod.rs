@@ -1,12 +1,12 @@
-//! The theorems of the paper about a score under a random threshold, with the exact value next to each bound.
+//! The theorems of Marchetti et al. (2022) about a score under a random threshold, with the exact value next to each bound.
 //!
 //! ```text
 //! rows, prior → matrices with their probabilities → distribution of the score → bounds, Taylor, calibrated threshold
 //! ```
 //!
-//! The matrix is constant between neighbouring predictions, so for any score, linear or not, the expectation, the deviation and
-//! the tails over the threshold are finite sums, and the theorems of the paper can be checked. (Two of them
-//! needed a correction: see [`bounds`].)
+//! The confusion matrix changes only where the threshold passes a prediction. So for any score, linear or not, the expectation, the deviation
+//! and the tail probabilities over the threshold are finite sums, and the theorems can be checked. (Two of the theorems needed a correction:
+//! see [`bounds`].)
 //!
 //! ```
 //! use scorewise::theory::{self, DEFAULT_FRACTIONS, ScoreDistribution};
@@ -52,35 +52,36 @@ use crate::prior::Prior;
 use crate::rows::{Predictions, Rows};
 use crate::score::Score;
 
-/// The default deviations at which tails are bounded, as fractions of the range: below 0.59 the bounds
-/// exceed 1, and above 1 the tails are empty.
+/// The default deviations at which tail probabilities are bounded, as fractions of the range. For fractions below 0.59 the bounds exceed 1,
+/// and for fractions above 1 the tail probabilities are 0.
 pub const DEFAULT_FRACTIONS: [f64; 3] = [0.6, 0.75, 0.9];
 
-/// A score under a random threshold. The values are those used in a loss, where x/0 := 0.
+/// Exact values and bounds for a score under a random threshold. Undefined scores are treated as in a loss, where x/0 := 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Theory {
     /// The expected confusion matrix `E[CM]`.
     pub expected_confusion: Confusion,
-    /// `s(E[CM])`, which a score-oriented loss maximises.
+    /// The score of the expected matrix, `s(E[CM])`, which training with a score-oriented loss maximises.
     pub score_of_expectation: f64,
     /// The exact expected score `E[s]`.
     pub expected_score: f64,
-    /// `E[s] − s(E[CM])`: 0 for a linear score.
+    /// The Jensen gap `E[s] − s(E[CM])`, which is 0 for a linear score.
     pub jensen_gap: f64,
-    /// The standard deviation of s over the threshold.
+    /// The standard deviation of the score over the random threshold.
     pub deviation: f64,
     /// The second-order approximation of `E[s]` around `E[CM]`; `None` if it is not finite.
     pub taylor: Option<f64>,
-    /// The Lipschitz constant K = sup ‖∇s‖₁; `None` if the score is not Lipschitz, and then its mean deviation has no bound either.
+    /// The Lipschitz constant K = sup ‖∇s‖₁; `None` if the score is not Lipschitz. Its mean deviation then has no
+    /// bound in `bounds` either.
     pub lipschitz: Option<f64>,
-    /// The corrected bounds of the paper, with the exact values.
+    /// The bounds of Marchetti et al. (2022), corrected, with the exact values of the bounded quantities.
     pub bounds: Vec<Bound>,
-    /// The threshold at which a calibrated model would reach the optimum.
+    /// The threshold at which a calibrated model would reach the best value of the score; `None` if it cannot be determined.
     pub calibrated_threshold: Option<f64>,
 }
 
-/// All statements about one score on these rows, with tails at the given fractions of the range (see [`DEFAULT_FRACTIONS`]) and the calibrated
-/// threshold for the given optimum, or for the best value on these rows if `optimum` is `None`.
+/// All exact values and bounds for one score on these rows. Tail probabilities are computed at the given fractions of the range (see
+/// [`DEFAULT_FRACTIONS`]). The calibrated threshold belongs to `optimum`, or to the best value of the score on these rows if it is `None`.
 pub fn report<P: Predictions>(
     score: &Score,
     prior: &Prior,

@@ -8,7 +8,7 @@ pub(super) fn sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut total, mut dropped) = (0.0f64, 0.0);
     for term in terms {
         let next = total + term;
-        // The smaller of the two lost its low digits; subtracting the larger from the sum recovers them.
+        // In the addition, the smaller of `total` and `term` lost its low digits; subtracting the larger from the sum recovers them.
         dropped += if total.abs() >= term.abs() { (total - next) + term } else { (term - next) + total };
         total = next;
     }
@@ -20,7 +20,7 @@ mod tests {
     use super::sum;
 
     #[test]
-    fn small_terms_are_not_lost_next_to_large_ones() {
+    fn small_terms_are_not_lost_next_to_large_terms() {
         assert_eq!(sum([1.0, 1e100, 1.0, -1e100].into_iter()), 2.0);
         assert_eq!(sum(std::iter::repeat_n(0.1, 10_000_000)), 1_000_000.0);
         assert_eq!(sum(std::iter::empty()), 0.0);

@@ -1,16 +1,17 @@
-//! The second-order approximation of the expected score around the expected matrix, from the paper's remark on nonlinear scores.
+//! The second-order approximation of the expected score around the expected matrix, from the remark on nonlinear
+//! scores in Marchetti et al. (2022).
 //!
 //! ```text
 //! E[s] ≈ s(E[CM]) + ½ Σᵢⱼ ∂²s/∂xᵢ∂xⱼ Cov(xᵢ, xⱼ)        x = (TP, FP), FN = P − TP, TN = N − FP
 //! ```
 //!
-//! It is exact for linear scores and accurate for narrow priors. The exact E[s] costs no more ([`ScoreDistribution`](super::Law)); this approximation
-//! shows the effect of the score's curvature.
+//! The approximation is exact for linear scores and accurate for narrow priors. Computing the exact E[s] costs no more
+//! ([`ScoreDistribution`](super::ScoreDistribution)); this approximation shows the effect of the curvature of the score.
 
 use super::matrices::Matrices;
 use crate::score::Score;
 
-/// The expected score to second order; `None` if it is not finite.
+/// The second-order approximation of the expected score; `None` if it is not finite.
 #[must_use]
 pub fn taylor(score: &Score, matrices: &Matrices) -> Option<f64> {
     let mean = matrices.expected();
@@ -27,7 +28,7 @@ mod tests {
 
     #[test]
     fn quadratic_scores_are_exact_to_second_order() {
-        // E[TP²] = E[TP]² + Var TP for any rows.
+        // E[TP²] = E[TP]² + Var TP for any rows, so the approximation of the score TP² is exact.
         let rows = Rows::new(Probabilities(&[0.75, 0.5, 0.25]), &[true, false, true]).unwrap();
         let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();
         let quadratic = Score::parse("tp*tp + 3*tp*fp").unwrap();

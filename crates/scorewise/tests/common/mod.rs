@@ -1,11 +1,11 @@
 //! Random batches and helpers shared by the integration tests.
 
-#![allow(dead_code, clippy::unwrap_used)] // each test file uses some of the helpers; a panic fails the test
+#![allow(dead_code, clippy::unwrap_used)] // a test file uses only some of the helpers; a panic fails the test
 
 use scorewise::score::{REGISTRY, RegistryEntry};
 use scorewise::{ClassCounts, Confusion, Prior, Probabilities, Rows, Score, is_positive};
 
-/// SplitMix64.
+/// The random number generator SplitMix64.
 pub struct Random(pub u64);
 
 impl Random {
@@ -15,7 +15,7 @@ impl Random {
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
     }
-    /// A uniform number in (0, 1).
+    /// A uniform random number in (0, 1).
     pub fn unit(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
@@ -31,7 +31,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch of 1 to 60 rows with a random share of positives, with or without skill, ties, certain predictions and weights.
+    /// A batch of 1 to 60 rows with a random share of positives. The predictions may or may not have skill, ties and the values 0 or 1; the rows
+    /// may or may not have weights.
     pub fn random(random: &mut Random) -> Self {
         let size = 1 + random.below(60);
         let rate = [0.0, 0.02, 0.1, 0.3, 0.5, 0.8, 0.95, 1.0][random.below(8)];
@@ -78,7 +79,7 @@ impl Batch {
         self.at(0.5).counts()
     }
 
-    /// The expectation of a function of the matrix, summed over the intervals between neighbouring predictions.
+    /// The expectation of a function of the matrix over the threshold, summed over the intervals between consecutive sorted predictions.
     pub fn brute_force(&self, prior: &Prior, number: impl Fn(&Confusion) -> f64) -> f64 {
         let mut edges = self.probabilities.clone();
         edges.extend([0.0, 1.0]);
@@ -106,7 +107,7 @@ pub fn priors() -> Vec<Prior> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// Calls `check` with `count` random batches, cycling through the priors.
+/// Calls `check` with `count` random batches, each with the next prior of [`priors`] in turn.
 pub fn each_batch(seed: u64, count: usize, mut check: impl FnMut(&mut Random, &Batch, &Prior)) {
     let (mut random, priors) = (Random(seed), priors());
     for k in 0..count {
@@ -138,7 +139,7 @@ pub fn assert_close(got: f64, expected: f64, tolerance: f64, what: &dyn std::fmt
     assert!((got - expected).abs() <= tolerance * expected.abs().max(1.0), "{what:?}: {got}, expected {expected}");
 }
 
-/// Priors of every family, including extreme ones.
+/// Priors of every family, including priors with extreme parameters.
 pub fn all_priors() -> Vec<Prior> {
     let texts = [
         "uniform",
@@ -160,7 +161,7 @@ pub fn all_priors() -> Vec<Prior> {
     texts.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// Random logits and labels that are correlated with each other.
+/// Random logits, and labels that are correlated with the logits.
 pub fn logits_and_labels(random: &mut Random, rows: usize, rate: f64, scale: f64) -> (Vec<f64>, Vec<bool>) {
     let labels: Vec<bool> = (0..rows).map(|row| row == 0 || (row > 1 && random.unit() < rate)).collect();
     let logit = |label: &bool| scale * (2.0 * random.unit() - 1.0) + if *label { 0.5 } else { -0.5 };

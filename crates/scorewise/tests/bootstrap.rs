@@ -8,7 +8,7 @@ use common::{Random, score};
 use scorewise::sweep::{Bootstrap, BootstrapDistribution, Condition, MAX_REPLICATES, Resampling, sweep};
 use scorewise::{Confusion, Probabilities, Rows, is_positive};
 
-const REGISTRY: usize = 4000;
+const N_ROWS: usize = 4000;
 
 /// Two forecasts of the same rare events, the first with more skill, and weights with a few distinct values.
 struct TwoForecasts {
@@ -20,13 +20,13 @@ struct TwoForecasts {
 
 fn case(seed: u64, rate: f64) -> TwoForecasts {
     let mut random = Random(seed);
-    let labels: Vec<bool> = (0..REGISTRY).map(|_| random.unit() < rate).collect();
+    let labels: Vec<bool> = (0..N_ROWS).map(|_| random.unit() < rate).collect();
     let mut forecast = |noise: f64| -> Vec<f64> {
         let skill = |label: &bool| f64::from(u8::from(*label)) * 0.3 + noise * random.unit();
         labels.iter().map(skill).collect()
     };
     let (first, second) = (forecast(0.5), forecast(0.69));
-    let weights = (0..REGISTRY).map(|_| [0.5, 1.0, 3.25][random.below(3)]).collect();
+    let weights = (0..N_ROWS).map(|_| [0.5, 1.0, 3.25][random.below(3)]).collect();
     TwoForecasts { labels, first, second, weights }
 }
 
@@ -64,7 +64,7 @@ fn drawing_cells_of_the_matrix_has_the_same_distribution_as_drawing_rows() {
     let plain = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     for weights in [None, Some(&case.weights)] {
         let rows = weights.map_or(plain, |weights| plain.weighted(weights).unwrap());
-        let ones = vec![1.0; REGISTRY];
+        let ones = vec![1.0; N_ROWS];
         let other = Bootstrap { seed: 99, ..bootstrap };
         let matrices: Vec<Confusion> = (0..2000)
             .map(|replicate| matrix(&other, replicate, &case.labels, &case.first, weights.unwrap_or(&ones), 0.4))
@@ -80,7 +80,7 @@ fn drawing_cells_of_the_matrix_has_the_same_distribution_as_drawing_rows() {
 #[test]
 fn rows_with_many_distinct_weights_are_drawn_row_by_row() {
     let case = case(2, 0.3);
-    let weights: Vec<f64> = (0..REGISTRY).map(|row| 1.0 + row as f64 / 1e3).collect();
+    let weights: Vec<f64> = (0..N_ROWS).map(|row| 1.0 + row as f64 / 1e3).collect();
     let many = [weights.clone(), weights.iter().map(|weight| weight + 0.1234).collect()].concat();
     let (labels, p) = (case.labels.repeat(2), case.first.repeat(2));
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 4 };
@@ -99,14 +99,14 @@ fn number_of_runs_is_near_the_limit_and_equal_predictions_share_a_run() {
     let case = case(3, 0.01);
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     let sweep = sweep(&rows).unwrap();
-    assert_eq!(sweep.runs(usize::MAX).len(), REGISTRY);
+    assert_eq!(sweep.runs(usize::MAX).len(), N_ROWS);
     for at_most in [1, 2, 50, 1000, 3999] {
         let runs = sweep.runs(at_most).len();
         assert!(runs <= at_most && 3 * runs >= at_most, "{runs} of {at_most}");
     }
     assert_eq!(sweep.runs(0).len(), 1);
     // Equal predictions are always in the same run, even if more runs are allowed.
-    let ties = vec![0.25f32; REGISTRY];
+    let ties = vec![0.25f32; N_ROWS];
     let ties = Rows::new(Probabilities(&ties), &case.labels).unwrap();
     assert_eq!(scorewise::sweep::sweep(&ties).unwrap().runs(100).len(), 1);
 }
@@ -181,7 +181,7 @@ fn drawing_paired_cells_has_the_same_distribution_as_drawing_rows() {
     let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 2 };
     let found = &bootstrap.paired(&rows, Probabilities(&case.second), (0.5, 0.5), &[score("csi")]).unwrap()[0];
-    let (ones, other) = (vec![1.0; REGISTRY], Bootstrap { seed: 50, ..bootstrap });
+    let (ones, other) = (vec![1.0; N_ROWS], Bootstrap { seed: 50, ..bootstrap });
     let value = |replicate, p: &[f64]| score("csi").value(&matrix(&other, replicate, &case.labels, p, &ones, 0.5));
     let expected: Vec<f64> =
         (0..2000).map(|replicate| value(replicate, &case.first) - value(replicate, &case.second)).collect();
@@ -209,7 +209,7 @@ fn paired_best_tunes_each_forecast_on_the_same_copies() {
     let short = Probabilities(&case.second[..10]);
     let error = bootstrap.paired(&rows, short, (0.5, 0.5), &[]).unwrap_err();
     assert_eq!(error.to_string(), "the second forecast has 10 rows, expected 4000");
-    let invalid = vec![1.5; REGISTRY];
+    let invalid = vec![1.5; N_ROWS];
     assert!(bootstrap.paired(&rows, Probabilities(&invalid), (0.5, 0.5), &[]).is_err());
 }
 

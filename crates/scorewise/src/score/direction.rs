@@ -21,7 +21,7 @@ pub(super) enum ImprovementEffect {
 
 /// Numbers of rows at which the derivatives are evaluated, combined with all base rates, hit rates and false alarm rates below. There are
 /// two numbers of rows because a formula may contain absolute counts (`max(fp - 50, 0)`).
-const REGISTRY: [f64; 2] = [200.0, 20_000.0];
+const ROW_COUNTS: [f64; 2] = [200.0, 20_000.0];
 const BASE_RATES: [f64; 5] = [0.01, 0.1, 0.3, 0.5, 0.8];
 const HIT_RATES: [f64; 5] = [0.05, 0.3, 0.52, 0.75, 0.97];
 const FALSE_ALARM_RATES: [f64; 5] = [0.01, 0.08, 0.27, 0.5, 0.9];
@@ -31,7 +31,7 @@ pub(super) fn effect_of_improvement(formula: &Formula) -> ImprovementEffect {
     // The derivatives are multiplied by the number of rows, so that they can be compared with the values to recognise rounding errors.
     let mut changes = Vec::new();
     let mut largest_value = 0.0f64;
-    for rows in REGISTRY {
+    for rows in ROW_COUNTS {
         for base_rate in BASE_RATES {
             let (positives, negatives) = (rows * base_rate, rows * (1.0 - base_rate));
             for hit_rate in HIT_RATES {

@@ -6,7 +6,7 @@ from _typeshed import Incomplete, SupportsGetItem
 from os import PathLike
 from typing import SupportsFloat, SupportsIndex, final
 
-__all__ = ["Model", "Sweep", "boosting", "check_output", "class_loss", "class_score", "command", "confusion", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train"]
+__all__ = ["Model", "Sweep", "boosting", "check_output", "class_loss", "class_score", "command", "confusion", "curves_svg", "expected_confusion", "figure_png", "figures", "loss", "page", "pieces", "prior_facts", "priors", "report", "score", "score_facts", "scores", "temporal_loss", "theory", "train", "training_options"]
 
 @final
 class Model:
@@ -21,33 +21,37 @@ class Model:
     @property
     def columns(self, /) -> list[str]:
         """
-        The names of the columns that it needs.
+        The names of the input columns.
         """
     def description(self, /) -> str:
         """
-        All but the weights, as JSON.
+        Everything but the weights, as JSON.
         """
     @staticmethod
     def from_bytes(bytes: bytes) -> Model:
         """
-        From the bytes of a model file.
+        Reads a model from the bytes of a model file.
         """
     def labels(self, /, probabilities: Incomplete) -> Incomplete:
         """
-        Labels from probabilities, as places in the list of classes.
+        Predicted classes from probabilities, as indices into the list of classes.
+        """
+    def options(self, /) -> str:
+        """
+        The training options of the model as JSON; options that a file of format 1 does not store are null.
         """
     def probabilities(self, /, columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]]) -> Incomplete:
         """
-        Probabilities, row by row: of the second class where there are two, else of each.
+        Probabilities, row by row: of the second class if there are two classes, otherwise of each class.
         """
     @property
     def threshold(self, /) -> float | None:
         """
-        The threshold of two classes.
+        The threshold of a model with two classes; `None` with more classes.
         """
     def to_bytes(self, /) -> bytes:
         """
-        The model file, as bytes.
+        The bytes of the model file.
         """
 
 @final
@@ -91,7 +95,8 @@ def boosting(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str,
 
 def check_output(path: str | PathLike[str], kind: str) -> None:
     """
-    Refuses a place that holds a file of another kind, or whose name stands for one. The kinds are model, page, results, svg and png.
+    Raises an error if the path is a file of another kind or has the extension of another kind. The kinds are model, page, results, svg
+    and png.
     """
 
 def class_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], classes: SupportsIndex, score: str, priors: SupportsGetItem[int, str], average: str, gradient: bool) -> tuple[float, Incomplete | None]:
@@ -108,8 +113,8 @@ def class_score(classes: SupportsIndex, labels: Incomplete, predicted: Incomplet
 
 def command(arguments: SupportsGetItem[int, str]) -> int:
     """
-    Runs the command `scorewise` with these arguments, the program's name first, and returns its exit code. The process is taken to be the
-    command's own, with its signals.
+    Runs the command `scorewise` and returns its exit code; the first argument is the name of the program. Installs signal handlers, so it
+    must be called only from the script of the command.
     """
 
 def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: SupportsFloat | SupportsIndex) -> list[float]:
@@ -150,13 +155,13 @@ def page(document: str) -> str:
 
 def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
     """
-    A prior as polynomials of the logit: F before all stretches, and of each stretch its beginning, the width of a panel, and the
-    coefficients, a row for each panel.
+    The cdf of a prior as piecewise polynomials of the logit: its value below the first interval, and for each interval its lower end, the
+    width of one piece, and the coefficients with one row for each piece.
     """
 
 def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[float, float]]:
     """
-    A prior: as it is written, its mean, its support, and where its middle 98 % lie.
+    Describes a prior: its canonical text, mean, support, and the 1 % and 99 % quantiles.
     """
 
 def priors() -> str:
@@ -177,8 +182,8 @@ def score(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold: Sup
 
 def score_facts(score: str) -> tuple[str, str, float, str]:
     """
-    A score: name, Python source over `tn fp fn tp p n total` and the guarded functions, the value it aims at (+∞ where higher is better,
-    −∞ where lower is), and all else as JSON.
+    Describes a score: its name, its formula as Python source (variables `tn fp fn tp p n total`, functions that handle division by zero),
+    its ideal value (+∞ if higher is better, −∞ if lower is better), and a full description as JSON.
     """
 
 def scores() -> str:
@@ -197,8 +202,13 @@ def theory(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, p
     The distribution of a score under a random threshold, as JSON.
     """
 
-def train(columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete, classes: SupportsGetItem[int, str], weights: Incomplete | None, settings: str) -> tuple[Model, str]:
+def train(columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete, classes: SupportsGetItem[int, str], weights: Incomplete | None, options: str, threads: SupportsIndex) -> tuple[Model, str]:
     """
-    Trains on columns and the class of each row, of two classes the second being the positive one. The settings are JSON; what is left out has
-    its default. Returns the model, and how it came about as JSON.
+    Trains a model on columns and the class of each row; with two classes the second is the positive one. The options are JSON
+    (`TrainingOptions`) and default if left out. Returns the model and a summary of the training as JSON.
+    """
+
+def training_options() -> list[str]:
+    """
+    The names of all training options; a test checks that the classifier has a parameter for each.
     """

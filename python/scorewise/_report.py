@@ -131,7 +131,7 @@ def report(
         probabilities,
         score,
         threshold=threshold,
-        chosen="as given",
+        chosen="set by the user",
         prior=prior,
         subject_to=subject_to,
         weights=weights,

@@ -713,8 +713,8 @@ def test_download_has_the_numbers_of_the_page_and_of_the_command(pages_folder, b
             assert dict(state["scores"]) == {score: row[score] or "undefined" for score in list(row)[7:]}
             low, high = float(row["low"]), float(row["high"])
             assert low <= state["threshold"] and (state["threshold"] < high or high == 1)
-            assert found["same"] == f"{short(low)} {'to' if high == 1 else 'up to but not including'} {short(high)}"
-            check_numbers(found, report.score(row["threshold"]))
+            assert state["same"] == f"{format_number(low)} {'to' if high == 1 else 'up to but not including'} {format_number(high)}"
+            check_numbers(state, report.score(row["threshold"]))
 
 
 @pytest.mark.parametrize("name", ["tune", "train", "names", "compare", "classes", "plain"])

@@ -13,7 +13,6 @@ import io
 import json
 import random
 import re
-import statistics
 
 import numpy
 import pytest
@@ -755,31 +754,30 @@ def test_same_command_gives_the_same_bytes(pages_folder, tmp_path):
     assert (tmp_path / "tune.html").read_bytes() == report.path.read_bytes()
 
 
-# --- Speed and appearance
+# --- Updates and appearance
 
 
-def test_moving_the_threshold_takes_less_than_a_frame(pages_folder, browser):
+def test_moving_the_threshold_changes_few_elements(pages_folder, browser):
+    # A move must take less than a frame of 16 ms; bench/report.py measures the time. Here, what the time depends on: the number of changes.
     with opened(browser, pages_folder["train"]) as page:
         open_details(page)
-        times = page.evaluate(
+        changes = page.evaluate(
             """() => {
               const slider = document.querySelector("#threshold");
+              const observer = new MutationObserver(() => {});
+              observer.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
               let seed = 1;
               return Array.from({ length: 200 }, () => {
                 seed = (seed * 16807) % 2147483647;
                 slider.value = String(seed / 2147483647);
-                const from = performance.now();
                 slider.dispatchEvent(new Event("input", { bubbles: true }));
-                const scripted = performance.now();
-                document.body.getBoundingClientRect();
-                return [scripted - from, performance.now() - from];
+                return observer.takeRecords().length;
               });
             }"""
         )
-    script, whole = ([each[at] for each in times] for at in (0, 1))
-    print(f"a move: median {statistics.median(script):.2f} ms, longest {max(script):.2f} ms; with layout {statistics.median(whole):.2f} and {max(whole):.2f} ms")
-    assert statistics.quantiles(script, n=20)[-1] <= 16
-    assert statistics.quantiles(whole, n=20)[-1] <= 16
+        elements = page.evaluate("document.querySelectorAll('body *').length")
+    assert min(changes) > 0
+    assert max(changes) <= elements / 10, f"{max(changes)} changes in a page of {elements} elements"
 
 
 @pytest.mark.parametrize(("look", "scheme", "size"), [("light", "light", DESKTOP), ("dark", "dark", DESKTOP), ("phone", "light", PHONE)])

@@ -94,7 +94,7 @@ def labels(values: Any, positive: Any = None) -> Array:
     if positive is not None:
         flags = np.asarray(result == positive)
         if not flags.any():
-            raise ValueError(f"labels: none is {positive!r}, the positive label")
+            raise ValueError(f"no label is {positive!r}, the positive label")
         return np.ascontiguousarray(flags, dtype=np.bool_)
     if result.dtype == np.bool_:
         return np.ascontiguousarray(result)
@@ -177,12 +177,12 @@ def _column(values: Any) -> Array | tuple[Array, list[str]]:
     missing = np.array([_is_missing(level) for level in levels], dtype=bool)
     present = [level for level, is_missing in zip(levels, missing, strict=True) if not is_missing]
     if present and all(isinstance(level, (bool, np.bool_)) for level in present):
-        return np.array([-1 if gone else int(level) for level, gone in zip(levels, missing, strict=True)], dtype=np.int8)[codes]
+        return np.array([-1 if is_missing else int(level) for level, is_missing in zip(levels, missing, strict=True)], dtype=np.int8)[codes]
     if present and all(isinstance(level, (numbers_abc.Real, np.bool_, Decimal)) for level in present):
         # A column of objects that are numbers or missing, such as integers with None, is numeric.
-        return np.array([np.nan if gone else _number(level) for level, gone in zip(levels, missing, strict=True)])[codes]
+        return np.array([np.nan if is_missing else _number(level) for level, is_missing in zip(levels, missing, strict=True)])[codes]
     if present and all(isinstance(level, date) for level in present):
-        return np.array([_MISSING_TIME if gone else _seconds(level) for level, gone in zip(levels, missing, strict=True)])[codes]
+        return np.array([_MISSING_TIME if is_missing else _seconds(level) for level, is_missing in zip(levels, missing, strict=True)])[codes]
     return _category(codes, levels)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from . import _arrays, _scorewise
 from ._arrays import Array, Rows
 
-# The default prior of all losses in this package. Where events are common, trees learn faster with it than with a wider prior; where events are
-# very rare, a wider prior overfits later.
+# The default prior of all losses in this package. If events are common, trees learn faster with this prior than with a wider one; if events are
+# very rare, a wider prior starts to overfit only after more boosting rounds.
 PRIOR = "cosine:0.5,0.1"
 
 # The curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean. With a smaller fraction, a leaf that
@@ -55,13 +55,14 @@ class Objective:
     score : str
         The name of a registered score, or a formula.
     prior : str, default="cosine:0.5,0.1"
-        The distribution of the threshold. Where events are very rare, a wider prior, such as ``"cosine:0.5,0.5"``, overfits later.
+        The distribution of the threshold. If events are very rare, a wider prior, such as ``"cosine:0.5,0.5"``, starts to overfit
+        only after more boosting rounds.
     floor : float, default=0.1
         The curvature of rows outside the support of the prior, as a fraction of the curvature at the prior's mean. A greater value makes
         training slower and steadier.
     """
 
-    # Hint for the error message that tells how to start inside the support of the prior, with the parameter names of the library.
+    # The part of an error message that says how to start inside the support of the prior, with the parameter names of XGBoost or LightGBM.
     start_hint: ClassVar[str]
 
     def __init__(self, score: str, prior: str = PRIOR, *, floor: float = FLOOR) -> None:
@@ -156,7 +157,7 @@ def is_dataset(value: Any) -> bool:
 
 
 def _rows(labels: Any, predictions: Any, weights: Any) -> Rows:
-    """Return labels, predictions and weights from the arguments of the library, (labels, predictions, weights) or (predictions, dataset)."""
+    """Return labels, predictions and weights. XGBoost and LightGBM pass (labels, predictions, weights) or (predictions, dataset)."""
     if is_dataset(predictions):
         dataset, predictions = predictions, labels
         labels, weights = _field(dataset.get_label), _field(dataset.get_weight)

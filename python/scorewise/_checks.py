@@ -16,7 +16,7 @@ from ._arrays import Array
 
 
 def labels(y: Any, n_rows: int | None) -> Array:
-    """Check class labels and return them as an array; there must be ``n_rows`` labels unless it is None."""
+    """Check class labels and return them as an array; there must be ``n_rows`` labels unless ``n_rows`` is None."""
     if y is None:
         raise ValueError("a classifier requires y to be passed, but the target y is None")
     if type(y).__module__.startswith(("pyarrow", "polars")):
@@ -40,8 +40,8 @@ def labels(y: Any, n_rows: int | None) -> Array:
 def check_classes(classes: Array, is_weighted: bool) -> None:
     """Raise an error unless there are at least two classes; ``is_weighted`` says whether rows of weight 0 were left out."""
     if len(classes) < 2:
-        condition = " with a weight above 0" if is_weighted else ""
-        raise ValueError(f"y holds one class only in the rows{condition}: a classifier needs at least two classes")
+        condition = " in the rows with a weight above 0" if is_weighted else ""
+        raise ValueError(f"y holds only one class{condition}: a classifier needs at least two classes")
 
 
 def weights(sample_weight: Any, n_rows: int) -> Array | None:
@@ -82,6 +82,7 @@ def number(name: str, value: Any, low: float, high: float) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
+    """Return the value of a parameter, or raise an error if it is not True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False, not {value!r}")
     return bool(value)

@@ -51,7 +51,7 @@ class ScoreClassifier(ScoreEstimator):
     weight_decay : float, default=None
         The weight decay, decoupled from the gradient as in AdamW.
     epochs, patience : int, default=500, 30
-        The maximal number of epochs, and the number of epochs without a lower validation loss after which training stops.
+        The maximum number of epochs, and the number of epochs without a lower validation loss after which training stops.
     validation : float, default=1/3
         The fraction of the rows, drawn at random from each class, that is used for early stopping and for choosing the threshold.
     ensemble : int, default=None
@@ -90,7 +90,7 @@ class ScoreClassifier(ScoreEstimator):
         The loss on the training rows and on the validation rows after each epoch; epochs of ``cross_entropy_first`` are not included. An ensemble
         has one column per network, with NaN after the network has stopped. Not available after ``load``.
     notes_ : list of str
-        Remarks on the columns and on the training.
+        Notes on how columns were read and encoded, and on the training run.
     model_bytes_ : bytes
         The content of the model file.
     n_features_in_ : int
@@ -170,19 +170,19 @@ class ScoreClassifier(ScoreEstimator):
         settings = self._settings()
         columns = self._columns(X, reset=True)
         n_rows = _n_rows(columns)
-        known = _checks.labels(y, n_rows)
+        labels = _checks.labels(y, n_rows)
         weights = _checks.weights(sample_weight, n_rows)
         if weights is not None and not weights.all():
             kept = weights > 0
-            columns = [(name, _rows(values, kept)) for name, values in columns]
-            known, weights = known[kept], weights[kept]
-        classes, places = np.unique(known, return_inverse=True)
+            columns = [(name, _select_rows(values, kept)) for name, values in columns]
+            labels, weights = labels[kept], weights[kept]
+        classes, codes = np.unique(labels, return_inverse=True)
         _checks.check_classes(classes, sample_weight is not None)
         names = [str(name) for name in classes.tolist()]
-        model, facts = _scorewise.train(columns, places.astype(np.uint32), names, weights, json.dumps(settings), effective_n_jobs(self.n_jobs))
+        model, facts = _scorewise.train(columns, codes.astype(np.uint32), names, weights, json.dumps(settings), effective_n_jobs(self.n_jobs))
         self.classes_ = classes
-        self._take(model)
-        self._remember(json.loads(facts))
+        self._set_model(model)
+        self._set_training_results(json.loads(facts))
         return self
 
     def predict_proba(self, X: Any) -> Array:
@@ -272,17 +272,18 @@ class ScoreClassifier(ScoreEstimator):
             model.feature_names_in_ = np.array(columns, dtype=object)
         model.best_score_ = facts["decision"].get("value")
         model.notes_ = []
-        model._take(native)
+        model._set_model(native)
         return model
 
-    def _take(self, model: Any) -> None:
-        """Store a native model, and the place of each of ``classes_`` in its list of classes, which may have another order."""
+    def _set_model(self, model: Any) -> None:
+        """Store a native model, and the position of each class of ``classes_`` in the model's list of classes, which may have another order."""
         self._model = model
         self.threshold_ = model.threshold
-        there = {name: at for at, name in enumerate(model.classes)}
-        self._places = np.array([there[str(name)] for name in self.classes_.tolist()])
+        position_of = {name: at for at, name in enumerate(model.classes)}
+        self._places = np.array([position_of[str(name)] for name in self.classes_.tolist()])
 
-    def _remember(self, facts: dict[str, Any]) -> None:
+    def _set_training_results(self, facts: dict[str, Any]) -> None:
+        """Set the fitted attributes that describe the training run, from the summary that the native module returns."""
         members = facts["members"]
         self.n_iter_ = max(member["epochs"] for member in members)
         self.loss_curve_ = _curves([member["training"] for member in members])
@@ -308,7 +309,7 @@ class ScoreClassifier(ScoreEstimator):
             validate_data(self, X, reset=reset, skip_check_array=True)
         else:
             if isinstance(X, (list, tuple)):
-                X = _listed(X)
+                X = _array_of_rows(X)
             X = validate_data(self, _arrays.unmasked(X), reset=reset, dtype=None, ensure_all_finite="allow-nan")
         columns = _arrays.columns(X)
         if not columns or _n_rows(columns) == 0:
@@ -382,7 +383,7 @@ def _is_table(X: Any) -> bool:
     return (hasattr(X, "column_names") and hasattr(X, "column")) or (hasattr(X, "columns") and hasattr(X, "__getitem__"))
 
 
-def _listed(X: Sequence[Any]) -> Any:
+def _array_of_rows(X: Sequence[Any]) -> Any:
     """Convert a list of rows to an array; if any value is a string, to an array of objects, because NumPy would convert all numbers to strings."""
     try:
         found = np.asarray(X)
@@ -396,7 +397,7 @@ def _n_rows(columns: list[Column]) -> int:
     return len(values[0] if isinstance(values, tuple) else values)
 
 
-def _rows(values: Array | tuple[Array, list[str]], kept: Array) -> Array | tuple[Array, list[str]]:
+def _select_rows(values: Array | tuple[Array, list[str]], kept: Array) -> Array | tuple[Array, list[str]]:
     return (values[0][kept], values[1]) if isinstance(values, tuple) else values[kept]
 
 
@@ -414,10 +415,10 @@ def _class_values(texts: list[str]) -> Array:
     """Convert the classes of a model file, which are strings, to booleans or numbers if every string has that form."""
     if set(texts) <= {"False", "True"}:
         return np.array([text == "True" for text in texts])
-    for kind in (int, float):
+    for number_type in (int, float):
         with contextlib.suppress(ValueError):
-            if all(repr(kind(text)) == text for text in texts):
-                return np.array([kind(text) for text in texts])
+            if all(repr(number_type(text)) == text for text in texts):
+                return np.array([number_type(text) for text in texts])
     return np.array(texts, dtype=object)
 
 

@@ -43,7 +43,7 @@ class _ScoreNameAndMethod:
     The parameter is stored in the instance under its own name, where scikit-learn looks for it.
     """
 
-    def __get__(self, estimator: Any, kind: Any = None) -> Any:
+    def __get__(self, estimator: Any, owner: Any = None) -> Any:
         if estimator is None:
             return _evaluate  # a plain function, whose signature scikit-learn inspects for metadata routing
         name = _CallableName(estimator.__dict__.get("score"))

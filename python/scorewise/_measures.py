@@ -23,8 +23,8 @@ class Confusion(NamedTuple):
     tp: float
 
     def _repr_html_(self) -> str:
-        rows = [["truth 0", self.tn, self.fp], ["truth 1", self.fn, self.tp]]
-        return _html_table(["", "forecast 0", "forecast 1"], rows)
+        rows = [["label 0", self.tn, self.fp], ["label 1", self.fn, self.tp]]
+        return _html_table(["", "predicted 0", "predicted 1"], rows)
 
 
 class Document(dict[str, Any]):

@@ -25,7 +25,7 @@ class Model:
         """
     def description(self, /) -> str:
         """
-        Everything but the weights, as JSON.
+        The content of the model file except the weights of the network, as JSON.
         """
     @staticmethod
     def from_bytes(bytes: bytes) -> Model:
@@ -70,7 +70,7 @@ class Sweep:
         """
     def bootstrap(self, /, rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, subject_to: SupportsGetItem[int, str], bootstrap: tuple[SupportsIndex, SupportsIndex, SupportsIndex | None]) -> str:
         """
-        Confidence intervals of the best threshold and of its score, as JSON. `rows` must be those that the sweep was made from.
+        Confidence intervals of the best threshold and of its score, as JSON. `rows` must be the rows that the sweep was made from.
         """
     @property
     def counts(self, /) -> tuple[float, float]:
@@ -79,8 +79,8 @@ class Sweep:
         """
     def curve(self, /, scores: SupportsGetItem[int, str], points: SupportsIndex) -> tuple[Incomplete, Incomplete, Incomplete]:
         """
-        Three arrays: thresholds, each the lowest of an interval with the same confusion matrix; these matrices, one row each (tn, fp, fn,
-        tp); and the scores, one column each, NaN where a score is undefined. Thinned to about `points` rows.
+        Three arrays, thinned to about `points` rows. Each row stands for an interval of thresholds with the same confusion matrix: the lower
+        end of the interval; its confusion matrix (columns tn, fp, fn, tp); and its scores (one column for each score, NaN where undefined).
         """
     @property
     def rows(self, /) -> int:
@@ -91,12 +91,13 @@ class Sweep:
 def boosting(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, floor: SupportsFloat | SupportsIndex) -> tuple[Incomplete, Incomplete]:
     """
     The gradient with respect to the margins and a positive curvature, both multiplied by the number of rows, for gradient-boosted trees.
+    `floor` is the curvature of rows outside the support of the prior, as a fraction of the curvature at the mean of the prior.
     """
 
 def check_output(path: str | PathLike[str], kind: str) -> None:
     """
-    Raises an error if the path is a file of another kind or has the extension of another kind. The kinds are model, page, results, svg
-    and png.
+    Raises an error if an existing file at `path` is not an output of this kind, or if the extension of `path` belongs to another kind of
+    output. `kind` is `model`, `page`, `results`, `svg` or `png`.
     """
 
 def class_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], classes: SupportsIndex, score: str, priors: SupportsGetItem[int, str], average: str, gradient: bool) -> tuple[float, Incomplete | None]:
@@ -107,8 +108,8 @@ def class_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], classes: 
 
 def class_score(classes: SupportsIndex, labels: Incomplete, predicted: Incomplete, weights: Incomplete | None, score: str) -> float | None:
     """
-    A score of the predicted classes: of the whole matrix (`mcc`, `gerrity`, …) or an average over the classes (`macro(f1)`). A score of
-    two classes, such as `f1`, is macro-averaged. `None` when the score is undefined.
+    A score of the predicted classes: a score of the whole confusion matrix (`mcc`, `gerrity`, …), or an average over the classes
+    (`macro(f1)`). A score of two classes, such as `f1`, is macro-averaged. `None` when the score is undefined.
     """
 
 def command(arguments: SupportsGetItem[int, str]) -> int:
@@ -124,8 +125,8 @@ def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold:
 
 def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values: SupportsGetItem[int, Incomplete]) -> str | None:
     """
-    A figure of scores over the threshold, as SVG. `thresholds` increase; `values` holds one array per score, NaN where it is undefined.
-    `None` when every value is undefined.
+    A figure of scores over the threshold, as SVG. `thresholds` must increase; `values` holds one array per score, with NaN where the score
+    is undefined. Returns `None` when every value is undefined.
     """
 
 def expected_confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], prior: str, from_logits: bool) -> list[float]:
@@ -155,8 +156,8 @@ def page(document: str) -> str:
 
 def pieces(prior: str) -> tuple[float, list[tuple[float, float, Incomplete]]]:
     """
-    The cdf of a prior as piecewise polynomials of the logit: its value below the first interval, and for each interval its lower end, the
-    width of one piece, and the coefficients with one row for each piece.
+    The cdf of a prior as piecewise polynomials of the logit: the value of the cdf below the first range of logits; and for each range, its
+    lower end, the width of the intervals it is divided into, and the polynomial coefficients, one row for each interval.
     """
 
 def prior_facts(prior: str) -> tuple[str, float, tuple[float, float], tuple[float, float]]:
@@ -194,7 +195,7 @@ def scores() -> str:
 def temporal_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], sequences: Incomplete, score: str, prior: str, weighting: tuple[str, SupportsGetItem[int, SupportsFloat | SupportsIndex]], gradient: bool) -> tuple[float, Incomplete | None]:
     """
     The loss over time series, with errors weighted by their distance in time from an event. `sequences` holds the number of the series
-    for each row; `weighting` is `value`, `sum` or `maximum`, with the weights of the distances 1, 2, ….
+    for each row. `weighting` is a pair: the name `value`, `sum` or `maximum`, and the weights for distances of 1, 2, … rows.
     """
 
 def theory(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, from_logits: bool) -> str:
@@ -204,8 +205,8 @@ def theory(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, p
 
 def train(columns: SupportsGetItem[int, tuple[str, Incomplete | tuple[Incomplete, SupportsGetItem[int, str]]]], labels: Incomplete, classes: SupportsGetItem[int, str], weights: Incomplete | None, options: str, threads: SupportsIndex) -> tuple[Model, str]:
     """
-    Trains a model on columns and the class of each row; with two classes the second is the positive one. The options are JSON
-    (`TrainingOptions`) and default if left out. Returns the model and a summary of the training as JSON.
+    Trains a model on columns and the class of each row; with two classes the second is the positive one. `options` is JSON with the fields
+    of `TrainingOptions`; an absent field has its default value. Returns the model and a summary of the training run as JSON.
     """
 
 def training_options() -> list[str]:

@@ -1,4 +1,4 @@
-"""Formulas of scores and tables of priors on the tensors of any framework.
+"""Evaluation of scores and priors on the tensors of PyTorch or Keras.
 
 A score is a formula as Python source, evaluated on the tensors of the framework. A prior is a table of polynomials of the logit, evaluated by
 Horner's rule. Both come from the native module, so scores and priors added to the Rust crates need no code here.
@@ -123,14 +123,14 @@ def _load_formula(score: str, module: str) -> Formula:
 class PriorTable:
     """The distribution function F(σ(z)) of a prior as piecewise polynomials of the logit z.
 
-    ``base`` is the value for very small logits. Each of ``stretches`` is a tuple (low, width, coefficients) that describes a range of logits: its
+    ``base`` is the value for very small logits. Each tuple (low, width, coefficients) in ``ranges`` describes a range of logits: its
     lower end, the width of the intervals it is divided into, and one row of polynomial coefficients per interval. F is the sum of ``base`` and the
-    polynomials of all ranges.
+    polynomials of all ranges. ``quantiles`` are the 1 % and 99 % quantiles of the prior.
     """
 
     def __init__(self, prior: str) -> None:
-        self.text, self.mean, self.support, self.middle = _scorewise.prior_facts(prior)
-        self.base, self.stretches = _scorewise.pieces(prior)
+        self.text, self.mean, self.support, self.quantiles = _scorewise.prior_facts(prior)
+        self.base, self.ranges = _scorewise.pieces(prior)
 
 
 def horner(coefficients: Any, s: Any) -> tuple[Any, Any]:

@@ -50,7 +50,8 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     score : str, default="f1"
         The score to optimise, by name (see :func:`scorewise.scores`) or as a formula.
     subject_to : str or sequence of str, default=None
-        Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``. If no threshold does, ``fit`` raises a ValueError.
+        Conditions that the threshold must satisfy, such as ``"precision >= 0.3"``. If no threshold satisfies them, ``fit`` raises a
+        ValueError.
     cv : int, float, splitter, iterable of splits or "prefit", default=5
         The number of stratified folds (int), the fraction of rows in a single held-out set (float), or any scikit-learn splitter; a row that is
         held out several times is counted every time. With "prefit" the estimator is not trained again, and the threshold is chosen on all
@@ -88,8 +89,9 @@ class ScoreThreshold(MetaEstimatorMixin, ScoreEstimator):  # type: ignore[misc] 
     Notes
     -----
     ``sample_weight`` is used for choosing the threshold, and for training if the estimator accepts weights. Other arguments of ``fit`` are
-    passed to the estimator's ``fit``, split by fold if they have one entry per row, and ``groups`` is passed to the splitter. With metadata
-    routing enabled, the requests decide. ``score(X, y)`` is the chosen score, transformed so that greater is better.
+    passed to the estimator's ``fit``, split by fold if they have one entry per row, and ``groups`` is passed to the splitter. If metadata
+    routing is enabled, scikit-learn's metadata requests decide which arguments are passed on. ``score(X, y)`` is the chosen score,
+    transformed so that greater is better.
 
     Examples
     --------
@@ -294,7 +296,7 @@ def _predicted_values(estimator: Any, X: Any, method: str, classes: Array) -> tu
     if used is None:
         raise ValueError(f"{type(estimator).__name__} has no {' and no '.join(methods)}, which a threshold needs")
     if len(estimator.classes_) != 2:
-        raise ValueError("the estimator was trained on rows of one class only: use fewer folds, or a stratified splitter")
+        raise ValueError("the estimator was trained on rows of only one class: use fewer folds, or a stratified splitter")
     if not np.array_equal(estimator.classes_, classes):
         raise ValueError(f"the estimator was trained on the classes {list(estimator.classes_)}, but y holds {list(classes)}")
     values = np.asarray(getattr(estimator, used)(X), dtype=np.float64)

@@ -137,7 +137,7 @@ def _prior_cdf(table: _tensors.PriorTable, z: Any) -> Any:
     """Return F(σ(z)). The derivative is computed here too, so that the backend need not differentiate through the table lookup."""
     constant = ops.stop_gradient(z)
     value, derivative = ops.full_like(constant, table.base), ops.zeros_like(constant)
-    for low, width, polynomials in table.stretches:
+    for low, width, polynomials in table.ranges:
         count = polynomials.shape[0]
         coefficients = ops.convert_to_tensor(polynomials, dtype=constant.dtype)
         position = (constant - low) / width

@@ -58,7 +58,7 @@ class _Prior:
         key = (str(like.device), str(like.dtype))
         tensors = self._cache.get(key)
         if tensors is None:
-            tensors = [torch.tensor(c.tolist(), dtype=like.dtype, device=like.device) for _, _, c in self.table.stretches]
+            tensors = [torch.tensor(c.tolist(), dtype=like.dtype, device=like.device) for _, _, c in self.table.ranges]
             self._cache[key] = tensors
         return tensors
 
@@ -66,7 +66,7 @@ class _Prior:
         """Return F(σ(z)), differentiable with respect to the logits z."""
         constant = z.detach()
         value, derivative = torch.full_like(constant, self.table.base), torch.zeros_like(constant)
-        for (low, width, polynomials), coefficients in zip(self.table.stretches, self.coefficients(z), strict=True):
+        for (low, width, polynomials), coefficients in zip(self.table.ranges, self.coefficients(z), strict=True):
             count = polynomials.shape[0]
             position = (constant - low) / width
             # A NaN logit uses an arbitrary polynomial; the result is NaN because s is NaN.
@@ -268,10 +268,11 @@ class TemporalScoreLoss(_Loss):
     prior : str, default="cosine:0.5,0.1"
         The distribution of the threshold.
     weighting : {"value", "sum", "maximum"}, default="value"
-        How several credits for one error are combined: the greatest one counts, and isolated errors count twice ("value"); their sum counts
-        ("sum"); or only the greatest one counts ("maximum").
+        The weight of a false alarm is 1, less if an event follows; the weight of a missed event is 1, less if an alarm precedes it. If there are
+        several such events or alarms, the greatest of their masks is subtracted ("maximum"), or the sum of their masks ("sum"). "value" is
+        like "maximum", but the weight of a false alarm with no event near it, or of a missed event with no alarm near it, is 2.
     masks : tuple of float, optional
-        The credits for distances of 1, 2, … steps.
+        The numbers that are subtracted from the weight of an error at distances of 1, 2, … steps.
     process_group, averaged
         Settings for several processes, as in :class:`ScoreLoss`.
 
@@ -314,7 +315,7 @@ class TemporalScoreLoss(_Loss):
         y, cdf = targets.to(z.dtype), self.prior.cdf(z)
         w = torch.ones_like(z) if weights is None else weights.to(z.dtype).expand(z.shape)
         if mask is not None:
-            # A padded step has no event, no alarm and no weight, so it gives no credit to the steps before and after it.
+            # A padded step has no event, no alarm and no weight, so it does not change the weights of errors before and after it.
             exists = mask.to(z.dtype)
             y, cdf, w = y * exists, cdf * exists, w * exists
         window, zero = len(self.masks), torch.zeros_like(z)
@@ -348,7 +349,7 @@ def _check_masks(masks: tuple[float, ...], weighting: str) -> None:
     if not masks or increasing or any(not 0.0 <= mask <= 1.0 for mask in masks):
         raise ValueError(f"masks must be numbers from 0 to 1 that do not increase with the distance, not {masks}")
     if weighting == "sum" and sum(masks) > 1.0 + 1e-12:
-        raise ValueError(f"masks must sum to at most 1 with weighting 'sum', not to {sum(masks):g}: otherwise an error could count less than 0")
+        raise ValueError(f"masks must sum to at most 1 with weighting 'sum', not to {sum(masks):g}: otherwise an error could have a negative weight")
 
 
 def _shifted(x: Any, steps: int) -> Any:
@@ -402,7 +403,7 @@ def init_output_layer(model: Any, prior: str = "cosine:0.5,0.1", inputs: Any = N
     if not layers:
         raise ValueError("the model has no layer with a weight and a bias")
     last, table = layers[-1], _tensors.PriorTable(prior)
-    centre, low, high = (math.log(p / (1.0 - p)) for p in (table.mean, *table.middle))
+    centre, low, high = (math.log(p / (1.0 - p)) for p in (table.mean, *table.quantiles))
     with torch.no_grad():
         last.bias.fill_(centre)
         if inputs is None:

@@ -40,10 +40,10 @@ def browser_flags() -> list[str]:
     return ["--no-sandbox"] if os.geteuid() == 0 else []
 
 
-def command(folder: pathlib.Path, *arguments: object, given: str | None = None) -> str:
-    """Run `scorewise` in a folder, with `given` on standard input, and return its output."""
+def command(folder: pathlib.Path, *arguments: object, standard_input: str | None = None) -> str:
+    """Run `scorewise` in a folder, with `standard_input` on standard input, and return its output."""
     words = [COMMAND, *map(str, arguments)]
-    process = subprocess.run(words, cwd=folder, env=ENVIRONMENT, input=given, capture_output=True, text=True, encoding="utf-8", check=False)
+    process = subprocess.run(words, cwd=folder, env=ENVIRONMENT, input=standard_input, capture_output=True, text=True, encoding="utf-8", check=False)
     assert process.returncode == 0, f"{shlex.join(map(str, words))}\n{process.stderr}"
     return process.stdout
 
@@ -163,8 +163,8 @@ CASES: dict[str, tuple[list[str], tuple[str, ...]]] = {
     # `scorewise report` makes this page from the output of `score --json`.
     "plain": ([], ()),
 }
-# The pages with an adjustable threshold.
-MOVING = ["train", "score", "tune", "cost", "weighted", "theory", "lead", "names", "file", "quiet", "tiny"]
+# The pages with a slider for the threshold.
+PAGES_WITH_SLIDER = ["train", "score", "tune", "cost", "weighted", "theory", "lead", "names", "file", "quiet", "tiny"]
 
 
 class PageFolder:
@@ -185,7 +185,7 @@ class PageFolder:
         path = self.folder / f"{name}.html"
         if name == "plain":
             output = command(self.folder, "score", "p.csv", "--json")
-            command(self.folder, "report", "-", "-o", path.name, given=output)
+            command(self.folder, "report", "-", "-o", path.name, standard_input=output)
         else:
             output = command(self.folder, *words, "--report", path.name, "--json")
         result = json.loads(output)

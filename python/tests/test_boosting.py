@@ -26,9 +26,9 @@ Floats = npt.NDArray[np.float64]
 LIBRARIES = [scorewise.xgboost, scorewise.lightgbm]
 SCORES = ["f1", "csi", "tss", "mcc", "far", "frequency_bias", "tp/(tp + 2*fp + fn)"]
 PRIORS = ["uniform", "cosine:0.5,0.5", "beta:2,5", "mix:0.05,cosine:0.5,0.1"]
-LIMITS = {"max_depth": 3, "learning_rate": 0.2, "seed": 0}
-XGBOOST = {"objective": "binary:logistic", "disable_default_eval_metric": True, "nthread": 1, **LIMITS}
-LIGHTGBM = {"num_threads": 1, "deterministic": True, "force_row_wise": True, "verbose": -1, **LIMITS}
+TREE_PARAMETERS = {"max_depth": 3, "learning_rate": 0.2, "seed": 0}
+XGBOOST = {"objective": "binary:logistic", "disable_default_eval_metric": True, "nthread": 1, **TREE_PARAMETERS}
+LIGHTGBM = {"num_threads": 1, "deterministic": True, "force_row_wise": True, "verbose": -1, **TREE_PARAMETERS}
 
 
 def rare_events(rows: int = 1500, seed: int = 0) -> tuple[Floats, Floats, Floats]:
@@ -102,7 +102,7 @@ def test_both_call_signatures_of_both_libraries_give_the_same_result() -> None:
 
 
 # A function that trains with one interface of one library. It takes features, labels, weights, score and prior, and returns the margins.
-Training = Callable[[Floats, Floats, "Floats | None", str, str], Floats]
+TrainingFunction = Callable[[Floats, Floats, "Floats | None", str, str], Floats]
 
 
 def train_xgboost(x: Floats, y: Floats, w: Floats | None, score: str, prior: str) -> Floats:
@@ -135,13 +135,13 @@ def fit_lightgbm(x: Floats, y: Floats, w: Floats | None, score: str, prior: str)
     return np.asarray(model.predict(x, raw_score=True)) + start
 
 
-TRAININGS = [train_xgboost, fit_xgboost, train_lightgbm, fit_lightgbm]
+TRAINING_FUNCTIONS = [train_xgboost, fit_xgboost, train_lightgbm, fit_lightgbm]
 
 
 @pytest.mark.parametrize("prior", ["cosine:0.5,0.1", "cosine:0.3,0.1", "uniform"])
 @pytest.mark.parametrize("score", ["csi", "tss"])
-@pytest.mark.parametrize("training", TRAININGS)
-def test_training_lowers_the_loss(training: Training, score: str, prior: str) -> None:
+@pytest.mark.parametrize("training", TRAINING_FUNCTIONS)
+def test_training_lowers_the_loss(training: TrainingFunction, score: str, prior: str) -> None:
     x, y, _ = rare_events()
     before = sw.loss(y, np.full(len(y), sw.xgboost.start(prior)), score, prior, from_logits=True)
     margins = training(x, y, None, score, prior)
@@ -153,8 +153,8 @@ def test_training_lowers_the_loss(training: Training, score: str, prior: str) ->
     assert at_mean > best - 0.1, "the threshold at the mean of the prior is nearly the best one"
 
 
-@pytest.mark.parametrize("training", TRAININGS)
-def test_training_with_weights_lowers_the_weighted_loss(training: Training) -> None:
+@pytest.mark.parametrize("training", TRAINING_FUNCTIONS)
+def test_training_with_weights_lowers_the_weighted_loss(training: TrainingFunction) -> None:
     x, y, _ = rare_events()
     weights = np.where(x[:, 2] > 0, 10.0, 0.1)
     unweighted = training(x, y, None, "csi", "cosine:0.5,0.5")
@@ -163,8 +163,8 @@ def test_training_with_weights_lowers_the_weighted_loss(training: Training) -> N
     assert loss[1] < loss[0]
 
 
-@pytest.mark.parametrize("training", TRAININGS)
-def test_rows_of_weight_zero_are_ignored(training: Training) -> None:
+@pytest.mark.parametrize("training", TRAINING_FUNCTIONS)
+def test_rows_of_weight_zero_are_ignored(training: TrainingFunction) -> None:
     x, y, _ = rare_events()
     kept = np.arange(len(y)) % 2 == 0
     with_wrong_labels = np.where(kept, y, 1 - y)
@@ -173,8 +173,8 @@ def test_rows_of_weight_zero_are_ignored(training: Training) -> None:
     assert sw.loss(y[kept], margins[kept], "csi", "cosine:0.5,0.5", from_logits=True) < before - 0.25
 
 
-@pytest.mark.parametrize("training", TRAININGS)
-def test_same_seed_gives_the_same_margins(training: Training) -> None:
+@pytest.mark.parametrize("training", TRAINING_FUNCTIONS)
+def test_same_seed_gives_the_same_margins(training: TrainingFunction) -> None:
     x, y, w = rare_events(400)
     np.testing.assert_array_equal(training(x, y, w, "f1", "cosine:0.5,0.5"), training(x, y, w, "f1", "cosine:0.5,0.5"))
 

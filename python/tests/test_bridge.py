@@ -163,7 +163,7 @@ def test_invalid_predictions_and_weights_raise_a_clear_error(values: Any, messag
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=message):
             sw.score([0, 1, 1], values, 0.5)
-        with pytest.raises(ValueError, match=message.replace("probabilities", "weights").replace("not a number", "not a number|does not lie")):
+        with pytest.raises(ValueError, match=message.replace("probabilities", "weights").replace("not a number", "not a number|is not a finite number")):
             sw.score([0, 1, 1], [0.1, 0.5, 0.9], 0.5, weights=values)
 
 

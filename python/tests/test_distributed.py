@@ -44,11 +44,11 @@ def losses(group: bool | None, averaged: bool = True) -> dict[str, torch.nn.Modu
     }
 
 
-def value(kind: str, loss: torch.nn.Module, model: torch.nn.Module, rows: slice) -> torch.Tensor:
+def value(task: str, loss: torch.nn.Module, model: torch.nn.Module, rows: slice) -> torch.Tensor:
     x, y, w = (tensor[rows] for tensor in data())
-    if kind == "multiclass":
+    if task == "multiclass":
         return loss(model(x), (y.long() + (x[:, 0] > 1).long()), w)
-    if kind == "temporal":  # series of twelve steps
+    if task == "temporal":  # series of twelve steps
         return loss(model(x)[:, 0].reshape(-1, 12), y.reshape(-1, 12), w.reshape(-1, 12))
     return loss(model(x)[:, 0], y, w)
 
@@ -56,14 +56,14 @@ def value(kind: str, loss: torch.nn.Module, model: torch.nn.Module, rows: slice)
 def worker(rank: int, ranks: int, port: int, folder: str) -> None:
     dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=ranks)
     results = {}
-    for kind, loss in losses(True).items():
+    for task, loss in losses(True).items():
         rows = rows_of(rank, ranks)
-        if kind == "temporal":
+        if task == "temporal":
             rows = slice(rows.start // 12 * 12, rows.stop // 12 * 12)
-        model = DistributedDataParallel(network(3 if kind == "multiclass" else 1))
-        loss_value = value(kind, loss, model, rows)
+        model = DistributedDataParallel(network(3 if task == "multiclass" else 1))
+        loss_value = value(task, loss, model, rows)
         loss_value.backward()
-        results[kind] = (loss_value.item(), [parameter.grad.clone() for parameter in model.parameters()])
+        results[task] = (loss_value.item(), [parameter.grad.clone() for parameter in model.parameters()])
     # Gradients are summed explicitly instead of averaged by DistributedDataParallel.
     model = network()
     value("binary", losses(True, averaged=False)["binary"], model, rows_of(rank, ranks)).backward()
@@ -100,11 +100,11 @@ def test_several_processes_give_the_same_loss_and_gradients_as_one(ranks: int, t
     assert len(sizes) > 1 and rows_of(ranks - 1, ranks).stop == ROWS
     mp.spawn(worker, (ranks, port, str(tmp_path)), nprocs=ranks)
     results = torch.load(tmp_path / "results.pt")
-    for kind, (loss_value, gradients) in results.items():
-        name = kind if kind in losses(None) else "binary"
+    for task, (loss_value, gradients) in results.items():
+        name = task if task in losses(None) else "binary"
         model = network(3 if name == "multiclass" else 1)
         expected = value(name, losses(None)[name], model, slice(0, ROWS))
         expected.backward()
-        assert abs(loss_value - expected.item()) <= 1e-12, kind
+        assert abs(loss_value - expected.item()) <= 1e-12, task
         for gradient, parameter in zip(gradients, model.parameters(), strict=True):
-            assert (gradient - parameter.grad).abs().max() <= 1e-6 * parameter.grad.abs().max(), kind
+            assert (gradient - parameter.grad).abs().max() <= 1e-6 * parameter.grad.abs().max(), task

@@ -575,7 +575,7 @@ def fit(X=None, y=None, sample_weight=None, **settings):
         (dict(threshold=1.2), "threshold: must be a number from 0 to 1"),
         (dict(threshold="middle"), "threshold"),
         (dict(random_state=-1), "random_state: must be a number from 0"),
-        (dict(y=np.zeros(200)), "one class only"),
+        (dict(y=np.zeros(200)), "only one class"),
         (dict(y=np.linspace(0, 1, 200)), "Unknown label type"),
         (dict(y=np.array(["a", 1] * 100, dtype=object)), "mixes labels of different types"),
         (dict(y=np.array(["a", None] * 100, dtype=object)), "contains None"),
@@ -617,7 +617,7 @@ def test_threshold_needs_two_classes():
     X, y = make_blobs(60, centers=3, random_state=0)
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         sw.ScoreThreshold(GaussianNB()).fit(X, y)
-    with pytest.raises(ValueError, match="one class only"):
+    with pytest.raises(ValueError, match="only one class"):
         sw.ScoreThreshold(GaussianNB()).fit(X, np.zeros(60))
     with pytest.raises(ValueError, match="the estimator was trained on the classes"):
         sw.ScoreThreshold(GaussianNB().fit(X, y == 1), cv="prefit").fit(X, np.where(y == 1, 5, 3))

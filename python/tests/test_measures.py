@@ -64,10 +64,10 @@ def test_thinned_curve_keeps_the_optimum_of_every_score(forecast: tuple[np.ndarr
         assert tuple(confusion) == sweep.at(threshold)
 
 
-@pytest.mark.parametrize("kind", ["list", "pandas", "polars", "pyarrow", "float32", "strided", "column"])
-def test_arrays_of_every_library_and_layout_give_the_same_result(kind: str, forecast: tuple[np.ndarray, ...]) -> None:
+@pytest.mark.parametrize("container", ["list", "pandas", "polars", "pyarrow", "float32", "strided", "column"])
+def test_arrays_of_every_library_and_layout_give_the_same_result(container: str, forecast: tuple[np.ndarray, ...]) -> None:
     y, p, _ = forecast
-    expected = sw.sweep(y, p.astype(np.float32) if kind == "float32" else p).best("tss")
+    expected = sw.sweep(y, p.astype(np.float32) if container == "float32" else p).best("tss")
     convert = {
         "list": lambda x: x.tolist(),
         "pandas": pd.Series,
@@ -76,7 +76,7 @@ def test_arrays_of_every_library_and_layout_give_the_same_result(kind: str, fore
         "float32": lambda x: x if x.dtype == bool else x.astype(np.float32),
         "strided": lambda x: np.repeat(x, 2)[::2],
         "column": lambda x: x[:, None],
-    }[kind]
+    }[container]
     assert sw.sweep(convert(y), convert(p)).best("tss") == expected
     assert sw.sweep(y.astype(np.int64), convert(p)).best("tss") == expected
     assert sw.sweep(np.where(y, "storm", "quiet"), p, positive="storm").best("tss").value == pytest.approx(expected.value, abs=1e-6)

@@ -115,14 +115,14 @@ def test_exported_adult_model_gives_the_labels_of_predict(tmp_path):
 
 def write_storms(path, rows, seed):
     """Write a table of weather stations: times in every format, numbers, strings, ordered categories and booleans, with missing values."""
-    draw = random.Random(seed)
+    generator = random.Random(seed)
     start = datetime.datetime(1969, 6, 1, 3)
     with open(path, "w", encoding="utf-8", newline="") as file:
         out = csv.writer(file)
         out.writerow(["time", "station", "wind", "gust", "sky", "size", "alarm", "code", "storm"])
         for row in range(rows):
-            at = start + datetime.timedelta(hours=7 * row, minutes=draw.randrange(60), seconds=draw.randrange(60))
-            wind = draw.gauss(10, 4)
+            at = start + datetime.timedelta(hours=7 * row, minutes=generator.randrange(60), seconds=generator.randrange(60))
+            wind = generator.gauss(10, 4)
             # Storms are more frequent in the evening, at weekends and in winter, so that the network has to use the time.
             season = math.cos(2 * math.pi * (at - datetime.datetime(1969, 1, 15)).days / 365.2425)
             odds = 0.4 * (wind - 12) + 1.5 * season + (1.0 if at.hour >= 18 else 0.0) + (1.0 if at.weekday() >= 5 else 0.0)
@@ -134,15 +134,15 @@ def write_storms(path, rows, seed):
             ][row % 4]
             out.writerow(
                 [
-                    "" if draw.random() < 0.05 else time,
-                    draw.choice(["", *(f"station {at}" for at in range(12))]),
-                    "" if draw.random() < 0.1 else f"{wind:.3f}",
-                    1e9 if seed == 2 and row == 50 else f"{wind + abs(draw.gauss(0, 3)):.2f}",
-                    "" if draw.random() < 0.1 else draw.choice([f"cloud {at}" for at in range(60 + 5 * seed)]),
-                    "" if draw.random() < 0.1 else draw.choice(["small", "medium", "large"]),
-                    draw.choice(["true", "false", ""]),
-                    draw.choice([1, 2, 5]),
-                    int(draw.random() < 1 / (1 + math.exp(-odds))),
+                    "" if generator.random() < 0.05 else time,
+                    generator.choice(["", *(f"station {at}" for at in range(12))]),
+                    "" if generator.random() < 0.1 else f"{wind:.3f}",
+                    1e9 if seed == 2 and row == 50 else f"{wind + abs(generator.gauss(0, 3)):.2f}",
+                    "" if generator.random() < 0.1 else generator.choice([f"cloud {at}" for at in range(60 + 5 * seed)]),
+                    "" if generator.random() < 0.1 else generator.choice(["small", "medium", "large"]),
+                    generator.choice(["true", "false", ""]),
+                    generator.choice([1, 2, 5]),
+                    int(generator.random() < 1 / (1 + math.exp(-odds))),
                 ]
             )
 

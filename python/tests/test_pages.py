@@ -24,7 +24,7 @@ from pages import (
     CASES,
     HOSTILE,
     HOSTILE_FILE,
-    MOVING,
+    PAGES_WITH_SLIDER,
     PageFolder,
     browser_flags,
     chromium,
@@ -94,7 +94,7 @@ def address(pages_folder):
 
 
 @contextlib.contextmanager
-def opened(browser, where, **options):
+def open_page(browser, where, **options):
     """Open a page in a new browser context. Console errors, warnings and network requests fail the test."""
     context = browser.new_context(**{"viewport": DESKTOP, **options})
     try:
@@ -131,7 +131,7 @@ def read_state(page):
 def test_page_is_one_small_file_without_requests(pages_folder, browser, name):
     report = pages_folder[name]
     assert report.path.stat().st_size < 1_500_000
-    with opened(browser, report) as page:
+    with open_page(browser, report) as page:
         assert page.evaluate("performance.getEntriesByType('resource').filter((each) => !each.name.startsWith('data:')).length") == 0
         assert page.locator("h1").inner_text() != ""
         # The page fits the width of a phone.
@@ -154,9 +154,9 @@ def test_page_is_one_small_file_without_requests(pages_folder, browser, name):
 
 @pytest.mark.parametrize("name", ["tune", "plain"])
 def test_page_works_from_a_web_server(pages_folder, browser, address, name):
-    with opened(browser, f"{address}/{name}.html" if pages_folder[name] else "") as page:
+    with open_page(browser, f"{address}/{name}.html" if pages_folder[name] else "") as page:
         assert page.locator("h1").inner_text() != ""
-        if name in MOVING:
+        if name in PAGES_WITH_SLIDER:
             before = read_state(page)
             page.locator("[data-step='1']").click()
             assert read_state(page)["threshold"] > before["threshold"]
@@ -166,8 +166,8 @@ def test_page_works_from_a_web_server(pages_folder, browser, address, name):
 AXE = """(rules) => {
   const pictures = Array.from(document.querySelectorAll("svg[role=img]"), (picture) => [picture, Array.from(picture.childNodes)]);
   pictures.forEach(([picture]) => picture.replaceChildren());
-  const again = (found) => { pictures.forEach(([picture, innards]) => picture.replaceChildren(...innards)); return found; };
-  return axe.run({ preload: false, rules }).then(again).then((found) => ({
+  const restorePictures = (found) => { pictures.forEach(([picture, children]) => picture.replaceChildren(...children)); return found; };
+  return axe.run({ preload: false, rules }).then(restorePictures).then((found) => ({
     serious: found.violations.filter((each) => ["serious", "critical"].includes(each.impact))
       .map((each) => [each.id, each.help, each.nodes.map((node) => node.html.slice(0, 200))]),
     unsure: found.incomplete.filter((each) => each.id === "color-contrast").flatMap((each) => each.nodes.map((node) => node.html.slice(0, 100))),
@@ -178,11 +178,11 @@ AXE = """(rules) => {
 # JavaScript that checks the contrast of all text, including text in figures, from computed colours (WCAG 2.2, criterion 1.4.3).
 CONTRAST = """() => {
   const colour = (text) => { const [r, g, b, a] = text.match(/[\\d.]+/g).map(Number); return { rgb: [r, g, b], alpha: a ?? 1 }; };
-  const light = (rgb) => {
+  const luminance = (rgb) => {
     const [r, g, b] = rgb.map((part) => part / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const behind = (element) => {
+  const backgroundOf = (element) => {
     for (let each = element; each; each = each.parentElement) {
       const found = colour(getComputedStyle(each).backgroundColor);
       if (found.alpha === 1) return found.rgb;
@@ -199,8 +199,8 @@ CONTRAST = """() => {
     const picture = element.closest("svg");
     const ink = colour(picture ? style.fill : style.color).rgb;
     // The first rectangle of a figure is its background.
-    const paper = picture ? colour(getComputedStyle(picture.querySelector("rect")).fill).rgb : behind(element);
-    const [one, other] = paper === null ? [0, 0] : [light(ink), light(paper)];
+    const paper = picture ? colour(getComputedStyle(picture.querySelector("rect")).fill).rgb : backgroundOf(element);
+    const [one, other] = paper === null ? [0, 0] : [luminance(ink), luminance(paper)];
     const ratio = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
     n_words += 1;
     if (ratio < 4.5) low.push([ratio.toFixed(2), words.slice(0, 40), element.tagName]);
@@ -216,7 +216,7 @@ def test_page_is_accessible(pages_folder, browser, name):
     # the phone, and for pages whose sections are also on other pages, CONTRAST is enough.
     has_all = name in ALL_PARTS
     settings = [("light", DESKTOP, False, has_all), ("dark", DESKTOP, True, has_all), ("light", PHONE, True, False)]
-    with opened(browser, report) as page:
+    with open_page(browser, report) as page:
         page.evaluate(Axe().axe_script)
         for scheme, size, is_open, has_colours in settings:
             page.set_viewport_size(size)
@@ -236,7 +236,7 @@ def test_page_is_accessible(pages_folder, browser, name):
 
 def test_names_from_the_data_are_escaped(pages_folder, browser):
     for name in ("names", "file", "files"):
-        with opened(browser, pages_folder[name]) as page:
+        with open_page(browser, pages_folder[name]) as page:
             open_details(page)
             assert page.evaluate("document.images.length") == 0
             # A page has three script elements: the result, the lookup table and the code. The page of a comparison has no lookup table.
@@ -257,7 +257,7 @@ def test_names_from_the_data_are_escaped(pages_folder, browser):
 @pytest.mark.parametrize("name", ["train", "score", "tune", "weighted", "theory", "quiet"])
 def test_page_without_scripts_shows_the_chosen_threshold(pages_folder, browser, name):
     report = pages_folder[name]
-    with opened(browser, report, java_script_enabled=False) as page:
+    with open_page(browser, report, java_script_enabled=False) as page:
         state = read_state(page)
         assert page.locator("#now").is_visible() and page.locator(".matrix").is_visible()
     check_numbers(state, report.score(state["exact"]))
@@ -265,7 +265,7 @@ def test_page_without_scripts_shows_the_chosen_threshold(pages_folder, browser, 
         assert state["threshold"] == report.result["threshold"]
     if name == "tune":
         # With scripts, the page starts in the same state.
-        with opened(browser, report) as page:
+        with open_page(browser, report) as page:
             with_scripts = read_state(page)
         for part in ("exact", "now", "same", "cells", "scores", "feasible", "typed", "slider"):
             assert state[part] == with_scripts[part], part
@@ -382,7 +382,7 @@ def test_numbers_equal_those_of_the_command_at_every_threshold(pages_folder, bro
     report = pages_folder[name]
     generator = random.Random(7)
     states = []
-    with opened(browser, report) as page:
+    with open_page(browser, report) as page:
         for _ in range(rounds):
             for move in (drag, press, type_in, step, jump, touch, click_best):
                 for _ in move(page, generator):
@@ -406,7 +406,7 @@ def test_numbers_equal_those_of_the_command_at_every_threshold(pages_folder, bro
 
 def test_conditions_are_shown_as_met_at_the_thresholds_that_satisfy_them(pages_folder, browser):
     report = pages_folder["tune"]
-    with opened(browser, report) as page:
+    with open_page(browser, report) as page:
         words = {each["exact"]: each["feasible"] for each in enter_thresholds(page, numpy.linspace(0, 1, 41).round(4))}
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         precisions = dict(zip(words, pool.map(lambda exact: report.score(exact)["scores"]["precision"]["value"], words)))
@@ -421,7 +421,7 @@ def test_entered_threshold_selects_the_interval_that_contains_it(pages_folder, b
     report = pages_folder[name]
     points = pages_folder.document(name)["forecast"]["points"]
     thresholds = [*numpy.linspace(0, 1, 101).round(4), 0.9999]
-    with opened(browser, report) as page:
+    with open_page(browser, report) as page:
         states = enter_thresholds(page, thresholds)
     wrong = []
     for threshold, shown in zip(thresholds, states):
@@ -458,7 +458,7 @@ def test_confusion_matrix_is_constant_on_the_interval_of_each_point(pages_folder
 
 
 def test_slider_works_with_the_keyboard_and_announces_its_value(pages_folder, browser):
-    with opened(browser, pages_folder["tune"]) as page:
+    with open_page(browser, pages_folder["tune"]) as page:
         stops = []
         for _ in range(30):
             page.keyboard.press("Tab")
@@ -473,7 +473,7 @@ def test_slider_works_with_the_keyboard_and_announces_its_value(pages_folder, br
                 break
         assert stops[0] == "Skip to content" and stops[-1] == "threshold", stops
         thresholds = table_thresholds(page)
-        last, far = len(thresholds) - 1, round(len(thresholds) / 20)
+        last, page_step = len(thresholds) - 1, round(len(thresholds) / 20)
         at = thresholds.index(read_state(page)["threshold"])
         announced = [read_state(page)["valuetext"]]
         for key, expected in [
@@ -481,7 +481,7 @@ def test_slider_works_with_the_keyboard_and_announces_its_value(pages_folder, br
             ("ArrowUp", at + 2),
             ("ArrowLeft", at + 1),
             ("ArrowDown", at),
-            ("PageUp", at + far),
+            ("PageUp", at + page_step),
             ("PageDown", at),
             ("Home", 0),
             ("ArrowLeft", 0),
@@ -498,11 +498,11 @@ def test_slider_works_with_the_keyboard_and_announces_its_value(pages_folder, br
             announced.append(state["valuetext"])
             csi = dict(state["scores"])["csi"]
             assert state["valuetext"] == f"threshold {state['now']}, csi {csi}"
-        assert len(set(announced)) == len({0, last, last - 1, at, at + 1, at + 2, at + far})
+        assert len(set(announced)) == len({0, last, last - 1, at, at + 1, at + 2, at + page_step})
 
 
 def test_tapping_the_curve_moves_the_threshold(pages_folder, browser):
-    with opened(browser, pages_folder["score"], viewport=PHONE, has_touch=True, is_mobile=True) as page:
+    with open_page(browser, pages_folder["score"], viewport=PHONE, has_touch=True, is_mobile=True) as page:
         curve = page.locator(".picture.touch").filter(visible=True)
         curve.scroll_into_view_if_needed()
         box = curve.bounding_box()
@@ -514,7 +514,7 @@ def test_tapping_the_curve_moves_the_threshold(pages_folder, browser):
 
 
 def test_invalid_thresholds_are_ignored(pages_folder, browser):
-    with opened(browser, pages_folder["tune"]) as page:
+    with open_page(browser, pages_folder["tune"]) as page:
         before = read_state(page)
         for text in ("", "  ", "abc", "1.2", "-0.1", "0.3.1", "NaN", "Infinity"):
             page.locator("#typed").fill(text)
@@ -524,7 +524,7 @@ def test_invalid_thresholds_are_ignored(pages_folder, browser):
 
 def test_jump_menu_selects_the_best_threshold_of_tune(pages_folder, browser):
     report = pages_folder["tune"]
-    with opened(browser, report) as page:
+    with open_page(browser, report) as page:
         open_details(page)
         for score in ("f1", "csi", "tss", "hss", "accuracy", "precision", "frequency_bias", "odds_ratio", "cost"):
             expected = report.tune(score, "--subject-to", "precision >= 0.3")
@@ -544,7 +544,7 @@ def test_jump_menu_selects_the_best_threshold_of_tune(pages_folder, browser):
 
 def test_buttons_select_one_half_and_the_original_threshold(pages_folder, browser):
     report = pages_folder["tune"]
-    with opened(browser, report) as page:
+    with open_page(browser, report) as page:
         start = read_state(page)
         page.get_by_role("button", name="0.5", exact=True).click()
         assert read_state(page)["threshold"] == 0.5
@@ -571,9 +571,9 @@ def test_headline_shows_the_numbers_of_the_result(pages_folder, browser, name):
         # The headline shows the interval at a fixed threshold; the bootstrap of `tune` uses the best threshold of each replicate instead.
         value = report.score(threshold, replicates=1000)["scores"][score]
         assert value["value"] == result["value"]
-    with opened(browser, report) as page:
+    with open_page(browser, report) as page:
         shown_threshold = report.format_threshold(threshold)
-        heading = f"tss is {format_in_sentence(value['value'])} at threshold {shown_threshold}" if name in ("score", "weighted") else f"Say yes above {shown_threshold}"
+        heading = f"tss is {format_in_sentence(value['value'])} at threshold {shown_threshold}" if name in ("score", "weighted") else f"Predict yes above {shown_threshold}"
         assert page.locator("h1").inner_text() == heading
         assert page.title().startswith(heading)
         weight = sum(confusion[cell] for cell in CELLS)
@@ -588,8 +588,8 @@ def test_headline_shows_the_numbers_of_the_result(pages_folder, browser, name):
         assert f"{format_count(confusion['fn'])} of {format_count(events)} events{named} are missed" in costs
         assert f"{format_count(confusion['fp'])} of {format_count(alarms)} alarms are false" in costs
         assert f"{format_count(confusion['tp'])} events are caught, with {alarms / events:.2f} alarms per event." in costs
-        sure = f"{format_in_sentence(value['value'])} {score}, 95 % interval {format_in_sentence(value['low'])} to {format_in_sentence(value['high'])}"
-        assert sure in cards.nth(2).inner_text()
+        score_text = f"{format_in_sentence(value['value'])} {score}, 95 % interval {format_in_sentence(value['low'])} to {format_in_sentence(value['high'])}"
+        assert score_text in cards.nth(2).inner_text()
         if name in ("tune", "tiny"):
             ends = result["bootstrap"]
             words = f"In 95\u00a0% of bootstrap replicates of these rows, the best threshold lies between {format_in_sentence(ends['low'])} and {format_in_sentence(ends['high'])}."
@@ -608,7 +608,7 @@ def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, nam
         "score": positives / positives - (n_rows - positives) / (n_rows - positives),
         "lead": 0.0,
     }[name]
-    with opened(browser, report) as page:
+    with open_page(browser, report) as page:
         spans = page.locator(".bars > span").all_inner_texts()
         score = page.locator(".lead b").first.inner_text()
         ours = read_state(page)
@@ -622,21 +622,21 @@ def test_reference_forecasts_have_the_expected_scores(pages_folder, browser, nam
     if name == "lead":
         # This forecast is used at threshold 0.5 already, so it has no second bar. Persistence forecasts that the next hour is like this one.
         del expected["this forecast at 0.5"]
-        said = json.loads(command(report.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
-        expected["persistence"] = format_in_sentence(said["scores"][score]["value"])
+        persistence_result = json.loads(command(report.folder, "score", "lead.csv", "--probability", "persistence", "--replicates", 1, "--json"))
+        expected["persistence"] = format_in_sentence(persistence_result["scores"][score]["value"])
     assert shown == expected
 
 
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_marks_are_aligned_with_the_axes_of_their_figures(pages_folder, browser, size):
-    with opened(browser, pages_folder["tune"], viewport=size) as page:
+    with open_page(browser, pages_folder["tune"], viewport=size) as page:
         pictures = page.evaluate(
             """() => Array.from(document.querySelectorAll("svg.over")).filter((over) => over.checkVisibility()).map((over) => {
               const picture = over.parentElement.querySelector("svg[role=img]");
               const box = (svg) => { const { x, y, width, height } = svg.getBoundingClientRect(); return [x, y, width, height]; };
               const unit = picture.viewBox.baseVal.width / over.viewBox.baseVal.width;
               const texts = Array.from(picture.querySelectorAll("text"), (each) => ({
-                words: each.textContent.trim(), anchor: each.getAttribute("text-anchor"), turned: each.hasAttribute("transform"),
+                words: each.textContent.trim(), anchor: each.getAttribute("text-anchor"), isRotated: each.hasAttribute("transform"),
                 x: Number(each.getAttribute("x")) / unit, y: Number(each.getAttribute("y")) / unit,
               }));
               return { figure: over.closest("figure").id, over: box(over), picture: box(picture), texts,
@@ -663,7 +663,7 @@ def test_additional_curve_goes_through_the_scores_of_the_table(pages_folder, bro
     def curves(page):
         return [mark for mark in read_state(page)["marks"] if mark["figure"] == "figure-scores"]
 
-    with opened(browser, pages_folder["score"]) as page:
+    with open_page(browser, pages_folder["score"]) as page:
         table = page.evaluate("JSON.parse(document.querySelector('#table').textContent)")
         for score in ("hss", "npv"):
             page.locator("#more").select_option(score)
@@ -690,11 +690,11 @@ def test_additional_curve_goes_through_the_scores_of_the_table(pages_folder, bro
 @pytest.mark.parametrize("name", ["tune", "weighted"])
 def test_download_has_the_numbers_of_the_page_and_of_the_command(pages_folder, browser, name):
     report = pages_folder[name]
-    with opened(browser, report) as page:
-        with page.expect_download() as caught:
+    with open_page(browser, report) as page:
+        with page.expect_download() as download:
             page.locator("#save-csv").click()
-        assert caught.value.suggested_filename == "scorewise-thresholds.csv"
-        text = caught.value.path().read_text(encoding="utf-8")
+        assert download.value.suggested_filename == "scorewise-thresholds.csv"
+        text = download.value.path().read_text(encoding="utf-8")
         rows = list(csv.DictReader(io.StringIO(text)))
         thresholds = table_thresholds(page)
         assert [float(row["threshold"]) for row in rows] == thresholds
@@ -719,9 +719,9 @@ def test_download_has_the_numbers_of_the_page_and_of_the_command(pages_folder, b
 @pytest.mark.parametrize("name", ["tune", "train", "names", "compare", "classes", "plain"])
 def test_copied_result_equals_the_json_of_the_command(pages_folder, browser, name):
     report = pages_folder[name]
-    with opened(browser, report, permissions=["clipboard-read", "clipboard-write"]) as page:
+    with open_page(browser, report, permissions=["clipboard-read", "clipboard-write"]) as page:
         page.evaluate("() => { window.kept = navigator.clipboard; }")
-        # The second pass hides the clipboard API, which browsers do not offer to pages served without encryption.
+        # The second iteration hides the clipboard API, which browsers do not offer to pages served without encryption.
         for hide in ("", "Object.defineProperty(navigator, 'clipboard', { value: undefined })"):
             page.evaluate(f"async () => {{ await kept.writeText(''); document.querySelector('#copied').textContent = ''; {hide} }}")
             page.locator("#copy-json").click()
@@ -759,7 +759,7 @@ def test_same_command_gives_the_same_bytes(pages_folder, tmp_path):
 
 def test_moving_the_threshold_changes_few_elements(pages_folder, browser):
     # A move must take less than a frame of 16 ms; bench/report.py measures the time. Here, what the time depends on: the number of changes.
-    with opened(browser, pages_folder["train"]) as page:
+    with open_page(browser, pages_folder["train"]) as page:
         open_details(page)
         changes = page.evaluate(
             """() => {
@@ -782,7 +782,7 @@ def test_moving_the_threshold_changes_few_elements(pages_folder, browser):
 
 @pytest.mark.parametrize(("look", "scheme", "size"), [("light", "light", DESKTOP), ("dark", "dark", DESKTOP), ("phone", "light", PHONE)])
 def test_screenshots_are_not_blank_and_follow_the_colour_scheme(pages_folder, browser, tmp_path, look, scheme, size):
-    with opened(browser, pages_folder["train"], viewport=size, color_scheme=scheme) as page:
+    with open_page(browser, pages_folder["train"], viewport=size, color_scheme=scheme) as page:
         path = tmp_path / f"{look}.png"
         page.screenshot(path=path)
     image = Image.open(path).convert("RGB")

@@ -141,7 +141,7 @@ def test_report_does_not_overwrite_files_of_another_kind(forecast: tuple[Any, An
     with pytest.raises(ValueError, match="already exists and is not a scorewise report"):
         report.save(notes)
     assert notes.read_text(encoding="utf-8") == "three weeks of notes"
-    with pytest.raises(ValueError, match="under the extension of another kind of file"):
+    with pytest.raises(ValueError, match="cannot have this file extension"):
         report.save(tmp_path / "page.pdf")
     report.save(tmp_path / "page.html")
     report.save(tmp_path / "page.html")

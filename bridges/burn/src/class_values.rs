@@ -156,7 +156,7 @@ impl Number for ClassValues<'_> {
     fn side(self, other: Self) -> Side {
         match (self, other) {
             (Constant(x), Constant(y)) => x.side(y),
-            // The result of the comparison can differ between classes, so `kink` selects the side for each class separately.
+            // The result of the comparison can differ between classes, so `kink` selects the branch for each class separately.
             _ => Side::Both,
         }
     }

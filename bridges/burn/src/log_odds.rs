@@ -1,4 +1,5 @@
-//! Converts logits or probabilities to the log-odds of each class, and the gradient by the log-odds back to the gradient by those predictions.
+//! Converts logits or probabilities to the log-odds of each class, and the gradient with respect to the log-odds back to the gradient with
+//! respect to the logits or probabilities.
 //!
 //! ```text
 //! independent logits      L = z                                   ∂ℓ/∂z = c                           c = ∂ℓ/∂L
@@ -12,7 +13,8 @@
 
 use burn::tensor::{Bool, Int, Tensor};
 
-/// What is needed to convert the gradient by the log-odds to the gradient by the predictions. Tensors are `[rows, classes]` unless stated otherwise.
+/// The data needed to convert the gradient with respect to the log-odds to the gradient with respect to the predictions. Tensors are
+/// `[rows, classes]` unless stated otherwise.
 #[allow(clippy::large_enum_variant)] // one value exists per batch
 pub(crate) enum LogOddsLink {
     Logits,
@@ -57,13 +59,13 @@ impl LogOddsLink {
         (log_odds, LogOddsLink::Softmax(SoftmaxLink { exponentials, other_sums, is_top, rest }))
     }
 
-    /// Converts the gradient by the log-odds to the gradient by the predictions.
+    /// Converts the gradient with respect to the log-odds to the gradient with respect to the predictions.
     pub fn backward(self, gradient: Tensor<2>) -> Tensor<2> {
         match self {
             LogOddsLink::Logits => gradient,
             LogOddsLink::Probabilities(p) => {
                 let variance = p.clone() * p.neg().add_scalar(1.0);
-                // At p = 0 and p = 1 the log-odds lie outside all panels, so the gradient by the log-odds is 0; 0/0 is taken as 0.
+                // At p = 0 and p = 1 the log-odds lie outside all panels of the prior, so their gradient is 0 and this quotient is 0/0, taken as 0.
                 let is_certain = variance.clone().equal_scalar(0.0);
                 (gradient / variance.mask_fill(is_certain.clone(), 1.0)).mask_fill(is_certain, 0.0)
             }

@@ -19,7 +19,7 @@ use crate::prior_cdf::PriorCdf;
 /// Logits are clamped to this magnitude, because z − z′ of an infinite logit would be NaN. F reaches 0 or 1 at much smaller magnitudes.
 const MAX_LOGIT: f64 = 1e30;
 
-/// Largest magnitude of a derivative by an entry of the confusion matrix; the product with a row weight of up to 1e8 still fits into f32.
+/// Largest magnitude of a derivative with respect to a cell of the confusion matrix; the product with a row weight of up to 1e8 still fits into f32.
 const MAX_DERIVATIVE: f64 = 1e30;
 
 /// A score-oriented loss, created by [`ScoreLossConfig`](crate::ScoreLossConfig).
@@ -218,7 +218,8 @@ struct ClassSums {
     positives: Tensor<1>,
 }
 
-/// A loss and its derivatives by F(p), for positive rows and for negative rows; either one value per class or the average over the classes.
+/// A loss and its derivatives with respect to F(p), for positive rows and for negative rows; either one value per class or the average over the
+/// classes.
 struct LossAndDerivatives {
     value: Tensor<1>,
     by_positive: Tensor<1>,

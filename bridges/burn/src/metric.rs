@@ -83,13 +83,13 @@ pub struct ScoreMetric {
     threshold: f64,
     from_logits: bool,
     class: Option<usize>,
-    batch: ClassCounts,
-    epoch: ClassCounts,
+    batch: MatrixAndRows,
+    epoch: MatrixAndRows,
 }
 
 /// A confusion matrix and the number of rows that it counts.
 #[derive(Clone, Copy, Debug, Default)]
-struct ClassCounts {
+struct MatrixAndRows {
     matrix: Confusion,
     rows: usize,
 }
@@ -97,11 +97,11 @@ struct ClassCounts {
 impl ScoreMetric {
     /// Creates a metric over all classes, for logits, with the threshold at probability ½.
     pub fn new(score: &str) -> scorewise::Result<Self> {
-        let (batch, epoch) = (ClassCounts::default(), ClassCounts::default());
+        let (batch, epoch) = (MatrixAndRows::default(), MatrixAndRows::default());
         Ok(ScoreMetric { score: Score::parse(score)?, threshold: 0.5, from_logits: true, class: None, batch, epoch })
     }
 
-    /// Sets the threshold, a probability in [0, 1]. Predictions strictly above it are positive.
+    /// Sets the threshold, a probability in [0, 1]. Predictions strictly above the threshold are positive.
     pub fn with_threshold(mut self, threshold: f64) -> scorewise::Result<Self> {
         if !(0.0..=1.0).contains(&threshold) {
             let reason = format!("must be a probability between 0 and 1, not {threshold}");
@@ -131,7 +131,7 @@ impl ScoreMetric {
         self.epoch.matrix
     }
 
-    fn count(&self, input: &ScoreInput) -> Result<ClassCounts, TensorReadError> {
+    fn count(&self, input: &ScoreInput) -> Result<MatrixAndRows, TensorReadError> {
         let (mut predictions, mut targets) = (input.predictions.clone(), input.targets.clone());
         if let Some(class) = self.class {
             (predictions, targets) = (predictions.narrow(1, class, 1), targets.narrow(1, class, 1));
@@ -144,7 +144,7 @@ impl ScoreMetric {
         let sums = sums.try_into_vec_as::<i64>()?;
         let (tp, fp, fn_) = (sums[0], sums[1] - sums[0], sums[2] - sums[0]);
         let tn = (rows * classes) as i64 - tp - fp - fn_;
-        Ok(ClassCounts { matrix: Confusion::new(tn as f64, fp as f64, fn_ as f64, tp as f64), rows })
+        Ok(MatrixAndRows { matrix: Confusion::new(tn as f64, fp as f64, fn_ as f64, tp as f64), rows })
     }
 
     /// The largest f32 that does not exceed the exact threshold. An f32 prediction is above it if and only if it is above the exact threshold.
@@ -155,14 +155,14 @@ impl ScoreMetric {
     }
 
     fn entry(&self, serialized: String) -> SerializedEntry {
-        let formatted = |counts: &ClassCounts| match self.score.checked(&counts.matrix) {
+        let formatted = |counts: &MatrixAndRows| match self.score.checked(&counts.matrix) {
             Some(value) => format_float(value, 4),
             None => "undefined".into(),
         };
         SerializedEntry::new(format!("epoch {} - batch {}", formatted(&self.epoch), formatted(&self.batch)), serialized)
     }
 
-    fn aggregated(&self, counts: &ClassCounts) -> Option<NumericEntry> {
+    fn aggregated(&self, counts: &MatrixAndRows) -> Option<NumericEntry> {
         let entry = |value| NumericEntry::Aggregated { aggregated_value: value, count: counts.rows };
         self.score.checked(&counts.matrix).map(entry)
     }
@@ -199,7 +199,7 @@ impl Metric for ScoreMetric {
     }
 
     fn clear(&mut self) {
-        (self.batch, self.epoch) = (ClassCounts::default(), ClassCounts::default());
+        (self.batch, self.epoch) = (MatrixAndRows::default(), MatrixAndRows::default());
     }
 }
 

@@ -25,14 +25,14 @@ impl PriorCdf {
         PriorCdf { pieces: prior.piecewise_polynomial() }
     }
 
-    /// Returns F(σ(z)) and its derivative by z; both are NaN where z is NaN.
+    /// Returns F(σ(z)) and its derivative with respect to z; both are NaN where z is NaN.
     pub fn value_and_derivative(&self, z: &Tensor<1>) -> (Tensor<1>, Tensor<1>) {
         let mut value = z.full_like(self.pieces.base);
         let mut derivative = z.zeros_like();
         for segment in &self.pieces.segments {
-            let (stretch_value, stretch_derivative) = evaluate(segment, z);
-            value = value + stretch_value;
-            derivative = derivative + stretch_derivative;
+            let (segment_value, segment_derivative) = evaluate(segment, z);
+            value = value + segment_value;
+            derivative = derivative + segment_derivative;
         }
         let is_nan = z.clone().is_nan();
         (value.mask_fill(is_nan.clone(), f64::NAN), derivative.mask_fill(is_nan, f64::NAN))
@@ -67,7 +67,7 @@ const COLUMNS: usize = COEFFICIENTS + 2;
 
 /// The coefficients and centres of all panels of a segment, on a device.
 struct PanelTable {
-    /// One row per column of the table and one value per panel, `[COLUMNS, panels]`.
+    /// The columns of the table as rows of the tensor, each with one value per panel, `[COLUMNS, panels]`.
     columns: Tensor<2>,
     panels: usize,
 }

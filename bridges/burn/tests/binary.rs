@@ -11,7 +11,7 @@ use scorewise::score::REGISTRY;
 use scorewise::{Logits, Real, Rows, Score, ScoreLoss};
 use scorewise_burn::ScoreLossConfig;
 
-/// Priors that are tested in addition to the examples of the families: narrow ones, shifted ones, and a mixture of two.
+/// Priors that are tested in addition to the examples of the families: narrow priors, shifted priors, and a mixture.
 const MORE_PRIORS: [&str; 6] = [
     "uniform:0.2,0.7",
     "cosine:0.9,0.02",

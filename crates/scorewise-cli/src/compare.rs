@@ -87,7 +87,7 @@ pub fn run(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     note_missing_class(&predictions);
     let summary = comparison.summary();
     arguments.report.write(report_files, || {
-        let mut data = predictions.data();
+        let mut data = predictions.data_source();
         if let Some(second) = &arguments.second {
             data.name = format!("{}, {second}", data.name);
         }

@@ -52,7 +52,7 @@ enum Command {
     Compare(compare::CompareArguments),
     /// Compute a score under a random threshold: exact expectation, Jensen gap, bounds
     Theory(theory::TheoryArguments),
-    /// Repeat the experiments of the paper and compare with its numbers
+    /// Repeat the experiments of Marchetti et al. (2022) and compare with the published numbers
     Reproduce(reproduce::ReproduceArguments),
     /// Make an HTML report or figures from a saved result
     Report(report::ReportCommandArguments),

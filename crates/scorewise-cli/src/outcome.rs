@@ -14,7 +14,7 @@ use crate::plot::coloured_character_length;
 
 /// Exit code: success.
 pub const SUCCESS: u8 = 0;
-/// Exit code: a condition given by the user, for example with `--subject-to`, was not met.
+/// Exit code: a condition given by the user, for example with `--subject-to`, was not met, or a report could not be written.
 pub const UNMET: u8 = 1;
 /// Exit code: bad usage or bad data.
 pub const USAGE: u8 = 2;
@@ -24,7 +24,7 @@ pub const USAGE: u8 = 2;
 pub struct Outcome {
     /// Text for standard output; ends with a line feed unless empty.
     pub text: String,
-    /// Sentence that says which condition was not met; `None` if every condition was met.
+    /// Sentence that says what was not achieved, for example which condition was not met; `None` if everything was achieved.
     pub unmet: Option<String>,
 }
 

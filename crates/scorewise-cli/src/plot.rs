@@ -37,7 +37,7 @@ pub fn coloured_character_length(text: &str) -> Option<usize> {
 impl TerminalPlot {
     /// Evaluates the score at as many thresholds as columns fit into the terminal.
     pub fn new(sweep: &Sweep, score: &Score, threshold: f64, interval: Option<(f64, f64)>) -> Self {
-        let columns = columns(width());
+        let columns = plot_columns(terminal_width());
         let value = |column: usize| score.checked(&sweep.at((column as f64 + 0.5) / columns as f64));
         TerminalPlot { values: (0..columns).map(value).collect(), threshold, interval }
     }
@@ -112,12 +112,12 @@ impl TerminalPlot {
 }
 
 /// Number of columns of the plot in a terminal of this width: 14 columns are left for labels, and more than 100 columns add no detail.
-fn columns(width: usize) -> usize {
+fn plot_columns(width: usize) -> usize {
     width.saturating_sub(14).clamp(20, 100)
 }
 
 /// Width of the terminal in characters; without a terminal, the value of the environment variable `COLUMNS`, or 80.
-fn width() -> usize {
+fn terminal_width() -> usize {
     if std::io::stdout().is_terminal()
         && let Some((_, columns)) = console::Term::stdout().size_checked()
     {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_plot_fits_the_terminal_and_a_constant_score_has_no_plot() {
-        assert_eq!([columns(80), columns(10), columns(500)], [66, 20, 100]);
+        assert_eq!([plot_columns(80), plot_columns(10), plot_columns(500)], [66, 20, 100]);
         let text = TerminalPlot { values: vec![Some(0.0); 3], threshold: 0.5, interval: None }
             .render(&Score::parse("f1").unwrap(), true);
         assert_eq!(text, "", "a constant score has no plot");

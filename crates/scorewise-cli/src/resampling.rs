@@ -38,7 +38,7 @@ pub fn parse_replicates(text: &str) -> Result<u32, String> {
 pub fn note_approximate_interval(rows: usize) {
     if rows > EXACT_ROWS {
         crate::outcome::note(format!(
-            "{rows} rows: the best threshold is exact; its interval is approximate, from thresholds between {RUNS} groups of neighbouring rows"
+            "{rows} rows: the best threshold is exact; its interval is approximate, because bootstrap replicates try only about {RUNS} thresholds"
         ));
     }
 }

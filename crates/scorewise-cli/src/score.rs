@@ -4,7 +4,7 @@ use scorewise::Score;
 use scorewise::sweep::{Sweep, sweep};
 use scorewise_report::document::Document;
 use scorewise_report::evaluation::{
-    ClassSummary, Evaluation, ForecastOptions, NamedEstimate, ScoreSummary, forecast, usual_class_scores,
+    ClassSummary, Evaluation, ForecastOptions, NamedEstimate, ScoreSummary, common_class_scores, forecast,
 };
 use scorewise_train::Error;
 use scorewise_train::plan::multi_score;
@@ -18,7 +18,7 @@ use crate::predictions::{BinaryPredictions, ClassPredictions, ForecastArguments,
 use crate::report_output::ReportArguments;
 use crate::report_output::provenance::provenance;
 use crate::resampling::BootstrapOptions;
-use crate::scores::best;
+use crate::scores::direction_text;
 
 /// Arguments of `scorewise score`.
 #[derive(clap::Args)]
@@ -72,7 +72,7 @@ pub fn run(arguments: &ScoreArguments) -> Result<Outcome, Failure> {
             intervals: summary.intervals(),
             ..ForecastOptions::default()
         };
-        let provenance = provenance(Some(bootstrap.seed), vec![predictions.data()]);
+        let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
         Ok(Document {
             forecast: swept.as_ref().map(|sweep| forecast(sweep, &options)),
             ..Document::new(provenance, Evaluation::Binary(summary.clone()).into())
@@ -106,7 +106,7 @@ fn run_classes(arguments: &ScoreArguments, predictions: &ClassPredictions) -> Re
     }
     let report_files = arguments.report.open(&[arguments.forecast.predictions.as_ref()])?;
     let scores = if arguments.score.is_empty() {
-        usual_class_scores(multi_score(predictions.score.as_deref().unwrap_or("macro(f1)"))?)?
+        common_class_scores(multi_score(predictions.score.as_deref().unwrap_or("macro(f1)"))?)?
     } else {
         let names = arguments.score.iter().flat_map(|text| split_at_commas(text));
         names.map(multi_score).collect::<Result<Vec<_>, Error>>()?
@@ -114,7 +114,7 @@ fn run_classes(arguments: &ScoreArguments, predictions: &ClassPredictions) -> Re
     let ClassPredictions { classes, labels, decisions, weights, .. } = predictions;
     let summary = ClassSummary::new(classes, labels, decisions, weights.as_deref(), &scores)?;
     arguments.report.write(report_files, || {
-        let provenance = provenance(None, vec![predictions.data()]);
+        let provenance = provenance(None, vec![predictions.data_source()]);
         Ok(Document::new(provenance, Evaluation::Classes(summary.clone()).into()))
     })?;
     Ok(if arguments.json { pretty_json(&summary) } else { class_summary_text(&summary) }.into())
@@ -172,7 +172,13 @@ pub fn note_missing_class(predictions: &BinaryPredictions) {
 fn text(summary: &ScoreSummary, scores: &[Score], origin: &str) -> String {
     let row = |(NamedEstimate { name, estimate }, score): (&NamedEstimate, &Score)| {
         let end = |end: Option<f64>| end.map_or(String::new(), format_number);
-        vec![name.clone(), format_optional(estimate.value), end(estimate.low), end(estimate.high), best(score)]
+        vec![
+            name.clone(),
+            format_optional(estimate.value),
+            end(estimate.low),
+            end(estimate.high),
+            direction_text(score),
+        ]
     };
     let rows: Vec<Vec<String>> = summary.scores.iter().zip(scores).map(row).collect();
     let head = key_value_lines(&[

@@ -98,7 +98,7 @@ fn multi_detail(score: &MultiScore, description: &MultiScoreDescription) -> Stri
         ("value", description.value.map_or(String::new(), value)),
         ("meaning", meaning),
         ("formula", averaged.map_or(String::new(), |(_, score)| score.formula().text())),
-        ("best", averaged.map_or("higher, up to 1".into(), |(_, score)| best(score))),
+        ("best", averaged.map_or("higher, up to 1".into(), |(_, score)| direction_text(score))),
     ])
 }
 
@@ -123,7 +123,7 @@ fn list() -> String {
         .filter_map(|row| {
             let score = Score::example(row)?;
             let aliases = row.aliases.iter().take(4).copied().collect::<Vec<_>>().join(", ");
-            Some(vec![row.signature(), best(&score), shape_name(&score).into(), aliases])
+            Some(vec![row.signature(), direction_text(&score), shape_name(&score).into(), aliases])
         })
         .collect();
     let table = aligned_table(&["score", "best", "shape", "also called"], &rows);
@@ -136,7 +136,7 @@ fn list() -> String {
 
 fn values(matrix: &Confusion) -> String {
     let rows: Vec<Vec<String>> = registered_scores()
-        .map(|score| vec![score.name().to_string(), format_value(&score, matrix), best(&score)])
+        .map(|score| vec![score.name().to_string(), format_value(&score, matrix), direction_text(&score)])
         .collect();
     aligned_table(&["score", "value", "best"], &rows)
 }
@@ -154,7 +154,7 @@ fn detail(score: &Score, matrix: Option<&Confusion>) -> String {
         ("formula", score.formula().text()),
         ("also called", row.map_or(String::new(), |row| row.aliases.join(", "))),
         ("parameters", parameters(row)),
-        ("best", best(score)),
+        ("best", direction_text(score)),
         (
             "range",
             row.map_or(String::new(), |row| {
@@ -182,7 +182,7 @@ fn parameters(row: Option<&RegistryEntry>) -> String {
 }
 
 /// Says which values of a score are best: higher, lower, or near an ideal value; with the perfect value if there is one.
-pub fn best(score: &Score) -> String {
+pub fn direction_text(score: &Score) -> String {
     match (score.direction(), score.row().and_then(|row| row.perfect)) {
         (Direction::Higher, Some(perfect)) => format!("higher, up to {}", format_number(perfect)),
         (Direction::Higher, None) => "higher".into(),

@@ -46,7 +46,7 @@ pub fn run(arguments: &TheoryArguments) -> Result<Outcome, Failure> {
     arguments.report.write(report_files, || {
         let (distribution, sweep) =
             with_rows!(&predictions, 0, rows => (ScoreDistribution::new(&score, &prior, &rows)?, sweep(&rows)?));
-        let provenance = provenance(None, vec![predictions.data()]);
+        let provenance = provenance(None, vec![predictions.data_source()]);
         Ok(theory_document(&score, &prior, &theory, &distribution, &sweep, predictions.classes(), provenance))
     })?;
     Ok(if arguments.json {

@@ -75,7 +75,7 @@ pub fn run(arguments: &TuneArguments) -> Result<Outcome, Failure> {
         Err(_) => TuningSummary { score: score.name().into(), ..TuningSummary::default() },
     };
     arguments.report.write(report_files, || {
-        let provenance = provenance(Some(bootstrap.seed), vec![predictions.data()]);
+        let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
         let document = Document::new(provenance, TuneSummary::Binary(summary.clone()).into());
         Ok(match &tuned {
             Ok(tuned) => Document { forecast: tuned.forecast.clone(), ..document },
@@ -141,7 +141,7 @@ fn run_classes(
     let ClassPredictions { classes, labels, probabilities, weights, .. } = predictions;
     let summary = tune_classes(classes, labels, probabilities, weights.as_deref(), &score, conditions, &bootstrap)?;
     arguments.report.write(report_files, || {
-        let provenance = provenance(Some(bootstrap.seed), vec![predictions.data()]);
+        let provenance = provenance(Some(bootstrap.seed), vec![predictions.data_source()]);
         Ok(Document::new(provenance, TuneSummary::Classes(summary.clone()).into()))
     })?;
     if arguments.json {

@@ -208,7 +208,7 @@ fn only_the_most_frequent_of_many_categories_are_used() {
 fn duplicate_column_names_are_reported() {
     let folder = Folder::new("twice");
     folder.write("t.csv", rows(20).replace("noise", "x"));
-    folder.refuses(&train("t.csv", "y"), "error: t.csv: columns 1 and 2 are both called `x`\nhint: rename one; or name all with `--columns` if the file has no header");
+    folder.refuses(&train("t.csv", "y"), "error: t.csv: columns 1 and 2 are both called `x`\nhint: rename one of them, or name all columns with `--columns` if the file has no header");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn invalid_values_of_options_are_reported() {
     };
     with(
         &["--hidden", "5,x"],
-        "error: --hidden: `5,x` is not a list of widths\nhint: write widths separated by commas, 50,20,5, or `none` for a linear model",
+        "error: --hidden: `5,x` is not a list of widths\nhint: write widths separated by commas, such as 50,20,5, or `none` for a linear model",
     );
     with(
         &["--batch", "0"],
@@ -251,7 +251,7 @@ fn invalid_values_of_options_are_reported() {
     );
     with(
         &["--split", "sideways"],
-        "error: --split: `sideways` is not a kind of split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`",
+        "error: --split: `sideways` is not a valid split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`",
     );
     with(&["--positive", "7"], "error: --positive: `7` is not a class of `y`\nhint: the classes are `0`, `1`");
     with(
@@ -260,7 +260,7 @@ fn invalid_values_of_options_are_reported() {
     );
     with(
         &["--prior", "cosine:0.5,0.9"],
-        "error: prior `cosine:0.5,0.9`: the support [-0.4, 1.4] must lie in [0, 1]; move the centre or narrow it",
+        "error: prior `cosine:0.5,0.9`: the support [-0.4, 1.4] must lie in [0, 1]; move the centre or reduce the half-width",
     );
     with(
         &["--lags", "2", "--split", "random"],

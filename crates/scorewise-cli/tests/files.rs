@@ -3,14 +3,12 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod folder;
-
 use std::fs;
 use std::io::Write;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use folder::Folder;
+use crate::folder::Folder;
 
 /// A table with two classes that depend on the column `a`.
 fn table(rows: usize) -> String {
@@ -22,7 +20,7 @@ const TRAIN: [&str; 12] =
     ["train", "t.csv", "--target", "y", "--score", "f1", "--epochs", "2", "--replicates", "20", "--hidden", "4"];
 
 /// A folder with two tables, a model, the model's predictions and a saved result.
-fn prepared(name: &str) -> Folder {
+fn folder_with_model(name: &str) -> Folder {
     let folder = Folder::new(name);
     fs::write(folder.0.join("t.csv"), table(300)).unwrap();
     fs::write(folder.0.join("t2.csv"), table(120)).unwrap();
@@ -68,7 +66,7 @@ fn assert_error(output: &Output, message: &str, arguments: &[&str]) {
 #[cfg(unix)]
 #[test]
 fn no_command_overwrites_its_input() {
-    let folder = prepared("files-inputs");
+    let folder = folder_with_model("files-inputs");
     let m = "m.scorewise";
     let train: &[&str] = &TRAIN;
     let scored = |command: &'static str| [command, "p.csv"];
@@ -112,7 +110,7 @@ fn no_command_overwrites_its_input() {
 
 #[test]
 fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
-    let folder = prepared("files-kinds");
+    let folder = folder_with_model("files-kinds");
     let m = "m.scorewise";
     // A PNG file that scorewise did not write.
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR and so on";
@@ -162,7 +160,7 @@ fn a_file_of_another_kind_is_replaced_only_with_overwrite() {
 
 #[test]
 fn if_one_figure_would_replace_another_picture_no_figure_is_written() {
-    let folder = prepared("files-figures");
+    let folder = folder_with_model("files-figures");
     let plots = ["score", "p.csv", "--replicates", "20", "--plots", "figures", "--report", "page.html"];
     folder.run(&plots);
     folder.run(&plots);
@@ -179,9 +177,10 @@ fn if_one_figure_would_replace_another_picture_no_figure_is_written() {
 
 #[test]
 fn two_outputs_of_one_command_cannot_be_the_same_file() {
-    let folder = prepared("files-twice");
-    let message =
-        |name: &str| format!("error: {name}: is named for two outputs of this command\nhint: name two different files");
+    let folder = folder_with_model("files-twice");
+    let message = |name: &str| {
+        format!("error: {name}: is the path of two outputs of this command\nhint: name two different files")
+    };
     assert_refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "x"]].concat(), &message("x"));
     assert_refused(&folder, &[&TRAIN[..], &["-o", "x", "--report", "./x", "--overwrite"]].concat(), &message("./x"));
     let model = [&TRAIN[..], &["-o", "m.scorewise", "--report", "m.scorewise", "--overwrite"]].concat();
@@ -195,7 +194,7 @@ fn two_outputs_of_one_command_cannot_be_the_same_file() {
 #[cfg(unix)]
 #[test]
 fn pipes_and_devices_can_be_outputs() {
-    let folder = prepared("files-devices");
+    let folder = folder_with_model("files-devices");
     let file = folder.bytes("p.csv");
     let piped = folder.run(&["predict", "m.scorewise", "t.csv", "-o", "/dev/stdout"]);
     assert!(piped.starts_with(&file));
@@ -232,7 +231,8 @@ fn reproduce_refuses_to_replace_other_files_before_it_trains() {
     }
     let arguments = ["reproduce", "adult", "--out", "out", "--report", "out/trainings.csv", "--overwrite"];
     let output = folder.command(&arguments).output().unwrap();
-    let message = "error: out/trainings.csv: is named for two outputs of this command\nhint: name two different files";
+    let message =
+        "error: out/trainings.csv: is the path of two outputs of this command\nhint: name two different files";
     assert_error(&output, message, &arguments);
 }
 
@@ -281,7 +281,7 @@ fn assert_exit_code(child: Child, code: i32) -> String {
 #[test]
 fn a_signal_during_training_saves_the_best_model_and_its_report() {
     for (name, code) in SIGNALS {
-        let folder = prepared(&format!("files-train-{name}"));
+        let folder = folder_with_model(&format!("files-train-{name}"));
         let before = names(&folder);
         let long = ["--epochs", "100000000", "--patience", "100000000", "-o", "new.scorewise", "--report", "new.html"];
         let arguments = [&TRAIN[..6], &TRAIN[8..], &long].concat();
@@ -310,7 +310,7 @@ fn a_signal_during_training_saves_the_best_model_and_its_report() {
 #[test]
 fn a_signal_during_any_other_command_leaves_no_partial_file() {
     for (name, code) in SIGNALS {
-        let folder = prepared(&format!("files-others-{name}"));
+        let folder = folder_with_model(&format!("files-others-{name}"));
         let before = names(&folder);
         // The input never ends, so the command is still running when the signal arrives.
         let mut child = spawn(&folder, &["predict", "m.scorewise", "-", "-o", "new.csv"]);
@@ -361,7 +361,7 @@ fn a_signal_during_reproduce_keeps_the_finished_training_runs() {
 #[cfg(unix)]
 #[test]
 fn a_full_disk_is_an_error_that_names_the_file() {
-    let folder = prepared("files-full");
+    let folder = folder_with_model("files-full");
     let before = names(&folder);
     let full = "cannot be written: No space left on device (os error 28)";
     let hint = "free some space, or name a file on another disk";
@@ -411,7 +411,7 @@ fn a_table_with_twenty_thousand_columns_can_be_trained_predicted_and_scored() {
 }
 
 /// Whether the output has characters that a terminal interprets or hides.
-fn has_hidden(bytes: &[u8]) -> bool {
+fn has_hidden_characters(bytes: &[u8]) -> bool {
     let text = str::from_utf8(bytes).unwrap();
     let changes_direction = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().any(|character| character != '\n' && (character.is_control() || changes_direction(character)))
@@ -429,29 +429,33 @@ fn control_characters_in_names_are_escaped_on_the_terminal_in_reports_and_in_fig
     };
     let rows: String = (0..400).map(row).collect();
     fs::write(folder.0.join(&table), format!("x{evil},sort{evil},y{evil}\n{rows}")).unwrap();
-    let (target, two) = (format!("y{evil}"), format!("y{evil} = \"storm{evil}\""));
+    let (target, condition) = (format!("y{evil}"), format!("y{evil} = \"storm{evil}\""));
     let quick = ["--epochs", "2", "--replicates", "20", "--hidden", "4", "--report", "page.html", "--plots", "figures"];
     let run = |arguments: &[&str]| {
         let output = folder.command(arguments).output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        assert!(!has_hidden(&output.stdout) && !has_hidden(&output.stderr), "{arguments:?}: {}", text.escape_debug());
+        assert!(
+            !has_hidden_characters(&output.stdout) && !has_hidden_characters(&output.stderr),
+            "{arguments:?}: {}",
+            text.escape_debug()
+        );
         (output.status.code(), text)
     };
     let model = format!("m{evil}.scorewise");
-    let many = ["train", &table, "--target", &target, "--score", "macro(f1)", "-o", &model];
-    let (code, text) = run(&[&many[..], &quick].concat());
+    let train_three_classes = ["train", &table, "--target", &target, "--score", "macro(f1)", "-o", &model];
+    let (code, text) = run(&[&train_three_classes[..], &quick].concat());
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("\\u001b]0;owned\\u0007"), "{text}");
-    let binary = ["train", &table, "--target", &two, "--score", "f1", "-o", "two.scorewise", "--json"];
-    let (code, text) = run(&[&binary[..], &quick].concat());
+    let train_two_classes = ["train", &table, "--target", &condition, "--score", "f1", "-o", "two.scorewise", "--json"];
+    let (code, text) = run(&[&train_two_classes[..], &quick].concat());
     assert_eq!(code, Some(0), "{text}");
     let trained = &text[text.find("{\n").unwrap()..=text.rfind("\n}").unwrap() + 1];
     assert!(serde_json::from_str::<serde_json::Value>(trained).unwrap()["target"].as_str().unwrap().contains(evil));
-    assert!(!has_hidden(&folder.bytes("page.html")));
+    assert!(!has_hidden_characters(&folder.bytes("page.html")));
     for entry in fs::read_dir(folder.0.join("figures")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "svg") {
-            assert!(!has_hidden(&fs::read(&path).unwrap()), "{}", path.display());
+            assert!(!has_hidden_characters(&fs::read(&path).unwrap()), "{}", path.display());
         }
     }
     // Predictions are data, so names are not escaped in the file of predictions; names in messages are escaped.

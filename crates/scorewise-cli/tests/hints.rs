@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod folder;
-
-use folder::Folder;
+use crate::folder::Folder;
 
 fn folder_with_tables(name: &str) -> Folder {
     let folder = Folder::new(&format!("hints-{name}"));

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod folder;
-
 use std::fs;
 
-use folder::Folder;
+use crate::folder::Folder;
 use serde_json::Value;
 
 /// A table with columns `x,noise,kind,y`. Apart from noise, `y` is 1 if `x` is large, and `kind` is one of three classes that depend on `x`.
@@ -120,13 +118,13 @@ fn a_model_trained_for_a_cost_does_not_miss_every_event() {
 fn arguments_of_cost_without_names_are_refused() {
     let folder = Folder::new("options-positional");
     let parts = [
-        "the numbers of `cost` need names",
+        "the parameters of `cost` must be given by name",
         "\n       ^",
-        "hint: write them with their cells, such as `cost(fp=1, fn=10)`",
+        "hint: write the name of the cell before each number, such as `cost(fp=1, fn=10)`",
     ];
     assert_refused(&folder, &["scores", "cost(1, 10)"], &parts);
     assert_refused(&folder, &["scores", "utility(1)"], &["such as `utility(tn=1, tp=10)`"]);
-    assert_refused(&folder, &["scores", "1 - cost(fp=1, 10)"], &["the numbers of `cost` need names"]);
+    assert_refused(&folder, &["scores", "1 - cost(fp=1, 10)"], &["the parameters of `cost` must be given by name"]);
     assert_works(&folder, &["scores", "cost(fp=1, fn=10)"], &[]);
     assert_works(&folder, &["scores", "fbeta(2)"], &[]);
 }
@@ -156,8 +154,8 @@ fn the_number_of_replicates_is_limited_in_every_command() {
     for command in commands {
         let with = |number| [command, &["--replicates", number]].concat();
         assert_refused(&folder, &with("0"), &["--replicates", "at least 1 replicate is needed; 1000 is common"]);
-        for many in ["1000001", "1000000000", "99999999999999999999"] {
-            assert_refused(&folder, &with(many), &["--replicates", "give an integer from 1 to 1000000"]);
+        for too_many in ["1000001", "1000000000", "99999999999999999999"] {
+            assert_refused(&folder, &with(too_many), &["--replicates", "give an integer from 1 to 1000000"]);
         }
     }
 }
@@ -165,9 +163,9 @@ fn the_number_of_replicates_is_limited_in_every_command() {
 #[test]
 fn the_numbers_of_networks_repeats_and_folds_are_limited() {
     let folder = with_table("options-members");
-    for many in ["1001", "100000", "18446744073709551615"] {
-        let parts = [format!("--ensemble: must be at most 1000, not {many}")];
-        assert_refused(&folder, &train("y", &["--ensemble", many]), &[&parts[0]]);
+    for too_many in ["1001", "100000", "18446744073709551615"] {
+        let parts = [format!("--ensemble: must be at most 1000, not {too_many}")];
+        assert_refused(&folder, &train("y", &["--ensemble", too_many]), &[&parts[0]]);
     }
     assert_refused(&folder, &train("y", &["--ensemble", "0"]), &["--ensemble: must be at least 1, not 0"]);
     assert_refused(
@@ -175,7 +173,7 @@ fn the_numbers_of_networks_repeats_and_folds_are_limited() {
         &train("y", &["--folds", "3", "--repeats", "1000000"]),
         &["--repeats: 1000000 repeats are too many; at most 1000 are allowed"],
     );
-    let parts = ["--folds: 1000000000 folds, but only 600 rows have a target"];
+    let parts = ["--folds: 1000000000 folds, but only 600 rows have a label"];
     assert_refused(&folder, &train("y", &["--folds", "1000000000", "--split", "time"]), &parts);
 }
 
@@ -194,30 +192,48 @@ fn keep_with_best_or_last_suggests_keep_weights() {
 #[test]
 fn options_that_contradict_each_other_are_refused() {
     let folder = with_table("options-contradictions");
-    let two = |more: &[&str], parts: &[&str]| assert_refused(&folder, &train("y", more), parts);
+    let assert_refused_for_two_classes =
+        |more: &[&str], parts: &[&str]| assert_refused(&folder, &train("y", more), parts);
     let test = "--test: cross-validation takes its test rows from the table, so there are no other test rows";
-    two(&["--folds", "3", "--test", "0.3"], &[test, "leave out `--test` or `--folds`"]);
-    two(&["--folds", "3", "--test", "t.csv"], &[test]);
-    two(&["--repeats", "2"], &["--folds"]);
-    two(&["--validation", "0"], &["--validation: no rows are left on which to stop the training"]);
-    two(&["--lag-columns", "x"], &["--lags"]);
+    assert_refused_for_two_classes(&["--folds", "3", "--test", "0.3"], &[test, "leave out `--test` or `--folds`"]);
+    assert_refused_for_two_classes(&["--folds", "3", "--test", "t.csv"], &[test]);
+    assert_refused_for_two_classes(&["--repeats", "2"], &["--folds"]);
+    assert_refused_for_two_classes(
+        &["--validation", "0"],
+        &["--validation: there are no validation rows on which to stop training"],
+    );
+    assert_refused_for_two_classes(&["--lag-columns", "x"], &["--lags"]);
     for loss in ["ce", "weighted-ce"] {
-        two(&["--loss", loss, "--prior", "uniform"], &["--prior: cross-entropy has no random threshold"]);
-        two(&["--loss", loss, "--warm-start"], &["--warm-start: trains with cross-entropy before the loss of a score"]);
-        two(&["--loss", loss, "--threshold", "centre"], &["--threshold: cross-entropy has no prior"]);
-        two(&["--loss", loss, "--multiclass", "simplex"], &["--multiclass: cross-entropy has only one form"]);
+        assert_refused_for_two_classes(
+            &["--loss", loss, "--prior", "uniform"],
+            &["--prior: cross-entropy has no random threshold"],
+        );
+        assert_refused_for_two_classes(
+            &["--loss", loss, "--warm-start"],
+            &["--warm-start: trains with cross-entropy before the loss of a score"],
+        );
+        assert_refused_for_two_classes(
+            &["--loss", loss, "--threshold", "centre"],
+            &["--threshold: cross-entropy has no prior"],
+        );
+        assert_refused_for_two_classes(
+            &["--loss", loss, "--multiclass", "simplex"],
+            &["--multiclass: cross-entropy has only one form"],
+        );
     }
-    two(&["--no-cure", "--warm-start"], &["--no-cure: trains exactly as in the paper"]);
-    two(&["--multiclass", "simplex"], &["--multiclass: applies to more than two classes, but the target has two"]);
-    two(
+    assert_refused_for_two_classes(
+        &["--no-cure", "--warm-start"],
+        &["--no-cure: trains exactly as in Marchetti et al. (2022)"],
+    );
+    assert_refused_for_two_classes(
+        &["--multiclass", "simplex"],
+        &["--multiclass: applies to more than two classes, but the target has two"],
+    );
+    assert_refused_for_two_classes(
         &["--multiclass", "one-versus-rest"],
         &["--multiclass: applies to more than two classes, but the target has two"],
     );
-    assert_refused(
-        &folder,
-        &train("x > 0.5", &["--positive", "1"]),
-        &["--positive: `1` applies to a column of classes"],
-    );
+    assert_refused(&folder, &train("x > 0.5", &["--positive", "1"]), &["--positive: `1` cannot be the positive class"]);
     predictions(&folder);
     let compare = ["compare", "p.csv", "p.csv", "--tuned"];
     assert_refused(&folder, &[&compare[..], &["--thresholds", "0.3,0.5"]].concat(), &["cannot be used with"]);
@@ -228,15 +244,16 @@ fn options_that_contradict_each_other_are_refused() {
 #[test]
 fn more_than_two_classes_take_no_threshold_and_have_a_default_score() {
     let folder = with_table("options-classes");
-    let many = |more: &[&str], parts: &[&str]| assert_refused(&folder, &train("kind", more), parts);
+    let assert_refused_for_three_classes =
+        |more: &[&str], parts: &[&str]| assert_refused(&folder, &train("kind", more), parts);
     for threshold in ["tuned", "centre", "0.4"] {
         let parts = [
             "--threshold: applies to two classes, but the target has 3",
             "the class with the greatest probability is predicted",
         ];
-        many(&["--score", "macro(f1)", "--threshold", threshold], &parts);
+        assert_refused_for_three_classes(&["--score", "macro(f1)", "--threshold", threshold], &parts);
     }
-    many(
+    assert_refused_for_three_classes(
         &["--prior", "uniform"],
         &["--prior: with 3 classes, the simplex loss has its own distribution", "`--multiclass one-versus-rest`"],
     );
@@ -284,8 +301,8 @@ fn columns_that_leak_the_target_get_a_note() {
     // With a lead the target column is a legitimate input, even if it predicts the next row well.
     let steady: String = (0..900).map(|i| format!("{},{}\n", f64::from(u8::from(i / 300 % 2 == 1)), i % 7)).collect();
     fs::write(folder.0.join("t.csv"), format!("y,noise\n{steady}")).unwrap();
-    let ahead = assert_works(&folder, &train("y", &["--lead", "1", "--split", "random"]), &[]);
-    assert!(!ahead.contains(perfect), "{ahead}");
+    let errors = assert_works(&folder, &train("y", &["--lead", "1", "--split", "random"]), &[]);
+    assert!(!errors.contains(perfect), "{errors}");
 }
 
 #[test]
@@ -310,15 +327,15 @@ fn test_rows_that_are_also_training_rows_get_a_note() {
     );
     let others: String = rows(900).lines().skip(601).map(|line| format!("{line}\n")).collect();
     fs::write(folder.0.join("others.csv"), format!("{head}\n{others}")).unwrap();
-    let few = assert_works(&folder, &train("y", &["--test", "others.csv"]), &[]);
-    assert!(!few.contains(note), "{few}");
+    let errors = assert_works(&folder, &train("y", &["--test", "others.csv"]), &[]);
+    assert!(!errors.contains(note), "{errors}");
     // In a table of two columns with few distinct values, equal rows are no sign of leakage, so there is no note.
     let coarse: String = (0..2000)
         .map(|i| format!("{},{},{}\n", (i * 7919) % 11 % 4, (i * 104_729) % 13 % 5, u8::from((i * 31) % 17 > 12)))
         .collect();
     fs::write(folder.0.join("t.csv"), format!("a,b,y\n{coarse}")).unwrap();
-    let alike = assert_works(&folder, &train("y", &[]), &[]);
-    assert!(!alike.contains(note), "{alike}");
+    let errors = assert_works(&folder, &train("y", &[]), &[]);
+    assert!(!errors.contains(note), "{errors}");
 }
 
 #[test]

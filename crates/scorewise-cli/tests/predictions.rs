@@ -11,9 +11,7 @@ use scorewise_table::spreadsheet::unescape_formula;
 use scorewise_table::table::{Reading, Source, Table, Values, read};
 use serde_json::Value;
 
-mod folder;
-
-use folder::Folder;
+use crate::folder::Folder;
 
 /// A pseudorandom number from 0 to below 1 that depends only on the seed and the row.
 fn random(seed: u64, row: usize) -> f64 {
@@ -427,13 +425,13 @@ fn predictions_are_the_same_in_every_format_and_other_extensions_are_refused() {
     for report in ["x.pdf", "x.csv"] {
         let refused = folder.error_message(&["score", "p.csv", "--report", report]);
         assert!(
-            refused.starts_with(&format!("error: {report}: a scorewise report would be written under the extension")),
+            refused.starts_with(&format!("error: {report}: a scorewise report cannot have this file extension")),
             "{refused}"
         );
     }
     let refused = folder
         .error_message(&[&["train", "table.csv", "--target", "event", "-o", "m.csv"][..], &QUICK, &["2"]].concat());
-    assert!(refused.starts_with("error: m.csv: a scorewise model would be written under the extension"), "{refused}");
+    assert!(refused.starts_with("error: m.csv: a scorewise model cannot have this file extension"), "{refused}");
 }
 
 #[test]

@@ -6,9 +6,7 @@ use std::fs;
 
 use serde_json::Value;
 
-mod folder;
-
-use folder::Folder;
+use crate::folder::Folder;
 
 /// Writes predictions for sixty hours, with a storm in every fifth hour; the forecast is better than random.
 fn predictions(folder: &Folder) {
@@ -44,9 +42,13 @@ fn every_command_writes_its_report() {
     predictions(&folder);
     let commands: [(&str, &[&str], &[&str]); 4] = [
         ("score.html", &["score", "p.csv", "--threshold", "0.62"], &["tss is ", "at threshold 0.62", "always yes"]),
-        ("tune.html", &["tune", "p.csv", "--score", "f1"], &["Say yes above ", "Best f1 on these rows"]),
+        ("tune.html", &["tune", "p.csv", "--score", "f1"], &["Predict yes above ", "Best f1 on these rows"]),
         ("theory.html", &["theory", "p.csv", "--score", "f1"], &["when the threshold is random", "Jensen gap"]),
-        ("compare.html", &["compare", "p.csv", "--probability", "probability,probability"], &["the rows do not tell"]),
+        (
+            "compare.html",
+            &["compare", "p.csv", "--probability", "probability,probability"],
+            &["these rows do not show which"],
+        ),
     ];
     for (page, command, texts) in commands {
         let mut all = command.to_vec();

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-mod folder;
-
-use folder::Folder;
+use crate::folder::Folder;
 
 const SMALL: [&str; 9] =
     ["reproduce", "pollution", "--scores", "tss", "--priors", "ce,cosine:0.5,0.1", "--repeats", "3", "--json"];

@@ -5,9 +5,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-mod folder;
-
-use folder::Folder;
+use crate::folder::Folder;
 
 #[test]
 fn the_first_command_of_the_readme_reaches_its_score() {

@@ -75,7 +75,7 @@ impl BoolArray<'_> {
 }
 
 impl FloatArray<'_> {
-    /// Borrows these values with their weights.
+    /// Borrows this array and the optional array of weights as slices.
     ///
     /// # Errors
     /// If the weights do not have the type of the values, or an array is not contiguous.
@@ -108,7 +108,7 @@ macro_rules! with_floats {
     };
 }
 
-/// Evaluates `$result` with `$rows` bound to `scorewise::Rows` of f32 or f64; `$kind` is `Logits` or `Probabilities`.
+/// Evaluates `$result` with `$rows` bound to `scorewise::Rows` of f32 or f64; `$kind` says what the predictions are: `Logits` or `Probabilities`.
 macro_rules! with_rows {
     ($kind:path, $slices:expr, $rows:ident => $result:expr) => {
         $crate::arrays::with_floats!($slices.floats, values, weights => {

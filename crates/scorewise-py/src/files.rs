@@ -7,8 +7,8 @@ use scorewise_table::output::{OutputKind, Outputs};
 
 use crate::errors::value_error;
 
-/// Raises an error if the path is a file of another kind or has the extension of another kind. The kinds are model, page, results, svg
-/// and png.
+/// Raises an error if an existing file at `path` is not an output of this kind, or if the extension of `path` belongs to another kind of
+/// output. `kind` is `model`, `page`, `results`, `svg` or `png`.
 #[pyfunction]
 pub fn check_output(path: PathBuf, kind: &str) -> PyResult<()> {
     let kind = match kind {
@@ -17,7 +17,7 @@ pub fn check_output(path: PathBuf, kind: &str) -> PyResult<()> {
         "results" => OutputKind::Results,
         "svg" => OutputKind::Svg,
         "png" => OutputKind::Png,
-        other => return Err(value_error(format!("`{other}` is not a kind of file"))),
+        other => return Err(value_error(format!("`{other}` is not a kind of output file"))),
     };
     Outputs::new().check(&path, kind).map_err(value_error)
 }

@@ -1,4 +1,4 @@
-//! Data with which a tensor framework computes a loss on its own tensors: scores as Python source, priors as polynomials.
+//! Data from which PyTorch or Keras code computes a loss on its own tensors: scores as Python source, priors as polynomials.
 
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -32,8 +32,8 @@ pub fn prior_facts(prior: &str) -> PyResult<(String, f64, (f64, f64), (f64, f64)
     Ok((prior.to_string(), prior.mean(), prior.support(), quantiles))
 }
 
-/// The cdf of a prior as piecewise polynomials of the logit: its value below the first interval, and for each interval its lower end, the
-/// width of one piece, and the coefficients with one row for each piece.
+/// The cdf of a prior as piecewise polynomials of the logit: the value of the cdf below the first range of logits; and for each range, its
+/// lower end, the width of the intervals it is divided into, and the polynomial coefficients, one row for each interval.
 #[pyfunction]
 #[allow(clippy::type_complexity)] // a list of intervals
 pub fn pieces<'py>(py: Python<'py>, prior: &str) -> PyResult<(f64, Vec<(f64, f64, Bound<'py, PyArray2<f64>>)>)> {

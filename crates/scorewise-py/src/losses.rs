@@ -78,7 +78,7 @@ where
     Ok((value, Some(gradient.into())))
 }
 
-fn parse(score: &str, prior: &str) -> PyResult<(Score, Prior)> {
+fn parse_score_and_prior(score: &str, prior: &str) -> PyResult<(Score, Prior)> {
     Ok((Score::parse(score).map_err(value_error)?, prior.parse().map_err(value_error)?))
 }
 
@@ -87,7 +87,7 @@ fn parse(score: &str, prior: &str) -> PyResult<(Score, Prior)> {
 #[pyo3(signature = (rows, prior, from_logits))]
 pub fn expected_confusion(py: Python<'_>, rows: RowArrays<'_>, prior: &str, from_logits: bool) -> PyResult<[f64; 4]> {
     // The matrix does not depend on the score.
-    let (score, prior) = parse("accuracy", prior)?;
+    let (score, prior) = parse_score_and_prior("accuracy", prior)?;
     let loss = ScoreLoss::new(score, prior);
     let slices = rows.read()?;
     let confusion = py.detach(|| -> Result<_> {
@@ -111,7 +111,7 @@ pub fn loss<'py>(
     from_logits: bool,
     gradient: bool,
 ) -> PyResult<ValueAndGradient<'py>> {
-    let (score, prior) = parse(score, prior)?;
+    let (score, prior) = parse_score_and_prior(score, prior)?;
     if gradient && !from_logits {
         return Err(value_error("gradients are with respect to logits: pass logits, not probabilities"));
     }
@@ -177,7 +177,7 @@ pub fn class_loss<'py>(
 }
 
 /// The loss over time series, with errors weighted by their distance in time from an event. `sequences` holds the number of the series
-/// for each row; `weighting` is `value`, `sum` or `maximum`, with the weights of the distances 1, 2, ….
+/// for each row. `weighting` is a pair: the name `value`, `sum` or `maximum`, and the weights for distances of 1, 2, … rows.
 #[pyfunction]
 #[pyo3(signature = (rows, sequences, score, prior, weighting, gradient))]
 pub fn temporal_loss<'py>(
@@ -189,7 +189,7 @@ pub fn temporal_loss<'py>(
     weighting: (String, Vec<f64>),
     gradient: bool,
 ) -> PyResult<ValueAndGradient<'py>> {
-    let (score, prior) = parse(score, prior)?;
+    let (score, prior) = parse_score_and_prior(score, prior)?;
     let (name, masks) = weighting;
     let weighting = match &name[..] {
         "value" => Weighting::value_weighted(&masks),
@@ -209,6 +209,7 @@ pub fn temporal_loss<'py>(
 }
 
 /// The gradient with respect to the margins and a positive curvature, both multiplied by the number of rows, for gradient-boosted trees.
+/// `floor` is the curvature of rows outside the support of the prior, as a fraction of the curvature at the mean of the prior.
 #[pyfunction]
 #[pyo3(signature = (rows, score, prior, floor))]
 pub fn boosting<'py>(
@@ -221,7 +222,7 @@ pub fn boosting<'py>(
     fn zeros<R: Real>(rows: &scorewise::Rows<'_, Logits<'_, R>>) -> Vec<R> {
         vec![R::ZERO; rows.len()]
     }
-    let (score, prior) = parse(score, prior)?;
+    let (score, prior) = parse_score_and_prior(score, prior)?;
     let loss = ScoreLoss::new(score, prior);
     let slices = rows.read()?;
     let result = py.detach(|| -> Result<(Gradient, Gradient)> {

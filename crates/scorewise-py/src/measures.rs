@@ -20,7 +20,7 @@ use crate::errors::value_error;
 pub struct BootstrapSettings(usize, u64, Option<usize>);
 
 impl BootstrapSettings {
-    /// The bootstrap with these settings.
+    /// Converts the settings to a [`Bootstrap`].
     ///
     /// # Errors
     /// If the number of replicates or the length of a block is 0.
@@ -81,8 +81,8 @@ pub fn score(
     Ok(json!(summary.map_err(value_error)?.with_bootstrap(&bootstrap)).to_string())
 }
 
-/// A score of the predicted classes: of the whole matrix (`mcc`, `gerrity`, …) or an average over the classes (`macro(f1)`). A score of
-/// two classes, such as `f1`, is macro-averaged. `None` when the score is undefined.
+/// A score of the predicted classes: a score of the whole confusion matrix (`mcc`, `gerrity`, …), or an average over the classes
+/// (`macro(f1)`). A score of two classes, such as `f1`, is macro-averaged. `None` when the score is undefined.
 #[pyfunction]
 #[pyo3(signature = (classes, labels, predicted, weights, score))]
 pub fn class_score(
@@ -170,8 +170,8 @@ impl PySweep {
         .map_err(value_error)
     }
 
-    /// Three arrays: thresholds, each the lowest of an interval with the same confusion matrix; these matrices, one row each (tn, fp, fn,
-    /// tp); and the scores, one column each, NaN where a score is undefined. Thinned to about `points` rows.
+    /// Three arrays, thinned to about `points` rows. Each row stands for an interval of thresholds with the same confusion matrix: the lower
+    /// end of the interval; its confusion matrix (columns tn, fp, fn, tp); and its scores (one column for each score, NaN where undefined).
     #[allow(clippy::type_complexity)] // three arrays
     fn curve<'py>(
         &self,
@@ -194,7 +194,7 @@ impl PySweep {
         ))
     }
 
-    /// Confidence intervals of the best threshold and of its score, as JSON. `rows` must be those that the sweep was made from.
+    /// Confidence intervals of the best threshold and of its score, as JSON. `rows` must be the rows that the sweep was made from.
     #[pyo3(signature = (rows, score, subject_to, bootstrap))]
     fn bootstrap(
         &self,

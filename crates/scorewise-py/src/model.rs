@@ -1,4 +1,4 @@
-//! Training, and trained models.
+//! Training of models, and the Python class of trained models.
 
 use std::fmt::Display;
 use std::ops::ControlFlow;
@@ -37,8 +37,8 @@ const WEIGHT: &str = "\u{e000}weight\u{e000}";
 #[pyclass(frozen, name = "Model")]
 pub struct PyModel(Model);
 
-/// Trains a model on columns and the class of each row; with two classes the second is the positive one. The options are JSON
-/// (`TrainingOptions`) and default if left out. Returns the model and a summary of the training as JSON.
+/// Trains a model on columns and the class of each row; with two classes the second is the positive one. `options` is JSON with the fields
+/// of `TrainingOptions`; an absent field has its default value. Returns the model and a summary of the training run as JSON.
 #[pyfunction]
 #[pyo3(signature = (columns, labels, classes, weights, options, threads))]
 pub fn train(
@@ -147,7 +147,9 @@ fn interruptible<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + 
             });
             match received {
                 Ok(result) => return Ok(result),
-                Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err("the training panicked")),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(PyRuntimeError::new_err("the training thread panicked"));
+                }
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(interrupt) = py.check_signals() {
                         stop.store(true, Ordering::Relaxed);
@@ -173,7 +175,7 @@ impl PyModel {
         Ok(PyBytes::new(py, &self.0.to_bytes().map_err(value_error)?))
     }
 
-    /// Everything but the weights, as JSON.
+    /// The content of the model file except the weights of the network, as JSON.
     fn description(&self) -> PyResult<String> {
         self.0.description_json().map_err(value_error)
     }

@@ -97,8 +97,8 @@ fn parse_figures(document: &str) -> Result<Vec<ReportFigure>, String> {
     report_figures(&parse_document(document)?).map_err(|error| error.to_string())
 }
 
-/// A figure of scores over the threshold, as SVG. `thresholds` increase; `values` holds one array per score, NaN where it is undefined.
-/// `None` when every value is undefined.
+/// A figure of scores over the threshold, as SVG. `thresholds` must increase; `values` holds one array per score, with NaN where the score
+/// is undefined. Returns `None` when every value is undefined.
 #[pyfunction]
 pub fn curves_svg(
     names: Vec<String>,

@@ -80,8 +80,8 @@ fn edge_cases() -> Result<Vec<ThresholdPanel>, scorewise::Error> {
         Ok::<_, scorewise::Error>(ThresholdPanel { title: title.into(), prior: prior.parse()?, thresholds })
     };
     Ok(vec![
-        with("No training succeeded", "cosine:0.5,0.1", vec![])?,
-        with("One training", "cosine:0.3,0.1", vec![0.31])?,
+        with("No training run succeeded", "cosine:0.5,0.1", vec![])?,
+        with("One training run", "cosine:0.3,0.1", vec![0.31])?,
         with("All equal", "uniform", vec![0.5; 100])?,
         with("At both ends", "uniform", [0.0, 1.0].repeat(20))?,
         with(

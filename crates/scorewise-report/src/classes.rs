@@ -59,6 +59,7 @@ const CLASS_OPACITY: f64 = 0.18;
 const SUPPORT_OPACITY: f64 = 0.22;
 /// The y axis gets a square-root scale when a density exceeds this value, so that low bins stay visible. The mean density is 1.
 const SQUARE_ROOT_ABOVE: f64 = 8.0;
+/// Upper end of the y axis, as a multiple of the highest density.
 const HEADROOM: f64 = 1.05;
 
 impl ClassHistograms {

@@ -146,8 +146,8 @@ pub struct ForecastEvaluation {
     #[serde(default)]
     pub intervals: Vec<ScoreInterval>,
     /// Reference forecasts, such as `always yes`.
-    #[serde(default)]
-    pub yardsticks: Vec<ReferenceForecast>,
+    #[serde(default, rename = "yardsticks")]
+    pub reference_forecasts: Vec<ReferenceForecast>,
     /// The area under the ROC curve.
     pub roc_area: Option<f64>,
     /// The average precision.
@@ -174,12 +174,12 @@ impl ThresholdPoint {
     /// use scorewise_report::document::ThresholdPoint;
     ///
     /// let point = ThresholdPoint { threshold: 0.519_039_2, low: 0.518_908, high: 0.519_171, cells: [0.0; 4] };
-    /// assert_eq!((point.said(3), point.said(6)), ("0.519".into(), "0.519039".into()));
+    /// assert_eq!((point.display_threshold(3), point.display_threshold(6)), ("0.519".into(), "0.519039".into()));
     /// let point = ThresholdPoint { threshold: 0.5245, low: 0.5241, high: 0.525, cells: [0.0; 4] };
-    /// assert_eq!(point.said(3), "0.5245"); // 0.524 has another confusion matrix
+    /// assert_eq!(point.display_threshold(3), "0.5245"); // 0.524 has another confusion matrix
     /// ```
     #[must_use]
-    pub fn said(&self, digits: usize) -> String {
+    pub fn display_threshold(&self, digits: usize) -> String {
         let keeps_matrix = |text: &String| {
             let inside = |value: f64| self.low <= value && (value < self.high || value == self.threshold);
             text.parse().is_ok_and(inside)
@@ -316,7 +316,8 @@ pub struct TheoryReport {
     /// Corrected bounds of Marchetti et al. (2022), each with the exact value.
     pub bounds: Vec<TheoryBound>,
     /// Distribution function of the score: values in increasing order, each with the probability that the score does not exceed the value.
-    pub law: Vec<(f64, f64)>,
+    #[serde(rename = "law")]
+    pub distribution: Vec<(f64, f64)>,
 }
 
 /// A bound and the exact value that it bounds.
@@ -395,8 +396,8 @@ impl ForecastEvaluation {
 
     /// The threshold in use, rounded to a few decimals for display.
     #[must_use]
-    pub fn said(&self) -> String {
-        self.point().map_or_else(|| format_number(self.threshold), |point| point.said(3))
+    pub fn display_threshold(&self) -> String {
+        self.point().map_or_else(|| format_number(self.threshold), |point| point.display_threshold(3))
     }
 
     /// The threshold in use with its confusion matrix; `None` when it is not among the points.
@@ -409,12 +410,12 @@ impl ForecastEvaluation {
 /// Names of common scores, which a page shows before all others.
 pub const COMMON_SCORES: [&str; 8] = ["f1", "precision", "recall", "tss", "csi", "hss", "mcc", "accuracy"];
 
-/// All scores without duplicates: `decides`, then the common scores, then all others.
+/// All scores without duplicates: `first`, then the common scores, then all others.
 #[must_use]
-pub fn scores_in_display_order(decides: Option<Score>) -> Vec<Score> {
+pub fn scores_in_display_order(first: Option<Score>) -> Vec<Score> {
     let mut scores: Vec<Score> = Vec::new();
-    let usual = COMMON_SCORES.iter().filter_map(|name| Score::parse(name).ok());
-    for score in decides.into_iter().chain(usual).chain(Score::all()) {
+    let common = COMMON_SCORES.iter().filter_map(|name| Score::parse(name).ok());
+    for score in first.into_iter().chain(common).chain(Score::all()) {
         if scores.iter().all(|known| known.name() != score.name()) {
             scores.push(score);
         }
@@ -431,9 +432,9 @@ impl Document {
     /// Reads the JSON of `--report results.json`, or that of `--json`, which contains no data for figures.
     pub fn read(text: &str) -> Result<Self, InvalidDocument> {
         let value: Value =
-            serde_json::from_str(text).map_err(|fault| InvalidDocument(format!("is not valid JSON: {fault}")))?;
-        let other_version = |fault| {
-            InvalidDocument(format!("was written by another version of scorewise or has been modified: {fault}"))
+            serde_json::from_str(text).map_err(|error| InvalidDocument(format!("is not valid JSON: {error}")))?;
+        let other_version = |error| {
+            InvalidDocument(format!("was written by another version of scorewise or has been modified: {error}"))
         };
         let keys = ResultKeys::deserialize(&value).unwrap_or_default();
         if keys.scorewise && keys.result {

@@ -43,7 +43,7 @@ pub struct ReportFigure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovingMark {
     /// The figure has no moving mark.
-    Still,
+    Absent,
     /// A vertical line at the current threshold.
     Line,
     /// A dot at the current threshold; x and y are the values of the two scores with these names.
@@ -52,25 +52,31 @@ pub enum MovingMark {
 
 /// All figures of a result, in the order in which the page shows them.
 pub fn figures(document: &Document) -> Result<Vec<ReportFigure>> {
-    let mut found = Vec::new();
+    let mut figures = Vec::new();
     if let Some(forecast) = &document.forecast {
-        found.extend(forecast_figures(forecast)?);
+        figures.extend(forecast_figures(forecast)?);
     }
     if let Some(training) = &document.training {
-        found.extend(training_figure(training)?);
+        figures.extend(training_figure(training)?);
     }
     if let Some(theory) = &document.theory {
-        found.extend(theory_figure(theory)?);
+        figures.extend(theory_figure(theory)?);
     }
     if let Some(comparison) = &document.comparison {
-        found.extend(comparison_figures(comparison)?);
+        figures.extend(comparison_figures(comparison)?);
     }
     if let Some(reproduction) = &document.reproduction {
         if !reproduction.priors.is_empty() {
             let caption =
                 "Priors of the threshold: the density on the left, the cumulative distribution function on the right.";
             let picture = paper_figure_1(&reproduction.priors);
-            found.extend(figure_unless_empty("figure-1", "Figure 1: the priors", caption, MovingMark::Still, picture)?);
+            figures.extend(figure_unless_empty(
+                "figure-1",
+                "Figure 1: the priors",
+                caption,
+                MovingMark::Absent,
+                picture,
+            )?);
         }
         for figure in &reproduction.thresholds {
             let name = match reproduction.thresholds.len() {
@@ -79,10 +85,10 @@ pub fn figures(document: &Document) -> Result<Vec<ReportFigure>> {
             };
             let title = format!("Figure 2: best thresholds, {}", figure.score);
             let caption = "Histograms of the best thresholds of all training runs, with the prior used in training.";
-            found.extend(figure_unless_empty(&name, &title, caption, MovingMark::Still, paper_figure_2(figure))?);
+            figures.extend(figure_unless_empty(&name, &title, caption, MovingMark::Absent, paper_figure_2(figure))?);
         }
     }
-    Ok(found)
+    Ok(figures)
 }
 
 /// Turns the name of a score, which may be a formula, into part of a file name: everything but letters and digits becomes a dash.
@@ -145,9 +151,9 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
         let found = forecast.intervals.iter().find(|interval| interval.score == name)?;
         Some((found.low, found.high))
     };
-    let mut found: Vec<ReportFigure> = none_if_empty(forecast_scores_figure(forecast, false))?.into_iter().collect();
+    let mut figures: Vec<ReportFigure> = none_if_empty(forecast_scores_figure(forecast, false))?.into_iter().collect();
     // The page shows figures in pairs, so figures of equal height come one after the other.
-    found.extend(figure_unless_empty(
+    figures.extend(figure_unless_empty(
         "predictions",
         "Predictions by class",
         "Distribution of the predictions of each class. A forecast that separates the classes well has two peaks with the threshold between them.",
@@ -160,14 +166,14 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
             names: forecast.classes.clone(),
         }),
     )?);
-    found.extend(figure_unless_empty(
+    figures.extend(figure_unless_empty(
         "decision",
         "Decision curve",
         "Net benefit: hits minus false alarms, weighted by their costs. At threshold probability p, a miss costs (1 − p)/p times as much as a false alarm. The forecast is worth using where it lies above both other lines.",
         MovingMark::Line,
         decision_figure(forecast),
     )?);
-    found.extend(figure_unless_empty(
+    figures.extend(figure_unless_empty(
         "roc",
         "ROC curve",
         "Share of events that are detected against share of non-events with a false alarm. The diagonal is a random forecast.",
@@ -179,7 +185,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
             mark: at_threshold(&pofd, &recall),
         }),
     )?);
-    found.extend(figure_unless_empty(
+    figures.extend(figure_unless_empty(
         "precision-recall",
         "Precision and recall",
         &format!(
@@ -194,7 +200,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
             mark: at_threshold(&recall, &precision),
         }),
     )?);
-    found.extend(figure_unless_empty(
+    figures.extend(figure_unless_empty(
         "performance",
         "Performance diagram",
         "Up and to the right is better. Points on a curve have equal CSI, points on a ray equal frequency bias (alarms per event).",
@@ -206,18 +212,18 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
             whiskers: interval("precision").zip(interval("recall")),
         }),
     )?);
-    found.extend(figure_unless_empty(
+    figures.extend(figure_unless_empty(
         "reliability",
         "Reliability diagram",
         "How often the event occurred at each predicted probability. A calibrated forecast lies on the diagonal; bars are 95 % Wilson intervals (not shown for weighted rows). A model trained for a score need not be calibrated, because only its decisions at the threshold count.",
-        MovingMark::Still,
+        MovingMark::Absent,
         figure_reliability(Reliability {
             title: "Reliability".into(),
             bins: reliability_bins(&forecast.bins, forecast.is_weighted),
             base_rate: base_rate.unwrap_or(0.0),
         }),
     )?);
-    Ok(found)
+    Ok(figures)
 }
 
 /// A figure with its title and caption; `None` when there is nothing to draw, for example because no row is positive.
@@ -249,7 +255,7 @@ fn prior(forecast: &ForecastEvaluation) -> Result<Option<Prior>> {
 
 /// Total weight of the positive and of the negative rows.
 fn class_weights(forecast: &ForecastEvaluation) -> (f64, f64) {
-    let sum = |of: fn(&PredictionBin) -> f64| forecast.bins.iter().map(of).sum::<f64>();
+    let sum = |weight: fn(&PredictionBin) -> f64| forecast.bins.iter().map(weight).sum::<f64>();
     (sum(|bin| bin.positives), sum(|bin| bin.negatives))
 }
 
@@ -376,14 +382,14 @@ fn training_figure(training: &TrainingHistory) -> Result<Option<ReportFigure>> {
         None => "",
     };
     let caption = format!("{members}{support}");
-    figure_unless_empty("training", "Training, epoch by epoch", &caption, MovingMark::Still, picture)
+    figure_unless_empty("training", "Training, epoch by epoch", &caption, MovingMark::Absent, picture)
 }
 
 fn theory_figure(theory: &TheoryReport) -> Result<Option<ReportFigure>> {
     let picture = figure_score_distribution(ScoreDistributionFigure {
         title: format!("{} under a random threshold", theory.score),
         score: theory.score.clone(),
-        steps: theory.law.clone(),
+        steps: theory.distribution.clone(),
         expected_score: theory.expected_score,
         score_of_expectation: theory.score_of_expectation,
     });
@@ -391,7 +397,7 @@ fn theory_figure(theory: &TheoryReport) -> Result<Option<ReportFigure>> {
         "Cumulative distribution of {} when the threshold is drawn from {}. The steeper the line, the less the threshold matters.",
         theory.score, theory.prior
     );
-    figure_unless_empty("law", "The score under a random threshold", &caption, MovingMark::Still, picture)
+    figure_unless_empty("law", "The score under a random threshold", &caption, MovingMark::Absent, picture)
 }
 
 fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> {
@@ -403,12 +409,12 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
         name: name.clone(),
         points: score_by_threshold(points, &score),
     };
-    let mut found = Vec::new();
-    found.extend(figure_unless_empty(
+    let mut figures = Vec::new();
+    figures.extend(figure_unless_empty(
         "scores",
         &title,
         "Each forecast at every threshold.",
-        MovingMark::Still,
+        MovingMark::Absent,
         figure_scores(ScoreCurves {
             title: title.clone(),
             lines: both().map(curve).collect(),
@@ -424,11 +430,11 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
         name: name.clone(),
         points: points.iter().filter_map(pair).collect(),
     };
-    found.extend(figure_unless_empty(
+    figures.extend(figure_unless_empty(
         "roc",
         "ROC curves",
         "Share of events that are detected against share of non-events with a false alarm.",
-        MovingMark::Still,
+        MovingMark::Absent,
         figure_roc(Roc {
             title: "ROC curves".into(),
             lines: both().map(line).collect(),
@@ -451,9 +457,9 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
             interval,
         });
         let title = format!("Difference of {}", comparison.score);
-        found.extend(figure_unless_empty("difference", &title, &caption, MovingMark::Still, picture)?);
+        figures.extend(figure_unless_empty("difference", &title, &caption, MovingMark::Absent, picture)?);
     }
-    Ok(found)
+    Ok(figures)
 }
 
 /// Figure 1 of Marchetti et al. (2022), drawn for these priors.

@@ -98,8 +98,8 @@ fn draw_spread<DB: DrawingBackend>(spread: MeanAndDeviation, panel: &Panel<'_, D
 
 fn summary_label(spread: Option<MeanAndDeviation>) -> String {
     match spread {
-        None => "no training succeeded".into(),
-        Some(MeanAndDeviation { mean, deviation: None }) => format!("mean {mean:.2}, one training"),
+        None => "no training run succeeded".into(),
+        Some(MeanAndDeviation { mean, deviation: None }) => format!("mean {mean:.2}, one training run"),
         Some(MeanAndDeviation { mean, deviation: Some(deviation) }) => {
             format!("mean {mean:.2}, deviation {deviation:.2}")
         }

@@ -97,13 +97,13 @@ const MARGIN: f64 = 0.06;
 impl TrainingCurves {
     fn panels(&self) -> Vec<EpochPanel> {
         let has_main_epochs = self.members.iter().any(|member| !member.main.is_empty());
-        let coverage = self.of_each_member(
+        let coverage = self.values_by_member(
             |member| if has_main_epochs { &member.main } else { &member.warm_up },
             |values| values.coverage,
         );
         let mut panels = vec![
-            self.losses("Cross-entropy warm-up", |member| &member.warm_up, Vec::new()),
-            self.losses(
+            self.loss_panel("Cross-entropy warm-up", |member| &member.warm_up, Vec::new()),
+            self.loss_panel(
                 &self.loss,
                 |member| &member.main,
                 self.kept_by_member(|member, epoch| Some(member.main.get(epoch)?.validation)),
@@ -133,7 +133,7 @@ impl TrainingCurves {
     }
 
     /// The values of one quantity for every ensemble member, by epoch.
-    fn of_each_member<'a>(
+    fn values_by_member<'a>(
         &'a self,
         epochs: impl Fn(&'a MemberCurves) -> &'a Vec<EpochValues>,
         quantity: fn(&EpochValues) -> f64,
@@ -142,15 +142,18 @@ impl TrainingCurves {
     }
 
     /// The panel with the training and the validation loss.
-    fn losses(
+    fn loss_panel(
         &self,
         title: &str,
         epochs: fn(&MemberCurves) -> &Vec<EpochValues>,
         kept: Vec<(usize, f64)>,
     ) -> EpochPanel {
         let series = vec![
-            EpochSeries { stroke: TRAINING_STROKE, members: self.of_each_member(epochs, |values| values.training) },
-            EpochSeries { stroke: VALIDATION_STROKE, members: self.of_each_member(epochs, |values| values.validation) },
+            EpochSeries { stroke: TRAINING_STROKE, members: self.values_by_member(epochs, |values| values.training) },
+            EpochSeries {
+                stroke: VALIDATION_STROKE,
+                members: self.values_by_member(epochs, |values| values.validation),
+            },
         ];
         EpochPanel { title: title.into(), label: "loss", range: None, series, kept }
     }

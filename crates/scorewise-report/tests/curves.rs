@@ -3,9 +3,7 @@
 //! The predictions are 0.2 (negative), 0.6 (positive), 0.7 (negative) and 0.9 (positive); a row is predicted positive above the threshold.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod picture_reader;
-
-use picture_reader::{
+use crate::picture_reader::{
     BLUE, FRAME, GREEN, INK, PlotPoint, ReadPicture, SKY, VERMILLION, assert_close, assert_points_close,
 };
 use scorewise_report::{

@@ -1,9 +1,9 @@
 //! Draws the performance diagram, the reliability diagram and the distribution of predictions by class, and reads the data back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod picture_reader;
-
-use picture_reader::{BLUE, FRAME, INK, PlotPoint, ReadPicture, SKY, VERMILLION, assert_close, assert_points_close};
+use crate::picture_reader::{
+    BLUE, FRAME, INK, PlotPoint, ReadPicture, SKY, VERMILLION, assert_close, assert_points_close,
+};
 use scorewise_report::{
     ClassBin, ClassHistograms, Error, Performance, Reliability, ReliabilityBin, figure_classes, figure_performance,
     figure_reliability,

@@ -1,9 +1,7 @@
 //! Draws the distribution of a score and the differences between two forecasts, and reads the data back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod picture_reader;
-
-use picture_reader::{BLUE, GREEN, INK, PlotPoint, ReadPicture, VERMILLION, assert_close, assert_points_close};
+use crate::picture_reader::{BLUE, GREEN, INK, PlotPoint, ReadPicture, VERMILLION, assert_close, assert_points_close};
 use scorewise_report::{Differences, Error, ScoreDistributionFigure, figure_difference, figure_score_distribution};
 
 const TOLERANCE: f64 = 2e-3;

@@ -3,7 +3,7 @@
 //! ```text
 //! predictions 0.9 0.8 0.6 0.4 0.3 0.1        events at 0.9, 0.6, 0.4
 //! ```
-#![allow(clippy::unwrap_used)] // in a test, a panic is the report
+#![allow(clippy::unwrap_used)] // a panic is how a test fails
 
 use std::ops::ControlFlow;
 
@@ -13,8 +13,9 @@ use scorewise_report::document::{CommandResult, Document, Provenance, ResultKind
 use scorewise_report::evaluation::{
     BestThreshold, ClassSummary, ComparedThresholds, Estimate, Evaluation, FoldSummary, ForecastComparison,
     ForecastPair, ModelThreshold, ScoreSummary, TheorySummary, TrainSummary, TrainingRun, TuneSummary, Tuning,
-    TuningSummary, evaluate_folds, evaluate_model, evaluation_bootstrap, evaluation_sweep, model_data, model_document,
-    no_best_threshold, registered_scores, tune_classes, undefined_everywhere, unmet_conditions, usual_class_scores,
+    TuningSummary, common_class_scores, evaluate_folds, evaluate_model, evaluation_bootstrap, evaluation_sweep,
+    model_data, model_document, no_best_threshold, registered_scores, tune_classes, undefined_everywhere,
+    unmet_conditions,
 };
 use scorewise_report::page;
 use scorewise_table::split::CrossValidation;
@@ -44,7 +45,7 @@ fn tuning() -> Tuning {
 }
 
 /// Checks that a result is the same after it was written and read, both inside a document and alone.
-fn survives(result: impl Into<CommandResult>, kind: ResultKind) {
+fn assert_round_trip(result: impl Into<CommandResult>, kind: ResultKind) {
     let document = Document::new(Provenance::default(), result.into());
     assert_eq!(document.kind, kind);
     assert_eq!(Document::read(&document.write()).unwrap(), document);
@@ -65,7 +66,7 @@ fn scores_at_a_threshold_have_values_and_intervals() {
     let none = ScoreSummary::new(&rows(), 0.95, &[Score::parse("precision").unwrap()], &BOOTSTRAP).unwrap();
     assert_eq!(none.scores[0].estimate, Estimate::default());
     assert!(none.intervals().is_empty());
-    survives(Evaluation::Binary(summary.with_bootstrap(&BOOTSTRAP)), ResultKind::Score);
+    assert_round_trip(Evaluation::Binary(summary.with_bootstrap(&BOOTSTRAP)), ResultKind::Score);
 }
 
 #[test]
@@ -80,7 +81,7 @@ fn the_best_threshold_is_exact_and_has_bootstrap_intervals() {
     assert!(low <= 0.3 && high >= 0.4 && bootstrap.value_interval().is_some());
     let best = BestThreshold::new(&f1(), &[], &tuning.best);
     assert_eq!((Some(best.threshold), Some(best.value)), (summary.threshold, summary.value));
-    survives(TuneSummary::Binary(summary), ResultKind::Tune);
+    assert_round_trip(TuneSummary::Binary(summary), ResultKind::Tune);
 }
 
 #[test]
@@ -89,11 +90,14 @@ fn the_message_names_the_condition_that_cannot_be_met() {
     let far = condition("precision >= 1.1");
     assert!(Tuning::new(&rows(), &f1(), &far, &BOOTSTRAP).unwrap().is_err());
     let sentence = unmet_conditions(&sweep, &f1(), &far).unwrap();
-    assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; the nearest, 0.85, has precision = 1");
+    assert_eq!(sentence, "no threshold satisfies `precision >= 1.1`; the nearest threshold, 0.85, has precision = 1");
     assert_eq!(no_best_threshold(&sweep, &f1(), &far), sentence);
     let both = [condition("precision >= 0.9"), condition("recall >= 0.9")].concat();
     assert!(unmet_conditions(&sweep, &f1(), &both).unwrap().ends_with("together; each alone can be satisfied"));
-    survives(TuneSummary::Binary(TuningSummary { score: "f1".into(), ..TuningSummary::default() }), ResultKind::Tune);
+    assert_round_trip(
+        TuneSummary::Binary(TuningSummary { score: "f1".into(), ..TuningSummary::default() }),
+        ResultKind::Tune,
+    );
 }
 
 #[test]
@@ -125,7 +129,7 @@ fn each_class_has_a_threshold_against_all_others() {
 #[test]
 fn decisions_between_three_classes_are_counted_in_a_confusion_matrix() {
     let classes = ["calm", "storm", "flood"].map(String::from);
-    let scores = usual_class_scores(multi_score("macro(f1)").unwrap()).unwrap();
+    let scores = common_class_scores(multi_score("macro(f1)").unwrap()).unwrap();
     let summary = ClassSummary::new(&classes, &[0, 0, 1, 2], &[0, 1, 1, 2], None, &scores).unwrap();
     assert_eq!(summary.confusion, [[1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
     let names: Vec<&str> = summary.scores.iter().map(|score| score.name.as_str()).collect();
@@ -133,7 +137,7 @@ fn decisions_between_three_classes_are_counted_in_a_confusion_matrix() {
     // The F1 scores of the three classes are 2/3, 2/3 and 1.
     let macro_f1 = summary.scores[0].estimate.value.unwrap();
     assert!((macro_f1 - 7.0 / 9.0).abs() < 1e-15, "{macro_f1}");
-    survives(Evaluation::Classes(summary), ResultKind::Score);
+    assert_round_trip(Evaluation::Classes(summary), ResultKind::Score);
 }
 
 #[test]
@@ -146,19 +150,19 @@ fn a_forecast_is_not_better_than_itself_but_better_than_its_opposite() {
     };
     let same = compare(&PREDICTIONS, ComparedThresholds::Given([0.35, 0.35]));
     assert_eq!((same.difference(), same.better(), same.shares()), (Some(0.0), None, [0.0, 0.0]));
-    assert_eq!(same.verdict(), "By f1 (higher is better) the rows do not tell which is better.");
+    assert_eq!(same.verdict(), "By f1 (higher is better), these rows do not show which forecast is better.");
     let other = compare(&opposite, ComparedThresholds::Best);
     assert_eq!(other.values[0], Some(6.0 / 7.0));
     assert!(other.shares()[0] > 0.5, "{:?}", other.shares());
     assert!(other.page().points.iter().all(|points| points.len() >= 7));
-    survives(other.summary(), ResultKind::Compare);
+    assert_round_trip(other.summary(), ResultKind::Compare);
 }
 
 #[test]
 fn theory_results_can_be_written_and_read_back() {
     let summary = TheorySummary::new(&f1(), &Prior::uniform(), &rows()).unwrap();
     assert!((summary.jensen_gap - (summary.expected_score - summary.score_of_expectation)).abs() < 1e-15);
-    survives(summary, ResultKind::Theory);
+    assert_round_trip(summary, ResultKind::Theory);
 }
 
 #[test]
@@ -216,7 +220,7 @@ fn a_model_is_evaluated_on_its_own_rows_and_shown_on_the_test_rows() {
     assert!((folds.mean.unwrap() - (values[0] + values[1]) / 2.0).abs() < 1e-15);
     let run = TrainingRun { model: "m.scorewise".into(), seconds: 1.5, notes: vec!["a note".into()] };
     let summary = TrainSummary::new(&trained, &evaluation, Some(folds), run);
-    survives(summary.clone(), ResultKind::Train);
+    assert_round_trip(summary.clone(), ResultKind::Train);
     let swept = evaluation_sweep(&trained).unwrap();
     let data = model_data(&table.file, table.rows(), &trained.model);
     assert_eq!(data.fingerprint, scorewise_train::model::Fingerprint::of(&table).hex());

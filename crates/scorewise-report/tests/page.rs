@@ -5,9 +5,7 @@
 //! ```
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod picture_reader;
-
-use picture_reader::{BLUE, FRAME, GREEN, INK, ReadPicture, VERMILLION, assert_points_close};
+use crate::picture_reader::{BLUE, FRAME, GREEN, INK, ReadPicture, VERMILLION, assert_points_close};
 use scorewise_report::document::{
     Document, EpochRecord, ForecastCurves, ForecastEvaluation, MemberHistory, Optimum, PredictionBin, Provenance,
     ReferenceForecast, ScoreInterval, TheoryBound, TheoryReport, ThresholdPoint, TrainingHistory,
@@ -59,7 +57,7 @@ fn forecast() -> ForecastEvaluation {
             Optimum { score: "precision".into(), threshold: 0.85, value: 1.0, interval: (0.8, 0.9) },
         ],
         intervals: vec![ScoreInterval { score: "f1".into(), low: 0.4, high: 1.0 }],
-        yardsticks: vec![ReferenceForecast { name: "always yes".into(), cells: [0.0, 3.0, 0.0, 3.0] }],
+        reference_forecasts: vec![ReferenceForecast { name: "always yes".into(), cells: [0.0, 3.0, 0.0, 3.0] }],
         roc_area: Some(7.0 / 9.0),
         average_precision: Some(0.75),
     }
@@ -97,7 +95,7 @@ fn document() -> Document {
             deviation: 0.1,
             calibrated_threshold: Some(3.0 / 7.0),
             bounds: vec![TheoryBound { name: "E|s − s(E[CM])|".into(), exact: Some(0.1), bound: None }],
-            law: vec![(0.4, 0.25), (2.0 / 3.0, 0.75), (6.0 / 7.0, 1.0)],
+            distribution: vec![(0.4, 0.25), (2.0 / 3.0, 0.75), (6.0 / 7.0, 1.0)],
         }),
         ..Document::new(
             Provenance { command: "scorewise tune 'a <b>.csv'".into(), seed: Some(7), ..Provenance::default() },
@@ -195,7 +193,7 @@ fn a_comparison_draws_both_forecasts() {
         thresholds: [Some(0.35), Some(0.35)],
         areas: [Some(7.0 / 9.0), None],
         points: [points.clone(), points],
-        verdict: "By f1 (higher is better) the rows do not tell which is better.".into(),
+        verdict: "By f1 (higher is better), these rows do not show which forecast is better.".into(),
         difference: Some(0.0),
         interval: Some((-0.1, 0.1)),
         differences: vec![-0.1, 0.0, 0.1],
@@ -224,7 +222,7 @@ fn a_comparison_draws_both_forecasts() {
     assert_eq!(names, ["scores", "roc", "difference"]);
     let page = page(&document).unwrap();
     assert!(page.contains("new (area 0.778)"));
-    assert!(page.contains("<h1>By f1 (higher is better) the rows do not tell which is better</h1>"));
+    assert!(page.contains("<h1>By f1 (higher is better), these rows do not show which forecast is better</h1>"));
 }
 
 /// The lookup table that is embedded in a page, parsed as JSON.
@@ -237,7 +235,7 @@ fn table(page: &str) -> Value {
 fn the_page_shows_threshold_costs_and_uncertainty() {
     let page = page(&document()).unwrap();
     for expected in [
-        "<h1>Say yes above 0.35</h1>",
+        "<h1>Predict yes above 0.35</h1>",
         "<b>f1</b> is <b>0.857</b> (95\u{a0}% interval 0.4 to 1), on 6 rows",
         "On these rows, every threshold from 0.3 up to but not including 0.4 gives the same score",
         "In 95\u{a0}% of bootstrap replicates of these rows, the best threshold lies between <b>0.2</b> and <b>0.85</b>",

@@ -1,9 +1,7 @@
 //! Tests of properties that all pictures share.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod picture_reader;
-
-use picture_reader::{decode_png, tags};
+use crate::picture_reader::{decode_png, tags};
 use scorewise_report::{
     ClassBin, ClassHistograms, DecisionCurve, Differences, EpochValues, MemberCurves, NamedLine, NamedPrior,
     Performance, Picture, PrecisionRecall, PriorRow, Reliability, ReliabilityBin, Roc, ScoreByEpoch, ScoreCurves,

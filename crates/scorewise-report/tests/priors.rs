@@ -1,9 +1,7 @@
 //! Draws the figure of the priors and reads the lines back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod picture_reader;
-
-use picture_reader::{AxisReader, Tag, decode_png, tags};
+use crate::picture_reader::{AxisReader, Tag, decode_png, tags};
 use scorewise::Prior;
 use scorewise_report::{Error, NamedPrior, PriorRow, figure_priors};
 

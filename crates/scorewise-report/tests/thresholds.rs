@@ -1,9 +1,7 @@
 //! Draws the figure of the best thresholds and reads the data back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod picture_reader;
-
-use picture_reader::{AxisReader, Tag, decode_png, tags};
+use crate::picture_reader::{AxisReader, Tag, decode_png, tags};
 use scorewise::Prior;
 use scorewise_report::{Error, Picture, ThresholdPanel, figure_thresholds};
 
@@ -127,10 +125,10 @@ fn the_dashed_line_is_the_priors_density() {
 }
 
 #[test]
-fn a_panel_without_successful_training_says_so() {
+fn a_panel_without_a_successful_training_run_says_so() {
     let picture = single_panel("cosine:0.5,0.1", &[]);
     let tags = tags(&picture.svg().unwrap());
-    assert!(tags.iter().any(|tag| tag.text == "no training succeeded"));
+    assert!(tags.iter().any(|tag| tag.text == "no training run succeeded"));
     let reader = AxisReader::of(&tags, 0.0, 1e9);
     assert!(bars(&tags, &reader).is_empty() && two_point_lines(&tags, &reader).is_empty());
 }
@@ -139,7 +137,7 @@ fn a_panel_without_successful_training_says_so() {
 fn a_single_training_run_has_a_mean_and_no_whisker() {
     let tags = tags(&single_panel("cosine:0.3,0.1", &[0.31]).svg().unwrap());
     let reader = AxisReader::of(&tags, 0.0, 1e9);
-    assert!(tags.iter().any(|tag| tag.text == "mean 0.31, one training"));
+    assert!(tags.iter().any(|tag| tag.text == "mean 0.31, one training run"));
     let two_point_lines = two_point_lines(&tags, &reader);
     assert_eq!(two_point_lines.len(), 1);
     assert_close(two_point_lines[0][0].0, 0.31, TOLERANCE);
@@ -229,7 +227,7 @@ fn png_has_twice_the_size_of_the_svg_and_the_same_colours() {
 fn png_has_text_without_any_font_installed() {
     let with_title =
         |title: &str| decode_png(&figure_thresholds(&[panel(title, "uniform", &[0.5, 0.6])]).unwrap().png().unwrap());
-    let title_pixels = |picture: &picture_reader::DecodedPng| picture.dark_pixels(0..picture.width, 0..64); // only the title is above the axes
+    let title_pixels = |picture: &crate::picture_reader::DecodedPng| picture.dark_pixels(0..picture.width, 0..64); // only the title is above the axes
     assert_eq!(title_pixels(&with_title("")), 0);
     let (short, long) = (title_pixels(&with_title("μ")), title_pixels(&with_title("μ μ μ μ μ")));
     assert!(short > 20, "{short}");

@@ -1,9 +1,7 @@
 //! Draws training curves and reads the data back from the picture.
 #![allow(clippy::unwrap_used)] // a panic is how a test fails
 
-mod picture_reader;
-
-use picture_reader::{BLUE, GREEN, INK, PURPLE, ReadPicture, VERMILLION, assert_points_close};
+use crate::picture_reader::{BLUE, GREEN, INK, PURPLE, ReadPicture, VERMILLION, assert_points_close};
 use scorewise_report::{EpochValues, Error, MemberCurves, ScoreByEpoch, TrainingCurves, figure_training};
 
 /// Creates epochs from pairs of training loss and coverage; the validation loss is the training loss plus 1.

@@ -88,10 +88,10 @@ impl Error {
         Error::Setting { setting: setting.into(), problem: problem.into(), hint: hint.into() }
     }
 
-    /// Returns the message in which every setting is written by `words`, the formatter of the front end.
+    /// Returns the message in which every setting is written by `formatter`, the formatter of the front end.
     #[must_use]
-    pub fn render(&self, words: SettingFormatter<'_>) -> String {
-        setting::render(&format!("{self:#}"), words)
+    pub fn render(&self, formatter: SettingFormatter<'_>) -> String {
+        setting::render(&format!("{self:#}"), formatter)
     }
 }
 

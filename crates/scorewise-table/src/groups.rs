@@ -93,7 +93,7 @@ impl RowOrder {
 
     /// Orders rows by the column `named`, or by the first column of dates if that is `None`. Rows keep the order of the file if the table has no
     /// column of dates.
-    pub fn of(table: &Table, group: Option<&str>, named: Option<&str>) -> Result<(Self, Vec<Note>)> {
+    pub fn of_table(table: &Table, group: Option<&str>, named: Option<&str>) -> Result<(Self, Vec<Note>)> {
         let mut order = RowOrder::of_file(group);
         let mut notes = Vec::new();
         let column = match named {
@@ -105,13 +105,14 @@ impl RowOrder {
             return Ok((order, notes));
         };
         order.time = Some(column.name.clone());
-        let sorted = Neighbours::new(table, &order)?;
-        let Some(times) = &sorted.times else { return Ok((order, notes)) };
-        let pairs = || (1..times.len()).filter(|at| sorted.first[*at] < *at as u32);
+        let neighbours = Neighbours::new(table, &order)?;
+        let Some(times) = &neighbours.times else { return Ok((order, notes)) };
+        // The positions of the rows that have a row before them in the same group.
+        let pairs = || (1..times.len()).filter(|at| neighbours.first[*at] < *at as u32);
         let ties = pairs().filter(|at| times[*at] == times[at - 1]).count();
-        let is_file_order = sorted.sorted.is_sorted();
+        let is_file_order = neighbours.sorted.is_sorted();
         if ties > 0 {
-            let direction = TimeDirection::of(&column.values);
+            let direction = TimeDirection::of_times(&column.values);
             if direction == TimeDirection::Unsorted && group.is_none() && ties as f64 > MAX_TIES * times.len() as f64 {
                 let problem = format!(
                     "{ties} of {} rows share their time in {} with the row before, and the file is not sorted by time",
@@ -139,10 +140,10 @@ impl RowOrder {
         if let Some(step) = order.step {
             let gaps = pairs().filter(|at| times[*at] - times[at - 1] != step).count();
             if gaps > 0 {
-                let (are, them) = if gaps == 1 { ("is 1 gap", "it") } else { ("are gaps", "them") };
-                let count = if gaps == 1 { String::new() } else { format!(" ({gaps})") };
-                let text =
-                    format!("rows are {step} s apart and there {are}{count}: no lag or lead reaches across {them}");
+                let text = match gaps {
+                    1 => format!("rows are {step} s apart, with 1 gap: no lag or lead reaches across it"),
+                    _ => format!("rows are {step} s apart, with {gaps} gaps: no lag or lead reaches across them"),
+                };
                 notes.push(Note::about_column(&column.name, text));
             }
         }
@@ -156,7 +157,8 @@ pub(crate) fn time_column(table: &Table) -> Option<&Column> {
     table.columns.iter().find(has_dates)
 }
 
-/// The most frequent time difference between successive rows; `None` if less than [`REGULAR_SHARE`] of all differences are equal to it.
+/// The most frequent time difference between successive rows; `None` if a share of less than [`REGULAR_SHARE`] of all differences
+/// has this value.
 fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     let mut counts: HashMap<i64, usize> = HashMap::new();
     let mut total = 0usize;
@@ -168,7 +170,7 @@ fn regular_step(distances: impl Iterator<Item = i64>) -> Option<i64> {
     (step > 0 && count as f64 >= REGULAR_SHARE * total as f64).then_some(step)
 }
 
-/// Whether the times of a column rise or fall from the first row of the file to the last.
+/// Whether the times of a column rise or fall from the first row of the file to the last, or neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimeDirection {
     /// The oldest row comes first.
@@ -180,7 +182,7 @@ enum TimeDirection {
 }
 
 impl TimeDirection {
-    fn of(values: &Values) -> Self {
+    fn of_times(values: &Values) -> Self {
         let keys = (0..values.len()).filter(|row| !values.is_missing(*row)).map(|row| time_key(values, row));
         if keys.clone().is_sorted() {
             TimeDirection::Rising
@@ -239,7 +241,7 @@ impl Neighbours {
         let mut sorted: Vec<u32> = (0..rows as u32).filter(has_time).collect();
         // The sort below is stable, so rows of the same time keep the order of the file. In a file with the newest row first, that order is
         // reversed.
-        if values.is_some_and(|values| TimeDirection::of(values) == TimeDirection::Falling) {
+        if values.is_some_and(|values| TimeDirection::of_times(values) == TimeDirection::Falling) {
             sorted.reverse();
         }
         sorted.sort_by_key(|row| (group(*row), key(*row)));
@@ -358,7 +360,7 @@ mod tests {
     #[test]
     fn rows_are_ordered_by_time_and_not_by_the_file() {
         let newest_first = table_of_times(&[5 * DAY, 4 * DAY, 3 * DAY, 2 * DAY]);
-        let (order, notes) = RowOrder::of(&newest_first, None, None).unwrap();
+        let (order, notes) = RowOrder::of_table(&newest_first, None, None).unwrap();
         assert_eq!(order, RowOrder { group: None, time: Some("time".into()), step: Some(DAY) });
         assert_eq!(notes.len(), 1, "{notes:?}");
         assert_eq!(rows_before(&newest_first, &order, 1), [1, 2, 3, NO_ROW]);
@@ -371,7 +373,7 @@ mod tests {
         // Day 14 is missing.
         let days: Vec<i64> = (1..=30).filter(|day| *day != 14).map(|day| day * DAY).collect();
         let table = table_of_times(&days);
-        let (order, notes) = RowOrder::of(&table, None, None).unwrap();
+        let (order, notes) = RowOrder::of_table(&table, None, None).unwrap();
         assert_eq!(order.step, Some(DAY));
         assert!(notes[0].to_string().contains("1 gap"), "{notes:?}");
         let (one, two) = (rows_before(&table, &order, 1), rows_before(&table, &order, 2));
@@ -383,7 +385,7 @@ mod tests {
     #[test]
     fn lags_count_rows_in_an_irregular_series() {
         let table = table_of_times(&[DAY, 2 * DAY, 7 * DAY, 8 * DAY, 30 * DAY, Values::NO_TIME]);
-        let (order, _) = RowOrder::of(&table, None, None).unwrap();
+        let (order, _) = RowOrder::of_table(&table, None, None).unwrap();
         assert_eq!(order.step, None);
         assert_eq!(rows_before(&table, &order, 1), [NO_ROW, 0, 1, 2, 3, NO_ROW]);
     }
@@ -391,20 +393,20 @@ mod tests {
     #[test]
     fn rows_of_the_same_time_keep_the_order_of_a_sorted_file_and_otherwise_need_a_group() {
         let rising = table_of_times(&[DAY, DAY, 2 * DAY, 2 * DAY]);
-        let (order, notes) = RowOrder::of(&rising, None, None).unwrap();
+        let (order, notes) = RowOrder::of_table(&rising, None, None).unwrap();
         assert!(notes[0].to_string().contains("`group COLUMN`"), "{notes:?}");
         assert_eq!(rows_before(&rising, &order, 1), [NO_ROW, 0, 1, 2]);
         let falling = table_of_times(&[2 * DAY, 2 * DAY, DAY, DAY]);
         assert_eq!(rows_before(&falling, &order, 1), [1, 2, 3, NO_ROW]);
         let mixed = table_of_times(&[2 * DAY, DAY, 2 * DAY, DAY]);
-        let error = RowOrder::of(&mixed, None, None).unwrap_err().to_string();
+        let error = RowOrder::of_table(&mixed, None, None).unwrap_err().to_string();
         assert!(error.starts_with("group: 2 of 4 rows share their time in `time`"), "{error}");
     }
 
     #[test]
     fn times_of_day_without_dates_do_not_order_rows() {
         let table = table_of_times(&[3600, 0, 7200].map(|second| Values::TIME_OF_DAY_ORIGIN + second));
-        let (order, _) = RowOrder::of(&table, None, None).unwrap();
+        let (order, _) = RowOrder::of_table(&table, None, None).unwrap();
         assert_eq!(order, RowOrder::default());
         assert_eq!(rows_before(&table, &order, 1), [NO_ROW, 0, 1]);
     }

@@ -28,7 +28,7 @@
 //! | [`split`] | training, validation and test rows; cross-validation folds |
 //! | [`encode`] | encode columns as a matrix of f32, with means and levels fitted on the training rows |
 //! | [`Matrix`] | rows of features, aligned in memory for fast training |
-//! | [`output`], [`spreadsheet`] | output files that are complete or absent; cells that a spreadsheet program does not run as formulas |
+//! | [`output`], [`spreadsheet`] | output files that are written completely or not at all; CSV cells that spreadsheets do not run as formulas |
 //! | [`error`], [`setting`], [`Note`] | messages that name the file, line, column and setting, and what to do |
 
 pub mod error;

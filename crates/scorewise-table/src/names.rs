@@ -7,7 +7,7 @@ use crate::setting::visible;
 use crate::table::{Column, Table, nearest};
 
 /// The maximum number of names that a message lists.
-pub const LISTED: usize = 12;
+pub const MAX_LISTED: usize = 12;
 
 /// Returns the column called `name`. If the table has no such column, the error is about `setting` and suggests the most similar name.
 pub fn column<'a>(table: &'a Table, setting: &str, name: &str) -> Result<&'a Column> {
@@ -42,7 +42,7 @@ pub fn missing_columns(missing: &[&str], available: &[&str]) -> (String, String)
     let suggestion = |name: &&str| {
         nearest(name, available.iter().copied()).map(|near| format!("{} for {}", quoted(near), quoted(name)))
     };
-    let suggestions: Vec<String> = missing.iter().take(LISTED).filter_map(suggestion).collect();
+    let suggestions: Vec<String> = missing.iter().take(MAX_LISTED).filter_map(suggestion).collect();
     let hint = match suggestions.is_empty() {
         true => format!("the columns are {}", quoted_list(available)),
         false => format!("did you mean {}?", suggestions.join(", ")),
@@ -58,11 +58,11 @@ pub fn suggestion(name: &str, names: &[&str]) -> String {
     }
 }
 
-/// The names, quoted and separated by commas; only the first [`LISTED`] when there are more.
+/// The names, quoted and separated by commas; only the first [`MAX_LISTED`] when there are more.
 pub fn quoted_list(names: &[&str]) -> String {
-    let mut list = names.iter().take(LISTED).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
-    if names.len() > LISTED {
-        list += &format!(" and {} more", names.len() - LISTED);
+    let mut list = names.iter().take(MAX_LISTED).map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    if names.len() > MAX_LISTED {
+        list += &format!(" and {} more", names.len() - MAX_LISTED);
     }
     list
 }

@@ -24,10 +24,10 @@ impl Note {
         Note { column: Some(column.into()), text: text.into() }
     }
 
-    /// Returns the text of the note in which every setting is written by `words`, the formatter of the front end.
+    /// Returns the text of the note in which every setting is written by `formatter`, the formatter of the front end.
     #[must_use]
-    pub fn render(&self, words: SettingFormatter<'_>) -> String {
-        setting::render(&format!("{self:#}"), words)
+    pub fn render(&self, formatter: SettingFormatter<'_>) -> String {
+        setting::render(&format!("{self:#}"), formatter)
     }
 }
 

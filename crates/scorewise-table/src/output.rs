@@ -54,7 +54,7 @@ pub enum OutputKind {
     /// The tables of `scorewise reproduce` as Markdown.
     Tables,
     /// The list of training runs of `scorewise reproduce` as CSV.
-    Trainings,
+    TrainingRuns,
 }
 
 /// The number of bytes at the beginning of an existing file from which its [`OutputKind`] is recognised.
@@ -71,7 +71,7 @@ impl OutputKind {
             OutputKind::Results => "a scorewise result",
             OutputKind::Svg | OutputKind::Png => "a scorewise figure",
             OutputKind::Tables => "a table file of `scorewise reproduce`",
-            OutputKind::Trainings => "a list of training runs of `scorewise reproduce`",
+            OutputKind::TrainingRuns => "a list of training runs of `scorewise reproduce`",
         }
     }
 
@@ -96,7 +96,7 @@ impl OutputKind {
         match self {
             OutputKind::Model => ".scorewise",
             OutputKind::Predictions => ".csv, .tsv, .csv.gz, .parquet or .arrow",
-            OutputKind::Trainings => ".csv",
+            OutputKind::TrainingRuns => ".csv",
             OutputKind::Onnx => ".onnx",
             OutputKind::Page => ".html (or .json for its data)",
             OutputKind::Results => ".json",
@@ -110,7 +110,7 @@ impl OutputKind {
     /// recognise pages by their extension.
     fn is_misnamed(self, path: &Path) -> bool {
         match OutputKind::of_extension(path) {
-            Some(OutputKind::Predictions) => !matches!(self, OutputKind::Predictions | OutputKind::Trainings),
+            Some(OutputKind::Predictions) => !matches!(self, OutputKind::Predictions | OutputKind::TrainingRuns),
             Some(kind) => kind != self,
             None => self == OutputKind::Page && path.extension().is_some(),
         }
@@ -151,7 +151,7 @@ impl OutputKind {
             OutputKind::Svg => head.starts_with(b"<svg width=\"") && contains("stroke-linejoin=\"round\"", 128),
             OutputKind::Png => head.starts_with(b"\x89PNG\r\n\x1a\n") && contains("Software\0scorewise", 256),
             OutputKind::Tables => head.starts_with(b"`scorewise reproduce "),
-            OutputKind::Trainings => head.starts_with(b"version,experiment,seed,score,contender,"),
+            OutputKind::TrainingRuns => head.starts_with(b"version,experiment,seed,score,contender,"),
         }
     }
 }
@@ -169,8 +169,9 @@ fn is_predictions(path: &Path) -> bool {
 pub struct Outputs {
     inputs: Vec<Identity>,
     outputs: Vec<Identity>,
+    /// Whether existing files that are not older outputs of the same kind may be replaced.
     overwrites: bool,
-    /// The plain name of the setting that allows files of another kind to be replaced; hints mention it.
+    /// The plain name of the setting that sets `overwrites`, for hints.
     option: Option<&'static str>,
 }
 
@@ -234,7 +235,7 @@ impl Outputs {
             return refused("is an input of this command and would be overwritten".into(), "name another file".into());
         }
         if self.outputs.iter().any(|output| output.is_same(&wanted)) {
-            return refused("is named for two outputs of this command".into(), "name two different files".into());
+            return refused("is the path of two outputs of this command".into(), "name two different files".into());
         }
         if self.overwrites || fs::metadata(path).is_ok_and(|old| old.is_dir()) {
             return Ok(());
@@ -243,7 +244,7 @@ impl Outputs {
             if !kind.is_misnamed(path) {
                 return Ok(());
             }
-            let problem = format!("{} would be written under the extension of another kind of file", kind.name());
+            let problem = format!("{} cannot have this file extension", kind.name());
             return refused(problem, format!("name a file that ends in {}", kind.extensions()));
         }
         let hint = match self.option {
@@ -274,7 +275,10 @@ enum Identity {
 impl Identity {
     fn of_file(path: &Path) -> Option<Self> {
         let metadata = fs::metadata(path).ok()?;
-        Some(Identity::of(&metadata).unwrap_or_else(|| Identity::Path(fs::canonicalize(path).unwrap_or(path.into()))))
+        Some(
+            Identity::of_metadata(&metadata)
+                .unwrap_or_else(|| Identity::Path(fs::canonicalize(path).unwrap_or(path.into()))),
+        )
     }
 
     fn of_output(path: &Path) -> Self {
@@ -294,20 +298,20 @@ impl Identity {
         {
             use std::os::fd::AsFd;
             let file = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
-            Identity::of(&file.metadata().ok()?)
+            Identity::of_metadata(&file.metadata().ok()?)
         }
         #[cfg(not(unix))]
         None
     }
 
     #[cfg(unix)]
-    fn of(metadata: &Metadata) -> Option<Self> {
+    fn of_metadata(metadata: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         Some(if metadata.is_file() { Identity::File(metadata.dev(), metadata.ino()) } else { Identity::Stream })
     }
 
     #[cfg(not(unix))]
-    fn of(metadata: &Metadata) -> Option<Self> {
+    fn of_metadata(metadata: &Metadata) -> Option<Self> {
         (!metadata.is_file()).then_some(Identity::Stream)
     }
 
@@ -446,9 +450,10 @@ impl Drop for OutputFolder {
     }
 }
 
-/// Paths of the temporary files and newly created folders that are removed if the program has to exit early.
+/// Paths of temporary files and newly created folders. [`remove_partial_files_and_exit`] removes them if the program has to exit early.
 static PARTIAL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// Locks the list of temporary files and new folders, and returns it.
 fn partial() -> MutexGuard<'static, Vec<PathBuf>> {
     PARTIAL.lock().unwrap_or_else(PoisonError::into_inner)
 }

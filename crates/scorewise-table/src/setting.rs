@@ -83,32 +83,32 @@ impl fmt::Display for HintLine<'_> {
     }
 }
 
-/// Returns the message with every setting written by `words`, and without the hints that mention a setting for which `words` returns `None`.
+/// Returns the message with every setting written by `formatter`, and without the hints that mention a setting for which `formatter` returns `None`.
 #[must_use]
-pub fn render(message: &str, words: SettingFormatter<'_>) -> String {
+pub fn render(message: &str, formatter: SettingFormatter<'_>) -> String {
     let (mut rendered, mut rest) = (String::with_capacity(message.len()), message);
     while let Some((before, after)) = rest.split_once(HINT) {
-        rendered += &render_mentions(before, words).0;
+        rendered += &render_mentions(before, formatter).0;
         let (hints, after) = after.split_once(END).unwrap_or((after, ""));
         if let Some((hint, _)) =
-            hints.split(OR).map(|hint| render_mentions(hint, words)).find(|(_, all_known)| *all_known)
+            hints.split(OR).map(|hint| render_mentions(hint, formatter)).find(|(_, all_known)| *all_known)
         {
             rendered += "\nhint: ";
             rendered += &hint;
         }
         rest = after;
     }
-    rendered + &render_mentions(rest, words).0
+    rendered + &render_mentions(rest, formatter).0
 }
 
-/// Returns the text with its settings written by `words`, and whether `words` returned `Some` for every setting in the text.
-fn render_mentions(text: &str, words: SettingFormatter<'_>) -> (String, bool) {
+/// Returns the text with its settings written by `formatter`, and whether `formatter` returned `Some` for every setting in the text.
+fn render_mentions(text: &str, formatter: SettingFormatter<'_>) -> (String, bool) {
     let (mut rendered, mut rest, mut all_known) = (String::with_capacity(text.len()), text, true);
     while let Some((before, after)) = rest.split_once(OPEN) {
         rendered += before;
         let Some((mention, after)) = after.split_once(CLOSE) else { return (rendered + after, all_known) };
         let (name, value) = mention.split_once(VALUE).map_or((mention, None), |(name, value)| (name, Some(value)));
-        let written = words(name, value);
+        let written = formatter(name, value);
         all_known &= written.is_some();
         rendered += &written.or_else(|| plain_name(name, value)).unwrap_or_default();
         rest = after;

@@ -3,17 +3,15 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod table_files;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use scorewise_table::Note;
 use scorewise_table::table::{ColumnKind, Reader, Reading, Table, TextConventions, Values, read, warnings};
 
-use self::table_files::{ScratchFolder, gzip, strings};
+use crate::table_files::{ScratchFolder, gzip, strings};
 
-/// What is found when a text is read as a table.
+/// The table that is read from a text, with the notes and the conventions for numbers and dates that the reader reports.
 struct Found {
     table: Table,
     notes: Vec<String>,
@@ -220,8 +218,8 @@ fn numbers_with_thousands_separators_are_numbers() {
     let found = read_default("row;x\n1;1.234,5\n2;3,25\n3;1.234.567\n");
     assert_eq!(numbers(&found.table, "x"), [Some(1234.5), Some(3.25), Some(1_234_567.0)], "a decimal comma");
     // The only number with a separator comes after the first 4 MiB, from which the types of columns are recognised.
-    let many: String = (0..600_000).map(|row| format!("{row}\t{}\n", row % 1000)).collect();
-    let found = read_default(format!("row\tx\n{many}600000\t1,000\n"));
+    let plain_rows: String = (0..600_000).map(|row| format!("{row}\t{}\n", row % 1000)).collect();
+    let found = read_default(format!("row\tx\n{plain_rows}600000\t1,000\n"));
     assert_eq!(numbers(&found.table, "x")[600_000], Some(1000.0));
     // A comma is a thousands separator only if three digits follow.
     assert_eq!(kind(&column(["1,2", "3,41", "5,6;7"].repeat(3)), "x"), ColumnKind::Category);
@@ -395,7 +393,7 @@ fn a_column_of_text_that_is_mostly_numbers_gives_a_warning() {
     let table = read_default(&content).table;
     let notes: Vec<String> = warnings(&table, &defaults()).iter().map(rendered).collect();
     let expected = "column `x`: is read as text, although 60 of its 80 cells are numbers; the most frequent other cell is \
-                    `bad` (15 times), which is a value; `--missing bad` reads it as missing";
+                    `bad` (15 times), which is not read as missing; `--missing bad` reads it as missing";
     assert_eq!(notes, [expected]);
     let forced = Reading { kinds: BTreeMap::from([("x".to_owned(), ColumnKind::Category)]), ..defaults() };
     assert!(warnings(&table, &forced).is_empty(), "the user asked for a category");

@@ -114,26 +114,26 @@ fn rows_outside_the_training_set_do_not_change_the_encoder() {
 
 #[test]
 fn encoded_numbers_are_finite_for_extreme_tables() {
-    let hostile =
+    let extreme =
         [1e308, -1e308, f64::MAX, f64::MIN, 0.0, -0.0, f64::MIN_POSITIVE, f64::from_bits(1), MISSING, 1.0, 1e-300];
     let mut choice = EncodingOptions { lags: 2, keep: list(&["constant", "none"]), ..EncodingOptions::default() };
     for standardise_all in [false, true] {
         choice.standardise_all = standardise_all;
-        let many = hostile.len();
+        let n_rows = extreme.len();
         let table = table(vec![
-            number("hostile", &hostile),
-            number("tiny", &hostile.map(|x| if x.abs() < 1.0 { x } else { f64::from_bits(3) })),
-            number("constant", &vec![0.1; many]),
-            number("none", &vec![MISSING; many]),
-            number("infinite", &hostile.map(|x| if x == 1.0 { f64::INFINITY } else { x / 1e300 })),
+            number("extreme", &extreme),
+            number("tiny", &extreme.map(|x| if x.abs() < 1.0 { x } else { f64::from_bits(3) })),
+            number("constant", &vec![0.1; n_rows]),
+            number("none", &vec![MISSING; n_rows]),
+            number("infinite", &extreme.map(|x| if x == 1.0 { f64::INFINITY } else { x / 1e300 })),
             strings("c", &["a", "b", "", "a", "c", "a", "b", "a", "c", "", "d"]),
             times("t", &[i64::MAX, i64::MIN + 1, Values::NO_TIME, 0, 1, -1, 5, 6, 7, 8, 9]),
         ]);
-        for rows in [vec![0, 1, 2, 3, 4, 5], vec![4, 5, 6, 7, 9, 10], (0..many as u32).collect()] {
+        for rows in [vec![0, 1, 2, 3, 4, 5], vec![4, 5, 6, 7, 9, 10], (0..n_rows as u32).collect()] {
             let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
             encoder.check().unwrap();
             let encoded = encoder.encode(&table).unwrap();
-            for row in 0..many {
+            for row in 0..n_rows {
                 let farthest = encoded
                     .matrix
                     .row(row)
@@ -164,7 +164,7 @@ fn values_far_from_the_training_rows_are_clipped_with_a_note() {
     let notes = encoded.unexpected.notes(&encoder);
     assert_eq!(
         notes[0].to_string(),
-        "column `x`: 2 rows are more than 1000000 deviations from the mean: clipped to that"
+        "column `x`: 2 rows have a value more than 1000000 standard deviations from the mean: it is clipped"
     );
 }
 
@@ -180,7 +180,7 @@ fn levels_not_seen_in_training_are_encoded_as_the_rest_or_as_zeros_with_a_note()
     assert_eq!(
         notes,
         [
-            "column `c`: 1 row has a value not seen in training, encoded as none of its levels",
+            "column `c`: 1 row has a value not seen in training: it is encoded as none of the levels",
             "column `c`: 1 row has no value, unlike all training rows: the mean is used"
         ]
     );
@@ -239,10 +239,10 @@ fn useless_columns_are_dropped_with_a_note_unless_the_user_keeps_them() {
         "column `nothing`: dropped: no training row has a value",
         "column `empty`: dropped: no training row has a value",
         "column `id`: dropped: 30 different values in 30 rows, like an identifier",
-        "column `No`: dropped: it only numbers the rows",
+        "column `No`: dropped: it holds only row numbers",
         "column `instant`: dropped: its times vary too little for a daily, weekly or yearly cycle",
     ];
-    assert_eq!(notes, expected.map(|text| format!("{text}; `keep` uses it anyway")));
+    assert_eq!(notes, expected.map(|text| format!("{text}; add it to `keep` to use it anyway")));
     let keep = list(&["one", "same", "nothing", "empty", "id", "No", "instant"]);
     for standardise_all in [false, true] {
         let choice = EncodingOptions { keep: keep.clone(), standardise_all, ..EncodingOptions::default() };
@@ -267,8 +267,8 @@ fn the_error_for_a_table_without_usable_columns_says_why_each_was_dropped() {
     let error = Encoder::fit(&table, &[0, 1, 2], &choice).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "test.csv: no column is left to learn from\n  column `one`: dropped: every training row holds `5`; `keep` uses it \
-         anyway\nhint: name columns to use with `keep`"
+        "test.csv: no column is left to learn from\n  column `one`: dropped: every training row holds `5`; add it to \
+         `keep` to use it anyway\nhint: to use a dropped column, add `keep COLUMN`"
     );
 }
 
@@ -374,13 +374,13 @@ fn lags_never_reach_into_another_group_or_set_or_before_the_first_row() {
     let (encoder, _) = Encoder::fit(&table, &rows, &choice).unwrap();
     assert_eq!(encoder.names()[..3], ["x", "x (1 before)", "x (1 before) missing"]);
     let ColumnEncoding::Number { mean, deviation, .. } = encoder.inputs[0].coding else { panic!() };
-    let sides: Vec<u8> = (0..12).map(|row| u8::from(row >= 6)).collect();
-    for (encoded, split) in [(encoder.encode(&table), false), (encoder.encode_split(&table, &sides), true)] {
+    let set_of_row: Vec<u8> = (0..12).map(|row| u8::from(row >= 6)).collect();
+    for (encoded, split) in [(encoder.encode(&table), false), (encoder.encode_split(&table, &set_of_row), true)] {
         let matrix = encoded.unwrap().matrix;
         for row in 0..12 {
             for lag in 1..=3 {
                 let found = (matrix.row(row)[2 * lag - 1], matrix.row(row)[2 * lag]);
-                let seen = row.checked_sub(2 * lag).filter(|from| !split || sides[*from] == sides[row]);
+                let seen = row.checked_sub(2 * lag).filter(|from| !split || set_of_row[*from] == set_of_row[row]);
                 let expected = seen.map_or((0.0, 1.0), |from| (((from as f64 - mean) / deviation) as f32, 0.0));
                 assert_eq!(found, expected, "row {row}, lag {lag}, split {split}");
             }
@@ -393,8 +393,8 @@ fn lags_from_any_set_may_reach_rows_that_belong_to_no_set() {
     let table = table(vec![number("x", &[1.0, 2.0, 4.0, 8.0])]);
     let (encoder, _) =
         Encoder::fit(&table, &[0, 1, 2], &EncodingOptions { lags: 1, ..EncodingOptions::default() }).unwrap();
-    let missing = |sides: &[u8]| {
-        let matrix = encoder.encode_split(&table, sides).unwrap().matrix;
+    let missing = |set_of_row: &[u8]| {
+        let matrix = encoder.encode_split(&table, set_of_row).unwrap().matrix;
         [0, 1, 2, 3].map(|row| matrix.row(row)[2])
     };
     assert_eq!(missing(&[0, u8::MAX, 1, 1]), [1.0, 1.0, 0.0, 0.0].map(|x: f32| x));
@@ -433,8 +433,9 @@ fn chunk(whole: &Table, from: usize, to: usize) -> Table {
     table(columns.collect())
 }
 
+/// A table with a column of every type, missing values, and a column of stations that can group the rows.
 fn mixed(rows: usize) -> Table {
-    let step = |row: usize, factor: usize, many: usize| (row * factor + row * row / 7) % many;
+    let step = |row: usize, factor: usize, modulus: usize| (row * factor + row * row / 7) % modulus;
     let letters = ["", "a", "b", "c", "d"];
     let station = ["north", "south", "east"];
     table(vec![
@@ -522,15 +523,15 @@ fn invalid_encoders_are_refused() {
     encoder(ColumnKind::Number, 0, plain(0.0, 1.0)).check().unwrap();
     let bad = [
         (encoder(ColumnKind::Number, 0, plain(f64::NAN, 1.0)), "input `x`: the mean is NaN"),
-        (encoder(ColumnKind::Number, 0, plain(0.0, 0.0)), "input `x`: the deviation is 0"),
-        (encoder(ColumnKind::Number, 0, plain(0.0, f64::INFINITY)), "input `x`: the deviation is inf"),
-        (encoder(ColumnKind::Number, 0, plain(0.0, -1.0)), "input `x`: the deviation is -1"),
+        (encoder(ColumnKind::Number, 0, plain(0.0, 0.0)), "input `x`: the standard deviation is 0"),
+        (encoder(ColumnKind::Number, 0, plain(0.0, f64::INFINITY)), "input `x`: the standard deviation is inf"),
+        (encoder(ColumnKind::Number, 0, plain(0.0, -1.0)), "input `x`: the standard deviation is -1"),
         (
             encoder(ColumnKind::Number, 99_999, plain(0.0, 1.0)),
-            "input `x`: looks 99999 rows back; at most 10000 are allowed",
+            "input `x`: has a lag of 99999 rows; at most 10000 are allowed",
         ),
-        (encoder(ColumnKind::Time, 0, plain(0.0, 1.0)), "input `x`: its encoding does not fit the kind of the column"),
-        (encoder(ColumnKind::Category, 0, levels(&[], vec![])), "input `x`: produces no column"),
+        (encoder(ColumnKind::Time, 0, plain(0.0, 1.0)), "input `x`: its encoding does not fit the type of the column"),
+        (encoder(ColumnKind::Category, 0, levels(&[], vec![])), "input `x`: is encoded as 0 columns"),
         (encoder(ColumnKind::Category, 0, levels(&["a", "a"], vec![])), "input `x`: the level `a` is listed twice"),
         (
             encoder(ColumnKind::Category, 0, levels(&["a", "b"], vec![Standardisation { mean: 0.0, deviation: 1.0 }])),
@@ -625,7 +626,7 @@ fn numbers_of_adult_are_standardised() {
     let shares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
     let (parts, _) = Split::Random.split_rows(&table, &labels, &shares, 1).unwrap();
     let (encoder, _) = Encoder::fit(&table, &parts.training, &choice).unwrap();
-    let encoded = encoder.encode_split(&table, &parts.sides).unwrap();
+    let encoded = encoder.encode_split(&table, &parts.set_of_row).unwrap();
     for (column, name) in encoder.names().iter().enumerate().filter(|(_, name)| !name.contains(['=', ' '])) {
         let values = || parts.training.iter().map(|row| f64::from(encoded.matrix.row(*row as usize)[column]));
         let (count, sum, squares) =
@@ -646,14 +647,17 @@ fn pollution_is_encoded_with_lags_and_a_lead() {
     let (parts, _) = Split::Time(None).split_rows(&table, &labels, &shares, 0).unwrap();
     let choice = EncodingOptions { lags: 2, lag_columns: list(&["pm2.5"]), ..EncodingOptions::default() };
     let (encoder, notes) = Encoder::fit(&table, &parts.training, &choice).unwrap();
-    assert_eq!(notes[0].to_string(), "column `No`: dropped: it only numbers the rows; `keep` uses it anyway");
+    assert_eq!(
+        notes[0].to_string(),
+        "column `No`: dropped: it holds only row numbers; add it to `keep` to use it anyway"
+    );
     let names = encoder.names();
     let place = |name: &str| names.iter().position(|other| other == name).unwrap();
     let (now, before, missing) = (place("pm2.5"), place("pm2.5 (2 before)"), place("pm2.5 (2 before) missing"));
-    let matrix = encoder.encode_split(&table, &parts.sides).unwrap().matrix;
+    let matrix = encoder.encode_split(&table, &parts.set_of_row).unwrap().matrix;
     for row in 2..table.rows() {
         let (own, other) = (matrix.row(row), matrix.row(row - 2));
-        let seen = parts.sides[row] == parts.sides[row - 2] && other[now + 1] == 0.0;
+        let seen = parts.set_of_row[row] == parts.set_of_row[row - 2] && other[now + 1] == 0.0;
         assert_eq!((own[before], own[missing]), if seen { (other[now], 0.0) } else { (0.0, 1.0) }, "row {row}");
     }
 }

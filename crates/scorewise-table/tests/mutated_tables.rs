@@ -7,8 +7,6 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod table_files;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -29,7 +27,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scorewise_table::table::{Reading, Source, Table, Values, read};
 
-use self::table_files::ScratchFolder;
+use crate::table_files::ScratchFolder;
 
 /// An allocator that counts the bytes in use (`IN_USE`) and the largest number of bytes in use so far (`PEAK`).
 struct CountingAllocator;

@@ -10,7 +10,8 @@ use scorewise_table::split::{CrossValidation, NO_SET, Split, SplitRows, SplitSha
 use scorewise_table::table::{Category, Column, Table, Values};
 use scorewise_table::target::{Labels, Target};
 
-const PAPER: SplitShares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
+/// The shares of Marchetti et al. (2022): a fifth of the rows for the test set, a third of the others for the validation set.
+const SHARES: SplitShares = SplitShares { test: 0.2, validation: 1.0 / 3.0 };
 const FOLDS: CrossValidation = CrossValidation { folds: 5, repeats: 2, validation: 0.25 };
 
 /// A table with a column of groups, and pseudo-random labels; every seventh row has no label.
@@ -39,12 +40,12 @@ fn lists(parts: &SplitRows) -> [&Vec<u32>; 3] {
     [&parts.training, &parts.validation, &parts.test]
 }
 
-/// Asserts that the sets are disjoint, sorted, consistent with `sides`, and together contain all labelled rows.
+/// Asserts that the sets are disjoint, sorted, consistent with `set_of_row`, and together contain all labelled rows.
 fn assert_partition(parts: &SplitRows, labels: &Labels) {
     let mut together: Vec<u32> = Vec::new();
-    for (side, rows) in (0u8..).zip(lists(parts)) {
+    for (set, rows) in (0u8..).zip(lists(parts)) {
         assert!(rows.is_sorted());
-        assert!(rows.iter().all(|row| parts.sides[*row as usize] == side));
+        assert!(rows.iter().all(|row| parts.set_of_row[*row as usize] == set));
         together.extend(rows);
     }
     together.sort_unstable();
@@ -61,7 +62,7 @@ fn random_sets_contain_all_labelled_rows_and_have_their_shares_of_every_class() 
         let (table, labels) = sample(rows, 5, classes);
         let labelled = labels.rows().len() as f64;
         for seed in 0..5 {
-            let parts = parts("random", &table, &labels, &PAPER, seed);
+            let parts = parts("random", &table, &labels, &SHARES, seed);
             assert_partition(&parts, &labels);
             let test = (0.2 * labelled).ceil();
             assert_eq!(parts.test.len() as f64, test);
@@ -82,7 +83,7 @@ fn the_sets_of_adult_have_the_sizes_given_by_marchetti_et_al_2022() {
     let classes = (0..30_162).map(|row| u32::from(row % 4 == 0)).collect();
     let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
     let (table, _) = sample(30_162, 5, 2);
-    let parts = parts("random", &table, &labels, &PAPER, 0);
+    let parts = parts("random", &table, &labels, &SHARES, 0);
     assert_eq!(lists(&parts).map(Vec::len), [16_086, 8_043, 6_033]);
 }
 
@@ -90,7 +91,7 @@ fn the_sets_of_adult_have_the_sizes_given_by_marchetti_et_al_2022() {
 fn the_same_seed_gives_the_same_sets_and_another_seed_different_ones() {
     let (table, labels) = sample(500, 40, 2);
     for split in ["random", "group:patient"] {
-        let sets = |seed| parts(split, &table, &labels, &PAPER, seed);
+        let sets = |seed| parts(split, &table, &labels, &SHARES, seed);
         assert_eq!(sets(3), sets(3));
         assert_ne!(sets(3), sets(4));
         let folds = |seed| Split::parse(split).unwrap().folds(&table, &labels, &FOLDS, seed).unwrap().0;
@@ -106,7 +107,7 @@ fn a_class_of_three_rows_is_in_every_set() {
     let labels = Labels { classes, names: vec!["n".into(), "p".into()], ahead: None };
     let (table, _) = sample(200, 5, 2);
     for seed in 0..20 {
-        let parts = parts("random", &table, &labels, &PAPER, seed);
+        let parts = parts("random", &table, &labels, &SHARES, seed);
         assert_eq!(lists(&parts).map(|rows| count(rows, &labels, 1)), [1, 1, 1]);
     }
 }
@@ -127,15 +128,19 @@ fn no_group_is_divided_between_sets_and_the_sizes_of_sets_are_nearly_as_requeste
     let Values::Category(groups) = &table.columns[0].values else { panic!() };
     let labelled = labels.rows().len() as f64;
     for seed in 0..5 {
-        let parts = parts("group:patient", &table, &labels, &PAPER, seed);
+        let parts = parts("group:patient", &table, &labels, &SHARES, seed);
         assert_partition(&parts, &labels);
         let [training, validation, test] =
             lists(&parts).map(|rows| rows.iter().map(|row| groups.codes[*row as usize]).collect::<HashSet<u32>>());
         assert!(training.is_disjoint(&validation) && training.is_disjoint(&test) && validation.is_disjoint(&test));
         for (rows, share) in lists(&parts).into_iter().zip([0.8 * 2.0 / 3.0, 0.8 / 3.0, 0.2]) {
-            assert!((rows.len() as f64 / labelled - share).abs() < 0.02, "{} of {labelled}, asked {share}", rows.len());
+            assert!(
+                (rows.len() as f64 / labelled - share).abs() < 0.02,
+                "{} of {labelled}, requested {share}",
+                rows.len()
+            );
             let positives = count(rows, &labels, 1) as f64 / labels.counts()[1] as f64;
-            assert!((positives - share).abs() < 0.02, "{positives} of the positives, asked {share}");
+            assert!((positives - share).abs() < 0.02, "{positives} of the positives, requested {share}");
         }
     }
 }
@@ -143,23 +148,23 @@ fn no_group_is_divided_between_sets_and_the_sizes_of_sets_are_nearly_as_requeste
 #[test]
 fn in_a_split_by_time_the_last_rows_are_the_test_set() {
     let (mut table, labels) = sample(700, 5, 2);
-    let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &PAPER, 0).unwrap();
+    let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &SHARES, 0).unwrap();
     assert_partition(&parts, &labels);
     assert_eq!(parts.test.len(), 120);
     assert!(parts.training.last() < parts.validation.first() && parts.validation.last() < parts.test.first());
-    assert!(parts.sides.is_sorted());
+    assert!(parts.set_of_row.is_sorted());
     assert_eq!(notes[0].to_string(), "the split by time follows the order of the rows in the file");
     // With a column of descending times, the first rows of the file are the test set.
     let values = Values::Time((0..700).map(|row| 1_000_000 - row).collect());
     table.columns.push(Column { name: "when".into(), values });
-    let (reversed, notes) = Split::Time(None).split_rows(&table, &labels, &PAPER, 0).unwrap();
+    let (reversed, notes) = Split::Time(None).split_rows(&table, &labels, &SHARES, 0).unwrap();
     assert_partition(&reversed, &labels);
     assert!(
         reversed.test.last() < reversed.validation.first() && reversed.validation.last() < reversed.training.first()
     );
     assert_eq!(notes[0].to_string(), "column `when`: rows are split by its times; the file is not sorted by them");
     // In a split by a column of numbers with repeated values, rows with the same value are in the same set.
-    let (by_number, _) = Split::parse("time:x").unwrap().split_rows(&table, &labels, &PAPER, 0).unwrap();
+    let (by_number, _) = Split::parse("time:x").unwrap().split_rows(&table, &labels, &SHARES, 0).unwrap();
     assert_partition(&by_number, &labels);
     let Values::Number(x) = &table.columns[1].values else { panic!() };
     let range = |rows: &[u32]| {
@@ -175,9 +180,9 @@ fn rows_without_a_time_are_left_out() {
     let (mut table, labels) = sample(70, 5, 2);
     let time = |row: i64| if row == 10 { Values::NO_TIME } else { 1_600_000_000 + row };
     table.columns.push(Column { name: "when".into(), values: Values::Time((0..70).map(time).collect()) });
-    let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &PAPER, 0).unwrap();
+    let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &SHARES, 0).unwrap();
     assert!(lists(&parts).iter().all(|rows| !rows.contains(&10)));
-    assert_eq!(parts.sides[10], NO_SET);
+    assert_eq!(parts.set_of_row[10], NO_SET);
     assert_eq!(notes[1].to_string(), "column `when`: 1 row is left out: it has no time");
 }
 
@@ -187,17 +192,19 @@ fn in_a_split_by_time_no_label_comes_from_a_row_of_another_set() {
     let table = Table { columns: vec![Column { name: "x".into(), values }], ..Table::default() };
     let (target, _) = Target::parse("x > 25", &table, None, 3).unwrap();
     let (labels, _) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default()).unwrap()).unwrap();
-    let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &PAPER, 0).unwrap();
+    let (parts, notes) = Split::Time(None).split_rows(&table, &labels, &SHARES, 0).unwrap();
     let ahead = labels.ahead.as_ref().unwrap();
     for rows in lists(&parts) {
-        assert!(rows.iter().all(|row| parts.sides[ahead[*row as usize] as usize] == parts.sides[*row as usize]));
+        assert!(
+            rows.iter().all(|row| parts.set_of_row[ahead[*row as usize] as usize] == parts.set_of_row[*row as usize])
+        );
     }
     // With a lead of 3, the last three rows before the validation set and before the test set are left out, and the last three rows of the
     // table have no label.
     assert_eq!(lists(&parts).map(Vec::len).iter().sum::<usize>(), 100 - 3 - 2 * 3);
-    assert_eq!(notes[1].to_string(), "6 rows are left out: their target lies in the next set");
+    assert_eq!(notes[1].to_string(), "6 rows are left out: their labels come from rows of the next set");
     assert!(
-        lists(&Split::Random.split_rows(&table, &labels, &PAPER, 0).unwrap().0).map(Vec::len).iter().sum::<usize>()
+        lists(&Split::Random.split_rows(&table, &labels, &SHARES, 0).unwrap().0).map(Vec::len).iter().sum::<usize>()
             == 97
     );
 }
@@ -207,7 +214,7 @@ fn with_two_classes_a_set_without_one_of_them_is_an_error_with_a_hint() {
     let (table, mut labels) = sample(100, 50, 2);
     labels.classes = (0..100).map(|row| u32::from(row < 10)).collect();
     let refused = |split: &str, labels: &Labels| {
-        Split::parse(split).unwrap().split_rows(&table, labels, &PAPER, 0).unwrap_err().to_string()
+        Split::parse(split).unwrap().split_rows(&table, labels, &SHARES, 0).unwrap_err().to_string()
     };
     assert_eq!(
         refused("time", &labels),
@@ -229,7 +236,7 @@ fn with_three_classes_a_class_absent_from_the_test_set_only_gives_a_note() {
     let (table, _) = sample(100, 5, 2);
     let classes = (0..100).map(|row| if row == 0 { 2 } else { row % 2 }).collect();
     let labels = Labels { classes, names: vec!["a".into(), "b".into(), "c".into()], ahead: None };
-    let (parts, notes) = Split::Random.split_rows(&table, &labels, &PAPER, 0).unwrap();
+    let (parts, notes) = Split::Random.split_rows(&table, &labels, &SHARES, 0).unwrap();
     assert!(parts.training.contains(&0));
     let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
     assert_eq!(notes, ["the validation set has no rows of class `c`", "the test set has no rows of class `c`"]);
@@ -277,7 +284,7 @@ fn folds_by_time_have_training_rows_before_their_test_rows() {
     let labelled = labels.rows();
     for (number, parts) in found.iter().enumerate() {
         assert!(parts.training.last() < parts.validation.first() && parts.validation.last() < parts.test.first());
-        assert!(parts.sides.is_sorted());
+        assert!(parts.set_of_row.is_sorted());
         let trained = parts.training.len() + parts.validation.len();
         assert!(trained.abs_diff(labelled.len() * (number + 1) / 6) <= 1, "{trained}");
         assert!(parts.test.len().abs_diff(labelled.len() / 6) <= 1);
@@ -291,7 +298,7 @@ fn invalid_settings_of_a_split_are_refused() {
     for text in ["randm", "", "random:x", "group", "group:", "time:"] {
         let error = Split::parse(text).unwrap_err().to_string();
         let expected = format!(
-            "split: `{text}` is not a kind of split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`"
+            "split: `{text}` is not a valid split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`"
         );
         assert_eq!(error, expected);
     }
@@ -299,15 +306,15 @@ fn invalid_settings_of_a_split_are_refused() {
     let (table, labels) = sample(100, 2, 2);
     let refused = |split: Split, shares| split.split_rows(&table, &labels, &shares, 0).unwrap_err().to_string();
     for share in [-0.1, 1.0, f64::NAN, f64::INFINITY] {
-        assert!(refused(Split::Random, SplitShares { test: share, ..PAPER }).starts_with("test: "));
-        assert!(refused(Split::Random, SplitShares { validation: share, ..PAPER }).starts_with("validation: "));
+        assert!(refused(Split::Random, SplitShares { test: share, ..SHARES }).starts_with("test: "));
+        assert!(refused(Split::Random, SplitShares { validation: share, ..SHARES }).starts_with("validation: "));
     }
     assert_eq!(
-        refused(Split::Group("patient".into()), PAPER),
+        refused(Split::Group("patient".into()), SHARES),
         "split: `patient` has 2 groups, too few for 3 sets\nhint: name a column with more different values, or write `split random`"
     );
-    assert!(refused(Split::Group("pateint".into()), PAPER).contains("did you mean `patient`?"));
-    assert!(refused(Split::Time(Some("patient".into())), PAPER).contains("holds neither times nor numbers"));
+    assert!(refused(Split::Group("pateint".into()), SHARES).contains("did you mean `patient`?"));
+    assert!(refused(Split::Time(Some("patient".into())), SHARES).contains("holds neither times nor numbers"));
     let folds = |split: Split, folds| split.folds(&table, &labels, &folds, 0).unwrap_err().to_string();
     assert!(folds(Split::Random, CrossValidation { folds: 1, ..FOLDS }).starts_with("folds: "));
     assert!(folds(Split::Random, CrossValidation { folds: 90, ..FOLDS }).starts_with("folds: "));

@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod table_files;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use scorewise_table::Error;
 use scorewise_table::table::{BuiltIn, ColumnKind, Lines, Reader, Reading, Source, Table, Values, nearest, read};
 
-use self::table_files::{ScratchFolder, gzip, strings};
+use crate::table_files::{ScratchFolder, gzip, strings};
 
 fn read_text(content: impl AsRef<[u8]>, reading: &Reading) -> Result<Table, Error> {
     let folder = ScratchFolder::new();
@@ -194,28 +192,28 @@ fn columns_are_selected_and_read_with_the_types_that_the_user_set() {
 
 #[test]
 fn errors_name_the_location_and_give_a_hint() {
-    let many = |cell: &str| format!("a,bz\n{}x,{cell}\n", "x,1\n".repeat(20));
+    let with_last_cell = |cell: &str| format!("a,bz\n{}x,{cell}\n", "x,1\n".repeat(20));
     let cases: Vec<(Vec<u8>, &str)> = vec![
         (
-            many("bad").into(),
+            with_last_cell("bad").into(),
             "t.csv:22, column `bz`: `bad` is not a number\nhint: add `missing bad` to read it as missing, or \
              `categorical bz` to read the column as text",
         ),
         (
-            many("-inf").into(),
+            with_last_cell("-inf").into(),
             "t.csv:22, column `bz`: `-inf` is not finite\nhint: add `missing -inf` to read it as missing, or \
              `categorical bz` to read the column as text",
         ),
         (
-            many("1e999").into(),
+            with_last_cell("1e999").into(),
             "t.csv:22, column `bz`: `1e999` is not finite\nhint: add `missing 1e999` to read it as missing, or \
              `categorical bz` to read the column as text",
         ),
         ("a,b,c\n1,2,3\n1,2\n".into(), "t.csv:3: 2 cells, but the header has 3\nhint: complete the row or remove it"),
         (
             "a,b,a\n1,2,3\n".into(),
-            "t.csv: columns 1 and 3 are both called `a`\nhint: rename one; or name all with `columns` if the file has \
-             no header",
+            "t.csv: columns 1 and 3 are both called `a`\nhint: rename one of them, or name all columns with `columns` if \
+             the file has no header",
         ),
         ("".into(), "t.csv: is empty\nhint: a table needs a header and at least one row"),
         ("\n\n".into(), "t.csv: is empty\nhint: a table needs a header and at least one row"),
@@ -246,9 +244,9 @@ fn errors_name_the_location_and_give_a_hint() {
     for (content, expected) in cases {
         assert_eq!(error_message(&content, &defaults()), expected);
     }
-    assert_eq!(numbers(&read_text(many("1e308"), &defaults()).unwrap(), "bz")[20], 1e308);
+    assert_eq!(numbers(&read_text(with_last_cell("1e308"), &defaults()).unwrap(), "bz")[20], 1e308);
     let inf = Reading { missing: vec!["inf".into()], ..defaults() };
-    assert!(numbers(&read_text(many("inf"), &inf).unwrap(), "bz")[20].is_nan());
+    assert!(numbers(&read_text(with_last_cell("inf"), &inf).unwrap(), "bz")[20].is_nan());
 }
 
 #[test]

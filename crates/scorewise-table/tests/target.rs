@@ -127,7 +127,7 @@ fn invalid_targets_are_refused_with_a_hint() {
         refused("income", &table, Some("3")),
         "positive: `3` is not a class of `income`\nhint: the classes are `1`, `2`"
     );
-    assert!(refused("income > 1", &table, Some("1")).starts_with("positive: `1` applies to a column of classes"));
+    assert!(refused("income > 1", &table, Some("1")).starts_with("positive: `1` cannot be the positive class"));
     assert!(refused("x", &Table::default(), None).contains("no rows"));
 }
 
@@ -199,7 +199,7 @@ fn with_a_lead_the_label_is_a_later_value_of_the_same_group() {
         notes,
         [
             "column `x`: 1 row is left out: its target value is missing",
-            "2 rows are left out: the table has no row 1 ahead of them"
+            "2 rows are left out: the table has no row 1 step later"
         ]
     );
     assert_eq!(target.to_string(), "x > 4, 1 row ahead");
@@ -232,7 +232,7 @@ fn targets_are_unchanged_after_a_json_round_trip_and_invalid_ones_are_refused() 
     assert_eq!(problem(LabelRule::Classes(vec!["a".into(), "a".into()])), "the class `a` is listed twice");
     assert_eq!(
         problem(condition(ComparisonOperator::Above, ConditionValue::Number(MISSING))),
-        "the condition compares with NaN"
+        "the condition compares with NaN, which is not a finite number"
     );
     assert_eq!(
         problem(condition(ComparisonOperator::Above, ConditionValue::Text("a".into()))),

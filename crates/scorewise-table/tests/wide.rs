@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod table_files;
-
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -11,7 +9,7 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use scorewise_table::encode::{Encoder, EncodingOptions};
 use scorewise_table::table::{Column, Reading, Source, Table, Values, read};
 
-use self::table_files::ScratchFolder;
+use crate::table_files::ScratchFolder;
 
 const COLUMNS: usize = 50_000;
 const ROWS: usize = 3;

@@ -80,13 +80,14 @@ impl Round {
 
 /// The medians over the rounds in words, with the quartiles of the share of the peak rate.
 fn summary<'a>(rounds: &(impl Iterator<Item = &'a Round> + Clone)) -> String {
-    let of = |value: fn(&Round) -> f64| {
+    let quartiles = |value: fn(&Round) -> f64| {
         let mut values: Vec<f64> = rounds.clone().map(value).collect();
         values.sort_unstable_by(f64::total_cmp);
         [1, 2, 3].map(|quarter| values[(values.len() - 1) * quarter / 4])
     };
-    let ([_, seconds, _], [low, share, high]) = (of(|round| 1e3 * round.seconds), of(|round| round.share));
-    let [_, peak, _] = of(|round| round.peak / 1e9);
+    let ([_, seconds, _], [low, share, high]) =
+        (quartiles(|round| 1e3 * round.seconds), quartiles(|round| round.share));
+    let [_, peak, _] = quartiles(|round| round.peak / 1e9);
     format!("{seconds:.2} ms, {share:.0} % ({low:.0} to {high:.0}) of the peak, which is {peak:.0} GFLOP/s")
 }
 
@@ -118,7 +119,7 @@ impl EpochBench {
         let values: Vec<f32> = (0..rows * inputs).map(|_| next()).collect();
         let network = Network::glorot(NetworkShape::new(inputs, hidden, 1).expect("widths"), 1);
         EpochBench {
-            matrix: Matrix::new(inputs, &values).expect("whole rows"),
+            matrix: Matrix::new(inputs, &values).expect("the values form complete rows"),
             labels: (0..rows).map(|row| values[row * inputs] + values[row * inputs + 1] > 0.8).collect(),
             order: (0..rows as u32).collect(),
             steps,

@@ -20,7 +20,7 @@ pub fn check_members(members: usize) -> Result<()> {
         1..=MAX_MEMBERS => Ok(()),
         _ => {
             let problem = format!("must be at most {MAX_MEMBERS}, not {members}");
-            Err(Error::setting("ensemble", problem, "5 to 20 are usual; more members hardly change the mean"))
+            Err(Error::setting("ensemble", problem, "5 to 20 members are usual; more members hardly change the mean"))
         }
     }
 }
@@ -49,7 +49,7 @@ impl Ensemble {
     /// The ensemble of the fits that learnt something, or of all fits if none did. A member that learnt nothing predicts a constant, and would
     /// pull the mean of every row toward it.
     pub fn of_fits(fits: &[Fit]) -> Result<Self> {
-        Ensemble::new(used(fits).map(|(_, fit)| fit.member.clone()).collect())
+        Ensemble::new(fits_to_use(fits).map(|(_, fit)| fit.member.clone()).collect())
     }
 
     /// The members of the ensemble.
@@ -78,7 +78,7 @@ impl Ensemble {
 }
 
 /// The fits that become members, with their indices: those that learnt something, or all fits if none did.
-fn used(fits: &[Fit]) -> impl Iterator<Item = (usize, &Fit)> {
+fn fits_to_use(fits: &[Fit]) -> impl Iterator<Item = (usize, &Fit)> {
     let some_succeeded = fits.iter().any(|fit| fit.success);
     fits.iter().enumerate().filter(move |(_, fit)| fit.success || !some_succeeded)
 }
@@ -93,7 +93,7 @@ pub fn held_out_probabilities(fits: &[Fit], samples: &[Sample<'_>]) -> (Vec<u32>
         return (Vec::new(), Vec::new());
     };
     let (mut sums, mut counts) = (vec![0.0; matrix.rows() * outputs], vec![0u32; matrix.rows()]);
-    for (number, fit) in used(fits) {
+    for (number, fit) in fits_to_use(fits) {
         let validation = samples[number].validation;
         let probabilities = mean_probabilities(std::slice::from_ref(&fit.member), matrix, validation);
         for (row, row_probabilities) in validation.iter().zip(probabilities.chunks_exact(outputs)) {

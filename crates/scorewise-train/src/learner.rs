@@ -50,7 +50,7 @@ pub struct NamedTensor {
 }
 
 impl Learner {
-    /// Trains one member. After every epoch, `watch` receives the number of the epoch within its phase and the losses; it may stop the training.
+    /// Trains one member. After every epoch, `watch` receives the number of the epoch within its phase and the losses; it may stop the training run.
     pub(crate) fn fit(
         &self,
         objective: &Objective,

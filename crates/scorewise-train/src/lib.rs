@@ -14,7 +14,7 @@
 //! let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
 //! let trained = train(&adult, None, &Reading::default(), &plan, &Cpu { threads: 2 }, &watch)?;
 //! let threshold = trained.model.decision.threshold().unwrap(); // the best on the validation rows
-//! let test = trained.test.unwrap(); // rows that nothing was learnt from
+//! let test = trained.test.unwrap(); // rows that were not used in training
 //! let alarms = test.probabilities.iter().filter(|p| **p > threshold).count();
 //! assert!(alarms > 500 && test.labels.len() == 6513);
 //! # Ok::<(), scorewise_train::Error>(())

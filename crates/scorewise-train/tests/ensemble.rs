@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // A panic fails the test.
 
-mod patterns;
-
 use std::ops::ControlFlow;
 
-use patterns::{TestData, TrainingSetup, blobs, disc, fit_all, layers, score_loss, swept};
+use crate::patterns::{TestData, TrainingSetup, blobs, disc, fit_all, layers, score_loss, threshold_sweep};
 use scorewise::multiclass::SimplexLoss;
 use scorewise::sweep::{Bootstrap, Resampling};
 use scorewise::{Purpose, Score, stream};
@@ -114,8 +112,8 @@ fn the_best_threshold_of_an_ensemble_works_on_unseen_rows() {
     assert_eq!((ensemble.members().len(), fits.len()), (4, 4));
     let f1 = Score::parse("f1").unwrap();
     let sample = dataset.sample(0);
-    let threshold = swept(&ensemble, &sample, &validation).best(&f1).unwrap().threshold;
-    let value = f1.value(&swept(&ensemble, &sample, &unseen).at(threshold));
+    let threshold = threshold_sweep(&ensemble, &sample, &validation).best(&f1).unwrap().threshold;
+    let value = f1.value(&threshold_sweep(&ensemble, &sample, &unseen).at(threshold));
     assert!(value > 0.85, "{value} at {threshold}");
 }
 

@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used)] // A panic fails the test.
 
-mod patterns;
-
 use std::ops::ControlFlow;
 
-use patterns::{TestData, TrainingSetup, blobs, disc, fit_all, layers, network, ring, score_loss, swept};
+use crate::patterns::{
+    TestData, TrainingSetup, blobs, disc, fit_all, layers, network, ring, score_loss, threshold_sweep,
+};
 use scorewise::multiclass::{Average, OneVersusRest, SimplexLoss, SoftmaxCrossEntropy};
 use scorewise::{CrossEntropy, ExactLoss, Logits, Loss, Prior, Rows, Score, ScoreLoss};
 use scorewise_train::Matrix;
@@ -19,7 +19,7 @@ use scorewise_train::network::{BatchSize, NetworkSettings, Optimiser, WarmStart,
 /// The F1 score on all rows at the threshold ½ and at the best threshold.
 fn f1_on_all_rows(fit: &Fit, data: &TestData) -> (f64, f64) {
     let ensemble = Ensemble::new(vec![fit.member.clone()]).unwrap();
-    let sweep = swept(&ensemble, &data.sample(), &data.all_rows());
+    let sweep = threshold_sweep(&ensemble, &data.sample(), &data.all_rows());
     let f1 = Score::parse("f1").unwrap();
     (f1.value(&sweep.at(0.5)), sweep.best(&f1).unwrap().value)
 }
@@ -243,7 +243,7 @@ fn a_warm_start_moves_the_best_threshold_to_the_mean_of_the_prior() {
             Some(WarmStart { epochs: Some(60), patience: Some(20), slower: 1e-9, on_all, steady: false });
         let trained = data.train(&[16, 8], &settings);
         let sample = data.sample();
-        let sweep = swept(&Ensemble::new(vec![trained.member]).unwrap(), &sample, rows);
+        let sweep = threshold_sweep(&Ensemble::new(vec![trained.member]).unwrap(), &sample, rows);
         let f1 = Score::parse("f1").unwrap();
         let best = sweep.best(&f1).unwrap();
         assert!((f1.value(&sweep.at(0.3)) - best.value).abs() < 1e-3 && best.value > 0.85, "{best:?}");
@@ -408,7 +408,7 @@ fn inconsistent_data_are_refused() {
     assert!(refused(&Sample { training: &[], ..sample }).contains("no rows"));
     assert!(refused(&Sample { training: &[200], ..sample }).contains("must be below 200"));
     assert!(refused(&Sample { labels: &data.labels[1..], ..sample }).contains("labels has 199 rows"));
-    assert!(refused(&Sample { labels: &[2; 200], ..sample }).contains("has class 2, and the classes are 0 to 1"));
+    assert!(refused(&Sample { labels: &[2; 200], ..sample }).contains("has class 2, but the classes are 0 to 1"));
     assert!(refused(&Sample { weights: Some(&[-1.0; 200]), ..sample }).contains("has weight -1"));
     let priors = vec![Prior::uniform(), Prior::uniform()];
     let two = OneVersusRest::new(Score::parse("f1").unwrap(), priors, Average::Macro).unwrap();

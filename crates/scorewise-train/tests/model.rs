@@ -3,8 +3,6 @@
 // Helpers may panic like the tests themselves: a panic fails the test.
 #![allow(clippy::unwrap_used)]
 
-mod models;
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -63,18 +61,22 @@ fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
     edit(&mut description, &mut header);
     header["__metadata__"]["scorewise"] = description.to_string().into();
     let header = header.to_string();
-    models::with_checksum([&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat())
+    crate::models::with_checksum(
+        [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat(),
+    )
 }
 
 /// The error message for a model file whose JSON metadata was changed by `edit`.
 fn error_after_editing(edit: impl FnOnce(&mut Value)) -> String {
-    load_error(&edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |description, _| edit(description)))
+    load_error(&edited(&crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |description, _| {
+        edit(description)
+    }))
 }
 
 #[test]
 fn every_model_is_read_back_unchanged() {
     let folder = TestFolder::new("round");
-    for (name, model) in models::all() {
+    for (name, model) in crate::models::all() {
         let path = folder.file(name);
         model.save(&path).unwrap();
         let read = Model::load(&path).unwrap();
@@ -115,7 +117,7 @@ fn the_documented_example_matches_the_written_file() {
         },
         seed: 0,
         fingerprint: "9f0c5d1be3a24786".into(),
-        plan: Some(Plan { lead: 1, ..models::plan(&[]) }),
+        plan: Some(Plan { lead: 1, ..crate::models::plan(&[]) }),
         results: json!({"test": 0.6}),
     };
     let bytes = model.to_bytes().unwrap();
@@ -133,13 +135,13 @@ fn the_documented_example_matches_the_written_file() {
 
 #[test]
 fn the_safetensors_library_reads_model_files() {
-    let model = models::binary(17, &[5], 2, 0.5);
+    let model = crate::models::binary(17, &[5], 2, 0.5);
     let bytes = model.to_bytes().unwrap();
     let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
     assert_eq!(file.len(), 8);
     let weight = file.tensor("member.1.layer.0.weight").unwrap();
     assert_eq!((weight.dtype(), weight.shape()), (safetensors::Dtype::F32, &[5, 17][..]));
-    let first = &models::network_of(&model.members[1]).to_layers()[0];
+    let first = &crate::models::network_of(&model.members[1]).to_layers()[0];
     let numbers: Vec<f32> = weight.data().chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
     assert_eq!(numbers, first.weights);
     assert_eq!(file.tensor("member.0.layer.1.bias").unwrap().shape(), [1]);
@@ -175,7 +177,7 @@ fn files_that_are_not_models_give_specific_errors() {
 
 #[test]
 fn a_truncated_file_is_reported_as_truncated() {
-    let bytes = models::binary(12, &[4], 1, 0.3).to_bytes().unwrap();
+    let bytes = crate::models::binary(12, &[4], 1, 0.3).to_bytes().unwrap();
     for end in [9, 100, bytes.len() / 2, bytes.len() - 1] {
         let expected = format!("m.scorewise: is truncated: it has {end} of at least ");
         assert!(load_error(&bytes[..end]).starts_with(&expected), "{}", load_error(&bytes[..end]));
@@ -186,7 +188,7 @@ fn a_truncated_file_is_reported_as_truncated() {
 
 #[test]
 fn one_flipped_bit_anywhere_is_an_error() {
-    let original = models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
+    let original = crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
     for byte in 0..original.len() {
         for bit in 0..8 {
             let mut bytes = original.clone();
@@ -205,7 +207,7 @@ fn one_flipped_bit_anywhere_is_an_error() {
 #[test]
 fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     let old = include_bytes!("data/format-1.scorewise");
-    let model = models::binary(12, &[4], 2, 0.3);
+    let model = crate::models::binary(12, &[4], 2, 0.3);
     let loaded = Model::from_bytes("m.scorewise", old).unwrap();
     // A file of format 1 stores the group column of the row order but not the time column, and a list of some settings instead of the plan.
     let order = RowOrder::of_file(Some("station"));
@@ -220,7 +222,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     assert_eq!(loaded, expected);
     let weights = [0.463_212_94, 0.502_054_75, 0.406_185_5, -0.190_256_83];
     assert_eq!(
-        (members.len(), &models::network_of(&members[0]).parameters[..4]),
+        (members.len(), &crate::models::network_of(&members[0]).parameters[..4]),
         (2, &weights[..]),
         "the weights of the file of format 1"
     );
@@ -244,7 +246,7 @@ fn a_file_of_format_1_loads_and_no_later_file_is_accepted_as_format_1() {
     assert_eq!(changed[offset], b'2');
     changed[offset] = b'1';
     assert!(load_error(&changed).contains("is damaged: its checksum does not match"));
-    assert!(load_error(&models::with_checksum(changed)).contains(mismatch));
+    assert!(load_error(&crate::models::with_checksum(changed)).contains(mismatch));
     // The key of the checksum is changed too, so that the file seems to have no checksum.
     let renamed = edited(&new, |text, header| {
         set_format_1(text);
@@ -280,7 +282,7 @@ fn an_inconsistent_description_is_refused() {
         ("/decision/threshold", json!(1.5), "the threshold 1.5 lies outside [0, 1]"),
         ("/decision/threshold", json!(0.9), "the threshold 0.9 lies outside its interval from"),
         ("/decision/threshold", Value::Null, "its description cannot be parsed: invalid type: null"),
-        ("/decision", json!({"rule": "greatest"}), "two classes are decided by a threshold"),
+        ("/decision", json!({"rule": "greatest"}), "a model with two classes needs a threshold"),
         (
             "/members/0/widths",
             json!([13, 4, 1]),
@@ -309,17 +311,17 @@ fn an_inconsistent_description_is_refused() {
     assert!(narrow.contains("its members have 12 inputs, but the encoder produces 11 columns"), "{narrow}");
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let bytes =
-        edited(&models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| text["results"] = json!("DEEP"));
+        edited(&crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |text, _| text["results"] = json!("DEEP"));
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header = str::from_utf8(&bytes[8..8 + length]).unwrap().replace("\\\"DEEP\\\"", &deep);
     let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &bytes[8 + length..]].concat();
-    let refused = load_error(&models::with_checksum(bytes));
+    let refused = load_error(&crate::models::with_checksum(bytes));
     assert!(refused.contains("its description cannot be parsed: recursion limit exceeded"), "{refused}");
 }
 
 #[test]
 fn errors_name_the_invalid_tensor() {
-    let bytes = models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
+    let bytes = crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap();
     let name = "member.1.layer.0.bias";
     let refused = |edit: &dyn Fn(&mut Value)| load_error(&edited(&bytes, |_, header| edit(header)));
     let renamed = refused(&|header| {
@@ -334,14 +336,16 @@ fn errors_name_the_invalid_tensor() {
     let mut bytes = bytes;
     let end = bytes.len();
     bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
-    assert!(load_error(&models::with_checksum(bytes)).contains("member 1 has weights that are not finite numbers"));
+    assert!(
+        load_error(&crate::models::with_checksum(bytes)).contains("member 1 has weights that are not finite numbers")
+    );
 }
 
 #[test]
 fn a_model_that_could_not_be_loaded_is_not_written() {
     let folder = TestFolder::new("unfit");
     let path = folder.file("m.scorewise");
-    let good = models::binary(12, &[4], 1, 0.3);
+    let good = crate::models::binary(12, &[4], 1, 0.3);
     good.save(&path).unwrap();
     let before = fs::read(&path).unwrap();
     let mut diverged = good.clone();
@@ -357,7 +361,7 @@ fn a_model_that_could_not_be_loaded_is_not_written() {
     for (model, expected) in [
         (diverged, "member 0 has weights that are not finite numbers"),
         (mismatched, "member 1 has a different number of inputs or outputs than member 0"),
-        (constant, "input `number 2`: the deviation is 0"),
+        (constant, "input `number 2`: the standard deviation is 0"),
         (undecided, "the threshold NaN lies outside [0, 1]"),
     ] {
         let error = model.save(&path).unwrap_err().to_string();
@@ -393,13 +397,13 @@ fn write(path: &Path, bytes: &[u8]) -> scorewise_train::Result<()> {
 
 /// The bytes of the file of a model with this threshold.
 fn bytes(threshold: f64) -> Vec<u8> {
-    models::binary(12, &[4], 2, threshold).to_bytes().unwrap()
+    crate::models::binary(12, &[4], 2, threshold).to_bytes().unwrap()
 }
 
 #[test]
 fn a_model_replaces_an_older_model_and_no_other_file() {
     let folder = TestFolder::new("kinds");
-    let model = models::binary(12, &[4], 2, 0.5);
+    let model = crate::models::binary(12, &[4], 2, 0.5);
     let path = folder.file("m.scorewise");
     model.save(&path).unwrap();
     model.save(&path).unwrap();
@@ -460,8 +464,8 @@ fn symbolic_links_and_permissions_are_preserved() {
 
 #[test]
 fn a_probability_is_the_mean_over_the_members() {
-    let model = models::binary(12, &[4], 3, 0.3);
-    let (_, matrix) = models::rows(12, 5000, 1); // These rows are predicted in more than one chunk.
+    let model = crate::models::binary(12, &[4], 3, 0.3);
+    let (_, matrix) = crate::models::rows(12, 5000, 1); // These rows are predicted in more than one chunk.
     let place = |_| Location::file("t.csv");
     let mean = Predictor::new(&model).probabilities(&matrix, place).unwrap();
     let alone: Vec<Vec<f64>> = model
@@ -480,11 +484,11 @@ fn a_probability_is_the_mean_over_the_members() {
 
 #[test]
 fn probabilities_of_classes_sum_to_one_and_follow_the_logits() {
-    let model = models::classes(9, &[], 4, 1, Decision::Greatest);
-    let (values, matrix) = models::rows(9, 50, 2);
+    let model = crate::models::classes(9, &[], 4, 1, Decision::Greatest);
+    let (values, matrix) = crate::models::rows(9, 50, 2);
     let predictor = Predictor::new(&model);
     let probabilities = predictor.probabilities(&matrix, |_| Location::default()).unwrap();
-    let layer = &models::network_of(&model.members[0]).to_layers()[0];
+    let layer = &crate::models::network_of(&model.members[0]).to_layers()[0];
     for (row, p) in values.chunks(9).zip(probabilities.chunks(predictor.outputs())) {
         assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-15);
         let logit = |class: usize| -> f64 {
@@ -501,8 +505,8 @@ fn probabilities_of_classes_sum_to_one_and_follow_the_logits() {
 
 #[test]
 fn a_row_that_overflows_f32_is_named() {
-    let mut model = models::binary(1, &[3], 1, 0.5);
-    let mut layers = models::network_of(&model.members[0]).to_layers();
+    let mut model = crate::models::binary(1, &[3], 1, 0.5);
+    let mut layers = crate::models::network_of(&model.members[0]).to_layers();
     layers[0].weights.fill(1e30);
     layers[1].weights = vec![1e30, -1e30, 0.0];
     model.members = vec![Member::Network(Network::from_layers(&layers).unwrap())];

@@ -5,12 +5,10 @@
 // Helpers may panic like the tests themselves: a panic fails the test.
 #![allow(clippy::unwrap_used)]
 
-mod models;
-
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use models::random_bits;
+use crate::models::random_bits;
 use scorewise_train::model::{Decision, Model, Predictor};
 use scorewise_train::{Location, onnx};
 use serde_json::{Value, json};
@@ -61,13 +59,13 @@ fn peak_memory<T>(work: impl FnOnce() -> T) -> (usize, T) {
 /// Reproducible random numbers.
 struct MutationRandom {
     seed: u64,
-    drawn: u64,
+    numbers_drawn: u64,
 }
 
 impl MutationRandom {
     fn below(&mut self, count: usize) -> usize {
-        self.drawn += 1;
-        ((u128::from(random_bits(self.seed, self.drawn)) * count as u128) >> 64) as usize
+        self.numbers_drawn += 1;
+        ((u128::from(random_bits(self.seed, self.numbers_drawn)) * count as u128) >> 64) as usize
     }
 
     fn byte(&mut self) -> u8 {
@@ -89,7 +87,7 @@ fn check_loading(bytes: &[u8], what: &str) -> bool {
         }
         Ok(model) => {
             let features = model.encoder.width();
-            let (_, matrix) = models::rows(features, 3, 1);
+            let (_, matrix) = crate::models::rows(features, 3, 1);
             let predictor = Predictor::new(&model);
             if let Ok(probabilities) = predictor.probabilities(&matrix, |_| Location::default()) {
                 assert!(probabilities.iter().all(|p| (0.0..=1.0 + 1e-12).contains(p)), "{what}");
@@ -105,11 +103,11 @@ fn check_loading(bytes: &[u8], what: &str) -> bool {
 
 fn originals() -> Vec<Vec<u8>> {
     let small = [
-        models::binary(12, &[], 1, 0.3),
-        models::binary(1, &[3], 2, 0.5),
-        models::binary(12, &[4, 2], 2, 0.4),
-        models::classes(9, &[3], 3, 2, Decision::Greatest),
-        models::classes(9, &[], 3, 1, Decision::Centres { centres: vec![0.1, 0.2, 0.3] }),
+        crate::models::binary(12, &[], 1, 0.3),
+        crate::models::binary(1, &[3], 2, 0.5),
+        crate::models::binary(12, &[4, 2], 2, 0.4),
+        crate::models::classes(9, &[3], 3, 2, Decision::Greatest),
+        crate::models::classes(9, &[], 3, 1, Decision::Centres { centres: vec![0.1, 0.2, 0.3] }),
     ];
     small.iter().map(|model| model.to_bytes().unwrap()).collect()
 }
@@ -169,7 +167,7 @@ fn mutated(originals: &[Vec<u8>], random: &mut MutationRandom) -> (usize, usize,
 fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
     let originals = originals();
     let models: Vec<Model> = originals.iter().map(|bytes| Model::from_bytes("m.scorewise", bytes).unwrap()).collect();
-    let mut random = MutationRandom { seed: 4, drawn: 0 };
+    let mut random = MutationRandom { seed: 4, numbers_drawn: 0 };
     let mut loaded = 0;
     for round in 0..10_000 {
         let (index, change, bytes) = mutated(&originals, &mut random);
@@ -177,13 +175,13 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
         check_loading(&bytes, &what);
         let Ok(model) = Model::from_bytes("m.scorewise", &bytes) else { continue };
         // Change 4 joins the beginning of one file to the end of another; the result may be equal to the other file.
-        let same = originals.iter().position(|original| *original == bytes).unwrap_or(index);
+        let source = originals.iter().position(|original| *original == bytes).unwrap_or(index);
         let prediction_bits = |model: &Model| -> Vec<u64> {
-            let (_, matrix) = models::rows(models[same].encoder.width(), 50, 1);
+            let (_, matrix) = crate::models::rows(models[source].encoder.width(), 50, 1);
             let probabilities = Predictor::new(model).probabilities(&matrix, |_| Location::default()).unwrap();
             probabilities.into_iter().map(f64::to_bits).collect()
         };
-        assert_eq!(prediction_bits(&model), prediction_bits(&models[same]), "{what}");
+        assert_eq!(prediction_bits(&model), prediction_bits(&models[source]), "{what}");
         loaded += 1;
     }
     // A few files load, because some changes replace a byte by itself or remove nothing.
@@ -193,12 +191,14 @@ fn damaged_files_that_load_predict_the_same_bits_as_the_original() {
 #[test]
 fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
     let originals = originals();
-    let mut random = MutationRandom { seed: 5, drawn: 0 };
+    let mut random = MutationRandom { seed: 5, numbers_drawn: 0 };
     let mut accepted = 0;
     for round in 0..20_000 {
         let (_, change, bytes) = mutated(&originals, &mut random);
-        accepted +=
-            usize::from(check_loading(&models::with_checksum(bytes), &format!("round {round}, change {change}")));
+        accepted += usize::from(check_loading(
+            &crate::models::with_checksum(bytes),
+            &format!("round {round}, change {change}"),
+        ));
     }
     assert!((1000..15_000).contains(&accepted), "{accepted} of 20000 were accepted");
 }
@@ -206,7 +206,7 @@ fn damaged_files_with_a_correct_checksum_load_or_give_a_clear_error() {
 #[test]
 fn invalid_values_of_fields_load_or_give_a_clear_error() {
     let originals = originals();
-    let mut random = MutationRandom { seed: 6, drawn: 0 };
+    let mut random = MutationRandom { seed: 6, numbers_drawn: 0 };
     let mut accepted = 0;
     for round in 0..10_000 {
         let bytes = &originals[random.below(originals.len())];
@@ -250,7 +250,7 @@ fn edit(tree: &mut Value, random: &mut MutationRandom) {
         node = match node {
             Value::Array(items) => &mut items[child],
             Value::Object(items) => items.values_mut().nth(child).unwrap(),
-            _ => unreachable!("only these have items"),
+            _ => unreachable!("only arrays and objects have children"),
         };
     }
     let old = node.take();
@@ -293,7 +293,7 @@ fn memory_stays_bounded_for_files_that_expand_the_most() {
     let nested = format!("{}0{},", "[".repeat(100), "]".repeat(100));
     let lists = ["[],", "{\"\":0},", "0,", "\"\",", "[0],", nested.as_str()];
     let fields = ["results", "classes", "encoder", "reading", "members", "none of them"];
-    let bytes = models::binary(12, &[], 1, 0.3).to_bytes().unwrap();
+    let bytes = crate::models::binary(12, &[], 1, 0.3).to_bytes().unwrap();
     let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
     let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
     let description: Value = serde_json::from_str(header["__metadata__"]["scorewise"].as_str().unwrap()).unwrap();
@@ -336,5 +336,5 @@ fn memory_stays_bounded_for_files_that_expand_the_most() {
 
 /// A model file with this header and these tensors, and with a correct checksum.
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
-    models::with_checksum([&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat())
+    crate::models::with_checksum([&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat())
 }

@@ -1,13 +1,11 @@
 //! Tests of the contents of ONNX files. `python/tests/test_onnx.py` tests that an ONNX runtime predicts the same as scorewise.
 
-mod models;
-
 use scorewise_train::model::{Decision, Model, ThresholdSource};
 use scorewise_train::onnx;
 
 #[test]
 fn equal_models_give_equal_bytes() {
-    for (name, model) in models::all() {
+    for (name, model) in crate::models::all() {
         let bytes = onnx::export(&model).unwrap();
         assert_eq!(bytes, onnx::export(&model.clone()).unwrap(), "{name}");
         // The file begins with the version of the format: field 1, a varint.
@@ -17,10 +15,10 @@ fn equal_models_give_equal_bytes() {
 
 #[test]
 fn the_file_contains_weights_and_threshold() {
-    let model = models::binary(12, &[4], 1, 0.3);
+    let model = crate::models::binary(12, &[4], 1, 0.3);
     let bytes = onnx::export(&model).unwrap();
     let contains = |text: &[u8]| bytes.windows(text.len()).any(|window| window == text);
-    let layer = &models::network_of(&model.members[0]).to_layers()[0];
+    let layer = &crate::models::network_of(&model.members[0]).to_layers()[0];
     let weights: Vec<u8> = layer.weights.iter().flat_map(|weight| weight.to_le_bytes()).collect();
     assert!(contains(&weights) && contains(&0.3f64.to_le_bytes()));
     assert!(contains("the best tss on 1200 validation rows".as_bytes()) && contains("pm2.5 [µg/m³]".as_bytes()));
@@ -28,7 +26,8 @@ fn the_file_contains_weights_and_threshold() {
 
 #[test]
 fn a_model_that_could_not_be_saved_is_not_exported() {
-    let model = Model { decision: Decision::at(2.0, ThresholdSource::Given, ""), ..models::binary(12, &[4], 1, 0.3) };
+    let model =
+        Model { decision: Decision::at(2.0, ThresholdSource::Given, ""), ..crate::models::binary(12, &[4], 1, 0.3) };
     let error = onnx::export(&model).unwrap_err().to_string();
     assert_eq!(error, "model: the threshold 2 lies outside [0, 1]");
 }

@@ -12,9 +12,9 @@ use scorewise_train::train::train;
 use scorewise_train::{Error, Model};
 
 fn table() -> Table {
-    let number = |name: &str, of: &dyn Fn(usize) -> f64| Column {
+    let number = |name: &str, value: &dyn Fn(usize) -> f64| Column {
         name: name.into(),
-        values: Values::Number((0..300).map(of).collect()),
+        values: Values::Number((0..300).map(value).collect()),
     };
     let wave = |row: usize| (row as f64 * 0.7).sin() + (row as f64 * 0.31).cos();
     let times = Values::Time((0..300).map(|row| 1_600_000_000 + row * 3600).collect());

@@ -170,12 +170,12 @@ fn a_truncated_results_file_is_completed_to_the_same_bits() {
         journal.finish().unwrap();
         (trials.iter().map(without_duration).collect::<Vec<_>>(), fs::read(&path).unwrap())
     };
-    let (whole, text) = run(1);
-    assert_eq!(run(2), (whole.clone(), text.clone()), "a finished file gives the same trials");
+    let (expected, text) = run(1);
+    assert_eq!(run(2), (expected.clone(), text.clone()), "a finished file gives the same trials");
     // The file is truncated in the header, within a number or between lines. The run is continued with two threads instead of one.
     for length in [0, 10, text.len() / 3, text.len() / 2, text.len() - 1] {
         fs::write(&path, &text[..length]).unwrap();
-        assert_eq!(run(2).0, whole, "truncated to {length} bytes");
+        assert_eq!(run(2).0, expected, "truncated to {length} bytes");
     }
     let _ = fs::remove_file(&path);
 }
@@ -187,18 +187,18 @@ fn results_with_other_settings_are_computed_again() {
     let path = file("recipe");
     let run = || {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
-        let known = all.iter().map(|task| journal.find(task).is_some()).collect::<Vec<_>>();
+        let is_finished = all.iter().map(|task| journal.find(task).is_some()).collect::<Vec<_>>();
         let trials = perform(&data, &all, 5, &Cpu { threads: 1 }, &journal, |_, _, _| (), || false).unwrap().unwrap();
         journal.finish().unwrap();
-        (known, trials)
+        (is_finished, trials)
     };
     let trials = run().1;
     assert_ne!(trials[0].recipe, trials[1].recipe);
     // The file now looks as if an older version had written it, with other settings for the same contender.
     let old = fs::read_to_string(&path).unwrap().replace(&trials[1].recipe, "0123456789abcdef");
     fs::write(&path, old).unwrap();
-    let (known, again) = run();
-    assert_eq!(known, [true, false]);
+    let (is_finished, again) = run();
+    assert_eq!(is_finished, [true, false]);
     assert_eq!((&again[0], without_duration(&again[1])), (&trials[0], without_duration(&trials[1])));
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.lines().count() == 3 && !text.contains("0123456789abcdef"), "the old result is replaced: {text}");

@@ -86,7 +86,7 @@ fn main() {
     drop(candidates);
 
     println!("other losses, 1 000 000 rows, one thread");
-    let few = Rows::new(Logits(&logits[..1_000_000]), &labels[..1_000_000]).expect("rows");
+    let subset = Rows::new(Logits(&logits[..1_000_000]), &labels[..1_000_000]).expect("rows");
     let exact = ExactLoss::new(Score::parse("f1").expect("a score"), "cosine:0.5,0.1".parse().expect("a prior"));
     let beta = loss("f1", "beta:2,5");
     let mut outs = gradients.iter_mut().map(|gradient| &mut gradient[..1_000_000]);
@@ -96,7 +96,7 @@ fn main() {
             name: "f1, beta:2,5 (row by row in f64)",
             run: {
                 let out = out();
-                let (loss, rows) = (&beta, &few);
+                let (loss, rows) = (&beta, &subset);
                 Box::new(move || {
                     black_box(loss.value_and_gradient(rows, out).expect("finite"));
                 })
@@ -106,7 +106,7 @@ fn main() {
             name: "f1, cosine, exact expected score",
             run: {
                 let out = out();
-                let (loss, rows) = (&exact, &few);
+                let (loss, rows) = (&exact, &subset);
                 Box::new(move || {
                     black_box(loss.value_and_gradient(rows, out).expect("finite"));
                 })
@@ -116,7 +116,7 @@ fn main() {
             name: "cross-entropy",
             run: {
                 let out = out();
-                let rows = &few;
+                let rows = &subset;
                 Box::new(move || {
                     black_box(CrossEntropy::plain().value_and_gradient(rows, out).expect("finite"));
                 })

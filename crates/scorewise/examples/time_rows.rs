@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in std::io::stdin().lock().lines() {
         let line = line?;
         let start = Instant::now();
-        let answer = match line.split_whitespace().collect::<Vec<_>>().as_slice() {
+        let result = match line.split_whitespace().collect::<Vec<_>>().as_slice() {
             ["loss", score, prior] => {
                 let loss = ScoreLoss::new(Score::parse(score)?, prior.parse()?);
                 loss.value_and_gradient(&Rows::new(Logits(&logits), &labels)?, &mut gradient)?
@@ -31,9 +31,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let sweep = sweep(&Rows::new(Probabilities(&probabilities), &labels)?)?;
                 sweep.all_best(&scores).last().and_then(Option::as_ref).map_or(f64::NAN, |best| best.value)
             }
-            _ => return Err(format!("`{line}`: write `loss SCORE PRIOR` or `sweep SCORE …`").into()),
+            _ => return Err(format!("unknown command `{line}`: write `loss SCORE PRIOR` or `sweep SCORE …`").into()),
         };
-        println!("{} {answer}", start.elapsed().as_secs_f64());
+        println!("{} {result}", start.elapsed().as_secs_f64());
         std::io::stdout().flush()?;
     }
     Ok(())

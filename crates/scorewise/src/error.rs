@@ -39,7 +39,7 @@ pub enum Error {
         row: usize,
     },
     /// A value outside its allowed range.
-    #[error("{what}, row {row}: {value} does not lie {bounds}")]
+    #[error("{what}, row {row}: {value} is not {bounds}")]
     OutOfRange {
         /// Name of the invalid input, for example `labels`.
         what: &'static str,
@@ -51,7 +51,9 @@ pub enum Error {
         bounds: &'static str,
     },
     /// The rows of a sequence are not contiguous.
-    #[error("sequences, row {row}: sequence {id} occurs again after another one; put its rows together, in time order")]
+    #[error(
+        "sequences, row {row}: sequence {id} occurs again after another sequence; put all rows of a sequence together, in time order"
+    )]
     InterruptedSequence {
         /// Index of the invalid row, counted from 0.
         row: usize,

@@ -64,8 +64,8 @@
 //! let best = sweep(&rows)?.best_subject_to(&score, &Condition::parse("recall >= 0.9")?).unwrap();
 //! assert_eq!(best.value, 2.0 / 3.0); // two hits, one false alarm
 //! let bootstrap = Bootstrap { resampling: Resampling::Stratified, replicates: 200, seed: 0 };
-//! let spread = bootstrap.best(&rows, &score, &[])?.threshold.interval(0.95).unwrap();
-//! assert!(spread.0 <= best.threshold && best.threshold <= spread.1);
+//! let interval = bootstrap.best(&rows, &score, &[])?.threshold.interval(0.95).unwrap();
+//! assert!(interval.0 <= best.threshold && best.threshold <= interval.1);
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 //!

@@ -157,7 +157,7 @@ impl<'a, P: Predictions> Rows<'a, P> {
 /// Returns an error that names the first invalid weight.
 pub(crate) fn check_weights<R: Real>(weights: &[R]) -> Result<()> {
     let is_invalid = |weight: R| !(0.0..f64::INFINITY).contains(&weight.to_f64());
-    check_all("weights", weights, is_invalid, "at or above 0")
+    check_all("weights", weights, is_invalid, "a finite number at or above 0")
 }
 
 /// Returns an error that names the first invalid value. Values are checked in blocks, because checking a block without invalid values
@@ -183,6 +183,7 @@ fn check_all<R: Real>(
     Ok(())
 }
 
+/// Number of values that [`check_all`] checks together.
 const BLOCK: usize = 1024;
 
 pub(crate) fn same_length(what: &'static str, expected: usize, got: usize) -> Result<()> {

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod common;
-
-use common::{Random, score};
+use crate::common::{Random, score};
 use scorewise::sweep::{Bootstrap, BootstrapDistribution, Condition, MAX_REPLICATES, Resampling, sweep};
 use scorewise::{Confusion, Probabilities, Rows, is_positive};
 
@@ -18,7 +16,7 @@ struct TwoForecasts {
     weights: Vec<f64>,
 }
 
-fn case(seed: u64, rate: f64) -> TwoForecasts {
+fn two_forecasts(seed: u64, rate: f64) -> TwoForecasts {
     let mut random = Random(seed);
     let labels: Vec<bool> = (0..N_ROWS).map(|_| random.unit() < rate).collect();
     let mut forecast = |noise: f64| -> Vec<f64> {
@@ -59,15 +57,15 @@ fn assert_similar(found: &BootstrapDistribution, expected: &[f64], what: &str) {
 
 #[test]
 fn drawing_cells_of_the_matrix_has_the_same_distribution_as_drawing_rows() {
-    let case = case(1, 0.05);
+    let data = two_forecasts(1, 0.05);
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 4 };
-    let plain = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
-    for weights in [None, Some(&case.weights)] {
+    let plain = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
+    for weights in [None, Some(&data.weights)] {
         let rows = weights.map_or(plain, |weights| plain.weighted(weights).unwrap());
         let ones = vec![1.0; N_ROWS];
         let other = Bootstrap { seed: 99, ..bootstrap };
         let matrices: Vec<Confusion> = (0..2000)
-            .map(|replicate| matrix(&other, replicate, &case.labels, &case.first, weights.unwrap_or(&ones), 0.4))
+            .map(|replicate| matrix(&other, replicate, &data.labels, &data.first, weights.unwrap_or(&ones), 0.4))
             .collect();
         for name in ["tss", "precision", "f1", "tp", "total"] {
             let found = &bootstrap.scores(&rows, 0.4, &[score(name)]).unwrap()[0];
@@ -79,14 +77,14 @@ fn drawing_cells_of_the_matrix_has_the_same_distribution_as_drawing_rows() {
 
 #[test]
 fn rows_with_many_distinct_weights_are_drawn_row_by_row() {
-    let case = case(2, 0.3);
+    let data = two_forecasts(2, 0.3);
     let weights: Vec<f64> = (0..N_ROWS).map(|row| 1.0 + row as f64 / 1e3).collect();
-    let many = [weights.clone(), weights.iter().map(|weight| weight + 0.1234).collect()].concat();
-    let (labels, p) = (case.labels.repeat(2), case.first.repeat(2));
+    let distinct_weights = [weights.clone(), weights.iter().map(|weight| weight + 0.1234).collect()].concat();
+    let (labels, p) = (data.labels.repeat(2), data.first.repeat(2));
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 4 };
-    let rows = Rows::new(Probabilities(&p), &labels).unwrap().weighted(&many).unwrap();
+    let rows = Rows::new(Probabilities(&p), &labels).unwrap().weighted(&distinct_weights).unwrap();
     let found = &bootstrap.scores(&rows, 0.5, &[score("f1")]).unwrap()[0];
-    let value = |replicate| score("f1").value(&matrix(&bootstrap, replicate, &labels, &p, &many, 0.5));
+    let value = |replicate| score("f1").value(&matrix(&bootstrap, replicate, &labels, &p, &distinct_weights, 0.5));
     let mut expected: Vec<f64> = (0..20).map(value).collect();
     expected.sort_by(f64::total_cmp);
     for (found, expected) in found.values().iter().zip(&expected) {
@@ -96,8 +94,8 @@ fn rows_with_many_distinct_weights_are_drawn_row_by_row() {
 
 #[test]
 fn number_of_runs_is_near_the_limit_and_equal_predictions_share_a_run() {
-    let case = case(3, 0.01);
-    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    let data = two_forecasts(3, 0.01);
+    let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let sweep = sweep(&rows).unwrap();
     assert_eq!(sweep.runs(usize::MAX).len(), N_ROWS);
     for at_most in [1, 2, 50, 1000, 3999] {
@@ -107,14 +105,14 @@ fn number_of_runs_is_near_the_limit_and_equal_predictions_share_a_run() {
     assert_eq!(sweep.runs(0).len(), 1);
     // Equal predictions are always in the same run, even if more runs are allowed.
     let ties = vec![0.25f32; N_ROWS];
-    let ties = Rows::new(Probabilities(&ties), &case.labels).unwrap();
+    let ties = Rows::new(Probabilities(&ties), &data.labels).unwrap();
     assert_eq!(scorewise::sweep::sweep(&ties).unwrap().runs(100).len(), 1);
 }
 
 #[test]
 fn best_threshold_between_runs_has_the_same_distribution_as_between_rows() {
-    let case = case(5, 0.1);
-    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    let data = two_forecasts(5, 0.1);
+    let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 1000, seed: 4 };
     let by_rows = Bootstrap { seed: 77, ..bootstrap }.best(&rows, &score("csi"), &[]).unwrap();
     for at_most in [usize::MAX, 1000] {
@@ -123,7 +121,7 @@ fn best_threshold_between_runs_has_the_same_distribution_as_between_rows() {
         assert_similar(&found.threshold, by_rows.threshold.values(), &format!("threshold, {at_most}"));
         assert_similar(&found.value, by_rows.value.values(), &format!("value, {at_most}"));
     }
-    let short = Rows::new(Probabilities(&case.first[..10]), &case.labels[..10]).unwrap();
+    let short = Rows::new(Probabilities(&data.first[..10]), &data.labels[..10]).unwrap();
     let runs = sweep(&rows).unwrap().runs(10);
     let error = bootstrap.best_of_runs(&short, &runs, &score("csi"), &[]).unwrap_err();
     assert_eq!(error.to_string(), "runs has 4000 rows, expected 10");
@@ -131,9 +129,9 @@ fn best_threshold_between_runs_has_the_same_distribution_as_between_rows() {
 
 #[test]
 fn best_of_runs_equals_best_for_weights_strata_and_blocks() {
-    let case = case(6, 0.1);
-    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
-    let weighted = rows.weighted(&case.weights).unwrap();
+    let data = two_forecasts(6, 0.1);
+    let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
+    let weighted = rows.weighted(&data.weights).unwrap();
     let runs = sweep(&rows).unwrap().runs(usize::MAX);
     for (resampling, rows) in [
         (Resampling::Poisson, &weighted),
@@ -149,26 +147,29 @@ fn best_of_runs_equals_best_for_weights_strata_and_blocks() {
 
 #[test]
 fn paired_replicates_give_both_forecasts_the_same_copies() {
-    let case = case(7, 0.1);
-    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap().weighted(&case.weights).unwrap();
+    let data = two_forecasts(7, 0.1);
+    let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap().weighted(&data.weights).unwrap();
     let (tss, far) = (score("tss"), score("far"));
     for resampling in [Resampling::Stratified, Resampling::Blocks(30)] {
         let bootstrap = Bootstrap { resampling, replicates: 50, seed: 2 };
         let at = (0.5, 0.6);
-        let found = bootstrap.paired(&rows, Probabilities(&case.second), at, &[tss.clone(), far.clone()]).unwrap();
+        let found = bootstrap.paired(&rows, Probabilities(&data.second), at, &[tss.clone(), far.clone()]).unwrap();
         for (score, found) in [&tss, &far].into_iter().zip(&found) {
             let value = |replicate, p: &[f64], at| {
-                score.value(&matrix(&bootstrap, replicate, &case.labels, p, &case.weights, at))
+                score.value(&matrix(&bootstrap, replicate, &data.labels, p, &data.weights, at))
             };
             let pairs: Vec<(f64, f64)> = (0..50)
-                .map(|replicate| (value(replicate, &case.first, at.0), value(replicate, &case.second, at.1)))
+                .map(|replicate| (value(replicate, &data.first, at.0), value(replicate, &data.second, at.1)))
                 .collect();
             let mut expected: Vec<f64> = pairs.iter().map(|(first, second)| first - second).collect();
             expected.sort_by(f64::total_cmp);
             for (found, expected) in found.difference.values().iter().zip(&expected) {
                 assert!((found - expected).abs() < 1e-12, "{score}: {found}, {expected}");
             }
-            let better = pairs.iter().filter(|(first, second)| score.merit(*first) > score.merit(*second)).count();
+            let better = pairs
+                .iter()
+                .filter(|(first, second)| score.oriented_value(*first) > score.oriented_value(*second))
+                .count();
             assert_eq!((found.first_better, found.second_better), (better, 50 - better), "{score}");
             assert_eq!((found.first.values().len(), found.second.undefined()), (50, 0));
         }
@@ -177,36 +178,36 @@ fn paired_replicates_give_both_forecasts_the_same_copies() {
 
 #[test]
 fn drawing_paired_cells_has_the_same_distribution_as_drawing_rows() {
-    let case = case(8, 0.1);
-    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    let data = two_forecasts(8, 0.1);
+    let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 2 };
-    let found = &bootstrap.paired(&rows, Probabilities(&case.second), (0.5, 0.5), &[score("csi")]).unwrap()[0];
+    let found = &bootstrap.paired(&rows, Probabilities(&data.second), (0.5, 0.5), &[score("csi")]).unwrap()[0];
     let (ones, other) = (vec![1.0; N_ROWS], Bootstrap { seed: 50, ..bootstrap });
-    let value = |replicate, p: &[f64]| score("csi").value(&matrix(&other, replicate, &case.labels, p, &ones, 0.5));
+    let value = |replicate, p: &[f64]| score("csi").value(&matrix(&other, replicate, &data.labels, p, &ones, 0.5));
     let expected: Vec<f64> =
-        (0..2000).map(|replicate| value(replicate, &case.first) - value(replicate, &case.second)).collect();
+        (0..2000).map(|replicate| value(replicate, &data.first) - value(replicate, &data.second)).collect();
     assert_similar(&found.difference, &expected, "difference");
     // If a forecast is compared with itself, the difference is 0 in every replicate.
-    let same = &bootstrap.paired(&rows, Probabilities(&case.first), (0.5, 0.5), &[score("csi")]).unwrap()[0];
+    let same = &bootstrap.paired(&rows, Probabilities(&data.first), (0.5, 0.5), &[score("csi")]).unwrap()[0];
     assert_eq!((same.difference.interval(1.0), same.first_better, same.second_better), (Some((0.0, 0.0)), 0, 0));
 }
 
 #[test]
 fn paired_best_tunes_each_forecast_on_the_same_copies() {
-    let case = case(9, 0.1);
-    let rows = Rows::new(Probabilities(&case.first), &case.labels).unwrap();
+    let data = two_forecasts(9, 0.1);
+    let rows = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 40, seed: 2 };
-    let second = Probabilities(case.second.as_slice());
+    let second = Probabilities(data.second.as_slice());
     let found = bootstrap.paired_best(&rows, second, &score("f1"), &[], usize::MAX).unwrap();
     let best = |p: &[f64]| {
-        let rows = Rows::new(Probabilities(p), &case.labels).unwrap();
+        let rows = Rows::new(Probabilities(p), &data.labels).unwrap();
         bootstrap.best(&rows, &score("f1"), &[]).unwrap().value
     };
-    assert_eq!((&found.first, &found.second), (&best(&case.first), &best(&case.second)));
+    assert_eq!((&found.first, &found.second), (&best(&data.first), &best(&data.second)));
     assert!(found.first_better >= 38, "{}", found.first_better);
     let between_runs = bootstrap.paired_best(&rows, second, &score("f1"), &[], 500).unwrap();
     assert!((between_runs.difference.mean().unwrap() - found.difference.mean().unwrap()).abs() < 0.005);
-    let short = Probabilities(&case.second[..10]);
+    let short = Probabilities(&data.second[..10]);
     let error = bootstrap.paired(&rows, short, (0.5, 0.5), &[]).unwrap_err();
     assert_eq!(error.to_string(), "the second forecast has 10 rows, expected 4000");
     let invalid = vec![1.5; N_ROWS];

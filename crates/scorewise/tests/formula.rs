@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{Random, all_scores};
+use crate::common::{Random, all_scores};
 use scorewise::{Confusion, Formula, Score};
 
 const MATRIX: Confusion = Confusion::new(70.0, 10.0, 5.0, 15.0);
@@ -85,13 +83,13 @@ fn errors_point_at_the_position_of_the_mistake() {
         ("ln(tp, 2)", "`ln` takes one argument\n  ln(tp, 2)\n       ^"),
         ("tss(2)", "`tss` takes no parameters\n  tss(2)\n     ^"),
         ("fbeta(tp)", "a parameter of `fbeta` is a number, not a formula\n  fbeta(tp)\n        ^^"),
-        ("fbeta(-1)", "beta must lie between 0 and 1000000, not at -1\n  fbeta(-1)\n        ^"),
+        ("fbeta(-1)", "beta must be between 0 and 1000000, not -1\n  fbeta(-1)\n        ^"),
         ("fbeta(gamma=1)", "`fbeta` takes only beta\n  fbeta(gamma=1)\n        ^^^^^"),
         ("fbeta(1, 2)", "`fbeta` takes only beta\n  fbeta(1, 2)\n           ^"),
         ("cost(fp=1, fp=2)", "`fp` is given twice\n  cost(fp=1, fp=2)\n             ^^"),
         (
             "net_benefit",
-            "`net_benefit` needs its threshold\n  net_benefit\n  ^^^^^^^^^^^\nhint: write `net_benefit(threshold=…)`",
+            "`net_benefit` needs a value for threshold\n  net_benefit\n  ^^^^^^^^^^^\nhint: write `net_benefit(threshold=…)`",
         ),
         ("tss >= 0.5", "a score is a value, not a condition\n  tss >= 0.5\n      ^^"),
         ("1e999", "this number is too large\n  1e999\n  ^^^^^"),
@@ -177,14 +175,14 @@ fn first_and_second_derivatives_match_finite_differences() {
         let mut cell = || 20.0 + 100.0 * random.unit();
         let c = Confusion::new(cell(), cell(), cell(), cell());
         let derivatives = formula.derivatives(&c);
-        let moved = |k: usize, by: f64| {
+        let value_after = |k: usize, by: f64| {
             let mut cells = c.array();
             cells[k] += by;
             formula.value(&Confusion::new(cells[0], cells[1], cells[2], cells[3]))
         };
         for (k, derivative) in [derivatives.tn, derivatives.fp, derivatives.fn_, derivatives.tp].into_iter().enumerate()
         {
-            let difference = (moved(k, 1e-4) - moved(k, -1e-4)) / 2e-4;
+            let difference = (value_after(k, 1e-4) - value_after(k, -1e-4)) / 2e-4;
             assert!(
                 (derivative - difference).abs() < 1e-6 * derivative.abs() + 1e-9 * formula.value(&c).abs().max(1.0),
                 "{score}, cell {k}"
@@ -200,9 +198,9 @@ fn first_and_second_derivatives_match_finite_differences() {
         };
         for (direction, (tp, fp)) in [(1e-3, 0.0), (0.0, 1e-3)].into_iter().enumerate() {
             let (up, down) = (at(tp, fp), at(-tp, -fp));
-            for of in 0..2 {
-                let difference = (up[of] - down[of]) / 2e-3;
-                let got = second[of][direction];
+            for component in 0..2 {
+                let difference = (up[component] - down[component]) / 2e-3;
+                let got = second[component][direction];
                 assert!((got - difference).abs() < 1e-5 * got.abs() + 1e-9, "{score}: {got}, expected {difference}");
             }
         }

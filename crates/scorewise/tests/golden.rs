@@ -65,7 +65,7 @@ fn priors_agree_with_other_tools() {
             "quantile" => prior.quantile(number(&row[2])),
             "mean" => prior.mean(),
             "variance" => prior.variance(),
-            other => panic!("{other}"),
+            other => panic!("unknown quantity `{other}`"),
         };
         // The arguments 1e-9 and 1 − 1e-9 are rounded to f64, and narrow priors amplify this rounding error.
         assert_close(got, expected, 1e-11, 4e-15, &what);

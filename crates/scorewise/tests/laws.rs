@@ -3,11 +3,9 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Random, all_priors, all_scores, logits_and_labels, score};
+use crate::common::{Random, all_priors, all_scores, logits_and_labels, score};
 use scorewise::score::{REGISTRY, no_skill};
 use scorewise::{
     ClassCounts, Confusion, CrossEntropy, Direction, Error, ExactLoss, Logits, Loss, Prior, Probabilities, Rows, Score,
@@ -46,19 +44,19 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                     // Fourth-order differences allow a step that is large enough for rounding errors to be small, and still small enough for
                     // the curvature of the loss.
                     let step = 1e-4;
-                    let value_moved = |by: f64| {
+                    let value_after = |by: f64| {
                         let mut logits = logits.clone();
                         logits[row] += by;
                         value(&logits)
                     };
-                    let difference = (8.0 * (value_moved(step) - value_moved(-step))
-                        - (value_moved(2.0 * step) - value_moved(-2.0 * step)))
+                    let difference = (8.0 * (value_after(step) - value_after(-step))
+                        - (value_after(2.0 * step) - value_after(-2.0 * step)))
                         / (12.0 * step);
                     // At an end of the support of the prior and at a kink of the score, the loss has no derivative to compare with.
                     let at = 1.0 / (1.0 + (-logits[row]).exp());
                     let (low, high) = prior.support();
                     let is_near = |end: f64| end > 0.0 && end < 1.0 && (at - end).abs() < 2e-3;
-                    let one_sided = [value_moved(step) - value_moved(0.0), value_moved(0.0) - value_moved(-step)]
+                    let one_sided = [value_after(step) - value_after(0.0), value_after(0.0) - value_after(-step)]
                         .map(|change| change / step);
                     let is_kink = (one_sided[0] - one_sided[1]).abs() > 0.05 * largest_derivative + 1e-9;
                     // The exact expected score has a kink where two predictions are equal.
@@ -176,11 +174,11 @@ fn invalid_rows_are_reported() {
     assert_eq!(text(loss.value(&rows).unwrap_err()), "logits, row 1: not a number");
     let too_large = [0.5f32, 0.5, 1.5];
     let rows = Rows::new(Probabilities(&too_large), &labels).unwrap();
-    assert_eq!(text(loss.value(&rows).unwrap_err()), "probabilities, row 2: 1.5 does not lie between 0 and 1");
+    assert_eq!(text(loss.value(&rows).unwrap_err()), "probabilities, row 2: 1.5 is not between 0 and 1");
     for (weights, message) in [
-        ([1.0, -1.0, 1.0], "weights, row 1: -1 does not lie at or above 0"),
+        ([1.0, -1.0, 1.0], "weights, row 1: -1 is not a finite number at or above 0"),
         ([1.0, 1.0, f64::NAN], "weights, row 2: not a number"),
-        ([f64::INFINITY, 1.0, 1.0], "weights, row 0: inf does not lie at or above 0"),
+        ([f64::INFINITY, 1.0, 1.0], "weights, row 0: inf is not a finite number at or above 0"),
     ] {
         let rows = Rows::new(Logits(&[0.0, 0.1, 0.2]), &labels).unwrap().weighted(&weights).unwrap();
         assert_eq!(text(loss.value(&rows).unwrap_err()), message);
@@ -356,7 +354,7 @@ fn scores_respect_their_range_perfect_value_and_direction() {
         }
         // A matrix with fewer misses and fewer false alarms must not have a worse score.
         let (good, bad) = (Confusion::new(80.0, 10.0, 2.0, 8.0), Confusion::new(60.0, 30.0, 6.0, 4.0));
-        let gain = score.merit(score.value(&good)) - score.merit(score.value(&bad));
+        let gain = score.oriented_value(score.value(&good)) - score.oriented_value(score.value(&bad));
         assert!(gain >= 0.0, "{score}: {gain}");
     }
 }
@@ -444,7 +442,7 @@ fn invalid_rows_are_reported_under_every_prior() {
             "{prior}"
         );
         let too_large = Rows::new(Probabilities(&too_large), &labels).unwrap();
-        let expected = "probabilities, row 2: 7 does not lie between 0 and 1";
+        let expected = "probabilities, row 2: 7 is not between 0 and 1";
         assert_eq!(message(loss.value(&too_large)), expected, "{prior}");
         assert!(prior.cdf(f64::NAN).is_nan() && prior.logit_density(f64::NAN).is_nan());
     }

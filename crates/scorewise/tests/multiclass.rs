@@ -137,12 +137,13 @@ fn assert_gradient(at: &[f64], value_and_gradient: impl Fn(&[f64]) -> (f64, Vec<
     assert!(scale > 1e-6, "{what}: the gradient is too small to compare");
     let step = 1e-3;
     for k in 0..at.len() {
-        let moved = |by: f64| {
+        let value_after = |by: f64| {
             let mut at = at.to_vec();
             at[k] += by * step;
             value_and_gradient(&at).0
         };
-        let difference = (8.0 * (moved(1.0) - moved(-1.0)) - (moved(2.0) - moved(-2.0))) / (12.0 * step);
+        let difference =
+            (8.0 * (value_after(1.0) - value_after(-1.0)) - (value_after(2.0) - value_after(-2.0))) / (12.0 * step);
         let tolerance = 1e-6 * (difference.abs() + 1e-3 * scale);
         assert!(
             (gradient[k] - difference).abs() <= tolerance,
@@ -458,10 +459,10 @@ fn order_of_rows_and_classes_does_not_matter() {
     }
     // The Gerrity score is for ordered classes, so it is unchanged only if the order of the classes is reversed.
     let all: Vec<usize> = (0..50).collect();
-    let of =
+    let gerrity_of =
         |classes: &[usize]| multi("gerrity").value(&MultiConfusion::from_logits(&batch.select(&all, classes).one_of()));
-    assert_close(of(&[3, 2, 1, 0]), of(&[0, 1, 2, 3]), 1e-14, "reversed");
-    assert!((of(&[2, 0, 3, 1]) - of(&[0, 1, 2, 3])).abs() > 1e-3);
+    assert_close(gerrity_of(&[3, 2, 1, 0]), gerrity_of(&[0, 1, 2, 3]), 1e-14, "reversed");
+    assert!((gerrity_of(&[2, 0, 3, 1]) - gerrity_of(&[0, 1, 2, 3])).abs() > 1e-3);
 }
 
 #[test]
@@ -661,7 +662,7 @@ fn invalid_input_is_reported() {
             rows(&[0.0; 2], usize::MAX, &[0, 0]).err(),
             "logits must have one value for each of 2 rows and 18446744073709551615 classes, not 2 in all",
         ),
-        (rows(&[0.0; 6], 3, &[0, 7]).err(), "labels, row 1: 7 does not lie below the number of classes"),
+        (rows(&[0.0; 6], 3, &[0, 7]).err(), "labels, row 1: 7 is not below the number of classes"),
         (
             rows(&[0.0, 1.0, 2.0, 3.0, f64::NAN, 5.0], 3, &[0, 1]).err(),
             "logits, row 1, class 1: NaN is not a finite number",
@@ -676,7 +677,7 @@ fn invalid_input_is_reported() {
             "logits must have one value for each of 1 rows and 3 classes, not 6 in all",
         ),
         (valid().weighted(&[1.0]).err(), "weights has 1 rows, expected 2"),
-        (valid().weighted(&[1.0, -2.0]).err(), "weights, row 1: -2 does not lie at or above 0"),
+        (valid().weighted(&[1.0, -2.0]).err(), "weights, row 1: -2 is not a finite number at or above 0"),
         (valid().weighted(&[f64::NAN, 1.0]).err(), "weights, row 0: not a number"),
         (
             OneVersusRest::new(score("f1"), vec![], Average::Macro).err(),
@@ -693,18 +694,18 @@ fn invalid_input_is_reported() {
         ),
         (
             simplex().gradient_with(&[0.0; 4], &valid(), &mut [0.0; 6]).err(),
-            "slopes must be one for each of 3×3 cells, not 4",
+            "derivatives must contain one value for each of 3×3 cells, not 4",
         ),
         (
             one_versus_rest("f1", &["uniform"], Average::Macro).gradient_with(&[], &valid(), &mut [0.0; 6]).err(),
-            "slopes must be one pair for each of the 3 classes, not 0",
+            "derivatives must contain one pair for each of the 3 classes, not 0",
         ),
         (simplex().with_sharpness(0.0).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not 0"),
         (simplex().with_sharpness(f64::NAN).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not NaN"),
         (simplex().with_centres(vec![]).err(), "centres must be one for all classes or one for each, not none"),
         (
             simplex().with_centres(vec![0.0, f64::INFINITY]).err(),
-            "centres must lie between -1e6 and 1e6; that of class 1 is inf",
+            "centres must lie between -1e6 and 1e6; the centre of class 1 is inf",
         ),
         (
             simplex().with_centres(vec![0.0, 1.0]).unwrap().value(&valid()).err(),
@@ -717,7 +718,7 @@ fn invalid_input_is_reported() {
         ),
         (
             MultiConfusion::from_labels(2, &[0, 1], &[0, 2], None).err(),
-            "predicted labels, row 1: 2 does not lie below the number of classes",
+            "predicted labels, row 1: 2 is not below the number of classes",
         ),
         ("best".parse::<Average>().err(), "average must be macro, weighted or micro, not `best`"),
         (

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod common;
-
-use common::all_priors;
+use crate::common::all_priors;
 use scorewise::Prior;
 
 #[test]

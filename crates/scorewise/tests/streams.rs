@@ -77,7 +77,7 @@ fn generators_of_different_purposes_and_numbers_are_uncorrelated() {
         for (at, purpose) in Purpose::ALL.iter().enumerate() {
             let name = purpose.name();
             let (before, after) = (&draws[at][..NUMBERS - 1], &draws[at][1..]);
-            assert!(mean_product(before, after).abs() < limit, "neighbours of {name}, seed {seed}");
+            assert!(mean_product(before, after).abs() < limit, "consecutive numbers of {name}, seed {seed}");
             for (other, numbers) in Purpose::ALL[..at].iter().zip(&draws) {
                 let product = mean_product(numbers, &draws[at]);
                 assert!(product.abs() < limit, "{name} and {}, seed {seed}: {product}", other.name());

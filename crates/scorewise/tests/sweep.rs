@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a panic fails the test
 
-mod common;
-
-use common::{Batch, Random, all_scores, score};
+use crate::common::{Batch, Random, all_scores, score};
 use scorewise::sweep::{Best, Bootstrap, Condition, Histogram, Resampling, sweep};
 use scorewise::{Confusion, Error, Probabilities, Rows, Score};
 
@@ -35,14 +33,14 @@ fn best_of_all_intervals(
         if !conditions.iter().all(|condition| condition.holds(&confusion)) {
             continue;
         }
-        let merit = score.merit(value);
+        let oriented_value = score.oriented_value(value);
         match &mut best {
-            Some((top, _, intervals)) if *top == merit => match intervals.last_mut() {
+            Some((top, _, intervals)) if *top == oriented_value => match intervals.last_mut() {
                 Some(last) if last.1 == ends.0 => last.1 = ends.1,
                 _ => intervals.push(ends),
             },
-            Some((top, ..)) if *top > merit => {}
-            _ => best = Some((merit, value, vec![ends])),
+            Some((top, ..)) if *top > oriented_value => {}
+            _ => best = Some((oriented_value, value, vec![ends])),
         }
     }
     best.map(|(_, value, intervals)| (value, intervals))
@@ -53,7 +51,7 @@ fn assert_same(found: Option<&Best>, expected: Option<(f64, Vec<ThresholdInterva
     match (found, expected) {
         (None, None) => {}
         (Some(found), Some((value, intervals))) => {
-            assert_eq!(score.merit(found.value), score.merit(value), "{what}");
+            assert_eq!(score.oriented_value(found.value), score.oriented_value(value), "{what}");
             assert_eq!(found.intervals, intervals.len(), "{what}: {found:?}, {intervals:?}");
             assert!(intervals.contains(&found.interval), "{what}: {found:?}, {intervals:?}");
             let width = |ends: &(f64, f64)| ends.1 - ends.0;
@@ -129,7 +127,7 @@ fn large_batch(random: &mut Random, rows: usize, shape: usize) -> (Vec<f32>, Vec
     (labels.iter().map(predict).collect(), labels)
 }
 
-/// The highest `Score::merit`, found by evaluating all ranks of the sorted rows with plain cumulative sums.
+/// The highest `Score::oriented_value`, found by evaluating all ranks of the sorted rows with plain cumulative sums.
 fn best_of_all_ranks(probabilities: &[f32], labels: &[bool], score: &Score) -> f64 {
     let mut order: Vec<usize> = (0..labels.len()).collect();
     order.sort_by(|a, b| probabilities[*b].total_cmp(&probabilities[*a]));
@@ -147,7 +145,7 @@ fn best_of_all_ranks(probabilities: &[f32], labels: &[bool], score: &Score) -> f
         };
         if is_threshold {
             let confusion = Confusion::new(negatives - fp, fp, positives - tp, tp);
-            best = score.checked(&confusion).map_or(best, |value| best.max(score.merit(value)));
+            best = score.checked(&confusion).map_or(best, |value| best.max(score.oriented_value(value)));
         }
         if let Some(row) = order.get(rank) {
             if labels[*row] {
@@ -169,7 +167,7 @@ fn large_sweeps_find_the_same_optimum_as_evaluating_all_ranks() {
         for score in all_scores() {
             let found = sweep.best(&score).unwrap_or_else(|| panic!("{score}, shape {shape}"));
             assert_eq!(
-                score.merit(found.value),
+                score.oriented_value(found.value),
                 best_of_all_ranks(&probabilities, &labels, &score),
                 "{score}, shape {shape}"
             );
@@ -235,8 +233,8 @@ fn histogram_bounds_contain_the_exact_optimum() {
             }
             for name in ["f1", "tss", "csi", "far", "mcc", "frequency_bias", "accuracy"] {
                 let (score, found) = (score(name), whole.best(&score(name)).unwrap());
-                let truth = score.merit(exact.best(&score).unwrap().value);
-                let (reached, bound) = (score.merit(found.best.value), score.merit(found.bound));
+                let truth = score.oriented_value(exact.best(&score).unwrap().value);
+                let (reached, bound) = (score.oriented_value(found.best.value), score.oriented_value(found.bound));
                 assert!(reached <= truth && truth <= bound, "{name}: {reached}, {truth}, {bound}");
                 // The reported matrix is exact: it equals the matrix of the rows at the same threshold.
                 assert_eq!(exact.at(found.best.threshold), found.best.confusion, "{name}, {bits} bits, shape {shape}");
@@ -263,9 +261,11 @@ fn curve_contains_every_best_threshold_and_tp_decreases_along_it() {
         }
         for score in &scores {
             let best = sweep.best(score).unwrap();
-            let merits =
-                curve.iter().filter_map(|point| score.checked(&point.confusion)).map(|value| score.merit(value));
-            assert_eq!(merits.fold(f64::NEG_INFINITY, f64::max), score.merit(best.value), "{score}");
+            let oriented_values = curve
+                .iter()
+                .filter_map(|point| score.checked(&point.confusion))
+                .map(|value| score.oriented_value(value));
+            assert_eq!(oriented_values.fold(f64::NEG_INFINITY, f64::max), score.oriented_value(best.value), "{score}");
         }
         for point in &curve {
             assert_eq!(sweep.at(point.thresholds.0), point.confusion);
@@ -312,7 +312,7 @@ fn conditions_are_parsed_or_rejected() {
         .collect();
     assert_eq!(texts, ["precision >= 0.3", "tp/(tp+fn) > 2*far", "fn <= 3"]);
     for (text, part) in [
-        ("precision", "a condition compares"),
+        ("precision", "a condition needs a comparison"),
         ("precision >= ", "ends too early"),
         ("precison >= 0.3", "did you mean `precision`?"),
         ("precision >= 0.3 recall", "an operator is missing"),
@@ -404,16 +404,16 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let (probabilities, labels) = large_batch(&mut random, 300_000, 0);
     let weights: Vec<f32> = (0..300_000).map(|_| random.unit() as f32).collect();
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(&weights).unwrap();
-    let few = Rows::new(Probabilities(&probabilities[..2000]), &labels[..2000]).unwrap();
-    let with = |threads: usize| {
+    let subset = Rows::new(Probabilities(&probabilities[..2000]), &labels[..2000]).unwrap();
+    let results_with = |threads: usize| {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(|| {
             let sweep = sweep(&rows).unwrap();
             let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 50, seed: 1 };
-            (sweep.all_best(&all_scores()), sweep.counts(), bootstrap.best(&few, &score("csi"), &[]).unwrap())
+            (sweep.all_best(&all_scores()), sweep.counts(), bootstrap.best(&subset, &score("csi"), &[]).unwrap())
         })
     };
-    let one = with(1);
-    assert!([2, 3, 7].into_iter().all(|threads| with(threads) == one));
+    let one = results_with(1);
+    assert!([2, 3, 7].into_iter().all(|threads| results_with(threads) == one));
 }
 
 #[test]
@@ -425,8 +425,8 @@ fn results_are_bit_identical_with_and_without_rayon() {
     let rows = Rows::new(Probabilities(&probabilities), &labels).unwrap().weighted(&weights).unwrap();
     let best = sweep(&rows).unwrap().best(&score("csi")).unwrap();
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 9 };
-    let few = Rows::new(Probabilities(&probabilities[..5000]), &labels[..5000]).unwrap();
-    let thresholds = bootstrap.best(&few, &score("tss"), &[]).unwrap().threshold;
+    let subset = Rows::new(Probabilities(&probabilities[..5000]), &labels[..5000]).unwrap();
+    let thresholds = bootstrap.best(&subset, &score("tss"), &[]).unwrap().threshold;
     let found = [
         best.value,
         best.threshold,

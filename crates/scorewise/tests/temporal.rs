@@ -197,9 +197,9 @@ fn expectation_agrees_with_the_mean_over_random_thresholds() {
         let series = sample.of_probabilities();
         let sum: Confusion = loss.prior().sample(7).take(draws).map(|threshold| loss.at(&series, threshold)).sum();
         let mean = sum.array().map(|cell| cell / draws as f64);
-        for (drawn, exact) in mean.into_iter().zip(loss.expect(&series).array()) {
+        for (estimate, exact) in mean.into_iter().zip(loss.expect(&series).array()) {
             // A cell of the matrix varies by at most about 40, and the standard error of its mean is a hundredth of its standard deviation.
-            assert!((drawn - exact).abs() < 0.2, "{drawn}, expected {exact}");
+            assert!((estimate - exact).abs() < 0.2, "{estimate}, expected {exact}");
         }
     }
 }
@@ -216,12 +216,12 @@ fn gradient_matches_central_difference_for_every_score() {
                 let value = loss.value_and_gradient(&sample.of_logits(&sample.logits), &mut gradient).unwrap();
                 assert_eq!(value, loss.value(&sample.of_logits(&sample.logits)).unwrap());
                 for (row, derivative) in gradient.iter().enumerate() {
-                    let moved = |by: f64| {
+                    let value_after = |by: f64| {
                         let mut logits = sample.logits.clone();
                         logits[row] += by;
                         loss.value(&sample.of_logits(&logits)).unwrap()
                     };
-                    let difference = (moved(step) - moved(-step)) / (2.0 * step);
+                    let difference = (value_after(step) - value_after(-step)) / (2.0 * step);
                     let error = (derivative - difference).abs();
                     assert!(
                         error <= 1e-6 * derivative.abs() + 1e-9 * (1.0 + value.abs()),
@@ -236,7 +236,7 @@ fn gradient_matches_central_difference_for_every_score() {
 #[test]
 fn gradient_at_equal_predictions_is_the_limit_with_later_rows_higher() {
     let sample = RandomSeries::new(5, 60, Some(4.0));
-    let apart: Vec<f64> = sample.logits.iter().enumerate().map(|(row, z)| z + 1e-10 * row as f64).collect();
+    let distinct: Vec<f64> = sample.logits.iter().enumerate().map(|(row, z)| z + 1e-10 * row as f64).collect();
     for (_, weighting) in weightings() {
         let loss = loss("csi", "beta:2,2", &weighting);
         let gradient = |logits: &[f64]| {
@@ -244,7 +244,7 @@ fn gradient_at_equal_predictions_is_the_limit_with_later_rows_higher() {
             loss.value_and_gradient(&sample.of_logits(logits), &mut gradient).unwrap();
             gradient
         };
-        for (tied, limit) in gradient(&sample.logits).into_iter().zip(gradient(&apart)) {
+        for (tied, limit) in gradient(&sample.logits).into_iter().zip(gradient(&distinct)) {
             assert!((tied - limit).abs() < 1e-9, "{tied}, expected {limit}");
         }
     }
@@ -428,8 +428,8 @@ fn invalid_input_is_reported() {
         message(Weighting::maximum(&[0.25, 0.5])),
         "weights must not increase with distance, but 0.5 follows 0.25"
     );
-    assert_eq!(message(Weighting::value_weighted(&[1.5])), "masks must lie between 0 and 1, not at 1.5");
-    assert_eq!(message(Weighting::value_weighted(&[f64::NAN])), "masks must lie between 0 and 1, not at NaN");
+    assert_eq!(message(Weighting::value_weighted(&[1.5])), "masks must be between 0 and 1, not 1.5");
+    assert_eq!(message(Weighting::value_weighted(&[f64::NAN])), "masks must be between 0 and 1, not NaN");
     assert_eq!(message(Weighting::value_weighted(&[])), "masks are missing; give at least one, for the nearest row");
 
     let labels = [false, true, false];
@@ -438,7 +438,7 @@ fn invalid_input_is_reported() {
     assert_eq!(message(&[1, 1]), "sequences has 2 rows, expected 3");
     assert_eq!(
         message(&[5, 6, 5]),
-        "sequences, row 2: sequence 5 occurs again after another one; put its rows together, in time order"
+        "sequences, row 2: sequence 5 occurs again after another sequence; put all rows of a sequence together, in time order"
     );
     let invalid = Series::new(Rows::new(Logits(&[0.1, f64::NAN, 0.3]), &labels).unwrap());
     assert_eq!(invalid.unwrap_err().to_string(), "logits, row 1: not a number");

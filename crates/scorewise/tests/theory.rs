@@ -14,9 +14,7 @@ use scorewise::{
     is_positive,
 };
 
-mod common;
-
-use common::{Batch, Random, all_scores, assert_close, each_batch, priors, score};
+use crate::common::{Batch, Random, all_scores, assert_close, each_batch, priors, score};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The expected confusion matrix
@@ -85,7 +83,7 @@ fn expected_score_equals_brute_force_for_every_score() {
     each_batch(4, 1000, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
-            let distribution = matrices.law(score).unwrap();
+            let distribution = matrices.score_distribution(score).unwrap();
             let brute = batch.brute_force(prior, |confusion| score.value(confusion));
             assert_close(distribution.mean(), brute, 1e-12, &(score.name(), prior));
             let square = batch.brute_force(prior, |confusion| (score.value(confusion) - brute).powi(2));
@@ -176,19 +174,19 @@ fn gradient_of_the_exact_loss_matches_differences_and_its_formula() {
         loss.value_and_gradient(&Rows::new(Logits(&logits), &labels).unwrap(), &mut gradient).unwrap();
         let value = |logits: &[f64]| loss.value(&Rows::new(Logits(logits), &labels).unwrap()).unwrap();
         for row in 0..size {
-            let moved = |step: f64| {
+            let value_after = |step: f64| {
                 let mut logits = logits.clone();
                 logits[row] += step;
                 value(&logits)
             };
-            let central = |step: f64| (moved(step) - moved(-step)) / (2.0 * step);
+            let central = |step: f64| (value_after(step) - value_after(-step)) / (2.0 * step);
             // Where logits are equal, the second derivatives on the two sides differ, so the error of a central difference is of first order in
             // the step. Extrapolation from two steps removes this error.
             let numeric = 2.0 * central(5e-6) - central(1e-5);
             assert_close(gradient[row], numeric, 1e-7, &(score.name(), prior, row));
             if !tied {
                 // The gradient of the loss 1 − s is f(p) p (1 − p) [s(row predicted negative) − s(row predicted positive)].
-                let with = |counted_positive: bool| {
+                let score_with = |counted_positive: bool| {
                     let mut confusion = Confusion::default();
                     for other in 0..size {
                         let above = if other == row { counted_positive } else { logits[other] > logits[row] };
@@ -201,7 +199,7 @@ fn gradient_of_the_exact_loss_matches_differences_and_its_formula() {
                     }
                     score.value(&confusion)
                 };
-                let expected = prior.logit_density(logits[row]) * (with(false) - with(true));
+                let expected = prior.logit_density(logits[row]) * (score_with(false) - score_with(true));
                 assert_close(gradient[row], expected, 1e-13, &(score.name(), prior, row));
             }
         }
@@ -279,7 +277,8 @@ fn theorem_1_expected_linear_score_is_the_score_of_the_expected_matrix() {
     each_batch(11, 2000, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
-            let (mean, plug_in) = (matrices.law(score).unwrap().mean(), score.value(&matrices.expected()));
+            let (mean, plug_in) =
+                (matrices.score_distribution(score).unwrap().mean(), score.value(&matrices.expected()));
             assert_close(mean, plug_in, 1e-12, &(score.name(), prior));
             assert_close(
                 matrices.jensen_gap(score).unwrap(),
@@ -297,7 +296,7 @@ fn theorem_1_tail_bound_holds_for_every_score_around_its_mean() {
     each_batch(12, 500, |random, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
-            let distribution = matrices.law(score).unwrap();
+            let distribution = matrices.score_distribution(score).unwrap();
             let (low, high) = distribution.range();
             for fraction in [0.1, 0.5, 0.6, 0.75, 0.9, 1.0, random.unit()] {
                 let bound = bounds::score(&distribution, fraction * (high - low).max(1e-6));
@@ -460,7 +459,7 @@ fn taylor_approximation_is_exact_for_linear_scores() {
     each_batch(16, 500, |_, batch, prior| {
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
         for score in &scores {
-            let exact = matrices.law(score).unwrap().mean();
+            let exact = matrices.score_distribution(score).unwrap().mean();
             assert_close(taylor(score, &matrices).unwrap(), exact, 1e-12, &(score.name(), prior));
         }
     });
@@ -475,7 +474,7 @@ fn taylor_is_on_average_more_accurate_than_the_score_of_the_expected_matrix_unde
             let batch = Batch::random(&mut random);
             let matrices = Matrices::new(&prior, &batch.rows()).unwrap();
             let f1 = score("f1");
-            let exact = matrices.law(&f1).unwrap().mean();
+            let exact = matrices.score_distribution(&f1).unwrap().mean();
             plug_in += (matrices.score_of_expectation(&f1).unwrap() - exact).abs();
             second_order += (taylor(&f1, &matrices).unwrap() - exact).abs();
         }
@@ -526,8 +525,8 @@ fn calibrated_threshold_agrees_with_the_sweep() {
         // A score is flat near its best threshold, so the threshold is accurate only to about the cube root of 1/rows, but the score is much more
         // accurate.
         assert!((best.threshold - threshold).abs() < 0.03, "{name}: {}, expected {threshold}", best.threshold);
-        let lost = score.merit(best.value) - score.merit(score.value(&sweep.at(threshold)));
-        assert!((0.0..0.001).contains(&lost), "{name} loses {lost}");
+        let shortfall = score.oriented_value(best.value) - score.oriented_value(score.value(&sweep.at(threshold)));
+        assert!((0.0..0.001).contains(&shortfall), "{name} is lower by {shortfall}");
     }
 }
 
@@ -541,7 +540,7 @@ fn report_agrees_with_its_values_computed_separately() {
         let score = &scores[random.below(scores.len())];
         let theory = theory::report(score, prior, &batch.rows(), &DEFAULT_FRACTIONS, None).unwrap();
         let matrices = Matrices::new(prior, &batch.rows()).unwrap();
-        let distribution = matrices.law(score).unwrap();
+        let distribution = matrices.score_distribution(score).unwrap();
         assert_eq!(theory.expected_confusion, matrices.expected());
         assert_eq!(theory.expected_score, distribution.mean());
         assert_eq!(theory.score_of_expectation, score.value(&matrices.expected()));
@@ -551,8 +550,11 @@ fn report_agrees_with_its_values_computed_separately() {
         assert_eq!(theory.lipschitz, lipschitz(score, &matrices.counts()));
         assert!(theory.bounds.iter().all(|bound| bound.exact <= bound.bound + 1e-13), "{:?}", theory.bounds);
         let best = sweep(&batch.rows()).unwrap().best(score).map(|best| best.value);
-        // Merits are compared and not values, because two values may be equally far from the ideal value.
-        assert_eq!(matrices.best(score).map(|value| score.merit(value)), best.map(|value| score.merit(value)));
+        // Oriented values are compared, because two different values may be equally far from the ideal value.
+        assert_eq!(
+            matrices.best(score).map(|value| score.oriented_value(value)),
+            best.map(|value| score.oriented_value(value))
+        );
         assert_eq!(
             theory.calibrated_threshold,
             best.and_then(|best| calibrated_threshold(score, &matrices.counts(), best))
@@ -598,7 +600,7 @@ fn report_rejects_invalid_input() {
     let invalid = Rows::new(Probabilities(&[0.7, 1.2]), &labels).unwrap();
     let message =
         theory::report(&score("f1"), &Prior::uniform(), &invalid, &DEFAULT_FRACTIONS, None).unwrap_err().to_string();
-    assert_eq!(message, "probabilities, row 1: 1.2 does not lie between 0 and 1");
+    assert_eq!(message, "probabilities, row 1: 1.2 is not between 0 and 1");
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// The loss and its gradient by the logits, computed by burn in this precision.
+    /// The loss and its gradient with respect to the logits, computed by burn in this precision.
     pub fn value_and_gradient(&self, loss: &ScoreLoss, dtype: DType) -> (f64, Vec<f64>) {
         let device = Device::flex().autodiff();
         let rows = self.logits.len() / self.classes;

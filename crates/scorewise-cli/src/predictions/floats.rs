@@ -19,16 +19,16 @@ impl Default for FloatValues {
 }
 
 impl FloatValues {
-    /// Appends the values of a column after checking them with `is_valid`.
+    /// Appends the values of a column after checking them with `is_valid`; `quantity` is their name in error messages.
     pub(super) fn add(
         &mut self,
         table: &Table,
         column: &Column,
-        what: &str,
+        quantity: &str,
         is_valid: &dyn Fn(f64) -> bool,
         hint: &str,
     ) -> Result<()> {
-        self.extend(checked_values(table, column, what, is_valid, hint)?);
+        self.extend(checked_values(table, column, quantity, is_valid, hint)?);
         Ok(())
     }
 
@@ -53,11 +53,11 @@ impl FloatValues {
     }
 }
 
-/// The values of a numeric column, or an error if `is_valid` is false for one of them.
+/// The values of a numeric column, or an error if `is_valid` is false for one of them; `quantity` is their name in error messages.
 pub(super) fn checked_values<'a>(
     table: &Table,
     column: &'a Column,
-    what: &str,
+    quantity: &str,
     is_valid: &dyn Fn(f64) -> bool,
     hint: &str,
 ) -> Result<&'a [f64]> {
@@ -65,13 +65,13 @@ pub(super) fn checked_values<'a>(
         Err(Error::data(table.place(row).column(&column.name), problem, hint))
     };
     let Values::Number(values) = &column.values else {
-        return data_error(0, format!("a {what} must be a number"), hint);
+        return data_error(0, format!("a {quantity} must be a number"), hint);
     };
     match values.iter().position(|value| !is_valid(*value)) {
         Some(row) if values[row].is_nan() => {
-            data_error(row, format!("the {what} is missing"), &format!("remove the rows without a {what}"))
+            data_error(row, format!("the {quantity} is missing"), &format!("remove the rows without a {quantity}"))
         }
-        Some(row) => data_error(row, format!("`{}` is not a {what}", values[row]), hint),
+        Some(row) => data_error(row, format!("`{}` is not a {quantity}", values[row]), hint),
         None => Ok(values),
     }
 }

@@ -393,7 +393,7 @@ fn required_column<'a>(table: &'a Table, name: &str) -> Result<&'a Column> {
 
 impl ClassPredictions {
     /// The name of the file and a fingerprint of the data read from it.
-    pub fn data(&self) -> DataSource {
+    pub fn data_source(&self) -> DataSource {
         let columns = self.probabilities.iter().chain(&self.weights);
         class_predictions_data(&self.file, &self.classes, &self.labels, &self.decisions, columns)
     }
@@ -424,7 +424,7 @@ impl BinaryPredictions {
     }
 
     /// The name of the file and a fingerprint of the data read from it.
-    pub fn data(&self) -> DataSource {
+    pub fn data_source(&self) -> DataSource {
         let columns = self.forecasts.iter().chain(&self.weights).map(|numbers| match numbers {
             FloatValues::F32(values) => FloatColumn::F32(values),
             FloatValues::F64(values) => FloatColumn::F64(values),

@@ -13,22 +13,22 @@ use crate::report_output::ReportArguments;
 /// Arguments of `scorewise reproduce`.
 #[derive(clap::Args)]
 pub struct ReproduceArguments {
-    /// Experiment: adult (Table 1, Figures 1 and 2) or pollution (Table 2)
+    /// Experiment of Marchetti et al. (2022): adult (Table 1, Figures 1 and 2) or pollution (Table 2)
     #[arg(value_name = "adult|pollution")]
     pub experiment: String,
-    /// Number of trainings for each row of the table
+    /// Number of training runs for each row of the table
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub repeats: usize,
-    /// Rows of the table: priors of the threshold, or ce for cross-entropy [default: those of the paper]
+    /// Rows of the table: priors of the threshold, or ce for cross-entropy [default: those of Marchetti et al. (2022)]
     #[arg(long, value_name = "PRIOR,PRIOR,…")]
     pub priors: Option<String>,
-    /// Scores to train for [default: those of the paper]
+    /// Scores to train for [default: those of Marchetti et al. (2022)]
     #[arg(long, value_name = "SCORE,SCORE,…")]
     pub scores: Option<String>,
-    /// Whether initial predictions are moved into the support of the prior and failed trainings restarted: on, off as in the paper, or both
+    /// Whether initial predictions are moved into the support of the prior and failed training runs are restarted: on, off (as published), or both
     #[arg(long, value_enum, default_value_t = Cure::Both)]
     pub cure: Cure,
-    /// Train the strong recipe instead of the paper's networks on the same windows, with its reference models
+    /// Train the recipe `strong` and its reference models instead of the published networks, on the same time windows
     #[arg(long, conflicts_with_all = ["priors", "cure"])]
     pub beyond: bool,
     /// Seed of all random numbers
@@ -40,7 +40,7 @@ pub struct ReproduceArguments {
     /// Folder for tables, figures and results [default: reproduce-adult, reproduce-pollution]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// File with one line for each finished training, from which an interrupted run continues [default: trainings.csv in the folder]
+    /// File with one line for each finished training run, from which an interrupted run continues [default: trainings.csv in the folder]
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     #[command(flatten)]
@@ -55,9 +55,9 @@ pub struct ReproduceArguments {
 pub enum Cure {
     /// Train once without the cure and once with it
     Both,
-    /// Move initial predictions into the support of the prior, and restart failed trainings
+    /// Move initial predictions into the support of the prior, and restart failed training runs
     On,
-    /// Train as in the paper
+    /// Train as in Marchetti et al. (2022)
     Off,
 }
 
@@ -66,7 +66,9 @@ pub enum Cure {
 pub struct ReproduceSettings {
     pub experiment: Experiment,
     pub scores: Vec<Score>,
+    /// The losses and models to compare, one for each row of the table.
     pub contenders: Vec<Contender>,
+    /// Whether to train with the cure; two values if `--cure both` trains once without and once with it.
     pub cures: Vec<bool>,
     pub repeats: usize,
     pub out: PathBuf,

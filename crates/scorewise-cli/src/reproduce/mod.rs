@@ -48,7 +48,7 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let Some(trials) = run_tasks(&settings, &tasks, arguments.seed, threads, &journal)? else {
         let done = tasks.iter().filter(|task| journal.find(task).is_some()).count();
         let all = tasks.len();
-        let message = format!("stopped after {done} of {all} trainings; run the same command again to continue");
+        let message = format!("stopped after {done} of {all} training runs; run the same command again to continue");
         return Ok(Outcome { text: String::new(), unmet: Some(message) });
     };
     journal.finish()?;
@@ -63,14 +63,14 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     arguments.report.write(report_files, || {
         let provenance = provenance(Some(arguments.seed), Vec::new());
         let reproduction = Reproduction {
-            tables: results.grids(),
+            tables: results.result_tables(),
             remarks: results.remarks(),
             priors: if arguments.beyond { Vec::new() } else { figures::priors() },
             thresholds: figures::thresholds(&settings, &trials),
         };
         Ok(Document { reproduction: Some(reproduction), ..Document::new(provenance, summary.clone().into()) })
     })?;
-    note(format!("tables, figures and results of all trainings written to {}", settings.out.display()));
+    note(format!("tables, figures and results of all training runs written to {}", settings.out.display()));
     Ok(if arguments.json { pretty_json(&summary) } else { tables::text(&results) }.into())
 }
 
@@ -86,7 +86,7 @@ fn run_tasks(
     let finished = tasks.iter().filter(|task| journal.find(task).is_some()).count();
     if finished > 0 && finished < tasks.len() {
         note(format!(
-            "{finished} of {} trainings are already done, according to {}",
+            "{finished} of {} training runs are already done, according to {}",
             tasks.len(),
             settings.csv.display()
         ));
@@ -94,7 +94,8 @@ fn run_tasks(
     let data = ExperimentData::new(settings.experiment)?;
     // The bar is drawn on standard error, and hidden if standard error is not a terminal.
     let bar = ProgressBar::new(tasks.len() as u64).with_position(finished as u64);
-    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} trainings, {elapsed} elapsed, {eta} left, {msg}");
+    let style =
+        ProgressStyle::with_template("{bar:30} {pos} of {len} training runs, {elapsed} elapsed, {eta} left, {msg}");
     bar.set_style(style?.progress_chars("━╸ "));
     bar.reset_eta();
     bar.enable_steady_tick(Duration::from_millis(200));

@@ -8,9 +8,9 @@ use crate::formatting::aligned_table;
 /// The tables as text for the terminal.
 pub fn text(results: &PaperComparison) -> String {
     let mut text = String::new();
-    for grid in results.grids() {
-        let heading: Vec<&str> = grid.heading.iter().map(String::as_str).collect();
-        text += &format!("{}\n\n{}\n", grid.title, aligned_table(&heading, &grid.rows));
+    for table in results.result_tables() {
+        let heading: Vec<&str> = table.heading.iter().map(String::as_str).collect();
+        text += &format!("{}\n\n{}\n", table.title, aligned_table(&heading, &table.rows));
     }
     for line in results.remarks() {
         text += &format!("{line}\n");
@@ -22,11 +22,11 @@ pub fn text(results: &PaperComparison) -> String {
 pub fn markdown(results: &PaperComparison, arguments: &ReproduceArguments) -> String {
     let (command, seed) = (command(arguments), arguments.seed);
     let mut text = format!("`{command}`, version {}, seed {seed}.\n", env!("CARGO_PKG_VERSION"));
-    for grid in results.grids() {
+    for table in results.result_tables() {
         let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-        text += &format!("\n{}\n\n{}", grid.title, row(&grid.heading));
-        text += &format!("|{}\n", "---|".repeat(grid.heading.len()));
-        text.extend(grid.rows.iter().map(|cells| row(cells)));
+        text += &format!("\n{}\n\n{}", table.title, row(&table.heading));
+        text += &format!("|{}\n", "---|".repeat(table.heading.len()));
+        text.extend(table.rows.iter().map(|cells| row(cells)));
     }
     text += "\n";
     for line in results.remarks() {

@@ -36,7 +36,7 @@ pub fn check_options(arguments: &TrainArguments) -> Result<(), Failure> {
         }
     }
     if options.no_cure && options.warm_start == Some(true) {
-        let problem = "trains exactly as in the paper, which has no warm start";
+        let problem = "trains exactly as in Marchetti et al. (2022), where there is no warm start";
         return error("no-cure", problem, "leave out `--no-cure` or `--warm-start`");
     }
     Ok(())

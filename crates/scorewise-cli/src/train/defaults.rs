@@ -32,7 +32,7 @@ struct BuiltInDefaults {
     test: Option<BuiltIn>,
     /// Fraction of validation rows, for a table with a separate test table; `None` for the default of every other table.
     validation: Option<f64>,
-    /// The recipe that was best on validation rows.
+    /// The training recipe with the best score on the validation rows of the table.
     recipe: Recipe,
 }
 

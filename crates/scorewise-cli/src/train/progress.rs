@@ -20,18 +20,19 @@ pub struct ProgressWatch {
 }
 
 impl ProgressWatch {
-    /// A bar for `trainings` training runs; `what` says in the singular what a training run makes, such as `fold` or `member`.
-    pub fn new(what: &str, trainings: usize, plan: &Plan) -> Result<Self, Failure> {
+    /// A bar for `training_runs` training runs; `unit` is the singular name of what one training run produces, such as `fold` or `member`.
+    pub fn new(unit: &str, training_runs: usize, plan: &Plan) -> Result<Self, Failure> {
         // The bar is drawn on standard error, and hidden if standard error is not a terminal.
-        let max_epochs = trainings.saturating_mul(plan.learner.max_epochs());
+        let max_epochs = training_runs.saturating_mul(plan.learner.max_epochs());
         let bar = ProgressBar::new(max_epochs as u64);
-        let prefix = if trainings > 1 { format!("{trainings} trainings ({what}s)") } else { "training".into() };
+        let prefix =
+            if training_runs > 1 { format!("{training_runs} training runs ({unit}s)") } else { "training".into() };
         let style =
             ProgressStyle::with_template("{prefix} {bar:30} epoch {pos} of at most {len}, {msg}, at most {eta} left");
         bar.set_style(style?.progress_chars("━╸ "));
         bar.set_prefix(prefix);
         bar.enable_steady_tick(Duration::from_millis(200));
-        Ok(ProgressWatch { bar, epochs: (0..trainings).map(|_| AtomicUsize::new(0)).collect() })
+        Ok(ProgressWatch { bar, epochs: (0..training_runs).map(|_| AtomicUsize::new(0)).collect() })
     }
 
     /// Removes the bar; returns whether a signal has stopped the training.

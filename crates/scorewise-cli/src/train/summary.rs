@@ -19,18 +19,22 @@ const OWN_VALIDATION: &str = "these overlap, because each network has its own va
 /// The result of a training run as text for the terminal.
 pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSummary, plan: &Plan) -> String {
     let model = &trained.model;
-    let test = evaluation.test.as_ref().map_or(String::new(), |test| format!(", test {}", rows(test)));
-    let training = format!("training {}, validation {}{test}", rows(&evaluation.train), rows(&evaluation.validation));
+    let test = evaluation.test.as_ref().map_or(String::new(), |test| format!(", test {}", row_count_text(test)));
+    let training = format!(
+        "training {}, validation {}{test}",
+        row_count_text(&evaluation.train),
+        row_count_text(&evaluation.validation)
+    );
     let head = key_value_lines(&[
-        ("target", target(model)),
+        ("target", target_text(model)),
         ("rows", training),
         ("", if plan.own_validation { OWN_VALIDATION.into() } else { String::new() }),
-        ("network", network(model)),
-        ("loss", loss(model)),
-        ("training", epochs(trained, summary.seconds)),
-        ("threshold", threshold(model)),
+        ("network", network_text(model)),
+        ("loss", loss_text(model)),
+        ("training", epochs_text(trained, summary.seconds)),
+        ("threshold", threshold_text(model)),
     ]);
-    let mut text = format!("{head}\n{}", scores(evaluation));
+    let mut text = format!("{head}\n{}", scores_text(evaluation));
     if let Some(folds) = &summary.folds {
         text.push_str(&format!("\n{}", folds_text(folds, plan.score.text())));
     }
@@ -38,7 +42,7 @@ pub fn text(trained: &Trained, evaluation: &ModelEvaluation, summary: &TrainSumm
 }
 
 /// The number of rows, and of positive rows if there are two classes.
-fn rows(evaluation: &Evaluation) -> String {
+fn row_count_text(evaluation: &Evaluation) -> String {
     match evaluation {
         Evaluation::Binary(summary) => format!("{} ({} positive)", summary.rows, summary.positives),
         Evaluation::Classes(summary) => summary.rows.to_string(),
@@ -57,7 +61,7 @@ fn main_scores(evaluation: &Evaluation) -> Vec<&NamedEstimate> {
     }
 }
 
-fn target(model: &Model) -> String {
+fn target_text(model: &Model) -> String {
     let target = model.target.to_string();
     match model.classes.as_slice() {
         [_, positive] if !target.contains(positive.as_str()) => format!("{target}, positive: {positive}"),
@@ -66,7 +70,7 @@ fn target(model: &Model) -> String {
     }
 }
 
-fn network(model: &Model) -> String {
+fn network_text(model: &Model) -> String {
     let first = model.members.first().map(Member::summary).unwrap_or_default();
     match model.members.len() {
         1 => first,
@@ -74,14 +78,14 @@ fn network(model: &Model) -> String {
     }
 }
 
-fn loss(model: &Model) -> String {
+fn loss_text(model: &Model) -> String {
     match &model.prior {
         Some(prior) => format!("{} of {}, threshold prior {prior}", model.loss, model.score),
         None => model.loss.clone(),
     }
 }
 
-fn epochs(trained: &Trained, seconds: f64) -> String {
+fn epochs_text(trained: &Trained, seconds: f64) -> String {
     let epochs: Vec<usize> = trained.fits.iter().map(Fit::epochs).collect();
     let range = match (epochs.iter().min(), epochs.iter().max()) {
         (Some(min), Some(max)) if min != max => format!("{min} to {max}"),
@@ -92,14 +96,14 @@ fn epochs(trained: &Trained, seconds: f64) -> String {
         if restarts > 0 { format!(", {restarts} restarts after failed initialisations") } else { String::new() };
     let failed = trained.fits.iter().filter(|fit| !fit.success).count();
     let failed = if failed > 0 {
-        format!(", {failed} of {} trainings failed to learn", trained.fits.len())
+        format!(", {failed} of {} training runs failed to learn", trained.fits.len())
     } else {
         String::new()
     };
     format!("{range} epochs in {seconds:.1} s{restarted}{failed}")
 }
 
-fn threshold(model: &Model) -> String {
+fn threshold_text(model: &Model) -> String {
     match &model.decision {
         Decision::Threshold { threshold, interval: Some((low, high)), words, .. } => {
             format!(
@@ -115,7 +119,7 @@ fn threshold(model: &Model) -> String {
 }
 
 /// A table of scores on each set of rows; intervals are for the test rows, or for the validation rows if there are no test rows.
-fn scores(evaluation: &ModelEvaluation) -> String {
+fn scores_text(evaluation: &ModelEvaluation) -> String {
     let ModelEvaluation { train, validation, test } = evaluation;
     let interval_scores = main_scores(test.as_ref().unwrap_or(validation));
     let mut heading = vec!["score", "training", "validation"];
@@ -130,9 +134,9 @@ fn scores(evaluation: &ModelEvaluation) -> String {
         [Some(train), Some(validation), test.as_ref()].into_iter().flatten().map(main_scores).collect();
     let row = |(at, score): (usize, &&NamedEstimate)| {
         let mut row = vec![score.name.clone()];
-        row.extend(columns.iter().map(|scores| rounded(scores[at].estimate.value)));
+        row.extend(columns.iter().map(|scores| format_score(scores[at].estimate.value)));
         if has_intervals {
-            row.extend([rounded(score.estimate.low), rounded(score.estimate.high)]);
+            row.extend([format_score(score.estimate.low), format_score(score.estimate.high)]);
         }
         row
     };
@@ -147,7 +151,7 @@ fn scores(evaluation: &ModelEvaluation) -> String {
 }
 
 /// Formats a score with four decimals, because further digits of a score on a sample are noise.
-fn rounded(value: Option<f64>) -> String {
+fn format_score(value: Option<f64>) -> String {
     value.map_or_else(|| format_optional(None), |value| format!("{value:.4}"))
 }
 
@@ -159,7 +163,7 @@ fn folds_text(folds: &FoldsSummary, score: &str) -> String {
             fold.test.rows().to_string(),
             fold.epochs.map_or(String::new(), |epochs| epochs.to_string()),
             fold.threshold.map_or(String::new(), |threshold| format!("{threshold:.4}")),
-            rounded(fold.value()),
+            format_score(fold.value()),
         ]
     };
     let rows: Vec<Vec<String>> = folds.each.iter().map(row).collect();

@@ -47,7 +47,7 @@ impl ClassSummary {
 }
 
 /// Returns `first` followed by the common multiclass scores, without duplicates.
-pub fn usual_class_scores(first: MultiScore) -> Result<Vec<MultiScore>> {
+pub fn common_class_scores(first: MultiScore) -> Result<Vec<MultiScore>> {
     let mut scores = vec![first];
     for name in COMMON_SCORES {
         let score = MultiScore::parse(name)?;

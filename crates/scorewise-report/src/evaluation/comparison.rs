@@ -196,18 +196,23 @@ impl ForecastComparison {
     pub fn verdict(&self) -> String {
         let name = self.score.name();
         if self.difference().is_none() {
-            return format!("{name} is undefined for at least one of them: they cannot be compared by it.");
+            return format!(
+                "{name} is undefined for at least one forecast, so the forecasts cannot be compared by it."
+            );
         }
         let direction = match self.score.direction() {
             Direction::Higher => "higher is better",
             Direction::Lower => "lower is better",
-            Direction::Toward(_) => "nearer to its ideal is better",
+            Direction::Toward(_) => "nearer to the ideal value is better",
         };
         match self.better() {
             Some(better) => {
-                format!("{} is better by {name} ({direction}); the rows leave little doubt.", self.names[better])
+                format!(
+                    "{} is better by {name} ({direction}), also when sampling uncertainty is taken into account.",
+                    self.names[better]
+                )
             }
-            None => format!("By {name} ({direction}) the rows do not tell which is better."),
+            None => format!("By {name} ({direction}), these rows do not show which forecast is better."),
         }
     }
 

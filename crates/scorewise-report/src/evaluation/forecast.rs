@@ -117,7 +117,7 @@ pub fn forecast(sweep: &Sweep, options: &ForecastOptions<'_>) -> ForecastEvaluat
         bins: bins(sweep),
         optima,
         intervals: options.intervals.clone(),
-        yardsticks: reference_forecasts(sweep, options.persistence),
+        reference_forecasts: reference_forecasts(sweep, options.persistence),
         roc_area: areas.roc,
         average_precision: areas.average_precision,
     }

@@ -37,6 +37,7 @@ pub(super) mod confusion {
         ConfusionCells::deserialize(from).map(Confusion::from)
     }
 
+    /// Writes a cell of a confusion matrix, without a decimal point if it is an integer.
     fn count<S: Serializer>(count: &f64, to: S) -> Result<S::Ok, S::Error> {
         // Every integer below 9e15 is represented exactly as f64 and can be converted to u64.
         if count.fract() == 0.0 && (0.0..9e15).contains(count) {

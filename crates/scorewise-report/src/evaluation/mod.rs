@@ -48,7 +48,7 @@ mod registry;
 
 pub(crate) use json::named_estimates;
 
-pub use classes::{ClassSummary, usual_class_scores};
+pub use classes::{ClassSummary, common_class_scores};
 pub use comparison::{ComparedForecast, ComparedThresholds, ComparisonSummary, ForecastComparison, ForecastPair};
 pub use folds::{FoldSummary, FoldsSummary, evaluate_folds};
 pub use forecast::{ForecastOptions, curve_points, forecast, unnamed_classes};

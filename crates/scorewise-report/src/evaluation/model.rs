@@ -10,7 +10,7 @@ use scorewise_train::plan::Plan;
 use scorewise_train::train::{LabelledPredictions, Trained};
 use serde::{Deserialize, Serialize};
 
-use super::classes::{ClassSummary, usual_class_scores};
+use super::classes::{ClassSummary, common_class_scores};
 use super::folds::FoldsSummary;
 use super::forecast::{ForecastOptions, forecast};
 use super::summary::{NamedEstimate, ScoreSummary};
@@ -224,7 +224,7 @@ pub fn evaluation_bootstrap(plan: &Plan, replicates: usize) -> Bootstrap {
 pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap) -> Result<ModelEvaluation> {
     let model = &trained.model;
     let evaluation =
-        |answers: &LabelledPredictions| evaluate(answers, &model.decision, &model.classes, plan, bootstrap);
+        |predictions: &LabelledPredictions| evaluate(predictions, &model.decision, &model.classes, plan, bootstrap);
     Ok(ModelEvaluation {
         train: evaluation(&trained.training)?,
         validation: evaluation(&trained.validation)?,
@@ -234,7 +234,7 @@ pub fn evaluate_model(trained: &Trained, plan: &Plan, bootstrap: &Bootstrap) -> 
 
 /// Computes the scores of labelled predictions under a decision rule.
 pub(super) fn evaluate(
-    answers: &LabelledPredictions,
+    predictions: &LabelledPredictions,
     decision: &Decision,
     classes: &[String],
     plan: &Plan,
@@ -242,20 +242,20 @@ pub(super) fn evaluate(
 ) -> Result<Evaluation> {
     if let Some(threshold) = decision.threshold() {
         let scores = scores_in_display_order(Some(plan.score.binary()?));
-        let summary = with_rows(answers, |rows| ScoreSummary::new(rows, threshold, &scores, bootstrap))?;
+        let summary = with_rows(predictions, |rows| ScoreSummary::new(rows, threshold, &scores, bootstrap))?;
         return Ok(Evaluation::Binary(summary));
     }
-    let decisions: Vec<u32> = answers.probabilities.chunks(classes.len()).map(|row| decision.label(row)).collect();
-    let scores = usual_class_scores(plan.score.multiclass())?;
-    let summary = ClassSummary::new(classes, &answers.labels, &decisions, answers.weights.as_deref(), &scores)?;
+    let decisions: Vec<u32> = predictions.probabilities.chunks(classes.len()).map(|row| decision.label(row)).collect();
+    let scores = common_class_scores(plan.score.multiclass())?;
+    let summary = ClassSummary::new(classes, &predictions.labels, &decisions, predictions.weights.as_deref(), &scores)?;
     Ok(Evaluation::Classes(summary))
 }
 
 /// Sweeps the test rows of a model, or its validation rows when there are no test rows. `None` with more than two classes.
 pub fn evaluation_sweep(trained: &Trained) -> Result<Option<Sweep>> {
-    let answers = trained.test.as_ref().unwrap_or(&trained.validation);
+    let predictions = trained.test.as_ref().unwrap_or(&trained.validation);
     match trained.model.decision {
-        Decision::Threshold { .. } => with_rows(answers, sweep).map(Some),
+        Decision::Threshold { .. } => with_rows(predictions, sweep).map(Some),
         _ => Ok(None),
     }
 }
@@ -279,9 +279,9 @@ pub fn model_document(
     };
     let score = plan.score.binary()?;
     document.training = Some(training_curves(&trained.fits, plan, Some(&score)));
-    let (answers, evaluation, rows) = match (&trained.test, &evaluation.test) {
-        (Some(answers), Some(evaluation)) => (answers, evaluation, "test rows, which it has never seen"),
-        _ => (&trained.validation, &evaluation.validation, "validation rows, by which its training was stopped"),
+    let (predictions, evaluation, rows) = match (&trained.test, &evaluation.test) {
+        (Some(predictions), Some(evaluation)) => (predictions, evaluation, "test rows not used in training"),
+        _ => (&trained.validation, &evaluation.validation, "validation rows used for early stopping"),
     };
     let Evaluation::Binary(evaluation) = evaluation else { return Ok(document) };
     // Only a threshold that was chosen from data has a sampling interval.
@@ -306,11 +306,11 @@ pub fn model_document(
         prior: prior.as_ref(),
         conditions: &[],
         intervals: evaluation.intervals(),
-        persistence: persistence(answers)?,
+        persistence: persistence_confusion(predictions)?,
     };
     document.forecast = Some(forecast(swept, &options));
     if let Some(prior) = &prior {
-        document.theory = Some(with_rows(answers, |rows| {
+        document.theory = Some(with_rows(predictions, |rows| {
             let theory = report(&score, prior, rows, &DEFAULT_FRACTIONS, None)?;
             Ok(theory_page(&score, prior, &theory, &ScoreDistribution::new(&score, prior, rows)?))
         })?);
@@ -320,28 +320,28 @@ pub fn model_document(
 
 /// Calls `work` with binary predictions, their labels and their weights.
 fn with_rows<T>(
-    answers: &LabelledPredictions,
+    predictions: &LabelledPredictions,
     work: impl FnOnce(&Rows<'_, Probabilities<'_, f64>>) -> scorewise::Result<T>,
 ) -> Result<T> {
-    let labels = answers.positives();
-    let rows = Rows::new(Probabilities(&answers.probabilities), &labels)?;
-    match &answers.weights {
+    let labels = predictions.positives();
+    let rows = Rows::new(Probabilities(&predictions.probabilities), &labels)?;
+    match &predictions.weights {
         Some(weights) => Ok(work(&rows.weighted(weights)?)?),
         None => Ok(work(&rows)?),
     }
 }
 
 /// Confusion matrix of the persistence forecast; `None` when the target has no lead time.
-fn persistence(answers: &LabelledPredictions) -> Result<Option<Confusion>> {
-    let Some(forecast) = &answers.persistence else { return Ok(None) };
+fn persistence_confusion(predictions: &LabelledPredictions) -> Result<Option<Confusion>> {
+    let Some(forecast) = &predictions.persistence else { return Ok(None) };
     let probabilities: Vec<f64> = forecast.iter().map(|yes| f64::from(u8::from(*yes))).collect();
-    let answers = LabelledPredictions {
-        labels: answers.labels.clone(),
+    let predictions = LabelledPredictions {
+        labels: predictions.labels.clone(),
         probabilities,
-        weights: answers.weights.clone(),
+        weights: predictions.weights.clone(),
         persistence: None,
     };
-    with_rows(&answers, |rows| confusion(rows, 0.5)).map(Some)
+    with_rows(&predictions, |rows| confusion(rows, 0.5)).map(Some)
 }
 
 /// The training history of every ensemble member, epoch by epoch; `score` is `None` with more than two classes.
@@ -369,7 +369,7 @@ pub fn training_curves(fits: &[Fit], plan: &Plan, score: Option<&Score>) -> docu
         kept: fit.kept,
         end: match fit.stop_reason {
             fit::StopReason::Epochs => "all epochs were run",
-            fit::StopReason::Patience => "the validation loss fell no more",
+            fit::StopReason::Patience => "the validation loss stopped falling",
             fit::StopReason::Stopped => "stopped by the user",
             fit::StopReason::Diverged => "diverged",
         }

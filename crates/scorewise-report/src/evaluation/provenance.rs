@@ -62,9 +62,9 @@ mod tests {
     fn equal_numbers_have_equal_fingerprints_in_either_precision() {
         let labels = [true, false];
         let single = predictions_data("a", &labels, [FloatColumn::F32(&[0.5, 0.25])]);
-        let print = |labels: &[bool], column| predictions_data("b", labels, [column]).fingerprint;
-        assert_eq!(single.fingerprint, print(&labels, FloatColumn::F64(&[0.5, 0.25])));
-        assert_ne!(single.fingerprint, print(&labels, FloatColumn::F64(&[0.5, 0.26])));
-        assert_ne!(single.fingerprint, print(&[true, true], FloatColumn::F32(&[0.5, 0.25])));
+        let fingerprint = |labels: &[bool], column| predictions_data("b", labels, [column]).fingerprint;
+        assert_eq!(single.fingerprint, fingerprint(&labels, FloatColumn::F64(&[0.5, 0.25])));
+        assert_ne!(single.fingerprint, fingerprint(&labels, FloatColumn::F64(&[0.5, 0.26])));
+        assert_ne!(single.fingerprint, fingerprint(&[true, true], FloatColumn::F32(&[0.5, 0.25])));
     }
 }

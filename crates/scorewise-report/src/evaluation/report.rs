@@ -68,13 +68,13 @@ pub fn forecast_report<R: Real>(
     Ok(Ok(document))
 }
 
-/// Creates the page of a score under a random threshold. `theory` and `law` must be computed from the rows of `sweep`.
+/// Creates the page of a score under a random threshold. `theory` and `distribution` must be computed from the rows of `sweep`.
 #[must_use]
 pub fn theory_document(
     score: &Score,
     prior: &Prior,
     theory: &Theory,
-    law: &ScoreDistribution,
+    distribution: &ScoreDistribution,
     sweep: &Sweep,
     classes: [String; 2],
     provenance: Provenance,
@@ -85,7 +85,7 @@ pub fn theory_document(
         threshold: best.as_ref().map_or(0.5, |best| best.threshold),
         chosen: match best {
             Some(_) => format!("best {score} on these rows"),
-            None => format!("one half, for {score} is undefined on these rows (the theory takes x/0 as 0)"),
+            None => format!("0.5, because {score} is undefined on these rows (the theory counts x/0 as 0)"),
         },
         interval: best.map(|best| best.interval),
         prior: Some(prior),
@@ -94,7 +94,7 @@ pub fn theory_document(
     };
     Document {
         forecast: Some(forecast(sweep, &options)),
-        theory: Some(theory_page(score, prior, theory, law)),
+        theory: Some(theory_page(score, prior, theory, distribution)),
         ..Document::new(provenance, TheorySummary::from_theory(score, prior, theory).into())
     }
 }

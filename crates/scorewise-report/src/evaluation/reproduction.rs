@@ -13,14 +13,18 @@ use crate::document::{ResultTable, ScoreThresholds};
 pub struct PaperComparison {
     experiment: Experiment,
     seed: u64,
-    /// Our result rows by score and contender; for each pair, first the row without the cure for dead training runs, then the row with it.
+    /// Our result rows by score and contender; for each pair, first the row without the cure (see
+    /// [`ReproductionRow::cure`]), then the row with it.
     lines: Vec<ResultRow>,
     paper: Vec<ResultRow>,
     differences: Vec<(String, Difference)>,
+    /// Number of networks trained.
     trainings: usize,
+    /// Total number of epochs of all networks.
     epochs: f64,
     /// Sum of the durations of all training runs, in seconds.
     training_seconds: f64,
+    /// Duration of this run of `reproduce`, in seconds.
     seconds: f64,
 }
 
@@ -59,7 +63,7 @@ pub struct ReproductionRow {
     pub loss: Option<String>,
     /// Prior of the threshold in the contender's loss; `None` for a loss without a prior.
     pub prior: Option<String>,
-    /// Whether the cure for dead training runs was on: it moves the initial predictions into the support of the prior and repeats dead runs.
+    /// Whether the cure was on: initial predictions are moved into the support of the prior, and training runs that learn nothing are restarted.
     pub cure: bool,
     /// Number of training runs.
     pub repeats: usize,
@@ -232,13 +236,13 @@ impl PaperComparison {
 
     /// One table for each score, with every published row below the row of ours that it is compared with.
     #[must_use]
-    pub fn grids(&self) -> Vec<ResultTable> {
+    pub fn result_tables(&self) -> Vec<ResultTable> {
         let mut scores: Vec<&str> = self.lines.iter().map(|line| line.score.as_str()).collect();
         scores.dedup();
-        scores.into_iter().map(|score| self.grid(score)).collect()
+        scores.into_iter().map(|score| self.result_table(score)).collect()
     }
 
-    fn grid(&self, score: &str) -> ResultTable {
+    fn result_table(&self, score: &str) -> ResultTable {
         let lines: Vec<(&ResultRow, &str)> = self
             .lines
             .iter()
@@ -247,8 +251,8 @@ impl PaperComparison {
                 let theirs = self.paper.iter().find(|paper| paper.score == score && paper.contender == line.contender);
                 // A contender may have two rows of ours; the published row is shown once, below the first of them.
                 let theirs = theirs.filter(|_| self.is_first_of_row(line));
-                let who = if line.cured { "cured" } else { "ours" };
-                std::iter::once((line, who)).chain(theirs.map(|theirs| (theirs, "paper")))
+                let source = if line.cured { "cured" } else { "ours" };
+                std::iter::once((line, source)).chain(theirs.map(|theirs| (theirs, "paper")))
             })
             .collect();
         // Columns without any value are left out, because the two tables of Marchetti et al. (2022) have different columns.
@@ -257,28 +261,30 @@ impl PaperComparison {
                 if line.epochs.is_some() { format!("{}/{}", line.successes, line.repeats) } else { String::new() }
             }),
             ("outside", |line| match line.outside {
-                Some(outside) if line.contender.parse::<Contender>().is_ok_and(|who| who.can_get_stuck()) => {
+                Some(outside)
+                    if line.contender.parse::<Contender>().is_ok_and(|contender| contender.can_get_stuck()) =>
+                {
                     outside.to_string()
                 }
                 _ => String::new(),
             }),
-            ("epochs", |line| spread(line.epochs, 1)),
-            ("train at .5", |line| spread(line.train_half, 4)),
-            ("threshold", |line| spread(line.threshold, 3)),
-            ("train at best", |line| spread(line.train_best, 4)),
-            ("test at .5", |line| spread(line.test_half, 4)),
-            ("test at best", |line| spread(line.test_best, 4)),
+            ("epochs", |line| format_mean_and_deviation(line.epochs, 1)),
+            ("train at .5", |line| format_mean_and_deviation(line.train_half, 4)),
+            ("threshold", |line| format_mean_and_deviation(line.threshold, 3)),
+            ("train at best", |line| format_mean_and_deviation(line.train_best, 4)),
+            ("test at .5", |line| format_mean_and_deviation(line.test_half, 4)),
+            ("test at best", |line| format_mean_and_deviation(line.test_best, 4)),
         ];
         let columns: Vec<_> =
             columns.into_iter().filter(|(_, cell)| lines.iter().any(|(line, _)| !cell(line).is_empty())).collect();
         let heading = ["row", ""].into_iter().chain(columns.iter().map(|(name, _)| *name)).map(str::to_owned).collect();
-        let row = |(line, who): &(&ResultRow, &str)| {
-            let name = if *who == "paper" || (line.cured && !self.is_first_of_row(line)) {
+        let row = |(line, source): &(&ResultRow, &str)| {
+            let name = if *source == "paper" || (line.cured && !self.is_first_of_row(line)) {
                 String::new()
             } else {
                 line.contender.clone()
             };
-            [name, (*who).to_owned()].into_iter().chain(columns.iter().map(|(_, cell)| cell(line))).collect()
+            [name, (*source).to_owned()].into_iter().chain(columns.iter().map(|(_, cell)| cell(line))).collect()
         };
         let table = match self.experiment {
             Experiment::Adult => "Adult, Table 1",
@@ -300,21 +306,26 @@ impl PaperComparison {
         for (score, difference) in &self.differences {
             let Difference { mean, interval: (low, high), in_blocks: (wide_low, wide_high), block } = difference;
             remarks.push(format!(
-                "{score}: strong, untuned at ½, less cross-entropy with {MEMBERS} members and its tuned threshold, window by window: {mean:+.4} \
-                 (95 % {low:+.4} to {high:+.4}; with windows in blocks of {block}, as they overlap, {wide_low:+.4} to {wide_high:+.4})"
+                "{score}: `strong` at the threshold ½ minus cross-entropy with {MEMBERS} members at its tuned threshold, mean over the windows: \
+                 {mean:+.4} (95 % interval {low:+.4} to {high:+.4}; in blocks of {block} windows, because windows overlap, {wide_low:+.4} to {wide_high:+.4})"
             ));
         }
         remarks.push(format!(
-            "{} trainings, {:.0} epochs, {:.1} s of one core; this run took {:.1} s",
+            "{} training runs, {:.0} epochs, {:.1} s of one core; this run took {:.1} s",
             self.trainings, self.epochs, self.training_seconds, self.seconds
         ));
-        remarks.push("mean ± deviation over the trainings in which something was learnt; the threshold is τ*, the best on the training rows, and `outside` counts those outside the prior's support".into());
+        remarks.push(
+            "mean ± standard deviation over the training runs in which the network learnt something; \
+             the threshold is τ*, the best on the training rows; \
+             `outside` counts the runs with τ* outside the prior's support"
+                .into(),
+        );
         remarks
     }
 }
 
 /// The data of Figure 2 of Marchetti et al. (2022) for every score: the best thresholds of the training runs with each prior. `cured` selects
-/// the runs with or without the cure for dead training runs.
+/// the runs with or without the cure (see [`ReproductionRow::cure`]).
 #[must_use]
 pub fn best_thresholds(
     scores: &[Score],
@@ -353,7 +364,7 @@ fn difference(trials: &[Trial], score: &str, seed: u64) -> Option<Difference> {
     Difference::of(&pairs, (TEST_HOURS / WINDOW_STEP_HOURS).min(WINDOWS), seed)
 }
 
-fn spread(spread: Option<MeanAndDeviation>, digits: usize) -> String {
+fn format_mean_and_deviation(spread: Option<MeanAndDeviation>, digits: usize) -> String {
     match spread {
         Some(MeanAndDeviation { mean, deviation: Some(deviation) }) => {
             format!("{mean:.digits$} ± {deviation:.*}", digits.min(3))

@@ -84,19 +84,24 @@ impl TheorySummary {
 
 /// Converts computed results to the data of a page.
 #[must_use]
-pub fn theory_page(score: &Score, prior: &Prior, theory: &Theory, law: &ScoreDistribution) -> document::TheoryReport {
+pub fn theory_page(
+    score: &Score,
+    prior: &Prior,
+    theory: &Theory,
+    distribution: &ScoreDistribution,
+) -> document::TheoryReport {
     let bounds = theory.bounds.iter().map(|bound| document::TheoryBound {
         name: bound.name.clone(),
         exact: finite(bound.exact),
         bound: finite(bound.bound),
     });
-    let atoms = law.atoms();
-    let every = atoms.len().div_ceil(STEPS).max(1);
+    let atoms = distribution.atoms();
+    let stride = atoms.len().div_ceil(STEPS).max(1);
     let mut cumulative = 0.0;
     let mut steps = Vec::new();
     for (at, atom) in atoms.iter().enumerate() {
         cumulative += atom.probability;
-        if at == 0 || at + 1 == atoms.len() || at % every == 0 {
+        if at == 0 || at + 1 == atoms.len() || at % stride == 0 {
             steps.push((atom.value, cumulative.min(1.0)));
         }
     }
@@ -110,7 +115,7 @@ pub fn theory_page(score: &Score, prior: &Prior, theory: &Theory, law: &ScoreDis
         deviation: theory.deviation,
         calibrated_threshold: theory.calibrated_threshold,
         bounds: bounds.collect(),
-        law: steps,
+        distribution: steps,
     }
 }
 

@@ -172,7 +172,7 @@ impl Tuning {
             value: Some(self.best.value),
             confusion: Some(self.best.confusion),
             bootstrap: Some(ThresholdBootstrap::new(&self.distribution, bootstrap)),
-            subject_to: Some(texts(conditions)),
+            subject_to: Some(condition_texts(conditions)),
             model,
         }
     }
@@ -188,7 +188,7 @@ impl BestThreshold {
             interval: best.interval,
             value: best.value,
             confusion: best.confusion,
-            subject_to: texts(conditions),
+            subject_to: condition_texts(conditions),
         }
     }
 }
@@ -251,7 +251,7 @@ pub fn tune_classes(
             rows: is_class.iter().filter(|is_class| **is_class).count(),
         });
     }
-    Ok(ClassTuningSummary { score: score.name().into(), classes: thresholds, subject_to: texts(conditions) })
+    Ok(ClassTuningSummary { score: score.name().into(), classes: thresholds, subject_to: condition_texts(conditions) })
 }
 
 /// The best threshold of every bootstrap replicate: among all thresholds, or among those between [`RUNS`] runs of rows when there are more than
@@ -294,7 +294,7 @@ pub fn unmet_conditions(sweep: &Sweep, score: &Score, conditions: &[Condition]) 
     let reached = nearest.as_ref().and_then(|best| condition.sides(&best.confusion)[0]);
     Some(match (nearest, reached) {
         (Some(best), Some(value)) => format!(
-            "no threshold satisfies `{}`; the nearest, {}, has {left} = {}",
+            "no threshold satisfies `{}`; the nearest threshold, {}, has {left} = {}",
             condition.text(),
             format_number(best.threshold),
             format_number(value)
@@ -319,6 +319,6 @@ pub fn undefined_everywhere(file: &str, sweep: &Sweep, score: &Score) -> Error {
     Error::data(Location::file(file), format!("{class}`{}` is undefined at every threshold", score.name()), hint)
 }
 
-fn texts(conditions: &[Condition]) -> Vec<String> {
+fn condition_texts(conditions: &[Condition]) -> Vec<String> {
     conditions.iter().map(|condition| condition.text().to_string()).collect()
 }

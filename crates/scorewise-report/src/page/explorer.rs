@@ -30,8 +30,8 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
          <span class=\"field\"><span id=\"step-label\">one step</span><span><button type=\"button\" data-step=\"-1\" aria-label=\"one step down\">−</button> \
          <button type=\"button\" data-step=\"1\" aria-label=\"one step up\">+</button></span></span>\n\
          <button type=\"button\" class=\"main\" data-place=\"{chosen_index}\">back to {}</button>\n",
-        point.said(6),
-        forecast.said(),
+        point.display_threshold(6),
+        forecast.display_threshold(),
     );
     if let Some(half) = point_index(0.5).filter(|half| *half != chosen_index) {
         let _ = writeln!(body, "<button type=\"button\" data-place=\"{half}\">0.5</button>");
@@ -50,7 +50,7 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
             "<option value=\"{index}\">{}: {} at {}</option>",
             escaped(score.name()),
             format_rounded(best.value),
-            forecast.points[*index].said(3)
+            forecast.points[*index].display_threshold(3)
         );
     }
     body += "</select></label>\n<label>show another curve<select id=\"more\"><option value=\"\">none</option>\n";
@@ -63,7 +63,7 @@ pub(super) fn explorer(forecast: &ForecastEvaluation, figures: &[ReportFigure]) 
         "<p class=\"now\">At threshold <output id=\"now\" for=\"threshold\" data-exact=\"{}\">{}</output> \
          <span class=\"faint\">(same results from <span id=\"same\">{}</span>)</span></p>",
         forecast.threshold,
-        point.said(6),
+        point.display_threshold(6),
         format_threshold_range(point.low, point.high),
     );
     if !forecast.conditions.is_empty() {
@@ -165,7 +165,7 @@ fn table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_mai
     // If only one score has an interval, the top of the page already shows it.
     let has_intervals = scores.iter().filter(|score| interval(forecast, score).is_some()).count() > 1;
     let heading = if has_intervals {
-        format!("<th scope=\"col\">95 % interval at {}</th>", forecast.said())
+        format!("<th scope=\"col\">95 % interval at {}</th>", forecast.display_threshold())
     } else {
         String::new()
     };
@@ -201,7 +201,7 @@ fn table(forecast: &ForecastEvaluation, scores: &[Score], caption: &str, has_mai
                 let _ = writeln!(
                     text,
                     "<td><button type=\"button\" data-place=\"{best_index}\" aria-label=\"go to the best threshold of {name}\">{}</button></td></tr>",
-                    forecast.points[best_index].said(6)
+                    forecast.points[best_index].display_threshold(6)
                 );
             }
             _ => text += "<td></td></tr>\n",

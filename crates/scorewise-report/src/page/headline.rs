@@ -65,8 +65,8 @@ fn without_forecast(document: &Document) -> (String, String, String) {
     }
     let heading = match &document.result {
         CommandResult::Reproduce(result) => match result.experiment.as_str() {
-            "adult" => "Table 1 of the paper and our results".to_string(),
-            _ => "Table 2 of the paper and our results".into(),
+            "adult" => "Table 1 of Marchetti et al. (2022) and our results".to_string(),
+            _ => "Table 2 of Marchetti et al. (2022) and our results".into(),
         },
         CommandResult::Train(result) => {
             multiclass::heading(document).unwrap_or_else(|| format!("A model for {}", result.target))
@@ -74,7 +74,7 @@ fn without_forecast(document: &Document) -> (String, String, String) {
         CommandResult::Compare(result) => format!("Two forecasts compared by {}", result.score),
         CommandResult::Theory(result) => format!("{} under a random threshold", result.score),
         CommandResult::Tune(TuneSummary::Binary(result)) => match result.threshold {
-            Some(threshold) => format!("Say yes above {}", format_rounded(threshold)),
+            Some(threshold) => format!("Predict yes above {}", format_rounded(threshold)),
             None => "No threshold satisfies the conditions".into(),
         },
         CommandResult::Tune(TuneSummary::Classes(result)) => {
@@ -94,7 +94,7 @@ fn with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String,
     let cells = forecast.point().map_or([0.0; 4], |point| point.cells);
     let value = score.checked(&confusion_from_cells(cells));
     let interval = forecast.intervals.iter().find(|interval| interval.score == score.name());
-    let threshold = forecast.said();
+    let threshold = forecast.display_threshold();
     let heading = match (document.kind, &document.theory) {
         (ResultKind::Theory, Some(theory)) => {
             format!(
@@ -106,7 +106,7 @@ fn with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String,
         (ResultKind::Score, _) => {
             format!("{} is {} at threshold {threshold}", score.name(), value.map_or("undefined".into(), format_rounded))
         }
-        _ => format!("Say yes above {threshold}"),
+        _ => format!("Predict yes above {threshold}"),
     };
     let interval_text = interval.map_or(String::new(), |interval| {
         format!(" (95\u{a0}% interval {} to {})", format_rounded(interval.low), format_rounded(interval.high))
@@ -138,7 +138,7 @@ fn with_forecast(document: &Document, forecast: &ForecastEvaluation) -> (String,
 fn threshold_card(forecast: &ForecastEvaluation) -> String {
     let mut text = format!(
         "<section class=\"card\" aria-label=\"Which threshold\"><h2>Which threshold?</h2>\n<p class=\"big\">{}</p>\n<p>{}.</p>\n",
-        forecast.point().map_or_else(|| format_number(forecast.threshold), |point| point.said(6)),
+        forecast.point().map_or_else(|| format_number(forecast.threshold), |point| point.display_threshold(6)),
         escaped(&capitalised(&forecast.chosen))
     );
     if let Some((low, high)) = forecast.interval {
@@ -207,7 +207,7 @@ fn quality_card(
     }
     rows.extend(
         forecast
-            .yardsticks
+            .reference_forecasts
             .iter()
             .map(|other| (other.name.clone(), score.checked(&confusion_from_cells(other.cells)), false)),
     );

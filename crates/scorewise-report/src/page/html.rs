@@ -31,7 +31,7 @@ pub(super) fn prose(text: &str) -> String {
 }
 
 /// A script element with JSON data, escaped so that it contains no `</script>`, no `<!--` and no control characters.
-pub(super) fn data(id: &str, json: &str) -> String {
+pub(super) fn json_script(id: &str, json: &str) -> String {
     format!(
         "<script type=\"application/json\" id=\"{id}\">{}</script>\n",
         escape_control_characters(&json.replace('<', "\\u003c"))
@@ -105,6 +105,6 @@ mod tests {
     fn user_text_cannot_inject_markup() {
         assert_eq!(escaped("<b a='1'>&\"</b>"), "&lt;b a=&#39;1&#39;&gt;&amp;&quot;&lt;/b&gt;");
         assert_eq!(escaped("\u{1b}<\u{202e}"), "\\u001b&lt;\\u202e");
-        assert!(!data("x", "{\"file\":\"</script><script>alert(1)\"}")[30..].contains("<script>"));
+        assert!(!json_script("x", "{\"file\":\"</script><script>alert(1)\"}")[30..].contains("<script>"));
     }
 }

@@ -13,9 +13,13 @@ use crate::number::{format_number, format_threshold_range};
 #[derive(Serialize)]
 pub(super) struct LookupTable {
     threshold: Vec<f64>,
+    /// The thresholds as the page displays them.
     label: Vec<String>,
+    /// For each threshold, the lowest threshold with the same confusion matrix.
     from: Vec<f64>,
+    /// For each threshold, the upper end (excluded) of the thresholds with the same confusion matrix.
     to: Vec<f64>,
+    /// For each threshold, the range of thresholds with the same confusion matrix, as text.
     same: Vec<String>,
     tn: Vec<Value>,
     fp: Vec<Value>,
@@ -23,6 +27,7 @@ pub(super) struct LookupTable {
     fn_: Vec<Value>,
     tp: Vec<Value>,
     scores: Vec<LookupScore>,
+    /// Index of the threshold in use, at which the page starts.
     chosen: Option<usize>,
     /// For each threshold, 1 if it satisfies the conditions and 0 otherwise; `None` when there are no conditions.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,6 +38,7 @@ pub(super) struct LookupTable {
 #[derive(Serialize)]
 struct LookupScore {
     name: String,
+    /// Index of the best threshold of the score; `None` if there is none.
     best: Option<usize>,
     values: Vec<Value>,
 }
@@ -56,7 +62,7 @@ pub(super) fn table(forecast: &ForecastEvaluation) -> Result<LookupTable> {
     };
     Ok(LookupTable {
         threshold: points.iter().map(|point| point.threshold).collect(),
-        label: points.iter().map(|point| point.said(6)).collect(),
+        label: points.iter().map(|point| point.display_threshold(6)).collect(),
         from: points.iter().map(|point| point.low).collect(),
         to: points.iter().map(|point| point.high).collect(),
         same: points.iter().map(|point| format_threshold_range(point.low, point.high)).collect(),

@@ -19,7 +19,7 @@ mod explorer;
 mod multiclass;
 mod sections;
 
-use html::{data, escaped};
+use html::{escaped, json_script};
 
 use crate::document::Document;
 use crate::error::Result;
@@ -60,9 +60,9 @@ pub fn page(document: &Document) -> Result<String> {
         body += &sections::plain_result(document);
     }
     body += &sections::provenance(document);
-    let mut scripts = data("result", &serde_json::to_string_pretty(&document.result).unwrap_or_default());
+    let mut scripts = json_script("result", &serde_json::to_string_pretty(&document.result).unwrap_or_default());
     if let Some(forecast) = &document.forecast {
-        scripts += &data("table", &serde_json::to_string(&lookup::table(forecast)?).unwrap_or_default());
+        scripts += &json_script("table", &serde_json::to_string(&lookup::table(forecast)?).unwrap_or_default());
     }
     Ok(format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

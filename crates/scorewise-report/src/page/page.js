@@ -34,7 +34,7 @@
   const copyButton = find("#copy-json");
   if (copyButton) copyButton.addEventListener("click", () => copy(find("#result").textContent, "The result is copied as JSON."));
 
-  // Printed pages cannot be expanded.
+  // Opens all collapsed sections before printing, because they cannot be opened on paper.
   addEventListener("beforeprint", () => { for (const each of findAll("details")) each.open = true; });
 
   if (!table || !find("#threshold")) return;
@@ -59,7 +59,7 @@
   });
   let row = table.chosen === null ? 0 : table.chosen;
 
-  // The index of the table row whose interval contains a threshold, or the nearest row where the table was thinned out.
+  // The index of the table row whose interval contains a threshold, or the nearest row, because the table may leave out thresholds.
   function rowOf(threshold) {
     let low = 0, high = count;
     while (low < high) {
@@ -73,7 +73,7 @@
     return threshold - table.threshold[before] <= table.threshold[after] - threshold ? before : after;
   }
 
-  // Shows the values of a row of the table, clamped to its range.
+  // Shows the values of a row of the table; a row number outside the table is replaced by that of the first or the last row.
   function show(requestedRow, moveSlider) {
     row = Math.min(Math.max(requestedRow, 0), count - 1);
     for (const [column, elements] of cells) for (const element of elements) element.textContent = formatted(column[row]);
@@ -143,7 +143,7 @@
     curve.addEventListener("pointermove", (event) => { if (event.buttons) follow(event); });
   }
 
-  // Draws the curve of another score.
+  // Draws the curve of the score that the user selects in the menu "show another curve".
   const scoreMenu = find("#more");
   scoreMenu.addEventListener("change", () => {
     const score = scores.get(scoreMenu.value);

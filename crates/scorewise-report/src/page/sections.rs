@@ -31,7 +31,7 @@ pub(super) fn picture_html(figure: &ReportFigure, class: &str) -> Result<String>
     // The label is the text alternative for screen readers; the numbers of the figure are in the tables.
     let svg = figure.picture.svg()?.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1);
     let overlay = match (figure.moving, figure.picture.frames().first()) {
-        (MovingMark::Still, _) | (_, None) => String::new(),
+        (MovingMark::Absent, _) | (_, None) => String::new(),
         (moving, Some(frame)) => {
             let numbers =
                 [frame.left, frame.top, frame.width, frame.height, frame.x.0, frame.x.1, frame.y.0, frame.y.1];
@@ -148,7 +148,7 @@ pub(super) fn theory(document: &Document, figures: &[ReportFigure]) -> Result<St
     let Some(theory) = &document.theory else { return Ok(String::new()) };
     let [tn, fp, fn_, tp] = theory.expected.map(format_number);
     let mut body = format!(
-        "<p>Training treats the threshold as random, figure from <code>{}</code>. The values below are exact for these predictions.</p>\n",
+        "<p>Training treats the threshold as a random variable with the distribution <code>{}</code>. The values below are exact for these predictions.</p>\n",
         escaped(&theory.prior)
     );
     body += &facts(&[
@@ -173,7 +173,8 @@ pub(super) fn theory(document: &Document, figures: &[ReportFigure]) -> Result<St
             vec![bound.name.clone(), format_optional(bound.exact), bound.bound.map_or("∞".into(), format_number)]
         })
         .collect();
-    let bounds = table("Bounds of the paper, corrected, and exact values", &["bound on", "exact", "bound"], &rows);
+    let bounds =
+        table("Corrected bounds of Marchetti et al. (2022) and exact values", &["bound on", "exact", "bound"], &rows);
     body += &format!(
         "<div class=\"figures\">\n{}<div>{bounds}</div>\n</div>\n",
         figures_html(figures, |name| name == "law")?
@@ -211,14 +212,14 @@ pub(super) fn comparison(document: &Document) -> String {
 pub(super) fn reproduction(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(reproduction) = &document.reproduction else { return Ok(String::new()) };
     let mut body = String::new();
-    for grid in &reproduction.tables {
-        let heading: Vec<&str> = grid.heading.iter().map(String::as_str).collect();
-        body += &table(&grid.title, &heading, &grid.rows);
+    for result_table in &reproduction.tables {
+        let heading: Vec<&str> = result_table.heading.iter().map(String::as_str).collect();
+        body += &table(&result_table.title, &heading, &result_table.rows);
     }
     let remarks: String = reproduction.remarks.iter().map(|remark| format!("<li>{}</li>\n", prose(remark))).collect();
     body += &format!("<ul>\n{remarks}</ul>\n");
     body += &figure_grid(figures, |name| name.starts_with("figure-"))?;
-    Ok(section("reproduction", "Our results and those of the paper", &body))
+    Ok(section("reproduction", "Our results and those of Marchetti et al. (2022)", &body))
 }
 
 /// The section with all fields of a result as names and values; empty when other sections show the result.
@@ -232,7 +233,7 @@ pub(super) fn plain_result(document: &Document) -> String {
         let mut lines: Vec<(String, String)> = Vec::new();
         let mut tables = String::new();
         for (name, value) in &fields {
-            fact(name, value, &mut lines, &mut tables);
+            append_field(name, value, &mut lines, &mut tables);
         }
         let lines: Vec<(&str, String)> = lines.iter().map(|(name, fact)| (name.as_str(), fact.clone())).collect();
         let _ = write!(body, "{}{tables}", facts(&lines));
@@ -244,7 +245,7 @@ pub(super) fn plain_result(document: &Document) -> String {
 }
 
 /// Appends one field of a result to `lines` as name and value, or to `tables` as a table if the field holds scores.
-fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &mut String) {
+fn append_field(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &mut String) {
     let scores = named_estimates::deserialize(value).unwrap_or_default();
     match value {
         Value::Object(_) if !scores.is_empty() => {
@@ -257,12 +258,12 @@ fn fact(name: &str, value: &Value, lines: &mut Vec<(String, String)>, tables: &m
         }
         Value::Object(fields) => {
             for (inner, value) in fields {
-                fact(&format!("{name} {inner}"), value, lines, tables);
+                append_field(&format!("{name} {inner}"), value, lines, tables);
             }
         }
         Value::Array(rows) if rows.iter().all(Value::is_object) && !rows.is_empty() => {
             for (at, row) in rows.iter().enumerate() {
-                fact(&format!("{name} {}", at + 1), row, lines, tables);
+                append_field(&format!("{name} {}", at + 1), row, lines, tables);
             }
         }
         other => lines.push((name.to_string(), plain_text(other))),

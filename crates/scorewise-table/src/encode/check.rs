@@ -16,7 +16,7 @@ impl Encoder {
             return Err("the encoder has no inputs".into());
         }
         if self.order.step.is_some_and(|step| step <= 0) {
-            return Err("the time step between rows is not above 0".into());
+            return Err("the time step between rows must be greater than 0".into());
         }
         let mut seen = HashSet::new();
         let mut width = 0usize;
@@ -37,10 +37,10 @@ impl Encoder {
 impl InputColumn {
     fn check(&self) -> Result<(), String> {
         if self.lag > MAX_LAGS {
-            return Err(format!("looks {} rows back; at most {MAX_LAGS} are allowed", self.lag));
+            return Err(format!("has a lag of {} rows; at most {MAX_LAGS} are allowed", self.lag));
         }
         if self.width() == 0 {
-            return Err("produces no column".into());
+            return Err("is encoded as 0 columns".into());
         }
         let fits = match &self.coding {
             ColumnEncoding::Number { mean, deviation, .. } => {
@@ -67,7 +67,7 @@ impl InputColumn {
                 self.kind == ColumnKind::Time
             }
         };
-        if fits { Ok(()) } else { Err("its encoding does not fit the kind of the column".into()) }
+        if fits { Ok(()) } else { Err("its encoding does not fit the type of the column".into()) }
     }
 }
 
@@ -76,7 +76,7 @@ fn check_scale(mean: f64, deviation: f64) -> Result<(), String> {
         return Err(format!("the mean is {mean}"));
     }
     if !(deviation.is_finite() && deviation >= MIN_DEVIATION) {
-        return Err(format!("the deviation is {deviation}"));
+        return Err(format!("the standard deviation is {deviation}"));
     }
     Ok(())
 }

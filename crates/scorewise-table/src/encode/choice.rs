@@ -64,7 +64,7 @@ pub(super) struct ResolvedChoice<'a> {
     ordinal: HashMap<&'a str, Option<Vec<String>>>,
     /// Columns whose values in the row itself are not inputs; their values in earlier rows may be.
     excluded: HashSet<&'a str>,
-    /// Columns that are used even if they look useless.
+    /// Columns that are used even if they look useless: those listed in `keep` or `lag_columns`.
     kept: HashSet<&'a str>,
     categorical: HashSet<&'a str>,
     lagged: HashSet<&'a str>,
@@ -102,12 +102,16 @@ impl<'a> ResolvedChoice<'a> {
             ));
         }
         if choice.levels == 0 {
-            return Err(Error::setting("levels", "0 would leave no level of a category", "give 1 or more"));
+            return Err(Error::setting(
+                "levels",
+                "with 0, no level of a category would have a column",
+                "give 1 or more",
+            ));
         }
         if choice.lags == 0 && !choice.lag_columns.is_empty() {
             return Err(Error::setting(
                 "lag-columns",
-                "columns are named, but the number of lags is 0",
+                "columns are listed, but the number of lags is 0",
                 format!("give `{}` too", Setting("lags")),
             ));
         }
@@ -118,7 +122,7 @@ impl<'a> ResolvedChoice<'a> {
         let excluded = choice.drop.iter().chain(&choice.without).map(String::as_str).chain(group).collect();
         Ok(ResolvedChoice {
             choice,
-            // If a column is listed twice, the first order is used: in reverse, the first one is inserted last and replaces the other.
+            // If a column is listed twice, its first order is used: the orders are inserted in reverse, so the first order replaces the second.
             ordinal: ordinal.into_iter().rev().collect(),
             excluded,
             kept: &kept | &lagged,

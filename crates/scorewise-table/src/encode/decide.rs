@@ -67,7 +67,8 @@ struct Draft {
 impl Draft {
     /// The decision for a column that the user did not ask to keep.
     fn dropped_if_useless(self, name: &str) -> EncodingDecision {
-        let dropped = self.useless.map(|why| format!("dropped: {why}; `{}` uses it anyway", Setting("keep")));
+        let dropped =
+            self.useless.map(|why| format!("dropped: {why}; add it to `{}` to use it anyway", Setting("keep")));
         let coding = dropped.is_none().then_some(self.coding);
         EncodingDecision {
             coding,
@@ -111,7 +112,7 @@ fn number(summary: &NumberSummary, is_id: impl Fn() -> bool) -> Draft {
     } else if summary.min == summary.max && summary.missing == 0 {
         Some(format!("every training row holds {}", quoted(&number_text(summary.min))))
     } else if is_id() {
-        Some("it only numbers the rows".into())
+        Some("it holds only row numbers".into())
     } else {
         None
     };

@@ -28,7 +28,7 @@ impl Encoder {
                 "give a table with more rows",
             ));
         }
-        assert!(rows.iter().all(|row| (*row as usize) < table.rows()), "all rows are rows of the table");
+        assert!(rows.iter().all(|row| (*row as usize) < table.rows()), "every training row must be a row of the table");
         let is_lagged = |name: &str| resolved.is_lagged(name);
         let candidates: Vec<&Column> =
             table.columns.iter().filter(|c| resolved.is_input(&c.name) || is_lagged(&c.name)).collect();
@@ -59,7 +59,7 @@ impl Encoder {
             let reasons: Vec<String> = notes.iter().map(|note| format!("  {note:#}")).collect();
             let problem =
                 ["no column is left to learn from".to_string()].into_iter().chain(reasons).collect::<Vec<_>>();
-            let hint = format!("name columns to use with `{}`", Setting("keep"));
+            let hint = format!("to use a dropped column, add `{}`", Setting("keep").to("COLUMN"));
             return Err(Error::data(Location::file(&table.file), problem.join("\n"), hint));
         }
         if encoder.width() > MAX_WIDTH {

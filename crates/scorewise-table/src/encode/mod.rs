@@ -58,7 +58,7 @@ pub struct InputColumn {
     pub column: String,
     /// The type of the column in the table to which the encoder was fitted.
     pub kind: ColumnKind,
-    /// The number of rows back: 0 for the row itself, 1 for the row before, and so on. If there is no such row, the value is missing.
+    /// How many rows earlier the value is taken from: 0 for the row itself, 1 for the row before. If there is no such row, the value is missing.
     pub lag: usize,
     /// How the values of the column are encoded as numbers.
     #[serde(flatten)]

@@ -132,14 +132,14 @@ mod tests {
 
     #[test]
     fn row_numbers_are_distinct_integers_in_a_short_range() {
-        let are =
+        let could_be_row_numbers =
             |values: &[f64], rows| are_row_numbers(values.iter().copied(), &summarise(values.iter().copied()), rows);
-        assert!(are(&[7.0, 5.0, 6.0], 3));
-        assert!(are(&[5.0, 7.0], 3));
-        assert!(!are(&[5.0, 6.0, 6.0], 3));
-        assert!(!are(&[5.0, 6.0, 9.0], 3));
-        assert!(!are(&[1.0, 1.5, 2.0], 3));
-        assert!(!are(&[f64::NAN], 3));
+        assert!(could_be_row_numbers(&[7.0, 5.0, 6.0], 3));
+        assert!(could_be_row_numbers(&[5.0, 7.0], 3));
+        assert!(!could_be_row_numbers(&[5.0, 6.0, 6.0], 3));
+        assert!(!could_be_row_numbers(&[5.0, 6.0, 9.0], 3));
+        assert!(!could_be_row_numbers(&[1.0, 1.5, 2.0], 3));
+        assert!(!could_be_row_numbers(&[f64::NAN], 3));
     }
 
     #[test]

@@ -24,7 +24,7 @@ const BLOCK: usize = 512;
 pub struct Encoded {
     /// The matrix, with one row for each row of the table.
     pub matrix: Matrix,
-    /// The number of values that are unlike those of the training rows.
+    /// For each input, the number of rows with values that the training rows did not lead to expect, such as new levels.
     pub unexpected: UnexpectedValues,
 }
 
@@ -55,19 +55,18 @@ impl UnexpectedValues {
         }
     }
 
-    /// Notes that tell the user about unexpected values, one for each count above 0.
+    /// Notes that tell the user how many rows have unexpected values: one note for each count above 0.
     #[must_use]
     pub fn notes(&self, encoder: &Encoder) -> Vec<Note> {
-        // Singular verb, plural verb, and the rest of the sentence.
         let texts = [
-            ("has", "have", "a value not seen in training, encoded as none of its levels".to_string()),
-            ("has", "have", "no value, unlike all training rows: the mean is used".to_string()),
-            ("is", "are", format!("more than {MAX_DEVIATIONS:.0} deviations from the mean: clipped to that")),
+            "a value not seen in training: it is encoded as none of the levels".to_string(),
+            "no value, unlike all training rows: the mean is used".to_string(),
+            format!("a value more than {MAX_DEVIATIONS:.0} standard deviations from the mean: it is clipped"),
         ];
         let input_notes = |(input, counts): (&InputColumn, &[u64; 3])| -> Vec<Note> {
-            let note = |(count, (one, many, text)): (&u64, &(&str, &str, String))| {
-                let rows = if *count == 1 { format!("row {one}") } else { format!("rows {many}") };
-                (*count > 0).then(|| Note::about_column(&input.column, format!("{count} {rows} {text}")))
+            let note = |(count, text): (&u64, &String)| {
+                let rows_have = if *count == 1 { "row has" } else { "rows have" };
+                (*count > 0).then(|| Note::about_column(&input.column, format!("{count} {rows_have} {text}")))
             };
             counts.iter().zip(&texts).filter_map(note).collect()
         };
@@ -81,13 +80,13 @@ impl Encoder {
         self.encode_split(table, &[])
     }
 
-    /// Encodes all rows of a table that was split into sets. Lags do not reach from one set into another. `sides` is the set of each row, as in
-    /// [`SplitRows::sides`](crate::split::SplitRows::sides).
+    /// Encodes all rows of a table that was split into sets. Lags do not reach from one set into another. `set_of_row` is the set of each row, as in
+    /// [`SplitRows::set_of_row`](crate::split::SplitRows::set_of_row).
     ///
     /// # Panics
-    /// If `sides` is not empty and its length is not the number of rows of the table.
-    pub fn encode_split(&self, table: &Table, sides: &[u8]) -> Result<Encoded> {
-        assert!(sides.is_empty() || sides.len() == table.rows(), "one set for each row");
+    /// If `set_of_row` is not empty and its length is not the number of rows of the table.
+    pub fn encode_split(&self, table: &Table, set_of_row: &[u8]) -> Result<Encoded> {
+        assert!(set_of_row.is_empty() || set_of_row.len() == table.rows(), "one set for each row");
         // The views are created before the rows are ordered, because their error names all missing columns at once, including those that
         // order the rows.
         let views = self.views(table)?;
@@ -97,7 +96,7 @@ impl Encoder {
             return Err(Error::data(
                 Location::file(&table.file),
                 "is too large to encode",
-                "give it in several smaller tables",
+                "split it into several smaller tables",
             ));
         };
         let mut writers: Vec<Writer<'_>> = Vec::with_capacity(views.len());
@@ -120,7 +119,7 @@ impl Encoder {
                     lag = writer.input.lag;
                     for (lagged, row) in lagged_rows.iter_mut().zip(&rows) {
                         let earlier = neighbours.as_ref().map_or(NO_ROW, |neighbours| neighbours.back(*row, lag));
-                        *lagged = if is_in_another_set(sides, *row, earlier) { NO_ROW } else { earlier };
+                        *lagged = if is_in_another_set(set_of_row, *row, earlier) { NO_ROW } else { earlier };
                     }
                 }
                 writer.write(&lagged_rows, out, stride, &mut unexpected.counts[writer.number]);
@@ -139,8 +138,8 @@ impl Encoder {
 }
 
 /// Whether two rows are in different sets of the split, so that a lag must not reach from `row` to `other`.
-fn is_in_another_set(sides: &[u8], row: u32, other: u32) -> bool {
-    match (sides.get(row as usize), sides.get(other as usize)) {
+fn is_in_another_set(set_of_row: &[u8], row: u32, other: u32) -> bool {
+    match (set_of_row.get(row as usize), set_of_row.get(other as usize)) {
         (Some(own), Some(other)) => own != other && *other != NO_SET,
         _ => false,
     }

@@ -37,35 +37,35 @@ impl Split {
         &self,
         table: &Table,
         labels: &Labels,
-        folds: &CrossValidation,
+        settings: &CrossValidation,
         seed: u64,
     ) -> Result<(Vec<SplitRows>, Vec<Note>)> {
         assert_eq!(labels.classes.len(), table.rows(), "one label for each row");
-        folds.check(self)?;
+        settings.check(self)?;
         let rows = labels.rows().len();
-        if folds.folds > rows {
-            let problem = format!("{} folds, but only {rows} rows have a target", folds.folds);
+        if settings.folds > rows {
+            let problem = format!("{} folds, but only {rows} rows have a label", settings.folds);
             return Err(Error::setting("folds", problem, "give fewer folds, or more rows"));
         }
-        let (mut all, mut notes) = (Vec::new(), Vec::new());
-        for repeat in 0..folds.repeats {
+        let (mut all_folds, mut notes) = (Vec::new(), Vec::new());
+        for repeat in 0..settings.repeats {
             let seed = stream(seed, Purpose::CrossValidationRepeat, repeat as u64);
-            let (sides, order_notes) = match self {
-                Split::Random => (folds.random(labels, seed)?, Vec::new()),
-                Split::Time(column) => folds.time(table, labels, column.as_deref())?,
-                Split::Group(column) => (folds.group(table, labels, column, seed)?, Vec::new()),
+            let (folds, order_notes) = match self {
+                Split::Random => (settings.random(labels, seed)?, Vec::new()),
+                Split::Time(column) => settings.time(table, labels, column.as_deref())?,
+                Split::Group(column) => (settings.group(table, labels, column, seed)?, Vec::new()),
             };
             notes.extend(order_notes);
-            for (number, sides) in sides.into_iter().enumerate() {
-                let (parts, left_out) = self.gather(sides, labels);
-                let absent_classes = self.check(&parts, labels, folds.validation > 0.0, true)?;
+            for (number, set_of_row) in folds.into_iter().enumerate() {
+                let (parts, left_out) = self.gather(set_of_row, labels);
+                let absent_classes = self.check(&parts, labels, settings.validation > 0.0, true)?;
                 let fold = format!("fold {} of repeat {}", number + 1, repeat + 1);
                 let fold_notes = left_out.into_iter().chain(absent_classes);
                 notes.extend(fold_notes.map(|note| Note::new(format!("{fold}: {note:#}"))));
-                all.push(parts);
+                all_folds.push(parts);
             }
         }
-        Ok((all, notes))
+        Ok((all_folds, notes))
     }
 }
 
@@ -88,12 +88,13 @@ impl CrossValidation {
             return Err(Error::setting("repeats", problem, hint));
         }
         if !(0.0..1.0).contains(&self.validation) {
-            let problem = format!("{} is not a share", self.validation);
+            let problem = format!("{} is not a share of the rows", self.validation);
             return Err(Error::setting("validation", problem, "give a number from 0 to below 1"));
         }
         Ok(())
     }
 
+    /// For each fold of a random split, the set of each row of the table.
     fn random(&self, labels: &Labels, seed: u64) -> Result<Vec<Vec<u8>>> {
         let counts = labels.counts();
         if let Some((class, count)) = counts.iter().enumerate().find(|(_, count)| **count < self.folds) {
@@ -111,18 +112,19 @@ impl CrossValidation {
         shuffled.for_each(|(at, row)| fold_of[row as usize] = Some(at % self.folds));
         Ok((0..self.folds)
             .map(|fold| {
-                let mut sides = vec![NO_SET; fold_of.len()];
+                let mut set_of_row = vec![NO_SET; fold_of.len()];
                 let (test, rest): (Vec<u32>, Vec<u32>) =
                     labels.rows().into_iter().partition(|row| fold_of[*row as usize] == Some(fold));
-                test.iter().for_each(|row| sides[*row as usize] = TEST);
+                test.iter().for_each(|row| set_of_row[*row as usize] = TEST);
                 let mut strata = strata(labels, &rest, stream(seed, Purpose::FoldSplit, fold as u64));
-                take(&mut strata, self.validation, VALIDATION, &mut sides);
-                strata.iter().flatten().for_each(|row| sides[*row as usize] = TRAINING);
-                sides
+                take(&mut strata, self.validation, VALIDATION, &mut set_of_row);
+                strata.iter().flatten().for_each(|row| set_of_row[*row as usize] = TRAINING);
+                set_of_row
             })
             .collect())
     }
 
+    /// For each fold of a split by group, the set of each row of the table.
     fn group(&self, table: &Table, labels: &Labels, column: &str, seed: u64) -> Result<Vec<Vec<u8>>> {
         let groups = Groups::new(names::column(table, "split", column)?);
         let (rows, classes) = (labels.rows(), labels.names.len());
@@ -140,19 +142,20 @@ impl CrossValidation {
                 let rest_counts = GroupCounts::new(&groups, labels, &rest);
                 let shares = [1.0 - self.validation, self.validation];
                 let set_of = rest_counts.assign(&shares, classes, stream(seed, Purpose::FoldSplit, fold as u64));
-                let side = |group: &u32| match set_of[*group as usize] {
+                let set = |group: &u32| match set_of[*group as usize] {
                     _ if is_test(*group) => TEST,
                     Some(0) => TRAINING,
                     Some(_) => VALIDATION,
                     None => NO_SET,
                 };
-                groups.codes.iter().map(side).collect()
+                groups.codes.iter().map(set).collect()
             })
             .collect())
     }
 
-    /// Divides the rows into `folds + 1` blocks in the order of time. Each block except the first is the test set of one fold; all rows before
-    /// that block are the training and validation rows of the fold.
+    /// For each fold of a split by time, the set of each row of the table; and notes for the user. The rows are divided into `folds + 1` blocks
+    /// in the order of time. Each block except the first is the test set of one fold; all rows before that block are the training and
+    /// validation rows of the fold.
     fn time(&self, table: &Table, labels: &Labels, column: Option<&str>) -> Result<(Vec<Vec<u8>>, Vec<Note>)> {
         let (order, notes) = TimeOrder::new(table, column)?;
         let labelled = order.rows.iter().filter(|row| labels.classes[**row as usize] != Labels::MISSING).count();
@@ -165,17 +168,17 @@ impl CrossValidation {
         }
         borders.reverse();
         let fold = |pair: &[usize]| {
-            let mut sides = vec![NO_SET; table.rows()];
+            let mut set_of_row = vec![NO_SET; table.rows()];
             let validation = order.begin_of_share(pair[0], labels, self.validation);
             for (position, row) in order.rows.iter().enumerate() {
-                sides[*row as usize] = match position {
+                set_of_row[*row as usize] = match position {
                     _ if position < validation => TRAINING,
                     _ if position < pair[0] => VALIDATION,
                     _ if position < pair[1] => TEST,
                     _ => UNUSED,
                 };
             }
-            sides
+            set_of_row
         };
         Ok((borders.windows(2).map(fold).collect(), notes))
     }

@@ -18,9 +18,9 @@ pub(super) fn assign(table: &Table, labels: &Labels, column: &str, shares: &Spli
     let shares = shares.of_all();
     let sets = shares.iter().filter(|share| **share > 0.0).count();
     counts.check_enough_groups(sets, column)?;
-    let of_group = counts.assign(&shares, labels.names.len(), seed);
-    let side = [TRAINING, VALIDATION, TEST];
-    Ok(groups.codes.iter().map(|group| of_group[*group as usize].map_or(NO_SET, |set| side[set])).collect())
+    let set_of_group = counts.assign(&shares, labels.names.len(), seed);
+    let set_codes = [TRAINING, VALIDATION, TEST];
+    Ok(groups.codes.iter().map(|group| set_of_group[*group as usize].map_or(NO_SET, |set| set_codes[set])).collect())
 }
 
 /// The number of rows of each class in each group.
@@ -65,7 +65,7 @@ impl GroupCounts {
         order.sort_by_key(|group| std::cmp::Reverse(size(group)));
 
         let mut assigned = vec![0.0; shares.len() * classes];
-        let mut of_group = vec![None; self.counts.len()];
+        let mut set_of_group = vec![None; self.counts.len()];
         for group in order {
             // How much the group would increase the squared distance from the requested share, relative to the number of rows of a class and
             // summed over classes.
@@ -80,11 +80,11 @@ impl GroupCounts {
             let sets = (0..shares.len()).filter(|set| shares[*set] > 0.0);
             let best = sets.map(|set| (set, cost(set))).min_by(|a, b| a.1.total_cmp(&b.1));
             let Some((set, _)) = best else { continue };
-            of_group[group] = Some(set);
+            set_of_group[group] = Some(set);
             self.counts[group]
                 .iter()
                 .for_each(|(class, count)| assigned[set * classes + *class as usize] += f64::from(*count));
         }
-        of_group
+        set_of_group
     }
 }

@@ -1,9 +1,9 @@
 //! Training and validation rows for each network of an ensemble.
 //!
-//! When positive rows are rare, it is a loss if training cannot use the positive rows of the validation set. If every network has a validation
-//! set of its own, each row is used to train some networks and to validate others. As in cross-validation, the rows are shuffled and divided into
-//! blocks, and each block is the validation set of one network. If there are more networks than blocks, the rows are shuffled again for the
-//! further networks.
+//! If all networks shared one validation set, its rows would not be used for training, which is a waste when positive rows are rare. If every
+//! network has a validation set of its own, each row is used to train some networks and to validate others. As in cross-validation, the rows
+//! are shuffled and divided into blocks, and each block is the validation set of one network. If there are more networks than blocks, the rows
+//! are shuffled again for the further networks.
 
 use scorewise::Purpose;
 

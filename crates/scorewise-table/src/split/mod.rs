@@ -72,10 +72,10 @@ pub struct SplitRows {
     pub test: Vec<u32>,
     /// The set of each row of the table, including rows without a label: 0 for training, 1 for validation, 2 for test, 3 for unused rows.
     /// Lags do not reach from one set into another. [`NO_SET`] marks a row that belongs to no set; lags from any set may reach it.
-    pub sides: Vec<u8>,
+    pub set_of_row: Vec<u8>,
 }
 
-/// Marks a row in [`SplitRows::sides`] that belongs to no set.
+/// Marks a row in [`SplitRows::set_of_row`] that belongs to no set.
 pub const NO_SET: u8 = u8::MAX;
 const TRAINING: u8 = 0;
 const VALIDATION: u8 = 1;
@@ -95,7 +95,7 @@ impl Split {
             ("group", Some(column), _) => Ok(Split::Group(column.into())),
             _ => {
                 let hint = "write `random`, `time`, `time:COLUMN` or `group:COLUMN`";
-                Err(Error::setting("split", format!("{} is not a kind of split", quoted(text)), hint))
+                Err(Error::setting("split", format!("{} is not a valid split", quoted(text)), hint))
             }
         }
     }
@@ -118,12 +118,12 @@ impl Split {
     ) -> Result<(SplitRows, Vec<Note>)> {
         shares.check()?;
         assert_eq!(labels.classes.len(), table.rows(), "one label for each row");
-        let (sides, mut notes) = match self {
+        let (set_of_row, mut notes) = match self {
             Split::Random => (random::assign(labels, shares, seed), Vec::new()),
             Split::Time(column) => time::assign(table, labels, column.as_deref(), shares)?,
             Split::Group(column) => (group::assign(table, labels, column, shares, seed)?, Vec::new()),
         };
-        let (parts, left_out) = self.gather(sides, labels);
+        let (parts, left_out) = self.gather(set_of_row, labels);
         notes.extend(left_out);
         notes.extend(self.check(&parts, labels, shares.validation > 0.0, shares.test > 0.0)?);
         Ok((parts, notes))
@@ -144,27 +144,30 @@ impl Split {
         member_splits(&strata, blocks.max(2), networks, seed)
     }
 
-    /// The labelled rows of each set, and a note on rows left out. In a split by time, a row whose label comes from a row of
-    /// the next set is left out, because a set must not contain information from a later set.
-    fn gather(&self, sides: Vec<u8>, labels: &Labels) -> (SplitRows, Option<Note>) {
-        let mut parts = SplitRows { sides, ..SplitRows::default() };
+    /// The labelled rows of each set, and a note if rows are left out. In a split by time, a row is left out if its label comes from a row of
+    /// the next set, because a set must not contain information from a later set.
+    fn gather(&self, set_of_row: Vec<u8>, labels: &Labels) -> (SplitRows, Option<Note>) {
+        let mut parts = SplitRows { set_of_row, ..SplitRows::default() };
         let mut crossing = 0;
         for row in labels.rows() {
-            let side = parts.sides[row as usize];
-            let side_of_label = labels.ahead.as_ref().and_then(|ahead| parts.sides.get(ahead[row as usize] as usize));
-            if matches!(self, Split::Time(_)) && side_of_label.is_some_and(|other| *other != side) {
-                crossing += usize::from(side != UNUSED);
+            let set = parts.set_of_row[row as usize];
+            let set_of_label =
+                labels.ahead.as_ref().and_then(|ahead| parts.set_of_row.get(ahead[row as usize] as usize));
+            if matches!(self, Split::Time(_)) && set_of_label.is_some_and(|other| *other != set) {
+                crossing += usize::from(set != UNUSED);
                 continue;
             }
-            match side {
+            match set {
                 TRAINING => parts.training.push(row),
                 VALIDATION => parts.validation.push(row),
                 TEST => parts.test.push(row),
                 _ => {}
             }
         }
-        let (are, its) = if crossing == 1 { ("row is", "its") } else { ("rows are", "their") };
-        let note = format!("{crossing} {are} left out: {its} target lies in the next set");
+        let note = match crossing {
+            1 => "1 row is left out: its label comes from a row of the next set".into(),
+            _ => format!("{crossing} rows are left out: their labels come from rows of the next set"),
+        };
         (parts, (crossing > 0).then(|| Note::new(note)))
     }
 
@@ -211,7 +214,7 @@ impl SplitShares {
             if !(0.0..1.0).contains(&share) {
                 return Err(Error::setting(
                     setting,
-                    format!("{share} is not a share"),
+                    format!("{share} is not a share of the rows"),
                     "give a number from 0 to below 1",
                 ));
             }

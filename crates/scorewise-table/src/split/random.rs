@@ -8,12 +8,12 @@ use crate::target::Labels;
 
 /// Returns the set of each row (`TRAINING`, `VALIDATION` or `TEST`); [`NO_SET`] for rows without a label.
 pub(super) fn assign(labels: &Labels, shares: &SplitShares, seed: u64) -> Vec<u8> {
-    let mut sides = vec![NO_SET; labels.classes.len()];
+    let mut set_of_row = vec![NO_SET; labels.classes.len()];
     let mut strata = strata(labels, &labels.rows(), seed);
-    take(&mut strata, shares.test, TEST, &mut sides);
-    take(&mut strata, shares.validation, VALIDATION, &mut sides);
-    strata.iter().flatten().for_each(|row| sides[*row as usize] = TRAINING);
-    sides
+    take(&mut strata, shares.test, TEST, &mut set_of_row);
+    take(&mut strata, shares.validation, VALIDATION, &mut set_of_row);
+    strata.iter().flatten().for_each(|row| set_of_row[*row as usize] = TRAINING);
+    set_of_row
 }
 
 /// Returns one list for each class (a stratum) with the given rows of that class, shuffled.
@@ -26,14 +26,14 @@ pub(super) fn strata(labels: &Labels, rows: &[u32], seed: u64) -> Vec<Vec<u32>> 
     strata
 }
 
-/// Removes a share of the rows from every stratum and assigns these rows to the set `side`.
-pub(super) fn take(strata: &mut [Vec<u32>], share: f64, side: u8, sides: &mut [u8]) {
+/// Removes a share of the rows from every stratum and assigns these rows to `set`, which is `VALIDATION` or `TEST`.
+pub(super) fn take(strata: &mut [Vec<u32>], share: f64, set: u8, set_of_row: &mut [u8]) {
     let sizes: Vec<usize> = strata.iter().map(Vec::len).collect();
     let counts = apportion(&sizes, rows_of(share, sizes.iter().sum()));
     for (rows, count) in strata.iter_mut().zip(counts) {
         // If the class has at least two rows, at least one is taken and at least one is left. The count still differs from the exact share by
         // at most one row.
         let count = if share > 0.0 && rows.len() > 1 { count.clamp(1, rows.len() - 1) } else { count };
-        rows.drain(rows.len() - count..).for_each(|row| sides[row as usize] = side);
+        rows.drain(rows.len() - count..).for_each(|row| set_of_row[row as usize] = set);
     }
 }

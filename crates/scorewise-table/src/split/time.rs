@@ -17,13 +17,13 @@ pub(super) fn assign(
     shares: &SplitShares,
 ) -> Result<(Vec<u8>, Vec<Note>)> {
     let (order, notes) = TimeOrder::new(table, column)?;
-    let mut sides = vec![NO_SET; table.rows()];
+    let mut set_of_row = vec![NO_SET; table.rows()];
     let test = order.begin_of_share(order.rows.len(), labels, shares.test);
-    order.rows[test..].iter().for_each(|row| sides[*row as usize] = TEST);
+    order.rows[test..].iter().for_each(|row| set_of_row[*row as usize] = TEST);
     let validation = order.begin_of_share(test, labels, shares.validation);
-    order.rows[validation..test].iter().for_each(|row| sides[*row as usize] = VALIDATION);
-    order.rows[..validation].iter().for_each(|row| sides[*row as usize] = TRAINING);
-    Ok((sides, notes))
+    order.rows[validation..test].iter().for_each(|row| set_of_row[*row as usize] = VALIDATION);
+    order.rows[..validation].iter().for_each(|row| set_of_row[*row as usize] = TRAINING);
+    Ok((set_of_row, notes))
 }
 
 /// The rows that have a time, in the order of time.
@@ -100,7 +100,7 @@ impl<'a> TimeOrder<'a> {
     }
 }
 
-/// Sorts rows by the key of their times, with missing times first, and adds a note that says whether the file is sorted by these times.
+/// Sorts rows by the key of their times, with missing times first, and adds a note that says whether the rows of the file were sorted by time.
 fn sort(rows: &mut [u32], column: &Column, notes: &mut Vec<Note>, key: impl Fn(usize) -> i64) {
     let is_sorted = rows.is_sorted_by_key(|row| key(*row as usize));
     let text = if is_sorted {

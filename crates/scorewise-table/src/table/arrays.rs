@@ -24,13 +24,13 @@ pub(super) struct InvalidValue {
 }
 
 /// The column type for an Arrow type; `None` for Arrow types that cannot be read.
-pub(super) fn kind(data_type: &DataType) -> Option<ColumnKind> {
+pub(super) fn column_kind(data_type: &DataType) -> Option<ColumnKind> {
     match data_type {
         DataType::Boolean => Some(ColumnKind::Boolean),
         DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Some(ColumnKind::Time),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(ColumnKind::Category),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Some(ColumnKind::Category),
-        DataType::Dictionary(_, values) => kind(values),
+        DataType::Dictionary(_, values) => column_kind(values),
         DataType::Null => Some(ColumnKind::Number),
         // Decimals of 256 bits are rare and have more digits than f64 can hold, so they are not read.
         DataType::Decimal256(..) => None,

@@ -119,8 +119,8 @@ impl ArrowReader {
         version: MetadataVersion,
     ) -> Decoded<RecordBatch> {
         // The decoder searches the list of wanted columns for every column, which is slow for many columns. Without a list it reads all.
-        let are_all = self.projection.len() == self.schema.fields().len();
-        let projection = Some(self.projection.as_slice()).filter(|_| !are_all);
+        let reads_all_columns = self.projection.len() == self.schema.fields().len();
+        let projection = Some(self.projection.as_slice()).filter(|_| !reads_all_columns);
         read_record_batch(body, batch, self.schema.clone(), &self.dictionaries, projection, &version)
     }
 }

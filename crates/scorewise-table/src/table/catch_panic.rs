@@ -1,7 +1,7 @@
 //! Catches panics of the Parquet and Arrow decoders on damaged files, so that they become errors.
 //!
-//! A panic hook is the business of a program, so this library does not set one. The panic hook of a program can call [`is_guarded`] and
-//! print nothing if it returns `true`, because the panic is then reported as an error.
+//! This library does not set a panic hook, because a program has only one. The panic hook of a program can call [`is_guarded`] and print
+//! nothing if it returns `true`, because the panic is then reported as an error.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};

@@ -4,7 +4,7 @@ use super::dictionary::Dictionary;
 use super::{Category, Column, Lines, Reader, Reading, Source, Table, Values};
 use crate::error::Result;
 
-/// Reads a whole table. The levels of categories are in order of first appearance, whatever the number of threads.
+/// Reads a whole table. The levels of a category are in order of first appearance; the number of threads makes no difference.
 ///
 /// ```
 /// use scorewise_table::table::{BuiltIn, Reading, Source, read};

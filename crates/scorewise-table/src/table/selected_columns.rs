@@ -87,7 +87,7 @@ impl SelectedColumns {
             if wanted == Some(false) {
                 continue;
             }
-            match arrays::kind(data_type).filter(|_| *is_valid) {
+            match arrays::column_kind(data_type).filter(|_| *is_valid) {
                 Some(natural) => {
                     let kind = forced.unwrap_or(natural);
                     let style = earlier.and_then(|earlier| earlier.columns.get(name)).cloned().unwrap_or_default();

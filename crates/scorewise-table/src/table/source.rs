@@ -257,14 +257,14 @@ pub(super) fn check_encoding(name: &str, text: &[u8]) -> Result<()> {
     let pairs = start.chunks_exact(2);
     let zeros = |byte: usize| pairs.clone().filter(|pair| pair[byte] == 0).count();
     // In UTF-16, all characters of a table in Latin letters have a zero byte, and at least a fifth of the characters in other scripts.
-    let many = (pairs.len() / 5).max(1);
+    let min_zeros = (pairs.len() / 5).max(1);
     // In little-endian text the second byte of a pair is the zero, otherwise the first. A few characters of other scripts have a zero in the
     // other byte, so the counts are compared.
     match (zeros(0), zeros(1)) {
-        (few, most) if most >= many && most > 4 * few => {
+        (few, most) if most >= min_zeros && most > 4 * few => {
             Err(not_utf8(name, "UTF-16 text without a byte order mark", "utf-16le"))
         }
-        (most, few) if most >= many && most > 4 * few => {
+        (most, few) if most >= min_zeros && most > 4 * few => {
             Err(not_utf8(name, "UTF-16 text without a byte order mark", "utf-16be"))
         }
         _ => Ok(()),
@@ -287,7 +287,7 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
             Error::data(place, "no such file", hint)
         }
         io::ErrorKind::PermissionDenied => {
-            Error::data(place, "cannot be read: permission denied", "ask for permission to read it")
+            Error::data(place, "cannot be read: permission denied", "get permission to read it, or name another file")
         }
         io::ErrorKind::IsADirectory => Error::data(place, "is a directory", "name one of the files in it"),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {

@@ -5,8 +5,8 @@ use super::{Category, ColumnKind, Reading, Table, Values, cell_excerpt, number};
 use crate::note::Note;
 use crate::setting::Setting;
 
-/// A column with fewer different values than this is not searched for outliers: it probably holds codes or grades, between which distances
-/// mean nothing.
+/// A column with fewer different values than this is not searched for outliers: it probably holds codes or grades, and the distance
+/// between two codes means nothing.
 const MIN_DISTINCT: usize = 10;
 /// The maximum number of columns that a note lists by name.
 const MAX_NAMED: usize = 3;
@@ -135,7 +135,7 @@ fn numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<
     let in_text = if MissingMarkers::is_word(levels[most].as_bytes()) { " in a column of text" } else { "" };
     let times = if counts[most] == 1 { "once".into() } else { format!("{} times", counts[most]) };
     Some(format!(
-        "{reading}; the most frequent other cell is `{level}` ({times}), which is a value{in_text}; \
+        "{reading}; the most frequent other cell is `{level}` ({times}), which is not read as missing{in_text}; \
          `{}` reads it as missing",
         Setting("missing").to(&level)
     ))

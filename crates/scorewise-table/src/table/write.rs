@@ -45,7 +45,7 @@ pub enum TableFormat {
 }
 
 impl TableFormat {
-    /// The format that the extension of a file stands for. CSV for a name without an extension, such as that of a pipe.
+    /// The format for the extension of a file name; CSV for a name without an extension, such as the name of a pipe.
     pub fn of(path: &Path) -> Result<Self> {
         let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
         let has_extension = |extension: &str| name.ends_with(extension) && name.len() > extension.len();

@@ -49,7 +49,7 @@ impl Labels {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmatched {
     rows: BTreeMap<String, usize>,
-    /// Words such as `yes` and `false` that were read as the two classes although the classes are called differently.
+    /// Words such as `yes` and `false` that were read as the two classes although the classes have other names.
     substituted: BTreeSet<String>,
 }
 
@@ -85,7 +85,7 @@ impl Unmatched {
     }
 }
 
-/// The class of the value in each row itself, without regard to the lead of the target.
+/// The class of the value that each row has in the target column. The lead of the target is not applied yet.
 struct Classified {
     classes: Vec<u32>,
     unmatched: Unmatched,
@@ -138,21 +138,17 @@ impl Target {
         let beyond = labels.ahead.iter().flatten().filter(|row| **row == NO_ROW).count();
         let unknown = labels.classes.iter().filter(|class| **class == Labels::MISSING).count() - beyond;
         let are = |count: usize| if count == 1 { "row is" } else { "rows are" };
-        let (its, it) = (if unknown == 1 { "its" } else { "their" }, if beyond == 1 { "it" } else { "them" });
-        let value = if unknown == 1 { "value is" } else { "values are" };
-        let unknown = (unknown > 0).then(|| {
-            Note::about_column(
-                &self.column,
-                format!("{unknown} {} left out: {its} target {value} missing", are(unknown)),
-            )
-        });
+        let value = if unknown == 1 { "its target value is" } else { "their target values are" };
+        let unknown = (unknown > 0)
+            .then(|| Note::about_column(&self.column, format!("{unknown} {} left out: {value} missing", are(unknown))));
         let beyond = (beyond > 0).then(|| {
-            Note::new(format!("{beyond} {} left out: the table has no row {} ahead of {it}", are(beyond), self.lead))
+            let steps = if self.lead == 1 { "1 step".into() } else { format!("{} steps", self.lead) };
+            Note::new(format!("{beyond} {} left out: the table has no row {steps} later", are(beyond)))
         });
         unknown.into_iter().chain(beyond).collect()
     }
 
-    /// Finds the class of the value in each row, without regard to the lead.
+    /// Finds the class of the value that each row has in the target column. The lead of the target is not applied.
     fn classify(&self, table: &Table) -> Result<Classified> {
         let column = crate::names::column(table, "target", &self.column)?;
         let mut found = Classified {

@@ -12,7 +12,7 @@
 //! let (labels, notes) = target.labels(&table, &Neighbours::new(&table, &RowOrder::default())?)?;
 //! assert_eq!(labels.classes, [1, Labels::MISSING, 0, Labels::MISSING]);
 //! assert_eq!(notes[0].to_string(), "column `pm2.5 [µg/m3]`: 1 row is left out: its target value is missing");
-//! assert_eq!(notes[1].to_string(), "1 row is left out: the table has no row 1 ahead of it");
+//! assert_eq!(notes[1].to_string(), "1 row is left out: the table has no row 1 step later");
 //! # Ok::<(), scorewise_table::Error>(())
 //! ```
 
@@ -118,7 +118,7 @@ impl Target {
                 }
             }
             LabelRule::Condition { with: ConditionValue::Number(x), .. } if !x.is_finite() => {
-                Err(format!("the condition compares with {x}"))
+                Err(format!("the condition compares with {x}, which is not a finite number"))
             }
             LabelRule::Condition { comparison, with: ConditionValue::Text(_) } if !comparison.applies_to_text() => {
                 Err(format!("text cannot be compared with {}", comparison.sign()))

@@ -43,14 +43,15 @@ impl Target {
             }));
         };
         if let Some(positive) = positive {
-            let problem = format!("{} applies to a column of classes, but the target is a condition", quoted(positive));
+            let problem =
+                format!("{} cannot be the positive class, because the target is a condition", quoted(positive));
             return Err(Error::setting(
                 "positive",
                 problem,
                 "leave it out: rows where the condition holds are positive",
             ));
         }
-        let with = literal(column, comparison, value)?;
+        let with = condition_value(column, comparison, value)?;
         let rule = LabelRule::Condition { comparison, with };
         Ok((Target { column: column.name.clone(), rule, lead }, Vec::new()))
     }
@@ -67,6 +68,7 @@ fn unquoted(text: &str) -> Option<&str> {
     ['`', '"', '\''].into_iter().find_map(|quote| text.strip_prefix(quote)?.strip_suffix(quote))
 }
 
+/// Splits a condition into its column, operator and value; `None` if no operator has the name of a column on its left.
 fn condition<'a, 'b>(text: &'b str, table: &'a Table) -> Option<(&'a Column, ComparisonOperator, &'b str)> {
     // The name of a column may contain operators, so the text is searched from the right. At each position the longer operators are tried
     // first. Positions inside a two-character operator, such as the `=` of `>=`, are only tried when no other position fits.
@@ -83,7 +85,8 @@ fn is_inside_operator(text: &str, at: usize) -> bool {
     at > 0 && text.get(at - 1..at + 1).is_some_and(|pair| OPERATORS.iter().any(|(symbol, _)| *symbol == pair))
 }
 
-fn literal(column: &Column, comparison: ComparisonOperator, value: &str) -> Result<ConditionValue> {
+/// Parses the value of a condition and checks that the column can be compared with it.
+fn condition_value(column: &Column, comparison: ComparisonOperator, value: &str) -> Result<ConditionValue> {
     let name = quoted(&column.name);
     let text = unquoted(value).unwrap_or(value);
     if value.is_empty() {
@@ -125,6 +128,7 @@ struct Class {
     count: usize,
 }
 
+/// The target whose classes are the values of a column, and notes for the user.
 fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) -> Result<(Target, Vec<Note>)> {
     let error =
         |problem: String, hint: String| Error::data(Location::file(&table.file).column(&column.name), problem, hint);

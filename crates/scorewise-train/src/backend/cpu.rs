@@ -8,7 +8,7 @@ use super::{Backend, Watch};
 use crate::fit::Fit;
 use crate::job::{Dataset, Job};
 
-/// Trains on the processor.
+/// Trains jobs on the threads of the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cpu {
     /// Number of threads. Results do not depend on this number.
@@ -49,10 +49,9 @@ impl Backend for Cpu {
 ///
 /// Parallel operations inside `work`, such as sorting, run on these threads too.
 pub fn in_parallel<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Result<Vec<T>> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.max(1))
-        .build()
-        .map_err(|error| Error::setting("threads", format!("{threads} cannot be started: {error}"), "ask for fewer"))?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.max(1)).build().map_err(|error| {
+        Error::setting("threads", format!("{threads} threads cannot be started: {error}"), "use fewer threads")
+    })?;
     let next = AtomicUsize::new(0);
     // A free thread takes the lowest number that is left, so that the work is begun in ascending order. Rayon's parallel iterators would
     // split the list in halves instead.

@@ -81,7 +81,7 @@ impl Batch {
     /// The shift that gives the lowest loss when `moved` plus the shift is added to the logit of each row. Rows must have one logit. All
     /// multiples of 1/20 from −4 to 4 are tried, because no prior needs a greater shift and finer steps change the loss by less than sampling
     /// noise. Of equally good shifts, the one nearest to 0 is returned.
-    pub fn lowest_shift(&mut self, objective: &Objective, moved: f32) -> Result<f32> {
+    pub fn shift_with_lowest_loss(&mut self, objective: &Objective, moved: f32) -> Result<f32> {
         let logits: Vec<f32> = self.logits.iter().map(|logit| logit + moved).collect();
         let mut lowest = (f64::INFINITY, 0.0);
         for step in (0..=80_i16).flat_map(|step| [step, -step]) {

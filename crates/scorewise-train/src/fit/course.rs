@@ -33,10 +33,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Epoch, Phase, StopReason};
 
-/// Maximum number of attempts of a training run; every attempt has new initial weights. The last attempt is accepted even if it is dead.
+/// Maximum number of attempts of a training run; every attempt has new initial weights. The last attempt is accepted even if it learnt nothing.
 const ATTEMPTS: usize = 5;
 
-/// Number of epochs after which an attempt counts as dead if its validation loss has not changed at all.
+/// Number of epochs after which an attempt is given up if its validation loss has not changed at all.
 const EPOCHS_TO_MOVE: usize = 3;
 
 /// Which weights are kept at the end of a training run.
@@ -44,10 +44,10 @@ const EPOCHS_TO_MOVE: usize = 3;
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
-    /// Those of the epoch with the lowest validation loss
+    /// The weights of the epoch with the lowest validation loss
     #[default]
     Best,
-    /// Those of the last epoch, as in the paper
+    /// The weights of the last epoch, as in Marchetti et al. (2022)
     Last,
 }
 
@@ -62,7 +62,7 @@ pub struct Policy {
     pub learning_rate: f32,
     /// Which weights are kept at the end.
     pub keep: Keep,
-    /// Whether a dead training run is repeated with new initial weights.
+    /// Whether a training run that learns nothing is repeated with new initial weights.
     pub restarts: bool,
     /// Whether the output layer is changed before training so that the first predictions lie inside the support of the prior. This is ignored
     /// if there is a warm-up, which makes it unnecessary.
@@ -129,7 +129,7 @@ pub struct CourseSummary {
     pub stop_reason: StopReason,
     /// Whether anything was learnt: the validation loss fell, and the validation rows do not all get the same label.
     pub success: bool,
-    /// Number of earlier attempts that were given up because they were dead.
+    /// Number of earlier attempts that were given up because they learnt nothing.
     pub restarts: usize,
 }
 
@@ -180,11 +180,11 @@ impl Default for PhaseRun {
 }
 
 impl PhaseRun {
-    fn fell(&self) -> bool {
+    fn loss_fell(&self) -> bool {
         self.history.iter().any(|epoch| epoch.validation < self.first)
     }
 
-    fn is_unmoved(&self) -> bool {
+    fn has_constant_loss(&self) -> bool {
         self.history.iter().all(|epoch| epoch.validation == self.first)
     }
 
@@ -261,7 +261,7 @@ impl Course {
         if stop {
             self.run.stop_reason = StopReason::Stopped;
             self.end_phase(phase);
-        } else if may_be_dead && self.may_restart() && count == EPOCHS_TO_MOVE && self.run.is_unmoved() {
+        } else if may_be_dead && self.may_restart() && count == EPOCHS_TO_MOVE && self.run.has_constant_loss() {
             self.restart();
         } else if since_best >= self.patience(phase) {
             self.run.stop_reason = StopReason::Patience;
@@ -293,8 +293,8 @@ impl Course {
 
     /// Tells the course whether all validation rows get the same label.
     pub fn checked(&mut self, one_sided: bool) {
-        self.success = (self.warm_up.fell() || self.run.fell()) && !one_sided;
-        // An attempt can also die late, when a step of the optimiser takes all predictions out of the support of the prior.
+        self.success = (self.warm_up.loss_fell() || self.run.loss_fell()) && !one_sided;
+        // An attempt can also become dead in a later epoch, when a step of the optimiser takes all predictions out of the support of the prior.
         let died = self.run.history.last().is_some_and(|epoch| epoch.coverage == 0.0);
         if self.may_restart() && died && !self.success && !self.run.ended_early() {
             self.restart();
@@ -519,7 +519,7 @@ mod tests {
         let (actions, summary) = run(policy, &stopped);
         assert_eq!((summary.warm_up.len(), summary.history.len()), (2, 0));
         assert_eq!((summary.stop_reason, summary.first), (StopReason::Stopped, 0.5));
-        assert!(actions.contains(&Action::MoveBias), "the threshold is at the centre of the prior all the same");
+        assert!(actions.contains(&Action::MoveBias), "the bias is moved even if the warm-up was stopped");
         let diverged = Script { diverge_at: Some((Phase::WarmUp, 0)), ..Script::new(&[0.5, 0.4]) };
         let (_, summary) = run(policy, &diverged);
         assert_eq!((summary.warm_up.len(), summary.stop_reason, summary.success), (0, StopReason::Diverged, false));

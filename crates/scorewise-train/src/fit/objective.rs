@@ -111,7 +111,7 @@ impl Objective {
     pub(crate) fn is_one_sided(&self, batch: &Batch) -> Result<bool> {
         let outputs = batch.outputs();
         if outputs > 1 {
-            let mut labels = batch.logits.chunks_exact(outputs).map(greatest);
+            let mut labels = batch.logits.chunks_exact(outputs).map(index_of_greatest);
             let first = labels.next();
             return Ok(labels.all(|label| Some(label) == first));
         }
@@ -209,7 +209,7 @@ impl TryFrom<ObjectiveDescription> for Objective {
 }
 
 /// The class with the greatest logit; if several logits are equally great, the first of these classes.
-fn greatest(logits: &[f32]) -> usize {
+fn index_of_greatest(logits: &[f32]) -> usize {
     let mut best = 0;
     for (class, logit) in logits.iter().enumerate() {
         if *logit > logits[best] {

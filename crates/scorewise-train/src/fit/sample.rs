@@ -3,7 +3,7 @@
 use scorewise_table::Matrix;
 use scorewise_table::error::{Error, Result};
 
-/// The data of one training run. They are borrowed, so that many training runs share one matrix.
+/// The data of one training run, borrowed from a data set so that many training runs share one matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     /// The features.
@@ -51,12 +51,12 @@ impl Sample<'_> {
             }
             if self.labels[row] as usize >= self.classes {
                 let (class, last) = (self.labels[row], self.classes - 1);
-                return refuse("labels", format!("row {row} has class {class}, and the classes are 0 to {last}"));
+                return refuse("labels", format!("row {row} has class {class}, but the classes are 0 to {last}"));
             }
             if let Some(weight) = self.weights.map(|weights| weights[row])
                 && !(0.0..f32::INFINITY).contains(&weight)
             {
-                return refuse("weights", format!("row {row} has weight {weight}; weights are 0 or above"));
+                return refuse("weights", format!("row {row} has weight {weight}; weights must be 0 or greater"));
             }
         }
         Ok(())

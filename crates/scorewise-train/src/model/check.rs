@@ -91,7 +91,7 @@ impl Model {
                     Err("the score at the threshold is not finite".into())
                 }
             }
-            Decision::Greatest if count == 2 => Err("two classes are decided by a threshold".into()),
+            Decision::Greatest if count == 2 => Err("a model with two classes needs a threshold".into()),
             Decision::Greatest => Ok(()),
             Decision::Thresholds { thresholds, .. } => check_values(thresholds, is_probability, "thresholds"),
             Decision::Centres { centres } => check_values(centres, |centre| centre.is_finite(), "centres"),

@@ -30,7 +30,7 @@ pub enum Decision {
         thresholds: Vec<f64>,
         /// How the thresholds were chosen.
         chosen: ThresholdSource,
-        /// How the threshold was chosen, in words for messages.
+        /// How the thresholds were chosen, in words for messages.
         words: String,
     },
     /// For more than two classes with random thresholds on the simplex: the class k with the greatest ln pₖ − μₖ, computed as the greatest

@@ -119,7 +119,7 @@ fn truncated(got: usize, expected: u64) -> HeaderError {
     HeaderError::Truncated(format!("is truncated: it has {got} of at least {expected} bytes"))
 }
 
-/// The parsed JSON header. An entry takes little memory even if the file is damaged, since no memory is allocated by the sizes it states.
+/// The parsed JSON header. Even a damaged header takes little memory, because the sizes that it states are not used to allocate memory.
 struct FileHeader<'a> {
     metadata: Metadata<'a>,
     tensors: BTreeMap<Cow<'a, str>, TensorEntry<'a>>,

@@ -84,7 +84,7 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
     if let [prior] = priors {
         return Some(vec![prior.mean()]);
     }
-    let sum = |of: &dyn Fn(&Prior) -> f64| priors.iter().map(|prior| of(prior)).sum::<f64>();
+    let sum = |value: &dyn Fn(&Prior) -> f64| priors.iter().map(|prior| value(prior)).sum::<f64>();
     let mean = sum(&Prior::mean);
     let end = |prior: &Prior| if mean > 1.0 { prior.support().0 } else { prior.support().1 };
     let ends = sum(&end);

@@ -151,11 +151,11 @@ impl Network {
     #[must_use]
     pub fn from_layers(layers: &[Dense]) -> Option<Self> {
         let first = layers.first()?;
-        let follows = layers.windows(2).all(|pair| pair[0].outputs == pair[1].inputs);
-        let whole = layers.iter().all(|layer| {
+        let widths_match = layers.windows(2).all(|pair| pair[0].outputs == pair[1].inputs);
+        let sizes_match = layers.iter().all(|layer| {
             layer.inputs.checked_mul(layer.outputs) == Some(layer.weights.len()) && layer.biases.len() == layer.outputs
         });
-        if !follows || !whole {
+        if !widths_match || !sizes_match {
             return None;
         }
         let outputs: Vec<usize> = layers.iter().map(|layer| layer.outputs).collect();

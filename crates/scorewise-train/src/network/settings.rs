@@ -81,7 +81,8 @@ pub struct NetworkSettings {
     /// Number of epochs without a new minimum of the validation loss after which training stops. 30 by default, because the loss of a score is
     /// noisy.
     pub patience: usize,
-    /// Which weights are kept. The best by default; the last weights are usually those of `patience` epochs after the best.
+    /// Which weights are kept. By default those of the epoch with the lowest validation loss, because training usually continues for `patience`
+    /// epochs after it.
     pub keep: Keep,
     /// Whether the output layer is changed before training so that the first predictions lie inside the support of the prior, and training runs
     /// that learn nothing are repeated with other initial weights. If the priors of many classes allow no such first predictions, a warm start is
@@ -173,7 +174,7 @@ impl NetworkSettings {
             return refuse("warm-start", problem, "0.1 is usual");
         }
         if objective.warm_up().is_none() {
-            let problem = "trains with cross-entropy before the loss of a score, and the loss is cross-entropy already";
+            let problem = "trains with cross-entropy before the loss of a score, but the loss is cross-entropy already";
             let loss = |name: &str| Setting("loss").to(name);
             let hint = format!("choose `{}` or `{}`, or leave it out", loss("sol"), loss("exact"));
             return refuse("warm-start", problem.into(), &hint);
@@ -216,7 +217,11 @@ impl FromStr for HiddenLayers {
         let width = |part: &str| part.trim().parse::<usize>().ok();
         let widths = text.split(',').map(width).collect::<Option<Vec<_>>>().ok_or_else(|| {
             let problem = format!("`{}` is not a list of widths", text.escape_debug());
-            Error::setting("hidden", problem, "write widths separated by commas, 50,20,5, or `none` for a linear model")
+            Error::setting(
+                "hidden",
+                problem,
+                "write widths separated by commas, such as 50,20,5, or `none` for a linear model",
+            )
         })?;
         HiddenLayers::new(widths)
     }

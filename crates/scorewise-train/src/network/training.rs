@@ -223,13 +223,13 @@ impl<'a> NetworkTraining<'a> {
             let Some(prior) = priors.get(class).or(priors.first()) else { continue };
             let Some(best) = self.batch.best_threshold(score, class)? else { continue };
             // The log-odds of the thresholds 0 and 1 are infinite, so the threshold is kept 1e-7 away from both. Closer probabilities cannot be
-            // told apart in f32.
+            // distinguished in f32.
             let threshold = best.threshold.clamp(1e-7, 1.0 - 1e-7);
             self.network.parameters[last.biases + class] += (log_odds(prior.mean()) - log_odds(threshold)) as f32;
         }
         if warm.steady && self.outputs == 1 {
             let moved = self.network.parameters[last.biases] - old[0];
-            self.network.parameters[last.biases] += self.batch.lowest_shift(objective, moved)?;
+            self.network.parameters[last.biases] += self.batch.shift_with_lowest_loss(objective, moved)?;
         }
         if self.outputs > 1 && self.validate(Phase::Main)?.0 >= before {
             self.network.parameters[last.biases..last.biases + self.outputs].copy_from_slice(&old);

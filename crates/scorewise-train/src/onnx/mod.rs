@@ -68,7 +68,7 @@ pub fn export(model: &Model) -> Result<Vec<u8>> {
         let hint = "train a smaller network or a smaller ensemble";
         return Err(Error::setting(
             "onnx",
-            format!("the file would have {length} bytes, and ONNX files have at most {MAX_FILE_BYTES}"),
+            format!("the file would have {length} bytes, but ONNX files have at most {MAX_FILE_BYTES}"),
             hint,
         ));
     }

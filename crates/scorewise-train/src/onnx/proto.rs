@@ -5,7 +5,9 @@ use prost::Message;
 
 /// The tensor element type of f32 numbers, as numbered in `onnx.proto3`.
 pub(super) const FLOAT: i32 = 1;
+/// The tensor element type of i64 numbers, as numbered in `onnx.proto3`.
 pub(super) const INT64: i32 = 7;
+/// The tensor element type of f64 numbers, as numbered in `onnx.proto3`.
 pub(super) const DOUBLE: i32 = 11;
 /// The type of an attribute that holds an integer.
 pub(super) const INTEGER: i32 = 2;

@@ -178,7 +178,7 @@ impl Plan {
             (LossName::CrossEntropy, _) => Objective::Softmax(SoftmaxCrossEntropy::plain()),
             (LossName::WeightedCrossEntropy, _) => Objective::Softmax(SoftmaxCrossEntropy::balanced(&weights)?),
             (LossName::Exact, _) => {
-                let problem = format!("the exact expected score is for two classes, and there are {classes}");
+                let problem = format!("the exact expected score is for two classes, but there are {classes}");
                 let hint = "leave it out: the default `sol` works with any number of classes";
                 return Err(Error::setting("loss", problem, hint));
             }
@@ -187,8 +187,10 @@ impl Plan {
                 MultiScore::Classwise(average, score) => {
                     Objective::OneVersusRest(OneVersusRest::new(score, vec![self.prior.clone()], average)?)
                 }
-                whole => {
-                    let problem = format!("{whole} is a score of the whole matrix, not of one class against the rest");
+                matrix_score => {
+                    let problem = format!(
+                        "{matrix_score} is a score of the whole confusion matrix, not of one class against the rest"
+                    );
                     return Err(Error::setting(
                         "multiclass",
                         problem,

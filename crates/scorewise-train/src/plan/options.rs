@@ -17,29 +17,29 @@ use crate::fit::Keep;
 use crate::learner::Learner;
 use crate::network::{BatchSize, HiddenLayers, NetworkSettings, Optimiser};
 
-/// Options of a training; `None` leaves the choice to the recipe or to the default.
+/// Options of a training run. An option that is `None` takes its value from the recipe, or else its default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainingOptions {
-    /// Share of the rows that are not test rows on which training is stopped and the threshold chosen [default: 1/3]
+    /// Share of validation rows among the rows that are not test rows; they decide when training stops and which threshold is best [default: 1/3]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", help_heading = "Rows"))]
     pub validation: Option<f64>,
 
-    /// The score to train for and to choose the threshold by; `scorewise scores` lists them
+    /// The score to train for and to choose the threshold by; `scorewise scores` lists all scores
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Loss"))]
     pub score: Option<TrainingScore>,
-    /// The prior of the threshold; `scorewise priors` lists them [default: cosine:0.5,0.1; with `--recipe strong` cosine:0.5,0.4]
+    /// The prior distribution of the threshold; `scorewise priors` lists all priors [default: cosine:0.5,0.1; with `--recipe strong` cosine:0.5,0.4]
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Loss"))]
     #[serde(with = "text::optional")]
     pub prior: Option<Prior>,
     /// The loss to minimise [default: sol]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Loss"))]
     pub loss: Option<LossName>,
-    /// How more than two classes are trained [default: simplex]
+    /// How to train for the score if there are more than two classes [default: simplex]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Loss"))]
     pub multiclass: Option<Multiclass>,
-    /// Train with cross-entropy first, move the best threshold to the centre of the prior, then continue with the score's loss
+    /// Train with cross-entropy first, shift the output so that the best threshold is the centre of the prior, then train with the score's loss
     #[cfg_attr(
         feature = "clap",
         arg(
@@ -56,23 +56,24 @@ pub struct TrainingOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "tuned|centre|NUMBER", help_heading = "Loss"))]
     pub threshold: Option<ThresholdRule>,
 
-    /// A set of settings: plain (the paper's), or strong (for rare events: cross-entropy first, the prior cosine:0.5,0.4, 6 networks with
-    /// different validation rows, batches of 128, weight decay 1, and the centre of the prior as the threshold). Other options override it
+    /// A named set of settings: plain (those of Marchetti et al., 2022), or strong (for rare events: cross-entropy first, the prior
+    /// cosine:0.5,0.4, 6 networks with different validation rows, batches of 128 rows, weight decay 1, and the centre of the prior as the
+    /// threshold). Other options override the settings of the recipe
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
     pub recipe: Option<RecipeName>,
     /// Units of each hidden layer, or none for a linear model [default: 50,20,5]
     #[cfg_attr(feature = "clap", arg(long, value_name = "50,20,5|none", help_heading = "Training"))]
     pub hidden: Option<HiddenLayers>,
-    /// Rows of a step [default: 64]
+    /// Number of rows in a batch, for which the optimiser takes one step; full puts all training rows in one batch [default: 64]
     #[cfg_attr(feature = "clap", arg(long, value_name = "ROWS|full", help_heading = "Training"))]
     pub batch: Option<BatchSize>,
-    /// How gradients become steps [default: adam]
+    /// The optimiser, which uses the gradient to change the weights [default: adam]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
     pub optimiser: Option<Optimiser>,
     /// The learning rate [default: 0.001]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RATE", help_heading = "Training"))]
     pub learning_rate: Option<f32>,
-    /// Decoupled weight decay: the share of itself that a weight loses in a step of rate 1 [default: 0]
+    /// Decoupled weight decay: every step shrinks the weights by this fraction times the learning rate [default: 0]
     #[cfg_attr(feature = "clap", arg(long, value_name = "DECAY", help_heading = "Training"))]
     pub weight_decay: Option<f32>,
     /// Maximum number of epochs [default: 500]
@@ -81,10 +82,11 @@ pub struct TrainingOptions {
     /// Number of epochs without a lower validation loss after which training stops [default: 30]
     #[cfg_attr(feature = "clap", arg(long, value_name = "EPOCHS", help_heading = "Training"))]
     pub patience: Option<usize>,
-    /// Which weights are kept [default: best]
+    /// The epoch whose weights are kept at the end of training [default: best]
     #[cfg_attr(feature = "clap", arg(long, value_enum, help_heading = "Training"))]
     pub keep_weights: Option<Keep>,
-    /// Follow the paper exactly: do not move the first predictions into the support of the prior, do not repeat a dead training
+    /// Train exactly as in Marchetti et al. (2022): do not move the first predictions into the support of the prior, and do not repeat training
+    /// runs that learn nothing
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Training"))]
     pub no_cure: bool,
     /// Train this many networks, at most 1000, and average their probabilities [default: 1]
@@ -116,11 +118,11 @@ impl TrainingOptions {
     }
 
     /// Writes the options into a plan. An option that is `None` takes its value from the recipe: the recipe that the options name, or else
-    /// `usual`, which is given with its name. Settings that recipes do not determine keep the value of the plan or their default.
-    pub fn apply(&self, plan: &mut Plan, usual: (&str, Recipe)) -> Result<()> {
+    /// `default_recipe`, which is a pair of a name and a recipe. Settings that recipes do not determine keep the value of the plan or their default.
+    pub fn apply(&self, plan: &mut Plan, default_recipe: (&str, Recipe)) -> Result<()> {
         let (name, recipe) = match self.recipe {
             Some(recipe) => (recipe.name(), recipe.recipe()),
-            None => usual,
+            None => default_recipe,
         };
         plan.recipe = Some(name.into());
         if let Some(score) = &self.score {
@@ -129,8 +131,8 @@ impl TrainingOptions {
         plan.loss = self.loss.unwrap_or(plan.loss);
         plan.multiclass = self.multiclass.unwrap_or(plan.multiclass);
         // If the user chose a loss but no recipe, training minimises that loss from the start, without a warm-up with cross-entropy.
-        let suits = (self.recipe.is_some() || self.loss.is_none()) && plan.has_prior() && !self.no_cure;
-        let recipe = recipe.with_warm_start(self.warm_start, suits);
+        let keep_warm_start = (self.recipe.is_some() || self.loss.is_none()) && plan.has_prior() && !self.no_cure;
+        let recipe = recipe.with_warm_start(self.warm_start, keep_warm_start);
         plan.prior = self.prior.clone().map_or_else(|| recipe.prior.parse(), Ok)?;
         plan.threshold = self.threshold.unwrap_or(recipe.threshold);
         plan.validation = share("validation", self.validation.unwrap_or(plan.validation))?;
@@ -138,16 +140,16 @@ impl TrainingOptions {
         check_members(plan.ensemble)?;
         plan.own_validation = recipe.own_validation && plan.ensemble > 1;
         plan.seed = self.seed.unwrap_or(plan.seed);
-        let usual = NetworkSettings::default();
+        let defaults = NetworkSettings::default();
         plan.learner = Learner::Network(NetworkSettings {
-            hidden: self.hidden.clone().unwrap_or(usual.hidden),
-            optimiser: self.optimiser.unwrap_or(usual.optimiser),
+            hidden: self.hidden.clone().unwrap_or(defaults.hidden),
+            optimiser: self.optimiser.unwrap_or(defaults.optimiser),
             batch: self.batch.unwrap_or(recipe.batch),
-            learning_rate: self.learning_rate.unwrap_or(usual.learning_rate),
+            learning_rate: self.learning_rate.unwrap_or(defaults.learning_rate),
             weight_decay: self.weight_decay.unwrap_or(recipe.weight_decay),
-            epochs: self.epochs.unwrap_or(usual.epochs),
-            patience: self.patience.unwrap_or(usual.patience),
-            keep: self.keep_weights.unwrap_or(usual.keep),
+            epochs: self.epochs.unwrap_or(defaults.epochs),
+            patience: self.patience.unwrap_or(defaults.patience),
+            keep: self.keep_weights.unwrap_or(defaults.keep),
             cure: !self.no_cure,
             warm_start: recipe.warm_start,
         });
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn an_option_that_cannot_be_read_is_named() {
+    fn the_error_names_the_option_that_cannot_be_parsed() {
         for (text, expected) in [
             (r#"{"learning_rat": 0.1}"#, "unknown field `learning_rat`"),
             (r#"{"seed": 1, "recipe": "weak"}"#, "recipe: there is no `weak`, expected `plain` or `strong`"),

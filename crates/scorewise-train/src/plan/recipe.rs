@@ -10,9 +10,9 @@ use crate::network::{BatchSize, NetworkSettings, WarmStart};
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum RecipeName {
-    /// The paper's
+    /// The settings of Marchetti et al. (2022)
     Plain,
-    /// For rare events
+    /// Settings for rare events
     Strong,
 }
 
@@ -54,6 +54,7 @@ impl RecipeName {
         }
     }
 
+    /// The recipe with this name; `None` if there is none.
     pub(super) fn named(name: &str) -> Option<Self> {
         [RecipeName::Plain, RecipeName::Strong].into_iter().find(|recipe| recipe.name() == name)
     }
@@ -90,19 +91,19 @@ impl Recipe {
         threshold: ThresholdRule::Centre,
     };
 
-    /// The recipe with its warm start switched on or off as the user `asked`. If the user did not ask, a warm start of the recipe is kept only
-    /// if it `suits` the loss.
+    /// The recipe with its warm start switched on or off as the user `requested`. If `requested` is `None`, the warm start of the recipe is kept
+    /// only if `keep` is set.
     ///
     /// Without a warm start nothing moves the best threshold to the centre of the prior, so a recipe that uses the centre as the threshold
     /// then tunes the threshold instead.
     #[must_use]
-    pub fn with_warm_start(self, asked: Option<bool>, suits: bool) -> Self {
-        let warm_start = match asked {
-            Some(asked) => asked.then(|| self.warm_start.unwrap_or_default()),
-            None => self.warm_start.filter(|_| suits),
+    pub fn with_warm_start(self, requested: Option<bool>, keep: bool) -> Self {
+        let warm_start = match requested {
+            Some(is_on) => is_on.then(|| self.warm_start.unwrap_or_default()),
+            None => self.warm_start.filter(|_| keep),
         };
-        let is_moved = warm_start.is_some() || self.threshold != ThresholdRule::Centre;
-        let threshold = if is_moved { self.threshold } else { ThresholdRule::Tuned };
+        let is_rule_valid = warm_start.is_some() || self.threshold != ThresholdRule::Centre;
+        let threshold = if is_rule_valid { self.threshold } else { ThresholdRule::Tuned };
         Recipe { warm_start, threshold, ..self }
     }
 

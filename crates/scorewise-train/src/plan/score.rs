@@ -33,7 +33,7 @@ impl TrainingScore {
         match (&self.multiclass, &self.binary) {
             (Some(score), _) => score.clone(),
             (None, Some(score)) => MultiScore::Classwise(Average::Macro, score.clone()),
-            (None, None) => unreachable!("the text was parsed as one of them"),
+            (None, None) => unreachable!("the text was parsed as a score for two classes or for many"),
         }
     }
 
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_of_two_classes_and_of_many_are_parsed_once() {
+    fn a_score_is_parsed_for_two_classes_and_for_many_classes() {
         let f1: TrainingScore = "f1".parse().unwrap();
         assert_eq!((f1.binary().unwrap().to_string(), f1.multiclass().to_string()), ("f1".into(), "macro(f1)".into()));
         let weighted: TrainingScore = "weighted(f1)".parse().unwrap();

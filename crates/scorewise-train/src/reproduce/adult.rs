@@ -32,14 +32,14 @@ impl Adult {
         let is_complete = |row: &usize| table.columns.iter().all(|column| !column.values.is_missing(*row));
         let complete: Vec<usize> = (0..table.rows()).filter(is_complete).collect();
         let mut table = table.select_rows(&complete);
-        let is = |name: &str, level: &str| -> Result<Vec<bool>> {
+        let has_level = |name: &str, level: &str| -> Result<Vec<bool>> {
             let Values::Category(category) = &table.required_column(name)?.values else {
                 return Err(Error::data(Location::file(&table.file).column(name), "is not a column of categories", ""));
             };
             Ok(category.codes.iter().map(|code| category.levels[*code as usize] == level).collect())
         };
-        let labels = is("income", ">50K")?.into_iter().map(u32::from).collect();
-        let native = is("native-country", "United-States")?.into_iter().map(f64::from).collect();
+        let labels = has_level("income", ">50K")?.into_iter().map(u32::from).collect();
+        let native = has_level("native-country", "United-States")?.into_iter().map(f64::from).collect();
         for column in &mut table.columns {
             if column.name == "native-country" {
                 column.values = Values::Number(native);

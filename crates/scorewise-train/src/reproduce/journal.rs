@@ -27,7 +27,7 @@ pub struct Journal {
 struct JournalState {
     file: File,
     /// The results of the finished tasks.
-    known: HashMap<TaskKey, Trial>,
+    finished: HashMap<TaskKey, Trial>,
 }
 
 impl Journal {
@@ -61,10 +61,10 @@ impl Journal {
             return Err(Error::data(place(path), "is not a results file: its header is different", hint));
         }
         let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        let mut known = HashMap::new();
+        let mut finished = HashMap::new();
         for trial in parse(path, &bytes[..complete])? {
             check_origin(path, &trial, experiment, seed)?;
-            known.insert(trial.key(), trial);
+            finished.insert(trial.key(), trial);
         }
         // An incomplete last line is removed.
         file.set_len(complete as u64).map_err(io_error)?;
@@ -72,15 +72,15 @@ impl Journal {
         if complete == 0 {
             file.write_all(header.as_bytes()).map_err(io_error)?;
         }
-        Ok(Journal { path: path.into(), experiment, state: Mutex::new(JournalState { file, known }) })
+        Ok(Journal { path: path.into(), experiment, state: Mutex::new(JournalState { file, finished }) })
     }
 
     /// The result of a task; `None` if the task is not finished, or was finished with other settings. In the second case the task is run again,
     /// and its new result replaces the old one.
     #[must_use]
     pub fn find(&self, task: &Task) -> Option<Trial> {
-        let known = self.locked().known.get(&task.key()).cloned()?;
-        (task.recipe(self.experiment).ok()? == known.recipe).then_some(known)
+        let finished = self.locked().finished.get(&task.key()).cloned()?;
+        (task.recipe(self.experiment).ok()? == finished.recipe).then_some(finished)
     }
 
     /// Appends the result of a task to the results file.
@@ -92,16 +92,16 @@ impl Journal {
             let hint = "free some disk space and run the same command again: finished results are kept";
             Error::data(place(&self.path), error.to_string(), hint)
         })?;
-        state.known.insert(trial.key(), trial.clone());
+        state.finished.insert(trial.key(), trial.clone());
         Ok(())
     }
 
     /// Rewrites the results file with its lines sorted by score, contender and repeat.
     pub fn finish(self) -> Result<()> {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut trials: Vec<Trial> = state.known.into_values().collect();
+        let mut trials: Vec<Trial> = state.finished.into_values().collect();
         trials.sort_by_cached_key(Trial::key);
-        Outputs::new().write(&self.path, OutputKind::Trainings, csv_lines(&trials, true)?.as_bytes())
+        Outputs::new().write(&self.path, OutputKind::TrainingRuns, csv_lines(&trials, true)?.as_bytes())
     }
 
     fn locked(&self) -> std::sync::MutexGuard<'_, JournalState> {
@@ -135,7 +135,7 @@ fn check_origin(path: &Path, trial: &Trial, experiment: Experiment, seed: u64) -
     } else if trial.seed != seed {
         format!("has results for the seed {}, not {seed}", trial.seed)
     } else if trial.version != version {
-        format!("has results of version {}, and this is version {version}", trial.version)
+        format!("has results of scorewise version {}, but this is version {version}", trial.version)
     } else {
         return Ok(());
     };

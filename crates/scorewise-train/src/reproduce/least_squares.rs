@@ -2,7 +2,7 @@
 
 /// Fits `values`, the target values of `rows`, as a linear function of the columns with an intercept. Returns the predictions for all rows.
 pub(super) fn least_squares(columns: &[Vec<f64>], rows: &[usize], values: &[f64]) -> Vec<f64> {
-    let mean = |of: &mut dyn Iterator<Item = f64>| of.sum::<f64>() / rows.len().max(1) as f64;
+    let mean = |numbers: &mut dyn Iterator<Item = f64>| numbers.sum::<f64>() / rows.len().max(1) as f64;
     let means: Vec<f64> = columns.iter().map(|column| mean(&mut rows.iter().map(|row| column[*row]))).collect();
     let mean_value = mean(&mut values.iter().copied());
     let count = columns.len();

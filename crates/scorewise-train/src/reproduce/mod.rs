@@ -138,7 +138,7 @@ impl Experiment {
     }
 
     /// All tasks of the given contenders. They are ordered by repeat, so that an interrupted run has results for every contender. `cures` lists
-    /// whether to cure training runs that get stuck; a contender that cannot get stuck gives the same result in any case and appears once.
+    /// the values of [`Task::cured`] to run; a contender that cannot get stuck gives the same result for both values and appears once.
     #[must_use]
     pub fn tasks(self, scores: &[Score], contenders: &[Contender], repeats: usize, cures: &[bool]) -> Vec<Task> {
         let mut tasks = Vec::new();

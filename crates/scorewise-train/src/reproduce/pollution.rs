@@ -120,9 +120,9 @@ impl Pollution {
         let scales: Vec<(f64, f64)> = columns.iter().map(|column| scale(column, &training_rows)).collect();
         let mut values: Vec<f32> = Vec::new();
         for row in 0..window.hours.len() {
-            let cell =
+            let standardised =
                 |(column, (mean, deviation)): (&Vec<f64>, &(f64, f64))| ((column[row] - mean) / deviation) as f32;
-            values.extend(columns.iter().zip(&scales).map(cell));
+            values.extend(columns.iter().zip(&scales).map(standardised));
         }
         let mut order = training_rows.clone();
         shuffle(&mut order, &mut random(seed, Purpose::Split, 0));
@@ -164,19 +164,22 @@ impl Pollution {
 
     /// The columns of an input for the given hours. [`PollutionInput::Expected`] is fitted on the training rows.
     fn columns(&self, input: PollutionInput, hours: &Range<usize>, training_rows: &[u32]) -> Vec<Vec<f64>> {
-        let of = |values: &[f64]| vec![values[hours.clone()].to_vec()];
-        let ago = |back: usize, hour: usize| self.last[hour.saturating_sub(back)];
+        let column_of = |values: &[f64]| vec![values[hours.clone()].to_vec()];
+        let last_before = |back: usize, hour: usize| self.last[hour.saturating_sub(back)];
         match input {
-            PollutionInput::Pm25 => of(&self.pm25),
-            PollutionInput::LastPm25 => of(&self.last),
-            PollutionInput::Lag(back) => vec![hours.clone().map(|hour| ago(back, hour)).collect()],
-            PollutionInput::Change(back) => vec![hours.clone().map(|hour| self.last[hour] - ago(back, hour)).collect()],
+            PollutionInput::Pm25 => column_of(&self.pm25),
+            PollutionInput::LastPm25 => column_of(&self.last),
+            PollutionInput::Lag(back) => vec![hours.clone().map(|hour| last_before(back, hour)).collect()],
+            PollutionInput::Change(back) => {
+                vec![hours.clone().map(|hour| self.last[hour] - last_before(back, hour)).collect()]
+            }
             PollutionInput::Expected(minimum) => vec![self.expected(hours, training_rows, minimum as f64)],
-            PollutionInput::Weather(weather) => of(&self.weather[weather as usize]),
-            PollutionInput::WindNumber => of(&self.wind),
+            PollutionInput::Weather(weather) => column_of(&self.weather[weather as usize]),
+            PollutionInput::WindNumber => column_of(&self.wind),
             PollutionInput::WindDirections => {
-                let is = |from: usize| hours.clone().map(|hour| f64::from(self.wind[hour] == from as f64)).collect();
-                (0..WIND_DIRECTIONS).map(is).collect()
+                let indicator =
+                    |from: usize| hours.clone().map(|hour| f64::from(self.wind[hour] == from as f64)).collect();
+                (0..WIND_DIRECTIONS).map(indicator).collect()
             }
         }
     }

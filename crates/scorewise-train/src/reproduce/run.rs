@@ -21,7 +21,7 @@ use crate::fit::{Epoch, Fit, StopReason};
 use crate::job::{Dataset, Job};
 
 /// Runs all tasks that the journal does not contain, and writes the result of each to the journal when it ends. Returns the trials in the order
-/// of the tasks. `seen` is called for every task; its last argument says whether the task was run now. If `stopped` returns true, no further
+/// of the tasks. `on_result` is called for every task; its last argument says whether the task was run now. If `stopped` returns true, no further
 /// job is begun, running jobs are abandoned, and the result is `None`.
 pub fn perform(
     data: &ExperimentData,
@@ -29,19 +29,19 @@ pub fn perform(
     seed: u64,
     backend: &dyn Backend,
     journal: &Journal,
-    seen: impl Fn(&Task, &Trial, bool) + Sync,
+    on_result: impl Fn(&Task, &Trial, bool) + Sync,
     stopped: impl Fn() -> bool + Sync,
 ) -> Result<Option<Vec<Trial>>> {
     let known: Vec<Option<Trial>> = tasks.iter().map(|task| journal.find(task)).collect();
     let new: Vec<&Task> = tasks.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(task, _)| task).collect();
     for (task, trial) in tasks.iter().zip(&known) {
         if let Some(trial) = trial {
-            seen(task, trial, false);
+            on_result(task, trial, false);
         }
     }
     let ended = |task: &Task, trial: &Trial| -> Result<()> {
         journal.add(trial)?;
-        seen(task, trial, true);
+        on_result(task, trial, true);
         Ok(())
     };
     let mut trials = run(data, &new, seed, backend, &ended, &stopped)?.into_iter();
@@ -87,6 +87,7 @@ pub(super) fn run(
 struct Workload {
     /// The rows of each combination of repeat and inputs. Contenders with the same inputs share them.
     rows: Vec<RepeatRows>,
+    /// Index in `rows` of each combination of repeat and inputs.
     known: HashMap<(usize, String), usize>,
     /// The data set of each element of `rows`.
     datasets: Vec<Dataset>,
@@ -96,8 +97,11 @@ struct Workload {
     tasks: Vec<TaskJobs>,
 }
 
+/// The rows and jobs of one task.
 struct TaskJobs {
+    /// Index of the rows in [`Workload::rows`].
     rows: usize,
+    /// Indices of the jobs in [`Workload::jobs`].
     jobs: std::ops::Range<usize>,
 }
 
@@ -141,8 +145,11 @@ struct Progress<'a> {
     work: &'a Workload,
     /// For each task, the finished members: index of the job, fit, and duration in seconds.
     fits: Vec<Mutex<Vec<(usize, Fit, f64)>>>,
+    /// When each job was started; `None` before its start.
     started: Vec<Mutex<Option<Instant>>>,
+    /// The result of each task; `None` until the task is finished.
     trials: Vec<Mutex<Option<Trial>>>,
+    /// Whether a task has failed; if so, all running jobs end.
     failed: AtomicBool,
     ended: &'a (dyn Fn(&Task, &Trial) -> Result<()> + Sync),
     stopped: &'a (dyn Fn() -> bool + Sync),
@@ -155,12 +162,12 @@ impl Progress<'_> {
         let scores = match (&task.contender, self.data) {
             (Contender::Persistence, ExperimentData::Pollution(pollution)) => {
                 let events = pollution.persistence(&Window::of_paper(task.repeat));
-                let certain = |rows: &[u32]| rows.iter().map(|row| f64::from(events[*row as usize])).collect();
-                ForecastScores::new(rows, &task.score, certain)?
+                let probabilities = |rows: &[u32]| rows.iter().map(|row| f64::from(events[*row as usize])).collect();
+                ForecastScores::new(rows, &task.score, probabilities)?
             }
             _ => {
                 let ensemble = Ensemble::of_fits(fits)?;
-                ForecastScores::new(rows, &task.score, |of| ensemble.probabilities(&rows.matrix, of))?
+                ForecastScores::new(rows, &task.score, |indices| ensemble.probabilities(&rows.matrix, indices))?
             }
         };
         let seconds = seconds + start.elapsed().as_secs_f64();

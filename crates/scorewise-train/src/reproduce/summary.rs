@@ -14,7 +14,7 @@ pub struct ResultRow {
     pub score: String,
     /// The name of the contender, for example a prior or `ce`.
     pub contender: String,
-    /// Whether the first predictions were moved into the support of the prior and dead training runs were repeated.
+    /// Whether the first predictions were moved into the support of the prior and training runs that learnt nothing were repeated.
     pub cured: bool,
     /// Number of trials.
     pub repeats: usize,

@@ -23,7 +23,7 @@ pub struct Task {
     pub score: Score,
     /// The forecasting method.
     pub contender: Contender,
-    /// Whether the first predictions are moved into the support of the prior and dead training runs are repeated.
+    /// Whether the first predictions are moved into the support of the prior and training runs that learn nothing are repeated.
     pub cured: bool,
     /// Number of the repeat, counted from 0.
     pub repeat: usize,
@@ -44,13 +44,13 @@ pub struct Trial {
     pub contender: String,
     /// A hash of the settings of the contender. It reveals results that were computed with older settings of a contender with the same name.
     pub recipe: String,
-    /// Whether the first predictions were moved into the support of the prior and dead training runs were repeated.
+    /// Whether the first predictions were moved into the support of the prior and training runs that learnt nothing were repeated.
     pub cured: bool,
     /// Number of the repeat, counted from 0.
     pub repeat: usize,
     /// Whether at least one member learnt something; true if nothing is trained.
     pub success: bool,
-    /// Number of attempts of all members that were given up because they were dead.
+    /// Number of attempts of all members that were given up because they learnt nothing.
     pub restarts: usize,
     /// Number of epochs of the warm-up and the main phase together, averaged over the members.
     pub epochs: f64,
@@ -107,11 +107,11 @@ impl Task {
     pub(super) fn training(&self, experiment: Experiment) -> Result<Option<(Learner, Objective)>> {
         let sol = |prior: &Prior| Objective::from(Loss::Score(ScoreLoss::new(self.score.clone(), prior.clone())));
         let cross_entropy = || Objective::from(Loss::CrossEntropy(CrossEntropy::plain()));
-        let paper = NetworkSettings { keep: Keep::Last, cure: self.cured, ..experiment.settings()? };
+        let published = NetworkSettings { keep: Keep::Last, cure: self.cured, ..experiment.settings()? };
         let (settings, objective) = match &self.contender {
             Contender::Persistence => return Ok(None),
-            Contender::Sol(prior) => (paper, sol(prior)),
-            Contender::CrossEntropy => (paper, cross_entropy()),
+            Contender::Sol(prior) => (published, sol(prior)),
+            Contender::CrossEntropy => (published, cross_entropy()),
             Contender::Logistic(_) => (strong::logistic()?, cross_entropy()),
             Contender::Tuned => (strong::tuned(experiment.hidden()?), cross_entropy()),
             Contender::Strong => (strong::strong(experiment.hidden()?), sol(&Recipe::STRONG.prior.parse()?)),
@@ -182,10 +182,10 @@ impl ForecastScores {
         let value_at = |rows: &Rows<'_, Probabilities<'_, f64>>, threshold: f64| -> Result<Option<f64>> {
             Ok(Some(score.value(&confusion(rows, threshold)?)))
         };
-        let both = |rows: &Rows<'_, Probabilities<'_, f64>>| -> Result<[Option<f64>; 2]> {
+        let values_at_both = |rows: &Rows<'_, Probabilities<'_, f64>>| -> Result<[Option<f64>; 2]> {
             Ok([value_at(rows, 0.5)?, threshold.map_or(Ok(None), |threshold| value_at(rows, threshold))?])
         };
-        Ok(ForecastScores { threshold, train: both(&seen)?, test: both(&test)? })
+        Ok(ForecastScores { threshold, train: values_at_both(&seen)?, test: values_at_both(&test)? })
     }
 }
 

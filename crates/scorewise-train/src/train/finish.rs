@@ -73,11 +73,14 @@ impl Prepared<'_> {
         notes.extend(division_notes);
         let left_out = fits.len() - result.ensemble.members().len();
         if left_out > 0 {
-            notes.push(Note::new(format!("{left_out} of {} members learnt nothing and are left out", fits.len())));
+            notes.push(Note::new(format!(
+                "{left_out} of {} members learnt nothing and are left out of the ensemble",
+                fits.len()
+            )));
         }
         let fingerprints = |rows: &[u32]| leakage::fingerprints(&dataset.matrix, &labels.classes, rows);
-        let seen = fingerprints(&[&parts.training[..], &parts.validation].concat());
-        notes.extend(leakage::repeated_rows(&seen, &fingerprints(&parts.test)));
+        let seen_hashes = fingerprints(&[&parts.training[..], &parts.validation].concat());
+        notes.extend(leakage::repeated_rows(&seen_hashes, &fingerprints(&parts.test)));
         notes.extend(leakage::leaking_columns(table, target, labels, &encoder, &parts.training));
         let training = labelled.predictions(&dataset, &result.ensemble, &parts.training);
         let model = Model {
@@ -101,7 +104,7 @@ impl Prepared<'_> {
             results: serde_json::Value::Null,
         };
         let test = match test {
-            Some(test) => Some(predictions_of_table(&model, &result.ensemble, test, plan, &seen, &mut notes)?),
+            Some(test) => Some(predictions_of_table(&model, &result.ensemble, test, plan, &seen_hashes, &mut notes)?),
             None => (!parts.test.is_empty()).then_some(result.test),
         };
         Ok(Trained { model, fits, training, validation: result.validation, test, notes })
@@ -146,7 +149,7 @@ fn predictions_of_table(
     ensemble: &Ensemble,
     table: &Table,
     plan: &Plan,
-    seen: &[u64],
+    seen_hashes: &[u64],
     notes: &mut Vec<Note>,
 ) -> Result<LabelledPredictions> {
     let neighbours = Neighbours::new(table, &model.encoder.order)?;
@@ -161,9 +164,9 @@ fn predictions_of_table(
         let place = Location::file(&table.file).column(&model.target.column);
         let names: Vec<&str> = labels.names.iter().map(String::as_str).collect();
         let hint = format!("the classes are {}", scorewise_table::names::quoted_list(&names));
-        return Err(Error::data(place, "no row has a class of the training rows", hint));
+        return Err(Error::data(place, "no row belongs to a class that occurs in the training rows", hint));
     }
-    notes.extend(leakage::repeated_rows(seen, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));
+    notes.extend(leakage::repeated_rows(seen_hashes, &leakage::fingerprints(&encoded.matrix, &labels.classes, &rows)));
     let probabilities = ensemble.probabilities(&encoded.matrix, &rows);
     let persistence = persistence(&model.target, table, &neighbours)?;
     Ok(LabelledPredictions::new(&labels, weights.as_deref(), persistence.as_deref(), &rows, probabilities))
@@ -220,11 +223,11 @@ impl LabelledPredictions {
     fn best_decision(&self, score: &Score) -> Result<Decision> {
         let labels = self.positives();
         let rows = Rows::new(Probabilities(&self.probabilities), &labels)?;
-        let swept = match &self.weights {
+        let threshold_sweep = match &self.weights {
             Some(weights) => sweep(&rows.weighted(weights)?)?,
             None => sweep(&rows)?,
         };
-        match swept.best(score) {
+        match threshold_sweep.best(score) {
             Some(best) => Ok(Decision::best(
                 &best,
                 ThresholdSource::ValidationSweep,

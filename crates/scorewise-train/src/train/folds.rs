@@ -36,7 +36,7 @@ pub struct FoldResult {
 const ENCODED_BYTES: usize = 1 << 30;
 
 /// Trains every fold. As the number of the job, `watch` receives the index of the member, counted over all folds. The list of results is
-/// `None` if the user stopped the training.
+/// `None` if the user stopped the training run.
 pub fn cross_validate(
     table: &Table,
     plan: &Plan,
@@ -72,7 +72,7 @@ pub fn cross_validate(
         }
     }
     if results.is_empty() {
-        return Err(Error::setting("folds", "there are none", "give 2 or more"));
+        return Err(Error::setting("folds", "there are no folds", "give 2 or more"));
     }
     Ok((Some(results), notes))
 }

@@ -177,7 +177,7 @@ pub(super) fn fingerprints(matrix: &Matrix, labels: &[u32], rows: &[u32]) -> Vec
 
 /// A note if the number of test rows that are equal to training rows is greater than chance explains. Both slices contain hashes of rows.
 ///
-/// In a table with a few categorical columns many rows are equal by chance, which is no problem. Copied rows can be told apart in two ways. If
+/// In a table with a few categorical columns many rows are equal by chance, which is no problem. Copied rows differ from such rows in two ways. If
 /// the test table overlaps with the training table, test rows are equal to training rows far more often than training rows are equal to each
 /// other. If the table contains repeated rows, more rows occur exactly twice, three times and so on than among rows drawn at random.
 pub(super) fn repeated_rows(training: &[u64], test: &[u64]) -> Option<Note> {

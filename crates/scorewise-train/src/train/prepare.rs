@@ -119,7 +119,7 @@ impl PreparedDivisions {
     pub fn add(&mut self, labelled: &LabelledTable<'_>, parts: SplitRows, seed: u64) -> Result<()> {
         let LabelledTable { table, plan, target, labels, order, weights, .. } = labelled;
         if parts.validation.is_empty() {
-            let problem = "no rows are left on which to stop the training and choose the threshold";
+            let problem = "there are no validation rows on which to stop training and choose the threshold";
             return Err(Error::setting("validation", problem, "give a share such as 0.33"));
         }
         let mut choice = plan.choice.clone();
@@ -127,22 +127,22 @@ impl PreparedDivisions {
         choice.without.extend(plan.weight.clone());
         let (mut encoder, mut notes) = Encoder::fit(table, &parts.training, &choice)?;
         encoder.order = order.clone();
-        let encoded = encoder.encode_split(table, &parts.sides)?;
+        let encoded = encoder.encode_split(table, &parts.set_of_row)?;
         notes.extend(encoded.unexpected.notes(&encoder));
         let classes = target.classes().len();
         if let (ThresholdRule::Fixed(_), 3..) = (plan.threshold, classes) {
-            let problem = format!("is for two classes, and there are {classes}");
+            let problem = format!("is for two classes, but there are {classes}");
             let hint = "leave it out: a row gets the class with the greatest probability";
             return Err(Error::setting("threshold", problem, hint));
         }
-        let hands = if plan.own_validation {
+        let member_splits = if plan.own_validation {
             plan.split.member_splits(&parts, labels, plan.ensemble, seed)
         } else {
             Vec::new()
         };
-        let same = RowSplit { training: parts.training.clone(), validation: parts.validation.clone() };
-        let own = |MemberSplit { training, validation }: MemberSplit| RowSplit { training, validation };
-        let splits = std::iter::once(same).chain(hands.into_iter().map(own)).collect();
+        let shared_split = RowSplit { training: parts.training.clone(), validation: parts.validation.clone() };
+        let to_row_split = |MemberSplit { training, validation }: MemberSplit| RowSplit { training, validation };
+        let splits = std::iter::once(shared_split).chain(member_splits.into_iter().map(to_row_split)).collect();
         let dataset = Dataset {
             matrix: encoded.matrix,
             labels: Arc::from(labels.classes.as_slice()),
@@ -179,7 +179,7 @@ fn row_order(plan: &Plan, table: &Table) -> Result<(RowOrder, Vec<Note>)> {
         Split::Time(column) => column.as_deref(),
         _ => None,
     };
-    RowOrder::of(table, group, time)
+    RowOrder::of_table(table, group, time)
 }
 
 /// A remark for the user about the direction of the score; `None` if it is obvious whether greater is better.
@@ -206,7 +206,7 @@ pub(super) fn persistence(target: &Target, table: &Table, neighbours: &Neighbour
 /// The sample weights in the column `name`; an error if a row has no number that is 0 or above.
 pub(super) fn weights(table: &Table, name: &str) -> Result<Vec<f64>> {
     let column = scorewise_table::names::column(table, "weight", name)?;
-    let hint = "weights are numbers, 0 or above";
+    let hint = "weights must be numbers that are 0 or greater";
     let Values::Number(values) = &column.values else {
         return Err(Error::data(Location::file(&table.file).column(name), "is not a column of numbers", hint));
     };

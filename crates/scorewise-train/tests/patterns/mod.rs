@@ -70,7 +70,7 @@ pub fn network(fit: &Fit) -> &Network {
 }
 
 /// The scores of the given rows at all thresholds, with the mean probabilities that an ensemble predicts.
-pub fn swept(ensemble: &Ensemble, sample: &Sample<'_>, rows: &[u32]) -> Sweep {
+pub fn threshold_sweep(ensemble: &Ensemble, sample: &Sample<'_>, rows: &[u32]) -> Sweep {
     let probabilities = ensemble.probabilities(sample.matrix, rows);
     let labels: Vec<bool> = rows.iter().map(|row| sample.labels[*row as usize] != 0).collect();
     sweep(&Rows::new(Probabilities(&probabilities), &labels).unwrap()).unwrap()

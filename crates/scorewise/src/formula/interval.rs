@@ -1,6 +1,6 @@
 //! Interval arithmetic: the range of values a formula can take while the cells of the confusion matrix vary within a box.
 //!
-//! The sweep uses it to skip whole ranges of thresholds: where the upper end of the interval is below the best score found so
+//! The sweep uses interval arithmetic to skip whole ranges of thresholds: where the upper end of the interval is below the best score found so
 //! far, no threshold of the range can be better. This requires a bound on the *computed* values, rounding included. The operations
 //! +, −, ·, /, √, min and max round to nearest, and rounding is monotone, so the ends of the interval, computed by the same
 //! operations, enclose every computed value in between. Only ln, exp and powers come from a library that does not
@@ -19,6 +19,7 @@ pub struct Interval {
     pub defined: bool,
 }
 
+/// All numbers: the result where no bound is known.
 const EVERYTHING: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY, defined: false };
 /// The interval that replaces an undefined value: [0, 0], marked as not defined.
 const GUARDED: Interval = Interval { low: 0.0, high: 0.0, defined: false };

@@ -17,6 +17,7 @@ use crate::score::registry::{self, Direction, RegistryEntry};
 /// Maximum nesting of brackets, signs and powers: more than any real formula needs, and far below what would overflow the stack.
 const MAX_NESTING: usize = 64;
 
+/// Names of the functions that a formula can call.
 const FUNCTIONS: [&str; 6] = ["sqrt", "ln", "exp", "abs", "min", "max"];
 
 /// The comparison operator of a condition.
@@ -62,7 +63,7 @@ pub(crate) fn conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaErro
             Token::NotEqual => Comparator::NotEqual,
             _ => {
                 return Err(parser
-                    .error(parser.here(), "a condition compares: one of >=, >, <=, <, =, != is missing here")
+                    .error(parser.here(), "a condition needs a comparison: one of >=, >, <=, <, =, != is missing here")
                     .hint("write it like `precision >= 0.3`"));
             }
         };
@@ -85,6 +86,7 @@ pub(crate) fn conditions(text: &str) -> Result<Vec<ParsedCondition>, FormulaErro
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<SpannedToken>,
+    /// Index of the current token.
     at: usize,
     nesting: usize,
     builder: Builder,
@@ -325,7 +327,7 @@ impl<'a> Parser<'a> {
                 }
                 let parameter = &row.parameters[index];
                 if !(value >= parameter.low && value <= parameter.high && value.is_finite()) {
-                    let message = format!("{} must lie {}, not at {value}", parameter.name, parameter.bounds());
+                    let message = format!("{} must be {}, not {value}", parameter.name, parameter.bounds());
                     return Err(self.error(at, message));
                 }
                 values[index] = Some(value);
@@ -339,7 +341,7 @@ impl<'a> Parser<'a> {
             .map(|(parameter, value)| match value.or(parameter.default) {
                 Some(value) => Ok((parameter.name, value)),
                 None => {
-                    let message = format!("`{}` needs its {}", row.name, parameter.name);
+                    let message = format!("`{}` needs a value for {}", row.name, parameter.name);
                     Err(self.error(span, message).hint(format!("write `{}`", row.signature())))
                 }
             })
@@ -363,9 +365,11 @@ impl<'a> Parser<'a> {
         };
         // The four cells have no order that users agree on, so they must be named: in `cost(1, 10)` the 1 would be the cost of correct rejections.
         if named.is_none() && row.parameters.iter().any(|parameter| Cell::from_name(parameter.name).is_some()) {
-            let error = self.error(at, format!("the numbers of `{}` need names", row.name));
+            let error = self.error(at, format!("the parameters of `{}` must be given by name", row.name));
             let numbers = if row.direction == Direction::Lower { "fp=1, fn=10" } else { "tn=1, tp=10" };
-            return Err(error.hint(format!("write them with their cells, such as `{}({numbers})`", row.name)));
+            return Err(
+                error.hint(format!("write the name of the cell before each number, such as `{}({numbers})`", row.name))
+            );
         }
         let Some(index) = index else {
             let names: Vec<_> = row.parameters.iter().map(|parameter| parameter.name).collect();

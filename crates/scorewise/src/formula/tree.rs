@@ -164,7 +164,7 @@ pub(crate) enum LimitExceeded {
     Depth,
 }
 
-/// Appends nodes to a tree, storing equal nodes once and enforcing the limits.
+/// Appends nodes to a tree, storing equal nodes once and enforcing the limits on size and depth.
 #[derive(Default)]
 pub(crate) struct Builder {
     nodes: Vec<Node>,

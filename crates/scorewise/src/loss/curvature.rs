@@ -61,9 +61,9 @@ impl ScoreLoss {
         let scale = rows.len() as f64;
         for (row, (gradient, curvature)) in gradient.iter_mut().zip(curvature).enumerate() {
             let derivative = if rows.labels()[row] { derivatives.positive } else { derivatives.negative };
-            let least = floor * density * derivative.abs() * rows.weight(row);
+            let minimum = floor * density * derivative.abs() * rows.weight(row);
             let derivative = gradient.to_f64();
-            *curvature = R::from_f64((scale * derivative.abs().max(least)).max(1e-16));
+            *curvature = R::from_f64((scale * derivative.abs().max(minimum)).max(1e-16));
             *gradient = R::from_f64(scale * derivative);
         }
         Ok(())
@@ -103,12 +103,12 @@ mod tests {
                 let loss = loss(score, prior);
                 let (gradient, curvature) = gradient_and_curvature(&loss, &MARGINS, 1e-9);
                 for row in 0..MARGINS.len() {
-                    let moved = |step: f64| {
+                    let value_after = |step: f64| {
                         let mut margins = MARGINS;
                         margins[row] += step;
                         loss.value(&rows(&margins)).unwrap()
                     };
-                    let difference = 6.0 * (moved(1e-5) - moved(-1e-5)) / 2e-5;
+                    let difference = 6.0 * (value_after(1e-5) - value_after(-1e-5)) / 2e-5;
                     assert!((gradient[row] - difference).abs() < 1e-8, "{score} {prior} row {row}");
                     assert!((curvature[row] - difference.abs()).abs() < 1e-8, "{score} {prior} row {row}");
                 }

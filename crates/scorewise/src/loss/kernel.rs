@@ -16,6 +16,7 @@ use crate::simd::{InstructionSet, Vectorised, run_vectorised};
 
 /// Number of rows whose contributions are computed before they are summed; small enough for the L1 cache.
 const CHUNK: usize = 512;
+/// Number of f64 lanes in which a sum is accumulated.
 const LANES: usize = 16;
 
 /// The expected confusion matrix of the rows.
@@ -93,13 +94,16 @@ struct ClassTotals {
 
 /// The weights of the rows, either given or all 1. With this trait a loop is written once and compiled for both cases.
 trait RowWeights<R>: Copy {
+    /// Whether the rows have weights; false if every row has weight 1.
     const GIVEN: bool;
     /// The weights of the rows from `start` to `end`.
     #[must_use]
     fn range(self, start: usize, end: usize) -> Self;
+    /// The weight of a row.
     fn at(&self, row: usize) -> R;
 }
 
+/// Weights of rows that all have weight 1.
 #[derive(Clone, Copy)]
 struct Ones;
 

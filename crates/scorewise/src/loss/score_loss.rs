@@ -47,13 +47,16 @@ impl ScoreLoss {
         let refuse = |reason: String| Err(Error::Setting { what: "class counts", reason });
         if let Direction::Toward(ideal) = self.score.direction() {
             return refuse(format!(
-                "help only a loss that is linear; that of `{}` is its distance from {ideal}",
+                "can be set only for a loss that is linear in the matrix; the loss of `{}` is its distance from {ideal}",
                 self.score
             ));
         }
         let shape_at_counts = self.score.formula().shape_at(counts.positives, counts.negatives);
         if self.score.shape() != Shape::Linear || shape_at_counts != Shape::Linear {
-            return refuse(format!("help only a score that is linear in the matrix; `{}` is not", self.score));
+            return refuse(format!(
+                "can be set only for a score that is linear in the matrix; `{}` is not",
+                self.score
+            ));
         }
         if !(counts.positives > 0.0 && counts.negatives > 0.0 && (counts.positives + counts.negatives).is_finite()) {
             return refuse(format!(
@@ -140,14 +143,15 @@ impl ScoreLoss {
 /// The loss of a score at a confusion matrix, and the derivatives ∂ℓ/∂F of this loss for positive and for negative rows.
 pub(crate) fn value_and_derivatives(score: &Score, confusion: &Confusion) -> Result<(f64, ClassDerivatives)> {
     let reduced = score.formula().reduced(confusion);
-    let loss = score.loss_derivative(reduced.value);
+    let loss_derivative = score.loss_derivative(reduced.value);
     if !reduced.value.is_finite() {
         return Err(Error::NotFinite { score: score.name().to_string() });
     }
     // A class without weight contributes nothing to the loss, so its derivative is set to 0, even where the formula gives a large one.
     let counts = confusion.counts();
-    let derivative =
-        |derivative: f64, weight: f64| if weight == 0.0 { 0.0 } else { finite_derivative(loss * derivative) };
+    let derivative = |derivative: f64, weight: f64| {
+        if weight == 0.0 { 0.0 } else { finite_derivative(loss_derivative * derivative) }
+    };
     let positive = derivative(reduced.positive, counts.positives);
     let negative = derivative(reduced.negative, counts.negatives);
     Ok((score.loss(reduced.value), ClassDerivatives { positive, negative }))

@@ -129,12 +129,13 @@ mod tests {
             let mut gradient = [0.0; 12];
             assert_eq!(loss.value_and_gradient(&rows, &mut gradient).unwrap(), value_at(&LOGITS));
             for at in 0..12 {
-                let moved = |by: f64| {
+                let value_after = |by: f64| {
                     let mut logits = LOGITS;
                     logits[at] += by;
                     value_at(&logits)
                 };
-                let difference = (8.0 * (moved(1e-3) - moved(-1e-3)) - (moved(2e-3) - moved(-2e-3))) / 12e-3;
+                let difference =
+                    (8.0 * (value_after(1e-3) - value_after(-1e-3)) - (value_after(2e-3) - value_after(-2e-3))) / 12e-3;
                 assert!((gradient[at] - difference).abs() < 1e-10, "{at}: {}, expected {difference}", gradient[at]);
             }
         }

@@ -5,15 +5,16 @@
 //!
 //! ```text
 //! accuracy  Σ Eₖₖ / n                                               share of correct rows
-//! hss       (n Σ Eₖₖ − Σ rₖcₖ) / Σ rₖ(n − cₖ)                       relative to chance with both margins: Heidke, Cohen's κ
-//! peirce    (n Σ Eₖₖ − Σ rₖcₖ) / Σ rₖ(n − rₖ)                       relative to chance with the margin of the true classes
+//! hss       (n Σ Eₖₖ − Σ rₖcₖ) / Σ rₖ(n − cₖ)                       gain over chance, given rₖ and cₖ (Heidke, Cohen's κ)
+//! peirce    (n Σ Eₖₖ − Σ rₖcₖ) / Σ rₖ(n − rₖ)                       gain over chance, given rₖ
 //! mcc       (n Σ Eₖₖ − Σ rₖcₖ) / √(Σ rₖ(n − rₖ) · Σ cₖ(n − cₖ))     correlation, R_K
 //! gerrity   mean over the m − 1 cuts of hits/above − alarms/below   for ordered classes
 //! ```
 //!
-//! The margins n − rₖ are sums over the other classes, so that they are exactly 0 if only one class occurs, and the
-//! division by zero is recognised. Gerrity's scoring matrix, defined by the frequencies of the true classes, equals the mean of the
-//! Peirce scores of the m − 1 binary questions "above the cut?", which is how it is computed here.
+//! The differences n − rₖ are computed as sums over the other classes, so that they are exactly 0 if only one class occurs, and the
+//! division by zero is recognised. A cut divides the ordered classes into those below and those above it. Hits are the rows above the cut
+//! that are predicted above it; alarms are the rows below the cut that are predicted above it. The mean over the cuts equals the score that
+//! Gerrity (1992) defines by a scoring matrix; each term is the Peirce score of the binary question "above the cut?".
 
 use super::square::{SquareMatrix, sum, sums_without_each};
 use crate::formula::Number;
@@ -79,6 +80,7 @@ pub(super) fn gerrity<T: Number>(matrix: &SquareMatrix<'_, T>) -> T {
     sum((0..cuts).map(peirce)).over(T::constant(cuts as f64))
 }
 
+/// The row sums (true classes) and column sums (predicted classes) of a confusion matrix.
 struct Margins<T> {
     truth: Vec<T>,
     predicted: Vec<T>,

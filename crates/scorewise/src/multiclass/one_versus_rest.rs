@@ -107,12 +107,12 @@ impl OneVersusRest {
         let total: f64 = shares.iter().sum();
         let (mut value, mut derivatives) = (0.0, Vec::with_capacity(matrices.len()));
         for (matrix, share) in matrices.iter().zip(&shares) {
-            let (class_value, class_slopes) = value_and_derivatives(&self.score, matrix)?;
+            let (class_value, class_derivatives) = value_and_derivatives(&self.score, matrix)?;
             value += share * class_value;
             let share = share / total;
             derivatives.push(ClassDerivatives {
-                positive: share * class_slopes.positive,
-                negative: share * class_slopes.negative,
+                positive: share * class_derivatives.positive,
+                negative: share * class_derivatives.negative,
             });
         }
         Ok((value / total, derivatives))
@@ -130,8 +130,8 @@ impl OneVersusRest {
         let priors = self.priors_of(rows.classes())?;
         if derivatives.len() != rows.classes() {
             let reason =
-                format!("must be one pair for each of the {} classes, not {}", rows.classes(), derivatives.len());
-            return Err(Error::Setting { what: "slopes", reason });
+                format!("must contain one pair for each of the {} classes, not {}", rows.classes(), derivatives.len());
+            return Err(Error::Setting { what: "derivatives", reason });
         }
         let mut link = ClassLink::new(rows.classes(), L::EXCLUSIVE);
         let mut by_log_odds = vec![0.0; rows.classes()];

@@ -74,7 +74,7 @@ impl ClassLabels for AnyOf<'_> {
 /// // The same logits where a row may belong to several classes.
 /// ClassRows::new(&logits, 3, AnyOf(&[true, true, false, false, false, true]))?;
 /// let error = ClassRows::new(&logits, 3, OneOf(&[0, 3])).unwrap_err();
-/// assert_eq!(error.to_string(), "labels, row 1: 3 does not lie below the number of classes");
+/// assert_eq!(error.to_string(), "labels, row 1: 3 is not below the number of classes");
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]

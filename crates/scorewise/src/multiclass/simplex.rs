@@ -51,7 +51,7 @@ impl SimplexLoss {
         }
         match centres.iter().position(|centre| !(-1e6..=1e6).contains(centre)) {
             Some(class) => {
-                refuse(format!("must lie between -1e6 and 1e6; that of class {class} is {}", centres[class]))
+                refuse(format!("must lie between -1e6 and 1e6; the centre of class {class} is {}", centres[class]))
             }
             None => Ok(SimplexLoss { centres, ..self }),
         }
@@ -126,8 +126,9 @@ impl SimplexLoss {
         let classes = rows.classes();
         let centres = self.centres_of(classes)?;
         if derivatives.len() != classes * classes {
-            let reason = format!("must be one for each of {classes}×{classes} cells, not {}", derivatives.len());
-            return Err(Error::Setting { what: "slopes", reason });
+            let reason =
+                format!("must contain one value for each of {classes}×{classes} cells, not {}", derivatives.len());
+            return Err(Error::Setting { what: "derivatives", reason });
         }
         let mut softmax = RowSoftmax::new(classes);
         for (row, gradient) in gradient.chunks_exact_mut(classes).enumerate() {

@@ -34,13 +34,13 @@ impl<T: Number> SquareMatrix<'_, T> {
     /// For each class, the cells tn, fp, fn, tp of the binary matrix of this class against all others.
     pub fn binaries(&self) -> Vec<[T; 4]> {
         let sums_of_others: Vec<Vec<T>> = self.rows().map(sums_without_each).collect();
-        let one = |class: usize| {
+        let binary = |class: usize| {
             let rest = || (0..self.classes).filter(move |truth| *truth != class);
             let tn = sum(rest().map(|truth| sums_of_others[truth][class]));
             let fp = sum(rest().map(|truth| self.at(truth, class)));
             [tn, fp, sums_of_others[class][class], self.at(class, class)]
         };
-        (0..self.classes).map(one).collect()
+        (0..self.classes).map(binary).collect()
     }
 }
 

@@ -47,7 +47,7 @@ fn distance_from_end(u: f32) -> f32 {
 }
 
 /// The smallest half-width allowed: a narrower prior would contain only a few representable probabilities.
-const NARROWEST: f64 = 1e-9;
+const MIN_HALF_WIDTH: f64 = 1e-9;
 
 /// A prior that consists of a kernel shifted to centre μ and scaled to half-width δ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,13 +68,15 @@ impl<K: Kernel> Centred<K> {
         if delta <= 0.0 {
             return refuse("the half-width must be above 0".into());
         }
-        if delta < NARROWEST {
-            return refuse(format!("a half-width below {NARROWEST} is a fixed threshold, not a prior"));
+        if delta < MIN_HALF_WIDTH {
+            return refuse(format!("a half-width below {MIN_HALF_WIDTH} is a fixed threshold, not a prior"));
         }
         // The computed ends may lie slightly outside [0, 1] because of rounding (0.9 + 0.1), so tiny excesses are accepted.
         let (low, high) = (mu - delta, mu + delta);
         if low < -1e-12 || high > 1.0 + 1e-12 {
-            return refuse(format!("the support [{low}, {high}] must lie in [0, 1]; move the centre or narrow it"));
+            return refuse(format!(
+                "the support [{low}, {high}] must lie in [0, 1]; move the centre or reduce the half-width"
+            ));
         }
         Ok(Centred { mu, delta, ends: (low.max(0.0), high.min(1.0)), kernel })
     }

@@ -52,20 +52,20 @@ impl Kumaraswamy {
     /// x^extra · f(x) · (1 − x)^extra, computed as one exponential so that ∞ · 0 cannot occur.
     fn density(&self, x: Probability, extra: f64) -> f64 {
         if x.p <= 0.0 {
-            let limit = self.a - 1.0 + extra;
-            return if limit > 0.0 {
+            let exponent = self.a - 1.0 + extra;
+            return if exponent > 0.0 {
                 0.0
-            } else if limit == 0.0 {
+            } else if exponent == 0.0 {
                 self.a * self.b
             } else {
                 f64::INFINITY
             };
         }
         if x.q <= 0.0 {
-            let limit = self.b - 1.0 + extra;
-            return if limit > 0.0 {
+            let exponent = self.b - 1.0 + extra;
+            return if exponent > 0.0 {
                 0.0
-            } else if limit == 0.0 {
+            } else if exponent == 0.0 {
                 self.a
             } else {
                 f64::INFINITY

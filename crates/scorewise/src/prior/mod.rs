@@ -11,7 +11,7 @@
 //! # Ok::<(), scorewise::Error>(())
 //! ```
 
-mod chance;
+mod probability;
 mod distribution;
 mod centred;
 mod uniform;
@@ -33,13 +33,13 @@ use rand_core::Rng;
 
 pub use beta::Beta;
 pub use centred::Centred;
-pub use chance::Probability;
 pub use epanechnikov::Epanechnikov;
 pub use kumaraswamy::Kumaraswamy;
 pub use logistic::Logistic;
 pub use mixture::Mixture;
 pub use normal::Normal;
 pub use pieces::{COEFFICIENTS, PiecewisePolynomial, Segment};
+pub use probability::Probability;
 pub use quartic::Quartic;
 pub use raised_cosine::RaisedCosine;
 pub(crate) use rows::{RowDistribution, RowTask, with_f32_distribution, with_f64_distribution, with_row_distribution};

@@ -21,6 +21,7 @@ const NODES: usize = COEFFICIENTS - 1;
 const NEGLIGIBLE: f64 = 1e-17;
 /// For logits beyond ± this number, σ underflows.
 const LARGEST_LOGIT: f64 = 700.0;
+/// Largest number of panels of a segment.
 const MAX_PANELS: usize = 1 << 13;
 /// Largest accepted error of the density between the nodes, relative to the maximum of the density.
 const TOLERANCE: f64 = 2e-14;
@@ -63,7 +64,7 @@ impl Prior {
         let (low, high) = self.ends();
         let kink = matches!(self, Prior::Triangular(_)).then(|| log_odds(self.mean()));
         let breaks: Vec<f64> = [low].into_iter().chain(kink).chain([high]).collect();
-        let segments = breaks.windows(2).map(|ends| self.stretch(ends[0], ends[1])).collect();
+        let segments = breaks.windows(2).map(|ends| self.segment(ends[0], ends[1])).collect();
         PiecewisePolynomial { base: self.cdf_at(Probability::from_logit(low)), segments }
     }
 
@@ -79,20 +80,20 @@ impl Prior {
         (if low > 0.0 { log_odds(low) } else { first }, if high < 1.0 { log_odds(high) } else { last })
     }
 
-    fn stretch(&self, low: f64, high: f64) -> Segment {
-        let (mut panels, mut before) = (8, f64::INFINITY);
+    fn segment(&self, low: f64, high: f64) -> Segment {
+        let (mut panels, mut previous_error) = (8, f64::INFINITY);
         loop {
-            let stretch = self.stretch_with(low, high, panels);
-            let error = self.relative_error(&stretch);
+            let segment = self.segment_with(low, high, panels);
+            let error = self.relative_error(&segment);
             // Halving the width of the panels divides the error by 256, until only the rounding error of the density is left.
-            if panels >= MAX_PANELS || error <= TOLERANCE || (error < 1e-9 && error > 0.25 * before) {
-                return stretch;
+            if panels >= MAX_PANELS || error <= TOLERANCE || (error < 1e-9 && error > 0.25 * previous_error) {
+                return segment;
             }
-            (panels, before) = (2 * panels, error);
+            (panels, previous_error) = (2 * panels, error);
         }
     }
 
-    fn stretch_with(&self, low: f64, high: f64, panels: usize) -> Segment {
+    fn segment_with(&self, low: f64, high: f64, panels: usize) -> Segment {
         let width = (high - low) / panels as f64;
         let start = self.cdf_at(Probability::from_logit(low));
         let panel = |number: usize| {
@@ -110,13 +111,13 @@ impl Prior {
     }
 
     /// The largest error of the density between the nodes, relative to the maximum of the density.
-    fn relative_error(&self, stretch: &Segment) -> f64 {
+    fn relative_error(&self, segment: &Segment) -> f64 {
         let (mut worst, mut greatest) = (0.0f64, f64::MIN_POSITIVE);
-        for (number, panel) in stretch.panels.iter().enumerate() {
+        for (number, panel) in segment.panels.iter().enumerate() {
             for s in [-0.93, -0.4, 0.07, 0.55, 0.97] {
-                let z = stretch.low + (number as f64 + 0.5 * (1.0 + s)) * stretch.width;
+                let z = segment.low + (number as f64 + 0.5 * (1.0 + s)) * segment.width;
                 let density = self.logit_density(z);
-                worst = worst.max((derivative_at(panel, s) * 2.0 / stretch.width - density).abs());
+                worst = worst.max((derivative_at(panel, s) * 2.0 / segment.width - density).abs());
                 greatest = greatest.max(density);
             }
         }
@@ -127,7 +128,7 @@ impl Prior {
 impl PiecewisePolynomial {
     fn scale(&mut self, share: f64) {
         self.base *= share;
-        let panels = self.segments.iter_mut().flat_map(|stretch| &mut stretch.panels);
+        let panels = self.segments.iter_mut().flat_map(|segment| &mut segment.panels);
         panels.flatten().for_each(|coefficient| *coefficient *= share);
     }
 
@@ -135,14 +136,14 @@ impl PiecewisePolynomial {
     #[must_use]
     pub fn value_and_derivative(&self, z: f64) -> (f64, f64) {
         let (mut value, mut derivative) = (self.base, 0.0);
-        for stretch in &self.segments {
-            let last = stretch.panels.len() - 1;
-            let position = (z - stretch.low) / stretch.width;
+        for segment in &self.segments {
+            let last = segment.panels.len() - 1;
+            let position = (z - segment.low) / segment.width;
             let number = (position.max(0.0) as usize).min(last);
             let s = (2.0 * (position - number as f64) - 1.0).clamp(-1.0, 1.0);
-            value += value_at(&stretch.panels[number], s);
-            if position >= 0.0 && position < stretch.panels.len() as f64 {
-                derivative += derivative_at(&stretch.panels[number], s) * 2.0 / stretch.width;
+            value += value_at(&segment.panels[number], s);
+            if position >= 0.0 && position < segment.panels.len() as f64 {
+                derivative += derivative_at(&segment.panels[number], s) * 2.0 / segment.width;
             }
         }
         (value, derivative)
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn piecewise_polynomials_agree_with_the_prior_they_represent() {
-        let more = [
+        let more_priors = [
             "uniform:0.2,0.7",
             "cosine:0.5,0.5",
             "cosine:0.01,0.01",
@@ -220,7 +221,7 @@ mod tests {
             "logistic:0.5,0.001",
             "mix:0.01,triangular:0.5,0.002",
         ];
-        for text in super::super::FAMILIES.iter().map(|family| family.example).chain(more) {
+        for text in super::super::FAMILIES.iter().map(|family| family.example).chain(more_priors) {
             let prior: Prior = text.parse().unwrap();
             let pieces = prior.piecewise_polynomial();
             let greatest = (-4000..4000).map(|at| prior.logit_density(f64::from(at) / 100.0)).fold(0.0, f64::max);
@@ -235,7 +236,7 @@ mod tests {
                     "{text} at {z}: derivative is {derivative}, expected {density}"
                 );
             }
-            let panels: usize = pieces.segments.iter().map(|stretch| stretch.panels.len()).sum();
+            let panels: usize = pieces.segments.iter().map(|segment| segment.panels.len()).sum();
             assert!(panels <= 4096, "{text} needs {panels} panels");
         }
     }

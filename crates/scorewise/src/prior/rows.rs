@@ -52,7 +52,7 @@ pub(crate) fn with_f32_distribution<W: RowTask<f32>>(prior: &Prior, task: W) -> 
 }
 
 /// Whether the prior is wide enough for f32. In f32, p has an error of 6e-8, so F has an error of 6e-8/δ. Where only a few rows lie in the
-/// support, the derivatives of a score magnify this error tenfold, and the result must stay below the 1e-5 promised for f32.
+/// support, the derivatives of a score magnify this error tenfold, and the error must stay below the 1e-5 promised for f32.
 fn is_wide_enough<K: Kernel>(prior: &Centred<K>) -> bool {
     prior.delta() >= 0.099
 }

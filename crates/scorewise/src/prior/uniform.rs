@@ -26,7 +26,7 @@ impl Uniform {
             return refuse("both ends must be numbers".into());
         }
         if low >= high {
-            return refuse("the lower end must come first and below the upper one".into());
+            return refuse("the lower end must come first and be below the upper end".into());
         }
         if low < 0.0 || high > 1.0 {
             return refuse(format!("the support [{low}, {high}] must lie in [0, 1]"));

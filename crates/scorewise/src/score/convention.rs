@@ -50,7 +50,10 @@ impl FromStr for Convention {
         let known = text.trim().to_ascii_lowercase().replace('_', "-");
         Convention::ALL.iter().find(|(_, name)| *name == known).map(|(convention, _)| *convention).ok_or_else(|| {
             let names: Vec<_> = Convention::ALL.iter().map(|(_, name)| *name).collect();
-            Error::Setting { what: "undefined scores", reason: format!("count as one of {}", names.join(", ")) }
+            Error::Setting {
+                what: "undefined scores",
+                reason: format!("must be treated as one of {}", names.join(", ")),
+            }
         })
     }
 }
@@ -93,7 +96,8 @@ impl Score {
             let [tn, fp, fn_, tp] = confusion.array().map(|cell| cell + small);
             self.checked(&Confusion::new(tn, fp, fn_, tp))
         };
-        // A term √count is 1e-5 at the count 1e-10. So values that have a limit agree to about 1e-5, and values that diverge do not.
+        // A term √count of the value is 1e-5 at the count 1e-10. So the two values agree to about 1e-5 if a limit exists, and differ more if it
+        // does not.
         let (near, nearer) = (value_near(1e-10)?, value_near(1e-12)?);
         let agrees = (near - nearer).abs() <= 1e-4 * near.abs().max(1.0);
         agrees.then(|| if nearer.abs() < 1e-4 { 0.0 } else { nearer })
@@ -112,7 +116,7 @@ mod tests {
         }
         assert_eq!("one_if_both_empty".parse::<Convention>().unwrap(), Convention::OneIfBothEmpty);
         let error = "infinity".parse::<Convention>().unwrap_err().to_string();
-        assert_eq!(error, "undefined scores count as one of zero, one-if-both-empty, nan, skip, limit");
+        assert_eq!(error, "undefined scores must be treated as one of zero, one-if-both-empty, nan, skip, limit");
     }
 
     #[test]

@@ -19,8 +19,8 @@ pub(super) enum ImprovementEffect {
     Constant,
 }
 
-/// Numbers of rows at which the derivatives are evaluated, combined with all base rates, hit rates and false alarm rates below. There are
-/// two numbers of rows because a formula may contain absolute counts (`max(fp - 50, 0)`).
+/// Numbers of rows of the confusion matrices at which [`effect_of_improvement`] evaluates the derivatives. There are two numbers of rows because
+/// a formula may contain absolute counts (`max(fp - 50, 0)`).
 const ROW_COUNTS: [f64; 2] = [200.0, 20_000.0];
 const BASE_RATES: [f64; 5] = [0.01, 0.1, 0.3, 0.5, 0.8];
 const HIT_RATES: [f64; 5] = [0.05, 0.3, 0.52, 0.75, 0.97];
@@ -48,9 +48,9 @@ pub(super) fn effect_of_improvement(formula: &Formula) -> ImprovementEffect {
             }
         }
     }
-    let least = 1e-9 * changes.iter().fold(1e-3 * largest_value, |most, change| most.max(change.abs()));
-    let rises = changes.iter().any(|change| *change > least);
-    let falls = changes.iter().any(|change| *change < -least);
+    let rounding = 1e-9 * changes.iter().fold(1e-3 * largest_value, |most, change| most.max(change.abs()));
+    let rises = changes.iter().any(|change| *change > rounding);
+    let falls = changes.iter().any(|change| *change < -rounding);
     match (rises, falls) {
         (true, false) => ImprovementEffect::Increases,
         (false, true) => ImprovementEffect::Decreases,
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn costs_are_distinguished_from_scores() {
-        let of = |text: &str| effect_of_improvement(&Formula::parse(text).unwrap());
+        let effect = |text: &str| effect_of_improvement(&Formula::parse(text).unwrap());
         let costs = [
             "fp + 10*fn",
             "fp/n",
@@ -97,7 +97,7 @@ mod tests {
             "exp(-accuracy)",
             "total - tn - tp",
         ];
-        costs.iter().for_each(|text| assert_eq!(of(text), ImprovementEffect::Decreases, "{text}"));
+        costs.iter().for_each(|text| assert_eq!(effect(text), ImprovementEffect::Decreases, "{text}"));
         let scores = [
             "-(fp + 10*fn)",
             "tn - fp",
@@ -111,12 +111,12 @@ mod tests {
             "1/fp",
             "-ln(fp + fn)",
         ];
-        scores.iter().for_each(|text| assert_eq!(of(text), ImprovementEffect::Increases, "{text}"));
+        scores.iter().for_each(|text| assert_eq!(effect(text), ImprovementEffect::Increases, "{text}"));
         for text in ["(tp + fp)/p", "tp + fp", "fp - fn", "abs(fp - fn)", "tp*fp"] {
-            assert_eq!(of(text), ImprovementEffect::Mixed, "{text}");
+            assert_eq!(effect(text), ImprovementEffect::Mixed, "{text}");
         }
         for text in ["1", "0", "p/total", "tp/p + fn/p", "tn + fp - n", "1e300", "(tp + fn)/3", "0*tp"] {
-            assert_eq!(of(text), ImprovementEffect::Constant, "{text}");
+            assert_eq!(effect(text), ImprovementEffect::Constant, "{text}");
         }
     }
 }

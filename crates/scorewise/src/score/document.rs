@@ -28,11 +28,12 @@ pub fn no_skill(score: &Score) -> Option<f64> {
 pub fn markdown() -> String {
     let mut page = String::from(
         "# Scores\n\n\
-         Written by `scorewise scores --markdown` from the registry; do not edit (`./check` compares).\n\n\
+         Generated from the registry by `scorewise scores --markdown`; do not edit (`./check` fails if this page is out of date).\n\n\
          `tp fp fn tn` are the cells of the confusion matrix, `p = tp + fn`, `n = fp + tn`, `total = p + n`. A division by zero gives 0 in a\n\
          loss; in a report the score is undefined (`null` in JSON). **Shape** is the form of the score as a function of (tp, fp) at fixed class\n\
-         counts, derived from the formula: *linear* scores are exact in expectation and unbiased in mini-batches; for *linear-fractional* scores the\n\
-         best threshold of a calibrated model has a closed form. **No skill** is the value of alarms that are independent of the events.\n\n\
+         counts, derived from the formula: for *linear* scores the score of the expected matrix equals the expected score, and mini-batches are\n\
+         unbiased; for *linear-fractional* scores the best threshold of a calibrated model has a closed form. **No skill** is the value for a\n\
+         forecast whose alarms are independent of the events.\n\n\
          | name | formula | best | range | no skill | shape |\n|---|---|---|---|---|---|\n",
     );
     for row in REGISTRY {
@@ -75,7 +76,7 @@ pub fn markdown() -> String {
 fn parameters(row: &RegistryEntry) -> String {
     row.parameters
         .iter()
-        .fold(String::new(), |text, parameter| text + &format!(" {} {}.", parameter.name, parameter.bounds()))
+        .fold(String::new(), |text, parameter| text + &format!(" {} is {}.", parameter.name, parameter.bounds()))
 }
 
 fn direction(row: &RegistryEntry) -> String {

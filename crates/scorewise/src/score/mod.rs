@@ -161,7 +161,7 @@ impl Score {
     /// Converts a value of the score to a scale on which higher is always better: the value itself if higher is better, its negative if lower is
     /// better, minus its distance from the ideal if there is an ideal value.
     #[must_use]
-    pub fn merit(&self, value: f64) -> f64 {
+    pub fn oriented_value(&self, value: f64) -> f64 {
         match self.direction() {
             Direction::Higher => value,
             Direction::Lower => -value,
@@ -169,13 +169,13 @@ impl Score {
         }
     }
 
-    /// The highest [`merit`](Score::merit) of any value in the interval.
-    pub(crate) fn merit_bound(&self, value: Interval) -> f64 {
+    /// The highest [`oriented_value`](Score::oriented_value) of any value in the interval.
+    pub(crate) fn oriented_bound(&self, value: Interval) -> f64 {
         match self.direction() {
             Direction::Higher => value.high,
             Direction::Lower => -value.low,
             Direction::Toward(ideal) if value.low <= ideal && ideal <= value.high => 0.0,
-            Direction::Toward(_) => self.merit(value.low).max(self.merit(value.high)),
+            Direction::Toward(_) => self.oriented_value(value.low).max(self.oriented_value(value.high)),
         }
     }
 

@@ -1,8 +1,8 @@
-//! The registry of scores, one entry per score. Value, gradient, documentation, command-line name and Python name come from it.
+//! The registry of scores, one entry per score. Value, gradient, documentation, command-line name and Python name come from the entry.
 //!
 //! A formula may use `tn fp fn tp p n total`, its parameters as `$name`, and other registered scores by name. Unless an entry
-//! says otherwise, a score lies in [0, 1], higher is better, and 1 is perfect. An entry does not declare the shape (linear,
-//! linear-fractional or neither), when the score is undefined, and the value without skill: these are derived from the formula.
+//! says otherwise, a score lies in [0, 1], higher is better, and 1 is perfect. The shape (linear, linear-fractional or neither), the
+//! conditions under which the score is undefined, and the value without skill are not declared but derived from the formula.
 
 /// Whether higher or lower values are better.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +36,7 @@ impl Parameter {
             (true, true) => format!("between {} and {}", self.low, self.high),
             (true, false) => format!("at or above {}", self.low),
             (false, true) => format!("at or below {}", self.high),
-            (false, false) => "anywhere".into(),
+            (false, false) => "any number".into(),
         }
     }
 }
@@ -168,7 +168,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .cite("Peirce, C. S. (1884). The numerical measure of the success of predictions. Science 4(93), 453–454. doi:10.1126/science.ns-4.93.453-a"),
     score("balanced_accuracy", "(recall + specificity)/2").also(&["bacc", "mean_class_accuracy", "mean_per_class_accuracy", "hard_auc"])
         .cite("Brodersen, K. H. et al. (2010). The balanced accuracy and its posterior distribution. ICPR 2010, 3121–3124. doi:10.1109/ICPR.2010.764")
-        .note("(tss + 1)/2."),
+        .note("Equals (tss + 1)/2."),
     score("weighted_youden", "$weight*recall + (1 - $weight)*specificity").with(&[parameter("weight", Some(0.5), 0.0, 1.0)])
         .cite("Li, D.-L., Shen, F., Yin, Y., Peng, J.-X. & Chen, P.-Y. (2013). Weighted Youden index and its two-independent-sample comparison based on weighted sensitivity and specificity. Chinese Medical Journal 126, 1150–1154."),
     score("hss1", "(tp - fp)/(tp + fn)").also(&["appleman", "appleman_skill_score"]).range(-INF, 1.0)
@@ -185,14 +185,14 @@ pub static REGISTRY: &[RegistryEntry] = &[
     score("utility", "($tn*tn + $fp*fp + $fn*fn + $tp*tp)/total").also(&["cost_weighted_accuracy", "weighted_accuracy", "wa"]).range(-INF, INF).perfect(None)
         .with(&[parameter("tn", Some(1.0), -INF, INF), parameter("fp", Some(0.0), -INF, INF), parameter("fn", Some(0.0), -INF, INF), parameter("tp", Some(1.0), -INF, INF)])
         .cite("Elkan, C. (2001). The foundations of cost-sensitive learning. IJCAI-01, 973–978.")
-        .note("As `cost`, but with gains instead of costs: higher is better."),
+        .note("Like `cost`, but with gains instead of costs: higher is better."),
     score("relative_economic_value", "(min($alpha, p/total) - fp/n*$alpha*(n/total) + tp/p*(p/total)*(1 - $alpha) - p/total)/(min($alpha, p/total) - p/total*$alpha)")
         .also(&["rev", "economic_value", "eclv", "psev"]).with(&[parameter("alpha", None, 0.0, 1.0)]).range(-INF, 1.0)
         .cite("Richardson, D. S. (2000). Skill and relative economic value of the ECMWF ensemble prediction system. Quarterly Journal of the Royal Meteorological Society 126, 649–667. doi:10.1002/qj.49712656313")
         .note("alpha is the cost-loss ratio; at alpha = base rate it equals tss."),
     score("leverage", "tp/total - p/total*((tp + fp)/total)").also(&["covariance"]).range(-0.25, 0.25).perfect(None)
         .cite("Piatetsky-Shapiro, G. (1991). Discovery, analysis, and presentation of strong rules. Knowledge Discovery in Databases, 229–248.")
-        .note("π(1 − π)·tss."),
+        .note("Equals π(1 − π)·tss, where π is the base rate."),
     score("frequency_bias", "(tp + fp)/(tp + fn)").also(&["fbias", "bias"]).range(0.0, INF).toward(1.0)
         .cite(WILKS).note("Alarms per event: useful as a check or a constraint, not as the only goal."),
 
@@ -213,12 +213,12 @@ pub static REGISTRY: &[RegistryEntry] = &[
         .note("alpha weighs false alarms, beta misses (some tools swap them)."),
     score("csi", "tp/(tp + fp + fn)").also(&["threat_score", "ts", "jaccard", "iou", "tanimoto", "critical_success_index"])
         .cite("Schaefer, J. T. (1990). The critical success index as an indicator of warning skill. Weather and Forecasting 5, 570–575. doi:10.1175/1520-0434(1990)005<0570:TCSIAA>2.0.CO;2")
-        .note("f1/(2 − f1)."),
+        .note("Equals f1/(2 − f1)."),
     score("hss", "2*(tp*tn - fp*fn)/((tp + fn)*(fn + tn) + (tp + fp)*(fp + tn))").also(&["heidke", "heidke_skill_score", "hss2", "cohen_kappa", "cohens_kappa", "kappa", "doolittle"]).range(-1.0, 1.0)
         .cite("Heidke, P. (1926). Berechnung des Erfolges und der Güte der Windstärkevorhersagen im Sturmwarnungsdienst. Geografiska Annaler 8, 301–349. doi:10.1080/20014422.1926.11881138"),
     score("ets", "(tp - p*(tp + fp)/total)/(tp + fp + fn - p*(tp + fp)/total)").also(&["gss", "gilbert", "gilbert_skill_score", "equitable_threat_score"]).range(-1.0 / 3.0, 1.0)
         .cite("Gilbert, G. K. (1884). Finley's tornado predictions. American Meteorological Journal 1, 166–172.")
-        .note("hss/(2 − hss)."),
+        .note("Equals hss/(2 − hss)."),
 
     // Scores that are neither linear nor quotients of linear functions.
     score("mcc", "(tp*tn - fp*fn)/sqrt((tp + fp)*(tp + fn)*(tn + fp)*(tn + fn))").also(&["phi", "matthews", "matthews_correlation", "phi_coefficient"]).range(-1.0, 1.0)

@@ -21,7 +21,7 @@ pub struct Best {
     pub value: f64,
     /// The threshold to use, which is the middle of `interval`.
     pub threshold: f64,
-    /// An interval of thresholds that all give the best value, from the first end up to but not including the second (unless it is 1). If
+    /// An interval of thresholds that all give the best value, from the first end up to but not including the second (unless the second is 1). If
     /// several separate intervals give the best value, this is the widest.
     pub interval: (f64, f64),
     /// The number of separate intervals of thresholds that give the best value.
@@ -82,14 +82,18 @@ struct Search<'a, T> {
     table: &'a RankedTable<T>,
     score: &'a Score,
     conditions: &'a [Condition],
-    /// The highest [`merit`](Score::merit) found so far (higher is always better).
+    /// The highest [`Score::oriented_value`] found so far (higher is always better).
     best: f64,
-    /// Where the highest merit is attained: ranges, with first and last, of the number of rows above the threshold.
+    /// The thresholds that attain `best`, as ranges (first and last, inclusive) of the number of rows above the threshold.
     attained: Vec<(usize, usize)>,
     queue: BinaryHeap<BlockRange>,
+    /// Cumulative true positives at the ranks of the block that is being evaluated.
     tp: Vec<f64>,
+    /// Cumulative false positives at the ranks of the block that is being evaluated.
     fp: Vec<f64>,
+    /// Scratch buffer for evaluating formulas at one threshold.
     checked: Vec<Checked>,
+    /// Scratch buffer for evaluating formulas over a box of hits and false alarms.
     bounds: Vec<Interval>,
 }
 
@@ -109,8 +113,8 @@ impl<'a, T: Ranked> Search<'a, T> {
         }
     }
 
-    /// An upper bound of the merit ([`Score::merit`]) in a box of hits and false alarms, and whether all points of the box have exactly this
-    /// merit; `None` if no point of the box can satisfy the conditions.
+    /// An upper bound of [`Score::oriented_value`] in a box of hits and false alarms, and whether all points of the box have exactly this
+    /// value; `None` if no point of the box can satisfy the conditions.
     fn bound(&mut self, tp: Interval, fp: Interval) -> Option<(f64, bool)> {
         let counts = &self.table.counts;
         for condition in self.conditions {
@@ -123,33 +127,33 @@ impl<'a, T: Ranked> Search<'a, T> {
             && value.defined
             && value.low.is_finite()
             && self.conditions.iter().all(|condition| condition.must_hold(tp, fp, counts, &mut self.bounds));
-        Some((self.score.merit_bound(value), is_constant))
+        Some((self.score.oriented_bound(value), is_constant))
     }
 
-    /// Adds a range of blocks to the queue if it may contain the best threshold. If all its points have the same merit, the range is recorded
-    /// at once instead.
+    /// Adds a range of blocks to the queue if it may contain the best threshold. If the score is the same at all
+    /// thresholds of the range, the range is recorded at once instead.
     fn push(&mut self, first: usize, end: usize) {
         if first == end {
             return;
         }
         let (low, high) = (self.table.start(first), self.table.start(end));
         match self.bound(Interval::new(low.0, high.0), Interval::new(low.1, high.1)) {
-            Some((merit, true)) => {
+            Some((bound, true)) => {
                 // A threshold cannot separate equal predictions, so the recorded range begins at the first rank where a threshold can lie.
                 let last = (end * BLOCK).min(self.table.rows.len());
                 let is_separable = |above: &usize| self.table.thresholds(*above).is_some();
                 if let Some(first) = (first * BLOCK + 1..=last).find(is_separable) {
-                    self.record(merit, first, last);
+                    self.record(bound, first, last);
                 }
             }
-            Some((merit, false)) if merit >= self.best => {
-                self.queue.push(BlockRange { bound: merit, first, end });
+            Some((bound, false)) if bound >= self.best => {
+                self.queue.push(BlockRange { bound, first, end });
             }
             _ => {}
         }
     }
 
-    /// Evaluates the ranks of one block, skipping groups of `SUBBLOCK` ranks whose bound is below the best merit.
+    /// Evaluates the ranks of one block, skipping groups of `SUBBLOCK` ranks whose bound is below the best value found.
     fn evaluate_block(&mut self, block: usize) {
         let (mut tp, mut fp) = (std::mem::take(&mut self.tp), std::mem::take(&mut self.fp));
         self.table.cumulative(block, &mut tp, &mut fp);
@@ -158,7 +162,7 @@ impl<'a, T: Ranked> Search<'a, T> {
             let end = (start + SUBBLOCK).min(tp.len());
             let after = (tp[end - 1], fp[end - 1]);
             let bound = self.bound(Interval::new(before.0, after.0), Interval::new(before.1, after.1));
-            if bound.is_some_and(|(merit, _)| merit >= self.best) {
+            if bound.is_some_and(|(bound, _)| bound >= self.best) {
                 for at in start..end {
                     let rank = block * BLOCK + at;
                     if self.table.rows.ends_group(rank) {
@@ -183,21 +187,21 @@ impl<'a, T: Ranked> Search<'a, T> {
         if !value.defined || !value.value.is_finite() {
             return;
         }
-        let merit = self.score.merit(value.value);
-        if merit < self.best || self.table.thresholds(above).is_none() {
+        let oriented_value = self.score.oriented_value(value.value);
+        if oriented_value < self.best || self.table.thresholds(above).is_none() {
             return;
         }
         if self.conditions.iter().all(|condition| condition.holds_at(tp, fp, counts, &mut self.checked)) {
-            self.record(merit, above, above);
+            self.record(oriented_value, above, above);
         }
     }
 
-    fn record(&mut self, merit: f64, first: usize, last: usize) {
-        if merit > self.best {
-            self.best = merit;
+    fn record(&mut self, oriented_value: f64, first: usize, last: usize) {
+        if oriented_value > self.best {
+            self.best = oriented_value;
             self.attained.clear();
         }
-        if merit == self.best {
+        if oriented_value == self.best {
             self.attained.push((first, last));
         }
     }

@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::cells::{WeightGroups, cell};
 use super::distribution::BootstrapDistribution;
-use super::draw::{below, poisson, poisson_ones};
+use super::draw::{fill_poisson_mean_1, poisson, random_below};
 use super::ranked::by_label;
 use super::runs::Runs;
 use super::sort::map_parallel;
@@ -153,8 +153,8 @@ impl Bootstrap {
         })
     }
 
-    /// The result of `function` for each replicate. `cells` assigns each row to one of up to eight cells; `function` receives the total weight
-    /// of each cell in the replicate.
+    /// The result of `function` for each replicate. `cells` contains for each row the index of a group below 8: its cell of the confusion matrix, or
+    /// for two forecasts its pair of cells. `function` receives the total weight of each group in the replicate.
     pub(super) fn over_cells<R: Real, T: Send>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,
@@ -213,12 +213,12 @@ impl Bootstrap {
     fn draw(&self, replicate: usize, labels: &[bool], classes: &[Vec<u32>; 2], copies: &mut [u32]) {
         let mut random = self.random(replicate);
         match self.resampling {
-            Resampling::Poisson => poisson_ones(&mut random, copies),
+            Resampling::Poisson => fill_poisson_mean_1(&mut random, copies),
             Resampling::Stratified => {
                 copies.fill(0);
                 for class in classes.iter().filter(|class| !class.is_empty()) {
                     for _ in 0..class.len() {
-                        copies[class[below(&mut random, class.len())] as usize] += 1;
+                        copies[class[random_below(&mut random, class.len())] as usize] += 1;
                     }
                 }
             }
@@ -226,7 +226,7 @@ impl Bootstrap {
                 copies.fill(0);
                 let mut remaining = labels.len();
                 while remaining > 0 {
-                    let start = below(&mut random, labels.len());
+                    let start = random_below(&mut random, labels.len());
                     for step in 0..length.min(remaining) {
                         copies[(start + step) % labels.len()] += 1;
                     }

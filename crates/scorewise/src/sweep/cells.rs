@@ -37,6 +37,7 @@ pub fn confusion<R: Real>(rows: &Rows<'_, Probabilities<'_, R>>, threshold: f64)
 /// Rows grouped by their cell of the confusion matrix and their weight.
 pub(super) struct WeightGroups(Vec<WeightGroup>);
 
+/// The number of rows with the same cell of the confusion matrix and the same weight.
 struct WeightGroup {
     cell: u8,
     weight: f64,

@@ -10,7 +10,7 @@ use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A uniformly distributed random integer below `limit`, up to a relative error of 2⁻⁶⁴.
-pub(super) fn below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usize {
+pub(super) fn random_below(random: &mut Xoshiro256PlusPlus, limit: usize) -> usize {
     ((u128::from(random.next_u64()) * limit as u128) >> 64) as usize
 }
 
@@ -80,9 +80,9 @@ fn log_mass(count: f64, mean: f64) -> f64 {
     -deviance - stirling - 0.5 * libm::log(std::f64::consts::TAU * count)
 }
 
-/// Writes Poisson-distributed numbers with mean 1 to `copies`. Each is the number of steps of the distribution function that are at or below
-/// 32 random bits. All bits are drawn before the steps are counted, so that the counting can be vectorised.
-pub(super) fn poisson_ones(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
+/// Writes Poisson-distributed numbers with mean 1 to `copies`. Each number is the count of steps of the distribution function that
+/// are at or below a random 32-bit integer. All bits are drawn before the steps are counted, so that the counting can be vectorised.
+pub(super) fn fill_poisson_mean_1(random: &mut Xoshiro256PlusPlus, copies: &mut [u32]) {
     const STEPS: [u32; 13] = poisson_steps();
     for copies in copies.chunks_mut(1024) {
         for pair in copies.chunks_mut(2) {

@@ -53,7 +53,7 @@ impl Histogram {
         if !(16..=24).contains(&bits) {
             return Err(Error::Setting {
                 what: "histogram bits",
-                reason: format!("must lie between 16 and 24, not at {bits}"),
+                reason: format!("must be between 16 and 24, not {bits}"),
             });
         }
         Ok(Histogram { bits, bins: vec![(0.0, 0.0); 1 << bits] })
@@ -93,19 +93,19 @@ impl Histogram {
         let table = RankedTable::new(self.filled_bins());
         let best = best(&table, score, &[])?;
         let mut scratch = Vec::new();
-        let mut merit = score.merit(best.value);
+        let mut best_bound = score.oriented_value(best.value);
         let mut before = (0.0, 0.0);
         for rank in 0..table.rows.len() {
             let after = table.above(rank + 1);
             let (tp, fp) = (Interval::new(before.0, after.0), Interval::new(before.1, after.1));
             let value = score.formula().bound(tp, fp, &table.counts, &mut scratch);
-            merit = merit.max(score.merit_bound(value));
+            best_bound = best_bound.max(score.oriented_bound(value));
             before = after;
         }
         let bound = match score.direction() {
-            Direction::Higher => merit,
-            Direction::Lower => -merit,
-            Direction::Toward(ideal) => ideal - merit,
+            Direction::Higher => best_bound,
+            Direction::Lower => -best_bound,
+            Direction::Toward(ideal) => ideal - best_bound,
         };
         Some(HistogramBest { best, bound })
     }
@@ -134,9 +134,13 @@ fn edge(index: usize, shift: u32) -> f64 {
 /// The bins that are not empty, in descending order of probability.
 struct FilledBins(Vec<FilledBin>);
 
+/// A bin that is not empty.
 struct FilledBin {
+    /// The lower edge of the bin.
     floor: f64,
+    /// The lower edge of the next higher bin.
     next: f64,
+    /// The total weight of the positives and the total weight of the negatives in the bin.
     mass: (f64, f64),
 }
 

@@ -100,7 +100,10 @@ impl PairedScores {
     fn new(score: &Score, values: &[[Option<f64>; 2]]) -> Self {
         let both = || values.iter().map(|[first, second]| first.zip(*second));
         let better = |is_better: fn(f64, f64) -> bool| {
-            both().flatten().filter(|(first, second)| is_better(score.merit(*first), score.merit(*second))).count()
+            both()
+                .flatten()
+                .filter(|(first, second)| is_better(score.oriented_value(*first), score.oriented_value(*second)))
+                .count()
         };
         PairedScores {
             first: BootstrapDistribution::new(values.iter().map(|values| values[0])),

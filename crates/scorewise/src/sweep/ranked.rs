@@ -36,7 +36,9 @@ pub(crate) struct SortedRows<R: SortKey, W> {
 /// A probability that can be stored with its label as a sortable key.
 pub(crate) trait SortKey: Real {
     type Key: RadixKey;
+    /// The key of a row with this probability and label.
     fn pack(probability: Self, label: bool) -> Self::Key;
+    /// The probability and the label that a key contains.
     fn unpack(key: Self::Key) -> (f64, bool);
 }
 

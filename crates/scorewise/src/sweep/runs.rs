@@ -27,7 +27,9 @@ pub struct Runs {
 /// One run of consecutive sorted rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct RowRun {
+    /// The smallest prediction in the run.
     low: f64,
+    /// The largest prediction in the run.
     high: f64,
     /// The total weight of the positives and the total weight of the negatives in the run.
     pub mass: (f64, f64),
@@ -61,6 +63,7 @@ impl Runs {
     }
 }
 
+/// Divides the sorted rows into at most `at_most` runs of consecutive rows; see [`Sweep::runs`](super::Sweep::runs).
 fn divide<T: Ranked>(table: &RankedTable<T>, at_most: usize) -> Vec<RowRun> {
     let (rows, counts) = (&table.rows, &table.counts);
     let each_group = at_most >= rows.len();

@@ -28,10 +28,10 @@ pub(crate) trait RadixKey: Copy + Ord + Send + Sync + 'static {
     fn width(self) -> u32;
 }
 
-macro_rules! key {
-    ($kind:ty) => {
-        impl RadixKey for $kind {
-            const BITS: u32 = <$kind>::BITS;
+macro_rules! radix_key {
+    ($integer:ty) => {
+        impl RadixKey for $integer {
+            const BITS: u32 = <$integer>::BITS;
             const ZERO: Self = 0;
             #[inline(always)]
             fn digit(self, shift: u32, mask: usize) -> usize {
@@ -46,22 +46,22 @@ macro_rules! key {
                 self | other
             }
             fn width(self) -> u32 {
-                <$kind>::BITS - self.leading_zeros()
+                <$integer>::BITS - self.leading_zeros()
             }
         }
     };
 }
-key!(u32);
-key!(u64);
+radix_key!(u32);
+radix_key!(u64);
 
 /// Number of bits by which a large set of keys is partitioned.
 const PARTITION_BITS: u32 = 11;
 /// Number of bits by which one pass of [`sort_bytes`] sorts; its 256 write positions stay in the L1 cache.
 const BYTE_BITS: u32 = 8;
 /// Up to this many keys, insertion sort is faster than counting.
-const SMALL: usize = 128;
+const INSERTION_SORT_LIMIT: usize = 128;
 /// Above this many keys, the keys and their workspace no longer fit into the L2 cache together.
-const LARGE: usize = 1 << 17;
+const CACHE_LIMIT: usize = 1 << 17;
 
 /// Sorts keys in ascending order and moves each value with its key; equal keys keep their order.
 pub(crate) fn sort<K: RadixKey, V: Copy + Default + Send + Sync>(keys: &mut [K], values: &mut [V]) {
@@ -93,7 +93,7 @@ fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
     in_spare: bool,
 ) {
     let length = data.keys.len();
-    if length <= SMALL {
+    if length <= INSERTION_SORT_LIMIT {
         insertion_sort(data.keys, data.values);
         if in_spare {
             spare.keys.copy_from_slice(data.keys);
@@ -103,7 +103,7 @@ fn sort_into<K: RadixKey, V: Copy + Send + Sync>(
     }
     let first = data.keys[0];
     let varying = data.keys.iter().fold(K::ZERO, |bits, key| bits.or(key.differing(first)));
-    if length <= LARGE || varying.width() <= PARTITION_BITS {
+    if length <= CACHE_LIMIT || varying.width() <= PARTITION_BITS {
         sort_bytes(data, spare, varying, in_spare);
         return;
     }
@@ -295,7 +295,9 @@ mod tests {
     #[test]
     fn sorts_like_the_standard_library_at_every_size() {
         let mut state = 7u64;
-        for length in [0, 1, 2, SMALL, SMALL + 1, 5000, LARGE, LARGE + 1, 400_000] {
+        for length in
+            [0, 1, 2, INSERTION_SORT_LIMIT, INSERTION_SORT_LIMIT + 1, 5000, CACHE_LIMIT, CACHE_LIMIT + 1, 400_000]
+        {
             let mut random = || {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 state >> 16

@@ -17,7 +17,7 @@ use crate::rows::{Predictions, Rows, same_length};
 /// assert_eq!(series.with_sequences(&[4, 4, 9])?.len(), 3);
 /// assert_eq!(
 ///     series.with_sequences(&[4, 9, 4]).unwrap_err().to_string(),
-///     "sequences, row 2: sequence 4 occurs again after another one; put its rows together, in time order"
+///     "sequences, row 2: sequence 4 occurs again after another sequence; put all rows of a sequence together, in time order"
 /// );
 /// # Ok::<(), scorewise::Error>(())
 /// ```

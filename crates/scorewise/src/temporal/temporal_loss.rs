@@ -102,9 +102,9 @@ impl TemporalLoss {
 
     fn value_and_derivatives(&self, confusion: &Confusion) -> Result<(f64, CellDerivatives)> {
         let (value, by_cell) = self.score.formula().value_and_derivatives(confusion);
-        let loss = self.score.loss_derivative(value);
-        let [tn, fp, fn_, tp] =
-            [by_cell.tn, by_cell.fp, by_cell.fn_, by_cell.tp].map(|derivative| finite_derivative(loss * derivative));
+        let loss_derivative = self.score.loss_derivative(value);
+        let [tn, fp, fn_, tp] = [by_cell.tn, by_cell.fp, by_cell.fn_, by_cell.tp]
+            .map(|derivative| finite_derivative(loss_derivative * derivative));
         if !value.is_finite() {
             return Err(Error::NotFinite { score: self.score.name().to_string() });
         }

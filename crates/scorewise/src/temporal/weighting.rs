@@ -98,7 +98,7 @@ fn check(what: &'static str, weights: &[f64]) -> Result<()> {
         return refuse("are missing; give at least one, for the nearest row".into());
     }
     if let Some(weight) = weights.iter().find(|weight| !(0.0..=1.0).contains(*weight)) {
-        return refuse(format!("must lie between 0 and 1, not at {weight}"));
+        return refuse(format!("must be between 0 and 1, not {weight}"));
     }
     match weights.windows(2).find(|pair| pair[1] > pair[0]) {
         Some(pair) => refuse(format!("must not increase with distance, but {} follows {}", pair[1], pair[0])),

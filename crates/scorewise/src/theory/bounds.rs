@@ -18,9 +18,9 @@
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 
-use super::law::ScoreDistribution;
 use super::lipschitz::{lipschitz, lipschitz_as_printed};
 use super::matrices::Matrices;
+use super::score_distribution::ScoreDistribution;
 use crate::confusion::Confusion;
 use crate::error::Result;
 use crate::formula::ClassCounts;
@@ -73,13 +73,13 @@ pub fn score(distribution: &ScoreDistribution, epsilon: f64) -> Bound {
 /// Theorem 2, corrected: the mean absolute deviation of a score from the score of the expected matrix. `None` if the score
 /// is not Lipschitz.
 pub fn mean_absolute_deviation(score: &Score, matrices: &Matrices) -> Result<Option<Bound>> {
-    deviation(score, matrices, &matrices.law(score)?, lipschitz(score, &matrices.counts()))
+    deviation(score, matrices, &matrices.score_distribution(score)?, lipschitz(score, &matrices.counts()))
 }
 
 /// Theorem 2 as printed in Marchetti et al. (2022), with sup ‖∇s‖_∞ over the four cells. The printed theorem is false, as tests show with
 /// this function.
 pub fn mean_absolute_deviation_as_printed(score: &Score, matrices: &Matrices) -> Result<Option<Bound>> {
-    deviation(score, matrices, &matrices.law(score)?, lipschitz_as_printed(score, &matrices.counts()))
+    deviation(score, matrices, &matrices.score_distribution(score)?, lipschitz_as_printed(score, &matrices.counts()))
 }
 
 /// All bounds that hold, with tail probabilities at deviations given as fractions of the range; `k` is the result of [`lipschitz`].

@@ -8,7 +8,7 @@
 //! TP + FN = P and FP + TN = N at every threshold, so a matrix has two free cells, TP and FP. Both rise
 //! as the threshold falls.
 
-use super::law::ScoreDistribution;
+use super::score_distribution::ScoreDistribution;
 use super::sum::sum;
 use crate::confusion::Confusion;
 use crate::error::{Error, Result};
@@ -84,7 +84,7 @@ impl Matrices {
     }
 
     /// The distribution of a score under the random threshold.
-    pub fn law(&self, score: &Score) -> Result<ScoreDistribution> {
+    pub fn score_distribution(&self, score: &Score) -> Result<ScoreDistribution> {
         let mut values = vec![0.0; self.tp.len()];
         score_values(score, &self.tp, &self.fp, &self.counts, &mut values);
         if values.iter().any(|value| !value.is_finite()) {
@@ -107,7 +107,7 @@ impl Matrices {
 
     /// The Jensen gap `E[s] − s(E[CM])`, which is 0 for a linear score.
     pub fn jensen_gap(&self, score: &Score) -> Result<f64> {
-        Ok(self.law(score)?.mean() - self.score_of_expectation(score)?)
+        Ok(self.score_distribution(score)?.mean() - self.score_of_expectation(score)?)
     }
 
     /// The best value of a score over all thresholds, including those of probability 0; `None` if the score is undefined at
@@ -119,7 +119,7 @@ impl Matrices {
         let checked = all.map(|(tp, fp)| score.formula().checked_at(*tp, *fp, &self.counts, &mut scratch));
         let defined =
             checked.filter(|checked| checked.defined && checked.value.is_finite()).map(|checked| checked.value);
-        defined.max_by(|a, b| score.merit(*a).total_cmp(&score.merit(*b)))
+        defined.max_by(|a, b| score.oriented_value(*a).total_cmp(&score.oriented_value(*b)))
     }
 }
 

@@ -33,7 +33,7 @@
 
 mod sum;
 mod matrices;
-mod law;
+mod score_distribution;
 mod taylor;
 mod lipschitz;
 pub mod bounds;
@@ -41,9 +41,9 @@ mod calibrated;
 
 pub use bounds::Bound;
 pub use calibrated::calibrated_threshold;
-pub use law::{Atom, ScoreDistribution};
 pub use lipschitz::{lipschitz, lipschitz_as_printed};
 pub use matrices::Matrices;
+pub use score_distribution::{Atom, ScoreDistribution};
 pub use taylor::taylor;
 
 use crate::confusion::Confusion;
@@ -94,7 +94,7 @@ pub fn report<P: Predictions>(
         return Err(Error::Setting { what: "fractions of the range", reason });
     }
     let matrices = Matrices::new(prior, rows)?;
-    let distribution = matrices.law(score)?;
+    let distribution = matrices.score_distribution(score)?;
     let (expected_score, score_of_expectation) = (distribution.mean(), matrices.score_of_expectation(score)?);
     let lipschitz = lipschitz(score, &matrices.counts());
     let optimum = optimum.or_else(|| matrices.best(score));

@@ -5,14 +5,14 @@
 
 /// The sum of the terms, as if computed in twice the precision and rounded once.
 pub(super) fn sum(terms: impl Iterator<Item = f64>) -> f64 {
-    let (mut total, mut dropped) = (0.0f64, 0.0);
+    let (mut total, mut compensation) = (0.0f64, 0.0);
     for term in terms {
         let next = total + term;
         // In the addition, the smaller of `total` and `term` lost its low digits; subtracting the larger from the sum recovers them.
-        dropped += if total.abs() >= term.abs() { (total - next) + term } else { (term - next) + total };
+        compensation += if total.abs() >= term.abs() { (total - next) + term } else { (term - next) + total };
         total = next;
     }
-    total + dropped
+    total + compensation
 }
 
 #[cfg(test)]

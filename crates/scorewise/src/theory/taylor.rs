@@ -32,7 +32,7 @@ mod tests {
         let rows = Rows::new(Probabilities(&[0.75, 0.5, 0.25]), &[true, false, true]).unwrap();
         let matrices = Matrices::new(&Prior::uniform(), &rows).unwrap();
         let quadratic = Score::parse("tp*tp + 3*tp*fp").unwrap();
-        let exact = matrices.law(&quadratic).unwrap().mean();
+        let exact = matrices.score_distribution(&quadratic).unwrap().mean();
         assert!((taylor(&quadratic, &matrices).unwrap() - exact).abs() < 1e-15);
     }
 }

@@ -24,6 +24,7 @@ impl Random {
     }
 }
 
+/// Predictions with labels and optional weights.
 pub struct Batch {
     pub probabilities: Vec<f64>,
     pub labels: Vec<bool>,
@@ -93,6 +94,7 @@ impl Batch {
     }
 }
 
+/// The priors that [`each_batch`] uses in turn.
 pub fn priors() -> Vec<Prior> {
     let texts = [
         "uniform",

@@ -43,8 +43,8 @@ impl<'a> ThriftReader<'a> {
     fn structure(&mut self, depth: usize, outer: i16, visit: &mut dyn FnMut(i16, i16, i64)) -> ThriftResult<()> {
         let mut id = 0i16;
         loop {
-            let kind = self.field_header(&mut id)?;
-            match kind {
+            let type_code = self.field_header(&mut id)?;
+            match type_code {
                 0 => return Ok(()),
                 4..=6 => {
                     let number = self.number()?;
@@ -56,7 +56,7 @@ impl<'a> ThriftReader<'a> {
                 }
                 12 if depth < MAX_DEPTH => self.structure(depth + 1, id, visit)?,
                 1 | 2 => {}
-                kind => self.skip(kind, depth)?,
+                type_code => self.skip(type_code, depth)?,
             }
         }
     }
@@ -83,7 +83,7 @@ impl<'a> ThriftReader<'a> {
                 (0, _) => return Ok(0),
                 (9, 2) => break,
                 (1 | 2, _) => {}
-                (kind, _) => self.skip(kind, 0)?,
+                (type_code, _) => self.skip(type_code, 0)?,
             }
         }
         let head = self.byte()?;
@@ -110,9 +110,9 @@ impl<'a> ThriftReader<'a> {
         Ok(deepest)
     }
 
-    /// Skips a value with the type code `kind`.
-    fn skip(&mut self, kind: u8, depth: usize) -> ThriftResult<()> {
-        match kind {
+    /// Skips a value with this type code.
+    fn skip(&mut self, type_code: u8, depth: usize) -> ThriftResult<()> {
+        match type_code {
             1..=3 => self.skip_bytes(1),
             4..=6 => self.number().map(|_| ()),
             7 => self.skip_bytes(8),

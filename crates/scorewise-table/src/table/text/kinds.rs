@@ -27,12 +27,17 @@ pub(super) struct Tally {
     comma_numbers: u64,
     marks: DecimalMarks,
     booleans: u64,
+    /// Number of cells that are dates, with or without a time of day.
     times: u64,
+    /// Number of dates that only make sense with the day first, such as `31/01/2020`.
     day_first: u64,
+    /// Number of dates that only make sense with the month first, such as `01/31/2020`.
     month_first: u64,
-    /// Number of cells that consist of digits only. `shortest` and `longest` are the lengths of the shortest and the longest such cell.
+    /// Number of cells that consist of digits only.
     digits: u64,
+    /// The length of the shortest cell that consists of digits only.
     shortest: usize,
+    /// The length of the longest cell that consists of digits only.
     longest: usize,
     /// Counts that few columns need, allocated for these columns only.
     rare: Option<Box<RareCounts>>,
@@ -57,24 +62,29 @@ pub(super) struct DecimalMarks {
 struct RareCounts {
     /// The first cell such as `None` or `-`, which may mean a missing value.
     word: String,
-    /// Number of cells of several digits that begin with 0. `leading_zero` is the first such cell.
+    /// Number of cells of several digits that begin with 0.
     leading_zeros: u64,
+    /// The first cell of several digits that begins with 0.
     leading_zero: String,
-    /// Number of dates of eight digits. `dates` holds the first [`MIN_COMPACT_DATES`] different dates, `compact_date` the first such cell.
+    /// Number of dates of eight digits.
     compact: u64,
+    /// The first [`MIN_COMPACT_DATES`] different dates of eight digits.
     dates: Vec<i64>,
+    /// The first cell that is a date of eight digits.
     compact_date: String,
     /// Number of times of day without a date.
     times_of_day: u64,
-    /// Number of dates whose meaning depends on the order of day and month. `ambiguous_date` is the first such cell.
+    /// Number of dates whose meaning depends on the order of day and month.
     ambiguous: u64,
+    /// The first date whose meaning depends on the order of day and month.
     ambiguous_date: String,
-    /// Number of cells that are numbers with thousands separators or a sign, by decimal mark (point, comma) and by sign. `signed` holds the
-    /// first cell for each sign.
+    /// Number of cells that are numbers with thousands separators or a sign, by decimal mark (point, comma) and by sign.
     numbers: [[u64; NO_SIGN + 1]; 2],
+    /// The first number with each sign.
     signed: [String; NO_SIGN],
-    /// Number of cells that are numbers with thousands separators, by decimal mark. `group` holds the first cell for each decimal mark.
+    /// Number of cells that are numbers with thousands separators, by decimal mark (point, comma).
     grouped: [u64; 2],
+    /// The first number with thousands separators, by decimal mark (point, comma).
     group: [String; 2],
 }
 
@@ -261,7 +271,7 @@ impl Tally {
         self.times + self.times_of_day() > 0 || self.rare.as_ref().is_some_and(|rare| rare.compact > 0)
     }
 
-    /// Whether more cells are times of day without a date than dates.
+    /// Whether the cells with times of day without a date outnumber the cells with dates.
     pub(super) fn holds_times_of_day(&self) -> bool {
         self.times_of_day() > self.times
     }
@@ -422,7 +432,7 @@ impl DecimalMarks {
     }
 
     /// The sum of the counts over all columns.
-    pub(super) fn of(tallies: &[Tally]) -> Self {
+    pub(super) fn sum_over_columns(tallies: &[Tally]) -> Self {
         let mut sum = DecimalMarks::default();
         tallies.iter().for_each(|tally| sum.add(&tally.marks));
         sum

@@ -62,7 +62,7 @@ impl TextReader {
             waiting.push(block);
         }
         let Some(HeaderRecord { line, cells: header, after }) =
-            waiting.first().and_then(|block| HeaderRecord::of(block, delimiter, line_end))
+            waiting.first().and_then(|block| HeaderRecord::read(block, delimiter, line_end))
         else {
             return Err(Error::data(Location::file(file), "is empty", "a table needs a header and at least one row"));
         };
@@ -107,7 +107,7 @@ impl TextReader {
             ));
         }
 
-        let marks = DecimalMarks::of(&tallies);
+        let marks = DecimalMarks::sum_over_columns(&tallies);
         let earlier_comma = reading.writing.as_ref().and_then(|earlier| earlier.decimal_comma);
         let comma = reading.decimal_comma.unwrap_or_else(|| marks.decimal_comma(earlier_comma, delimiter));
         if reading.decimal_comma == Some(true) && delimiter == b',' {
@@ -220,7 +220,8 @@ struct HeaderRecord {
 }
 
 impl HeaderRecord {
-    fn of(block: &Block, delimiter: u8, line_end: u8) -> Option<Self> {
+    /// Reads the first record of a block that is not an empty line; `None` if there is no such record.
+    fn read(block: &Block, delimiter: u8, line_end: u8) -> Option<Self> {
         let mut records = Records::new(&block.bytes, block.line + block.empty, delimiter, line_end);
         let record = records.next_nonempty()?;
         let (line, cells) = (record.line, record.iter().map(<[u8]>::to_vec).collect());
@@ -232,7 +233,7 @@ impl HeaderRecord {
 impl TextColumn {
     /// Decides how a column is read: by the user's settings; if these do not decide, by the cells of the column; otherwise as in the earlier
     /// table.
-    fn new(at: usize, name: &str, tally: &Tally, comma: bool, reading: &Reading) -> Self {
+    fn new(index: usize, name: &str, tally: &Tally, comma: bool, reading: &Reading) -> Self {
         let forced = reading.kinds.get(name).copied();
         let kind = forced.unwrap_or_else(|| tally.kind(comma));
         let earlier = reading.writing.as_ref();
@@ -248,7 +249,7 @@ impl TextColumn {
         let is_clock =
             if tally.has_times() { tally.holds_times_of_day() } else { style.is_some_and(|style| style.is_clock) };
         let (name, order) = (name.to_owned(), order.unwrap_or_default());
-        TextColumn { at, name, kind, is_forced: forced.is_some(), order, sign, is_clock }
+        TextColumn { index, name, kind, is_forced: forced.is_some(), order, sign, is_clock }
     }
 
     /// The conventions of the column that a single cell does not show, such as the order of day and month.
@@ -324,8 +325,8 @@ fn column_names(
         }
     }
     if kinds::looks_like_data(&header[..count], tallies, comma) {
-        let problem = "the first line looks like a row, but was taken as the header";
-        notes.push(format!("{problem}; if the file has none, name the columns with `{}`", Setting("columns")));
+        let problem = "the first line looks like a row, but is read as the header";
+        notes.push(format!("{problem}; if the file has no header, name the columns with `{}`", Setting("columns")));
     }
     Ok(names)
 }
@@ -338,10 +339,13 @@ pub(super) fn check_unique(file: &str, names: &[&str], are_given: bool) -> Resul
             let problem =
                 format!("columns {} and {} are both called `{}`", first + 1, at + 1, cell_excerpt(name.as_bytes()));
             return Err(if are_given {
-                Error::setting("columns", problem, "give each its own name")
+                Error::setting("columns", problem, "give each column a name of its own")
             } else {
-                let hint = format!("rename one; or name all with `{}` if the file has no header", Setting("columns"));
-                Error::data(Location::file(file), problem, alternative_hints(&[hint, "rename one".into()]))
+                let hint = format!(
+                    "rename one of them, or name all columns with `{}` if the file has no header",
+                    Setting("columns")
+                );
+                Error::data(Location::file(file), problem, alternative_hints(&[hint, "rename one of them".into()]))
             });
         }
     }

@@ -29,7 +29,7 @@ pub(super) struct TextLayout {
 /// A column of a text table that is read.
 pub(super) struct TextColumn {
     /// The index of the column among all columns of the file.
-    pub(super) at: usize,
+    pub(super) index: usize,
     pub(super) name: String,
     pub(super) kind: ColumnKind,
     /// Whether the user set the type of the column.
@@ -85,7 +85,7 @@ pub(super) fn parse(layout: &TextLayout, block: &Block) -> Result<Parsed> {
         }
         lines.push(record.line);
         for (column, builder) in layout.columns.iter().zip(&mut builders) {
-            let cell = record.cell(column.at);
+            let cell = record.cell(column.index);
             if !builder.push(cell, column, layout) {
                 return Err(layout.invalid_cell(record.line, column, cell));
             }

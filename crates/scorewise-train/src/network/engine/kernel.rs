@@ -225,8 +225,8 @@ unsafe fn backward_block<V: SimdVector, const N: usize, const B: usize>(
         }
         for (block, sums) in sums.iter().enumerate() {
             for (register, sum) in sums.iter().enumerate() {
-                let at = block * PANEL + register * V::WIDTH;
-                sum.where_positive(V::load(input.add(at))).store(input_gradient.add(at));
+                let offset = block * PANEL + register * V::WIDTH;
+                sum.where_positive(V::load(input.add(offset))).store(input_gradient.add(offset));
             }
         }
     }

@@ -53,7 +53,7 @@ pub struct Engine {
     order: Vec<u32>,
 }
 
-/// The buffers of a segment. Its chunks are processed one after the other and use the same buffers.
+/// The buffers of one segment. The chunks of a segment are processed one after the other and use the same buffers.
 #[derive(Debug)]
 struct SegmentBuffers {
     workspace: Workspace,

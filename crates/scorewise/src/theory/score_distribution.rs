@@ -33,9 +33,9 @@ pub struct ScoreDistribution {
 impl ScoreDistribution {
     /// The distribution of a score over the threshold; the values are those used in a loss, where x/0 := 0.
     ///
-    /// For several scores on the same rows, [`Matrices::law`] sorts the rows only once.
+    /// For several scores on the same rows, [`Matrices::score_distribution`] sorts the rows only once.
     pub fn new<P: Predictions>(score: &Score, prior: &Prior, rows: &Rows<'_, P>) -> Result<Self> {
-        Matrices::new(prior, rows)?.law(score)
+        Matrices::new(prior, rows)?.score_distribution(score)
     }
 
     /// A distribution from values in any order, with probabilities that sum to 1.

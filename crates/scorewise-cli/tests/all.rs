@@ -1,0 +1,15 @@
+//! All integration tests of this crate in one binary: linking one binary takes a fraction of the time of linking one for each file.
+
+mod folder;
+
+mod bad_input;
+mod cli;
+mod files;
+mod hints;
+mod odd_tables;
+mod options;
+mod predictions;
+mod readings;
+mod report;
+mod reproduce;
+mod train;

@@ -1,0 +1,13 @@
+//! All integration tests of this crate in one binary: linking one binary takes a fraction of the time of linking one for each file.
+
+mod models;
+mod patterns;
+
+mod engine;
+mod ensemble;
+mod fit;
+mod model;
+mod mutated_models;
+mod onnx;
+mod plan;
+mod reproduce;

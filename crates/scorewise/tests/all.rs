@@ -1,0 +1,16 @@
+//! All integration tests of this crate in one binary: linking one binary takes a fraction of the time of linking one for each file.
+
+mod common;
+
+mod bootstrap;
+mod docs;
+mod formula;
+mod golden;
+mod host;
+mod laws;
+mod multiclass;
+mod priors;
+mod streams;
+mod sweep;
+mod temporal;
+mod theory;

@@ -102,12 +102,12 @@ def main():
                 # Keras is compared on the training runs of Marchetti et al. (2022) only; the reference forecasts count in the time of scorewise.
                 trials = [row for row in csv.DictReader(file) if row["cured"] == "false"]
             paper = [row for row in trials if not row["contender"].startswith(("logistic", "persistence", "tuned", "strong"))]
-            assert len(paper) == TRAININGS[name], f"{name}: {len(paper)} trainings, not {TRAININGS[name]}"
+            assert len(paper) == TRAININGS[name], f"{name}: {len(paper)} training runs, not {TRAININGS[name]}"
             epochs = sum(float(row["epochs"]) for row in paper)
             our_seconds = seconds[name] if seconds else sum(float(row["seconds"]) for row in trials) / processes
             keras_seconds = epochs * statistics.median(keras[name]) / processes
             spread = f"{1e3 * min(keras[name]):.0f} to {1e3 * max(keras[name]):.0f}"
-            print(f"{name}: {len(paper)} trainings, {epochs:.0f} epochs")
+            print(f"{name}: {len(paper)} training runs, {epochs:.0f} epochs")
             print(f"  scorewise {our_seconds:9.1f} s")
             print(f"  Keras     {keras_seconds:9.0f} s, from {1e3 * statistics.median(keras[name]):.0f} ms per epoch ({spread}) in each of {processes} processes")
             total_ours, total_keras = total_ours + our_seconds, total_keras + keras_seconds

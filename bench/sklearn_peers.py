@@ -55,7 +55,7 @@ def adult():
         columns += [[row[at] == level for row in rows] for level in sorted({row[at] for row in rows})]
     X = numpy.array(columns, dtype=numpy.float64).T
     y = numpy.array([row[INCOME] == ">50K" for row in rows], dtype=numpy.int64)
-    assert X.shape == (30162, 48) and y.sum() == 7508, "the numbers in the paper"
+    assert X.shape == (30162, 48) and y.sum() == 7508, "the numbers of rows, columns and positives must be those of Marchetti et al. (2022)"
     return numpy.ascontiguousarray((X - X.mean(axis=0)) / X.std(axis=0)), y
 
 

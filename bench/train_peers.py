@@ -303,8 +303,8 @@ def two_threads(folder, program, rounds):
     """Compare two threads with one; return whether both targets are met."""
     ours, is_met = Side([program, folder]), True
     for title, line, target in [
-        ("eight independent trainings, Adult, batch 64, 40 epochs each", "members adult 64 8 40", 1.8),
-        ("one training at full batch on a million rows, Adult net, one epoch", "full million", 1.6),
+        ("eight independent training runs, Adult, batch 64, 40 epochs each", "members adult 64 8 40", 1.8),
+        ("one training run at full batch on a million rows, network of the Adult experiment, one epoch", "full million", 1.6),
     ]:
         times = {1: [], 2: []}
         losses = {}

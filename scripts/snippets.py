@@ -14,7 +14,7 @@ def main(file: str) -> None:
     for line, block in blocks:
         # The block is padded with empty lines, so that tracebacks show the line numbers of the Markdown file.
         exec(compile("\n" * (line - 1) + block, file, "exec"), names)
-    print(f"{len(blocks)} snippets of {Path(file).name} run")
+    print(f"ran {len(blocks)} snippets from {Path(file).name}")
     if not blocks:
         sys.exit(f"{file} has no Python code blocks")
 

@@ -69,7 +69,7 @@ class _Prior:
         for (low, width, polynomials), coefficients in zip(self.table.ranges, self.coefficients(z), strict=True):
             count = polynomials.shape[0]
             position = (constant - low) / width
-            # A NaN logit uses an arbitrary polynomial; the result is NaN because s is NaN.
+            # A NaN logit uses an arbitrary polynomial; the result is still NaN, because s, the position within the panel, is NaN.
             index = torch.nan_to_num(position).clamp(0, count - 1).floor()
             s = ((constant - (low + (index + 0.5) * width)) * (2.0 / width)).clamp(-1.0, 1.0)
             term, term_derivative = _tensors.horner(coefficients[index.long()], s)

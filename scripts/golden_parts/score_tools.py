@@ -44,7 +44,7 @@ def repeated_rows(cells):
 def imbalanced_learn_scores(*cells):
     from imblearn import metrics
 
-    # Repeated rows are used instead of weights: with sample_weight, version 0.14 computes the true negatives from the unweighted number of
+    # Repeated rows are used instead of weights: with sample_weight, imbalanced-learn 0.14 computes the true negatives from the unweighted number of
     # rows, and the specificity of Finley's matrix would be 2.5.
     rows = repeated_rows(cells)
     if rows is None:

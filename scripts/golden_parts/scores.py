@@ -323,7 +323,7 @@ def make_scores():
         rows.extend(tool_rows(matrix, cells, exact_values))
     notes = [
         "`undefined`: a division by zero, the logarithm of 0, or the root of a negative number somewhere in the formula.",
-        "mpmath: the formula at 50 digits, rounded once. Other tools: their own function, only where it has the score.",
+        "mpmath: the formula at 50 digits, rounded once. Other tools: the value of their own function for the score, if they have one.",
     ]
     header = ["matrix", "tn", "fp", "fn", "tp", "score", "tool", "version", "value"]
     write_csv("scores.csv", certificate("scores", ["mpmath", *SCORE_TOOLS]), notes, header, rows)

@@ -1,4 +1,4 @@
-"""Helpers for all golden files: arithmetic that detects undefined values, provenance records, and writers."""
+"""Helpers for all golden files: arithmetic that raises an exception for undefined values, records of provenance, and functions that write files."""
 
 import csv
 import datetime
@@ -14,7 +14,7 @@ GOLDEN = Path(__file__).resolve().parents[2] / "crates" / "scorewise" / "tests" 
 TOLERANCE = 1e-12
 UNDEFINED = "undefined"
 
-# Set in this module, which all others import first, because some of them define constants with 50 digits on import.
+# The precision is set here, because the other modules import this one first, and some of them compute constants with 50 digits on import.
 mp.dps = 50
 
 
@@ -54,7 +54,7 @@ def agrees(value, exact):
 
 
 def format_value(value):
-    """Return the shortest string that is parsed as the same double (at most 17 significant digits)."""
+    """Return the number as the shortest string from which exactly the same double can be read (at most 17 digits); return a string unchanged."""
     return value if isinstance(value, str) else repr(float(value))
 
 

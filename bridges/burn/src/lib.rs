@@ -27,6 +27,9 @@
 //! ∂ℓ/∂zᵢ = wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = ∂ℓ/∂TP − ∂ℓ/∂FN for positives, ∂ℓ/∂FP − ∂ℓ/∂TN for negatives
 //! ```
 //!
+//! Here y are the labels, w the weights, z the logits, p = σ(z) the probabilities, F and f the distribution function and the density of the prior, P
+//! and N the total weights of positives and negatives, and s the score.
+//!
 //! Scores and priors are defined only in `scorewise`. F and its derivative are evaluated with the piecewise polynomials of that crate
 //! (`scorewise::Prior::piecewise_polynomial`) by Horner's rule. ℓ and g are computed by the formulas and dual numbers of that crate,
 //! applied to tensors with one value per class. Loss and gradient are therefore both known when `forward` returns, and the autodiff graph

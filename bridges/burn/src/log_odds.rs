@@ -7,6 +7,8 @@
 //! logits of a softmax     Lₖ = zₖ − ln Σ_{i≠k} e^(zᵢ)             ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ
 //! ```
 //!
+//! Here L are the log-odds, z the logits, p the probabilities, ℓ is the loss, and eₖ = exp(zₖ − largest logit of the row).
+//!
 //! The exponentials e are taken relative to the largest logit of the row. The sum over all classes but k then contains the term 1, unless k is
 //! the class with the largest logit; for that class, the other exponentials are summed directly. So there is no loss of precision by
 //! cancellation. The module `multiclass/link.rs` of `scorewise` computes the same, one row at a time.

@@ -1,10 +1,11 @@
 //! The loss, 1 − the score of the expected confusion matrix, with its gradient in closed form.
 //!
 //! ```text
-//! predictions → log-odds → F, dF/dz → sums per class → ℓ, g₁, g₀ per class → average → ∂ℓ/∂predictions → one product for autodiff
+//! predictions → log-odds → F and its derivative → sums per class → ℓ and its derivatives per class → average → gradient → one term for autodiff
 //! ```
 //!
-//! The product is Σ c (z − z′), where c is the gradient and z′ the logits detached from the graph: the product has the value 0 and the gradient c.
+//! F is the distribution function of the prior at the prediction, ℓ the loss. The term for autodiff is Σ c (z − z′), where c is the gradient, z the
+//! predictions and z′ the same predictions detached from the graph: this term has the value 0 and the gradient c.
 
 use burn::module::{Content, DisplaySettings, Module, ModuleDisplay};
 use burn::tensor::{Bool, DType, FloatDType, Int, Tensor};
@@ -16,7 +17,8 @@ use crate::config::Task;
 use crate::log_odds::{LogOddsLink, class_mask};
 use crate::prior_cdf::PriorCdf;
 
-/// Logits are clamped to this magnitude, because z − z′ of an infinite logit would be NaN. F reaches 0 or 1 at much smaller magnitudes.
+/// Logits are clamped to this magnitude, because the difference of two infinite logits is NaN. The distribution function of the prior reaches 0 or 1
+/// at much smaller magnitudes.
 const MAX_LOGIT: f64 = 1e30;
 
 /// Largest magnitude of a derivative with respect to a cell of the confusion matrix; the product with a row weight of up to 1e8 still fits into f32.
@@ -218,8 +220,8 @@ struct ClassSums {
     positives: Tensor<1>,
 }
 
-/// A loss and its derivatives with respect to F(p), for positive rows and for negative rows; either one value per class or the average over the
-/// classes.
+/// A loss and its derivatives with respect to the distribution function of the prior at a prediction, for positive rows and for negative rows; either
+/// one value per class or the average over the classes.
 struct LossAndDerivatives {
     value: Tensor<1>,
     by_positive: Tensor<1>,

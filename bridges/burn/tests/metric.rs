@@ -51,8 +51,8 @@ fn the_score_of_several_batches_is_the_score_of_all_their_rows() {
         let mut metric = ScoreMetric::new(score.name()).unwrap().with_threshold(0.3).unwrap().with_from_logits(false);
         for (probabilities, targets) in probabilities.chunks(10).zip(targets.chunks(10)) {
             metric.update(&input(probabilities, targets, 1), &metadata()).unwrap();
-            let batch = score.checked(&confusion(probabilities, targets, 0.3));
-            assert_eq!(metric.value().map(|entry| entry.current()), batch, "{score}");
+            let batch_score = score.checked(&confusion(probabilities, targets, 0.3));
+            assert_eq!(metric.value().map(|entry| entry.current()), batch_score, "{score}");
         }
         assert_eq!(metric.confusion(), whole);
         assert_eq!(metric.running_value().map(|entry| entry.current()), score.checked(&whole), "{score}");

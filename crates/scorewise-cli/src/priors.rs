@@ -27,7 +27,7 @@ pub fn run(arguments: &PriorsArguments) -> Result<Outcome, Failure> {
     };
     let prior: Prior = text.parse()?;
     let description = PriorDescription::new(&prior);
-    Ok(if arguments.json { pretty_json(&description) } else { detail(&prior, &description) }.into())
+    Ok(if arguments.json { pretty_json(&description) } else { prior_text(&prior, &description) }.into())
 }
 
 fn list() -> String {
@@ -41,7 +41,7 @@ fn list() -> String {
     )
 }
 
-fn detail(prior: &Prior, description: &PriorDescription) -> String {
+fn prior_text(prior: &Prior, description: &PriorDescription) -> String {
     let (low, high) = description.support;
     // Probabilities of 60 bins, not densities at points, because a narrow prior could fall between the points.
     let cdf = |k: i32| prior.cdf(f64::from(k) / 60.0);

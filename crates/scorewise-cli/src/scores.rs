@@ -41,11 +41,11 @@ pub fn run(arguments: &ScoresArguments) -> Result<Outcome, Failure> {
     let text = match &arguments.score {
         Some(text) => match parse_score(text) {
             Ok(score) if arguments.json => pretty_json(&ScoreDescription::new(&score, matrix.as_ref())),
-            Ok(score) => detail(&score, matrix.as_ref()),
+            Ok(score) => score_text(&score, matrix.as_ref()),
             Err(error) => {
                 let score = parse_multi_score(text, error)?;
                 let description = MultiScoreDescription::new(&score, matrix.as_ref());
-                if arguments.json { pretty_json(&description) } else { multi_detail(&score, &description) }
+                if arguments.json { pretty_json(&description) } else { multi_score_text(&score, &description) }
             }
         },
         None if arguments.json => {
@@ -77,7 +77,7 @@ fn parse_multi_score(text: &str, binary_error: Failure) -> Result<MultiScore, Fa
 }
 
 /// The description of a score for more than two classes as text.
-fn multi_detail(score: &MultiScore, description: &MultiScoreDescription) -> String {
+fn multi_score_text(score: &MultiScore, description: &MultiScoreDescription) -> String {
     let averaged = match score {
         MultiScore::Classwise(average, score) => Some((*average, score)),
         _ => None,
@@ -145,7 +145,7 @@ fn format_value(score: &Score, matrix: &Confusion) -> String {
     score.checked(matrix).map_or("undefined".into(), format_number)
 }
 
-fn detail(score: &Score, matrix: Option<&Confusion>) -> String {
+fn score_text(score: &Score, matrix: Option<&Confusion>) -> String {
     let row = score.row();
     let row_text = |pick: fn(&RegistryEntry) -> &str| row.map_or(String::new(), |row| pick(row).to_string());
     key_value_lines(&[

@@ -164,8 +164,8 @@ fn the_number_of_replicates_is_limited_in_every_command() {
 fn the_numbers_of_networks_repeats_and_folds_are_limited() {
     let folder = with_table("options-members");
     for too_many in ["1001", "100000", "18446744073709551615"] {
-        let parts = [format!("--ensemble: must be at most 1000, not {too_many}")];
-        assert_refused(&folder, &train("y", &["--ensemble", too_many]), &[&parts[0]]);
+        let message = format!("--ensemble: must be at most 1000, not {too_many}");
+        assert_refused(&folder, &train("y", &["--ensemble", too_many]), &[&message]);
     }
     assert_refused(&folder, &train("y", &["--ensemble", "0"]), &["--ensemble: must be at least 1, not 0"]);
     assert_refused(

@@ -361,9 +361,9 @@ pub struct Reproduction {
     pub tables: Vec<ResultTable>,
     /// Remarks shown below the tables.
     pub remarks: Vec<String>,
-    /// The priors drawn in Figure 1, one row of panels for each.
+    /// The priors drawn as in Figure 1 of Marchetti et al. (2022), one row of panels for each.
     pub priors: Vec<String>,
-    /// The data of Figure 2, one figure for each score.
+    /// The data of Figure 2 of Marchetti et al. (2022), one figure for each score.
     pub thresholds: Vec<ScoreThresholds>,
 }
 

@@ -176,7 +176,7 @@ fn forecast_figures(forecast: &ForecastEvaluation) -> Result<Vec<ReportFigure>> 
     figures.extend(figure_unless_empty(
         "roc",
         "ROC curve",
-        "Share of events that are detected against share of non-events with a false alarm. The diagonal is a random forecast.",
+        "Vertical: share of events that are detected. Horizontal: share of non-events with a false alarm. The diagonal is a random forecast.",
         MovingMark::Dot("pofd", "recall"),
         figure_roc(Roc {
             title: "ROC curve".into(),
@@ -433,7 +433,7 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
     figures.extend(figure_unless_empty(
         "roc",
         "ROC curves",
-        "Share of events that are detected against share of non-events with a false alarm.",
+        "Vertical: share of events that are detected. Horizontal: share of non-events with a false alarm.",
         MovingMark::Absent,
         figure_roc(Roc {
             title: "ROC curves".into(),

@@ -66,10 +66,10 @@ impl Legend {
     /// Symbol, name (truncated if necessary) and width of each key.
     fn keys(&self, scale: PixelScale) -> impl Iterator<Item = (Mark, String, i32)> + '_ {
         let style = text_style(scale, LABEL_SIZE, HPos::Left, VPos::Center);
-        let symbol = scale.units(SYMBOL_WIDTH + SYMBOL_GAP);
+        let symbol_width = scale.units(SYMBOL_WIDTH + SYMBOL_GAP);
         self.keys.iter().map(move |(mark, name)| {
-            let name = truncate_to_width(&style, name, scale.units(self.width) - symbol);
-            let key_width = symbol + text_width(&style, &name);
+            let name = truncate_to_width(&style, name, scale.units(self.width) - symbol_width);
+            let key_width = symbol_width + text_width(&style, &name);
             (*mark, name, key_width)
         })
     }

@@ -8,7 +8,8 @@
 
 use crate::curve::PlotPoint;
 
-/// Removes every point that lies within `tolerance` of the simplified line.
+/// Returns a line through as few of the points as the Douglas–Peucker algorithm needs, so that no removed point is farther than `tolerance` from it.
+/// The first and the last point are kept.
 pub(crate) fn simplified(line: &[PlotPoint], tolerance: f64) -> Vec<PlotPoint> {
     let Some(last) = line.len().checked_sub(1) else { return Vec::new() };
     let mut kept = vec![false; line.len()];

@@ -296,7 +296,7 @@ fn unknown_columns_and_contradictory_settings_are_refused() {
     );
     assert!(
         refused(EncodingOptions { without: list(&["age"]), keep: list(&["age"]), ..base() })
-            .contains("is the target or has another use")
+            .contains("cannot be an input, because it is the target or holds the weights of the rows")
     );
     assert!(refused(EncodingOptions { categorical: list(&["when"]), ..base() }).contains("`when` holds times"));
     assert_eq!(

@@ -68,11 +68,17 @@ fn random_sets_contain_all_labelled_rows_and_have_their_shares_of_every_class() 
             assert_eq!(parts.test.len() as f64, test);
             for (class, total) in (0..).zip(labels.counts()) {
                 let exact = total as f64 * test / labelled;
-                let found = count(&parts.test, &labels, class);
-                assert!((found as f64 - exact).abs() <= 1.0, "class {class}: {found} of {exact}");
-                let left = total - found;
+                let in_test = count(&parts.test, &labels, class);
+                assert!(
+                    (in_test as f64 - exact).abs() <= 1.0,
+                    "class {class}: {in_test} rows in the test set, expected {exact}"
+                );
+                let left = total - in_test;
                 let validation = count(&parts.validation, &labels, class);
-                assert!((validation as f64 - left as f64 / 3.0).abs() <= 1.0, "class {class}: {validation} of {left}");
+                assert!(
+                    (validation as f64 - left as f64 / 3.0).abs() <= 1.0,
+                    "class {class}: {validation} validation rows, expected a third of {left}"
+                );
             }
         }
     }
@@ -278,18 +284,18 @@ fn every_labelled_row_is_in_one_test_set_of_every_repeat() {
 #[test]
 fn folds_by_time_have_training_rows_before_their_test_rows() {
     let (table, labels) = sample(1200, 5, 2);
-    let folds = CrossValidation { repeats: 1, ..FOLDS };
-    let (found, _) = Split::Time(None).folds(&table, &labels, &folds, 0).unwrap();
-    assert_eq!(found.len(), 5);
+    let settings = CrossValidation { repeats: 1, ..FOLDS };
+    let (folds, _) = Split::Time(None).folds(&table, &labels, &settings, 0).unwrap();
+    assert_eq!(folds.len(), 5);
     let labelled = labels.rows();
-    for (number, parts) in found.iter().enumerate() {
+    for (number, parts) in folds.iter().enumerate() {
         assert!(parts.training.last() < parts.validation.first() && parts.validation.last() < parts.test.first());
         assert!(parts.set_of_row.is_sorted());
         let trained = parts.training.len() + parts.validation.len();
         assert!(trained.abs_diff(labelled.len() * (number + 1) / 6) <= 1, "{trained}");
         assert!(parts.test.len().abs_diff(labelled.len() / 6) <= 1);
     }
-    let tested: Vec<u32> = found.iter().flat_map(|parts| parts.test.iter().copied()).collect();
+    let tested: Vec<u32> = folds.iter().flat_map(|parts| parts.test.iter().copied()).collect();
     assert_eq!(tested, labelled[labelled.len() - tested.len()..]);
 }
 
@@ -315,10 +321,10 @@ fn invalid_settings_of_a_split_are_refused() {
     );
     assert!(refused(Split::Group("pateint".into()), SHARES).contains("did you mean `patient`?"));
     assert!(refused(Split::Time(Some("patient".into())), SHARES).contains("holds neither times nor numbers"));
-    let folds = |split: Split, folds| split.folds(&table, &labels, &folds, 0).unwrap_err().to_string();
-    assert!(folds(Split::Random, CrossValidation { folds: 1, ..FOLDS }).starts_with("folds: "));
-    assert!(folds(Split::Random, CrossValidation { folds: 90, ..FOLDS }).starts_with("folds: "));
-    assert!(folds(Split::Random, CrossValidation { repeats: 0, ..FOLDS }).starts_with("repeats: "));
-    assert!(folds(Split::Time(None), FOLDS).starts_with("repeats: "));
-    assert!(folds(Split::Random, CrossValidation { validation: 1.0, ..FOLDS }).starts_with("validation: "));
+    let folds_error = |split: Split, settings| split.folds(&table, &labels, &settings, 0).unwrap_err().to_string();
+    assert!(folds_error(Split::Random, CrossValidation { folds: 1, ..FOLDS }).starts_with("folds: "));
+    assert!(folds_error(Split::Random, CrossValidation { folds: 90, ..FOLDS }).starts_with("folds: "));
+    assert!(folds_error(Split::Random, CrossValidation { repeats: 0, ..FOLDS }).starts_with("repeats: "));
+    assert!(folds_error(Split::Time(None), FOLDS).starts_with("repeats: "));
+    assert!(folds_error(Split::Random, CrossValidation { validation: 1.0, ..FOLDS }).starts_with("validation: "));
 }

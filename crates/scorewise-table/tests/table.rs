@@ -414,17 +414,17 @@ mod columnar {
         ];
         assert_eq!(kinds(table), expected);
         assert_eq!(table.rows(), rows);
-        let row = rows - 1;
+        let last_row = rows - 1;
         let check_last = |name: &str, expected: f64| {
-            let value = numbers(table, name)[row];
+            let value = numbers(table, name)[last_row];
             assert!(value == expected || value.is_nan() && expected.is_nan(), "{name}: {value}");
         };
-        check_last("count", if row % 7 == 3 { f64::NAN } else { row as f64 });
-        check_last("half", row as f64 / 2.0);
-        check_last("gaps", if row.is_multiple_of(5) { f64::NAN } else { row as f64 });
-        check_last("money", row as f64 / 4.0);
+        check_last("count", if last_row % 7 == 3 { f64::NAN } else { last_row as f64 });
+        check_last("half", last_row as f64 / 2.0);
+        check_last("gaps", if last_row.is_multiple_of(5) { f64::NAN } else { last_row as f64 });
+        check_last("money", last_row as f64 / 4.0);
         assert_eq!(strings(table, "label")[..4], [Some("low".into()), Some("high".into()), None, Some("low".into())]);
-        assert_eq!(strings(table, "code")[row], Some(["low", "high"][row % 2].into()));
+        assert_eq!(strings(table, "code")[last_row], Some(["low", "high"][last_row % 2].into()));
         let Values::Boolean(flag) = &table.required_column("flag").unwrap().values else { panic!() };
         assert_eq!(flag[..4], [Some(true), None, Some(true), Some(false)]);
         assert_eq!(

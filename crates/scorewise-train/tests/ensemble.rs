@@ -84,10 +84,10 @@ fn probabilities_are_the_mean_of_the_members() {
             let mut logits = vec![0.0; 2 * outputs];
             Engine::new(&shape).forward(network, &matrix, &[2, 0], &mut logits);
             for (row, out) in logits.chunks_exact(outputs).zip(expected.chunks_exact_mut(outputs)) {
-                let odds: Vec<f64> = row.iter().map(|logit| f64::from(*logit).exp()).collect();
+                let exponentials: Vec<f64> = row.iter().map(|logit| f64::from(*logit).exp()).collect();
                 let rest = if outputs == 1 { 1.0 } else { 0.0 };
-                let total = rest + odds.iter().sum::<f64>();
-                out.iter_mut().zip(&odds).for_each(|(out, odds)| *out += odds / total / 3.0);
+                let total = rest + exponentials.iter().sum::<f64>();
+                out.iter_mut().zip(&exponentials).for_each(|(out, exponential)| *out += exponential / total / 3.0);
             }
         }
         let members = networks.into_iter().map(Member::Network).collect();
@@ -203,12 +203,12 @@ fn initial_weights_split_and_bootstrap_use_independent_random_numbers() {
         let units = random_numbers_of_the_initial_weights(seed, ROWS);
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
 
-        // If a Poisson bootstrap used the same random numbers for the rows 1, 3, 5, …, rows with a number below 1/e would get 0 copies.
+        // If a Poisson bootstrap used the same random numbers for the rows 1, 3, 5, …, rows with a number below 1/e would never be drawn.
         let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 100, seed };
         for replicate in 0..100 {
-            let mut copies = vec![0; 2 * ROWS];
-            bootstrap.copies(replicate, &[false; 2 * ROWS], &mut copies).unwrap();
-            let is_left_out = copies.iter().skip(1).step_by(2).map(|copies| *copies == 0);
+            let mut counts = vec![0; 2 * ROWS];
+            bootstrap.copies(replicate, &[false; 2 * ROWS], &mut counts).unwrap();
+            let is_left_out = counts.iter().skip(1).step_by(2).map(|count| *count == 0);
             let equal = is_left_out.zip(&units).filter(|(none, unit)| *none == (**unit < (-1.0f64).exp())).count();
             assert!(equal < ROWS * 3 / 4, "seed {seed}, replicate {replicate}: {equal} of {ROWS} rows agree");
         }

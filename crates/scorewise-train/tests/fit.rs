@@ -326,18 +326,18 @@ fn a_watcher_can_stop_the_training_and_the_best_weights_are_kept() {
     let data = disc(200);
     let mut settings = TrainingSetup::new(score_loss("f1", "uniform"));
     settings.hidden = layers(&[3]);
-    let stopped = |settings: &TrainingSetup| {
+    let fit_stopped_in_third_epoch = |settings: &TrainingSetup| {
         let stop =
             &mut |number: usize, _: &_| if number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
         fit(&settings.network, &settings.objective, settings.seed, &data.sample(), 1, stop).unwrap()
     };
-    let first = stopped(&settings);
+    let first = fit_stopped_in_third_epoch(&settings);
     assert_eq!((first.history.len(), first.stop_reason), (3, StopReason::Stopped));
     settings.epochs = first.kept.unwrap() + 1;
     assert_eq!(data.train(&[3], &settings).member, first.member);
     // A training run that is stopped during its warm-up has no epochs in the main phase.
     settings.warm_start = Some(WarmStart { epochs: Some(9), ..WarmStart::default() });
-    let second = stopped(&settings);
+    let second = fit_stopped_in_third_epoch(&settings);
     assert_eq!((second.warm_up.len(), second.history.len(), second.stop_reason), (3, 0, StopReason::Stopped));
 }
 

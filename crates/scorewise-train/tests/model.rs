@@ -69,7 +69,7 @@ fn edited(bytes: &[u8], edit: impl FnOnce(&mut Value, &mut Value)) -> Vec<u8> {
 /// The error message for a model file whose JSON metadata was changed by `edit`.
 fn error_after_editing(edit: impl FnOnce(&mut Value)) -> String {
     load_error(&edited(&crate::models::binary(12, &[4], 2, 0.3).to_bytes().unwrap(), |description, _| {
-        edit(description)
+        edit(description);
     }))
 }
 

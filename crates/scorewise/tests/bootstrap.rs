@@ -28,12 +28,12 @@ fn two_forecasts(seed: u64, rate: f64) -> TwoForecasts {
     TwoForecasts { labels, first, second, weights }
 }
 
-/// The confusion matrix of one replicate, computed from the number of copies of each row.
+/// The confusion matrix of one replicate, computed from the number of times each row is drawn.
 fn matrix(bootstrap: &Bootstrap, replicate: usize, labels: &[bool], p: &[f64], weights: &[f64], at: f64) -> Confusion {
-    let mut copies = vec![0; labels.len()];
-    bootstrap.copies(replicate, labels, &mut copies).unwrap();
+    let mut counts = vec![0; labels.len()];
+    bootstrap.copies(replicate, labels, &mut counts).unwrap();
     let one = |row: usize| {
-        let weight = f64::from(copies[row]) * weights[row];
+        let weight = f64::from(counts[row]) * weights[row];
         match (labels[row], is_positive(p[row], at)) {
             (false, false) => Confusion::new(weight, 0.0, 0.0, 0.0),
             (false, true) => Confusion::new(0.0, weight, 0.0, 0.0),

@@ -53,15 +53,15 @@ fn gradient_matches_central_differences_for_every_score_prior_and_loss() {
                         - (value_after(2.0 * step) - value_after(-2.0 * step)))
                         / (12.0 * step);
                     // At an end of the support of the prior and at a kink of the score, the loss has no derivative to compare with.
-                    let at = 1.0 / (1.0 + (-logits[row]).exp());
+                    let probability = 1.0 / (1.0 + (-logits[row]).exp());
                     let (low, high) = prior.support();
-                    let is_near = |end: f64| end > 0.0 && end < 1.0 && (at - end).abs() < 2e-3;
+                    let is_near_end = |end: f64| end > 0.0 && end < 1.0 && (probability - end).abs() < 2e-3;
                     let one_sided = [value_after(step) - value_after(0.0), value_after(0.0) - value_after(-step)]
                         .map(|change| change / step);
                     let is_kink = (one_sided[0] - one_sided[1]).abs() > 0.05 * largest_derivative + 1e-9;
                     // The exact expected score has a kink where two predictions are equal.
                     let is_neighbour = |other: &f64| *other != logits[row] && (other - logits[row]).abs() < 8.0 * step;
-                    if is_near(low) || is_near(high) || is_kink || logits.iter().any(is_neighbour) {
+                    if is_near_end(low) || is_near_end(high) || is_kink || logits.iter().any(is_neighbour) {
                         skipped += 1;
                         continue;
                     }

@@ -233,13 +233,13 @@ fn histogram_bounds_contain_the_exact_optimum() {
             }
             for name in ["f1", "tss", "csi", "far", "mcc", "frequency_bias", "accuracy"] {
                 let (score, found) = (score(name), whole.best(&score(name)).unwrap());
-                let truth = score.oriented_value(exact.best(&score).unwrap().value);
-                let (reached, bound) = (score.oriented_value(found.best.value), score.oriented_value(found.bound));
-                assert!(reached <= truth && truth <= bound, "{name}: {reached}, {truth}, {bound}");
+                let exact_best = score.oriented_value(exact.best(&score).unwrap().value);
+                let (found_best, bound) = (score.oriented_value(found.best.value), score.oriented_value(found.bound));
+                assert!(found_best <= exact_best && exact_best <= bound, "{name}: {found_best}, {exact_best}, {bound}");
                 // The reported matrix is exact: it equals the matrix of the rows at the same threshold.
                 assert_eq!(exact.at(found.best.threshold), found.best.confusion, "{name}, {bits} bits, shape {shape}");
                 if name != "far" {
-                    assert!(truth - reached < 0.02, "{name}: {reached}, expected {truth}");
+                    assert!(exact_best - found_best < 0.02, "{name}: {found_best}, expected {exact_best}");
                 }
             }
         }
@@ -324,42 +324,43 @@ fn conditions_are_parsed_or_rejected() {
 }
 
 #[test]
-fn copies_follow_the_resampling_scheme() {
+fn counts_of_rows_in_replicates_follow_the_resampling_scheme() {
     let mut random = Random(28);
     let labels: Vec<bool> = (0..5000).map(|_| random.unit() < 0.1).collect();
     let positives = labels.iter().filter(|label| **label).count() as u32;
-    let draw = |resampling: Resampling, replicate: usize, seed: u64| {
-        let mut copies = vec![0; labels.len()];
-        Bootstrap { resampling, replicates: 10, seed }.copies(replicate, &labels, &mut copies).unwrap();
-        copies
+    let row_counts = |resampling: Resampling, replicate: usize, seed: u64| {
+        let mut counts = vec![0; labels.len()];
+        Bootstrap { resampling, replicates: 10, seed }.copies(replicate, &labels, &mut counts).unwrap();
+        counts
     };
     for resampling in [Resampling::Poisson, Resampling::Stratified, Resampling::Blocks(48)] {
-        assert_eq!(draw(resampling, 3, 1), draw(resampling, 3, 1));
-        assert_ne!(draw(resampling, 3, 1), draw(resampling, 4, 1));
-        assert_ne!(draw(resampling, 3, 1), draw(resampling, 3, 2));
+        assert_eq!(row_counts(resampling, 3, 1), row_counts(resampling, 3, 1));
+        assert_ne!(row_counts(resampling, 3, 1), row_counts(resampling, 4, 1));
+        assert_ne!(row_counts(resampling, 3, 1), row_counts(resampling, 3, 2));
     }
-    // In Poisson resampling with mean 1, a row has k copies with probability e⁻¹/k!.
-    let mut counts = [0f64; 16];
+    // In Poisson resampling with mean 1, a row is drawn k times with probability e⁻¹/k!.
+    let mut rows_by_count = [0f64; 16];
     for replicate in 0..100 {
-        draw(Resampling::Poisson, replicate, 7).iter().for_each(|copies| counts[*copies as usize] += 1.0);
+        row_counts(Resampling::Poisson, replicate, 7).iter().for_each(|count| rows_by_count[*count as usize] += 1.0);
     }
     let mut probability = (-1f64).exp();
-    for (k, count) in counts.iter().enumerate().take(7) {
+    for (k, rows) in rows_by_count.iter().enumerate().take(7) {
         let (expected, total) = (5e5 * probability, 5e5);
         assert!(
-            (count - expected).abs() < 5.0 * (total * probability).sqrt(),
-            "{k} copies: {count}, expected {expected}"
+            (rows - expected).abs() < 5.0 * (total * probability).sqrt(),
+            "{rows} rows are drawn {k} times, expected {expected}"
         );
         probability /= (k + 1) as f64;
     }
     for replicate in 0..10 {
-        let copies = draw(Resampling::Stratified, replicate, 7);
-        let of_positives: u32 = copies.iter().zip(&labels).filter(|(_, label)| **label).map(|(copies, _)| copies).sum();
-        assert_eq!((of_positives, copies.iter().sum()), (positives, 5000));
-        let copies = draw(Resampling::Blocks(48), replicate, 7);
-        assert_eq!(copies.iter().sum::<u32>(), 5000);
-        // Rows of the same block have the same number of copies, so the number changes far less often than if rows were drawn individually.
-        let changes = copies.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        let counts = row_counts(Resampling::Stratified, replicate, 7);
+        let of_positive_rows: u32 =
+            counts.iter().zip(&labels).filter(|(_, label)| **label).map(|(count, _)| count).sum();
+        assert_eq!((of_positive_rows, counts.iter().sum()), (positives, 5000));
+        let counts = row_counts(Resampling::Blocks(48), replicate, 7);
+        assert_eq!(counts.iter().sum::<u32>(), 5000);
+        // Rows of the same block are drawn equally often, so the count changes far less often than if rows were drawn individually.
+        let changes = counts.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert!(changes < 5000 / 48 * 3, "{changes}");
     }
 }
@@ -374,12 +375,12 @@ fn bootstrap_intervals_contain_the_value_and_replicates_are_weighted_sweeps() {
     let value = sweep(&rows).unwrap().best(&score("tss")).unwrap();
     let (low, high) = best.value.interval(0.95).unwrap();
     assert!(low < value.value && value.value < high && high - low < 0.1);
-    // Each replicate equals a sweep of the rows with their numbers of copies as weights.
+    // Each replicate equals a sweep of the rows with weights equal to the number of times each row is drawn.
     let mut expected: Vec<f64> = (0..200)
         .map(|replicate| {
-            let mut copies = vec![0; 3000];
-            bootstrap.copies(replicate, &labels, &mut copies).unwrap();
-            let weights: Vec<f32> = copies.iter().map(|copies| *copies as f32).collect();
+            let mut counts = vec![0; 3000];
+            bootstrap.copies(replicate, &labels, &mut counts).unwrap();
+            let weights: Vec<f32> = counts.iter().map(|count| *count as f32).collect();
             sweep(&rows.weighted(&weights).unwrap()).unwrap().best(&score("tss")).unwrap().threshold
         })
         .collect();

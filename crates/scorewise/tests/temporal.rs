@@ -114,7 +114,7 @@ fn assert_close(got: &Confusion, expected: &Confusion, tolerance: f64) {
 
 #[test]
 fn value_weighted_matrix_matches_a_matrix_counted_by_hand() {
-    // row          0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21
+    // row:       0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20 21
     let events = [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0];
     let alarms = [1, 0, 0, 1, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1];
     let labels = events.map(|event| event == 1);

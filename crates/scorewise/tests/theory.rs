@@ -604,7 +604,7 @@ fn report_rejects_invalid_input() {
 }
 
 #[test]
-fn report_of_a_score_that_is_not_lipschitz_has_no_bound_of_its_mean_deviation() {
+fn report_of_a_score_that_is_not_lipschitz_has_no_bound_of_its_mean_deviation_from_the_score_of_the_expected_matrix() {
     let rows = Rows::new(Probabilities(&[0.8, 0.6, 0.4, 0.2]), &[true, false, true, false]).unwrap();
     let names = |text: &str| -> Vec<String> {
         let theory = theory::report(&score(text), &Prior::uniform(), &rows, &[0.75], Some(0.5)).unwrap();

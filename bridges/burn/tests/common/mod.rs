@@ -45,15 +45,15 @@ impl Batch<'_> {
     pub fn value_and_gradient(&self, loss: &ScoreLoss, dtype: DType) -> (f64, Vec<f64>) {
         let device = Device::flex().autodiff();
         let rows = self.logits.len() / self.classes;
-        let tensor = |values: &[f64], shape: Vec<usize>| TensorData::new(values.to_vec(), shape);
+        let tensor_data = |values: &[f64], shape: Vec<usize>| TensorData::new(values.to_vec(), shape);
         let logits =
-            Tensor::<2>::from_data(tensor(self.logits, vec![rows, self.classes]), (&device, dtype)).require_grad();
+            Tensor::<2>::from_data(tensor_data(self.logits, vec![rows, self.classes]), (&device, dtype)).require_grad();
         let targets =
             Tensor::<1, Int>::from_data(TensorData::new(self.targets.to_vec(), [self.targets.len()]), &device);
         let value = match self.weights {
             None => loss.forward(logits.clone(), targets),
             Some(weights) => {
-                let weights = Tensor::<1>::from_data(tensor(weights, vec![rows]), (&device, dtype));
+                let weights = Tensor::<1>::from_data(tensor_data(weights, vec![rows]), (&device, dtype));
                 loss.forward_weighted(logits.clone(), targets, weights)
             }
         };

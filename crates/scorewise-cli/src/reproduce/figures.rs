@@ -16,7 +16,7 @@ pub fn priors() -> Vec<String> {
     vec!["uniform".into(), "cosine:0.5,0.2".into()]
 }
 
-/// Data of Figure 2, one item for each score: the best thresholds of the training runs with each prior.
+/// Data of Figure 2 of Marchetti et al. (2022), one item for each score: the best thresholds of the training runs with each prior.
 pub fn thresholds(settings: &ReproduceSettings, trials: &[Trial]) -> Vec<ScoreThresholds> {
     // With `--cure both`, the first value stands for training without the cure, as in Marchetti et al. (2022).
     best_thresholds(&settings.scores, &settings.contenders, settings.cures[0], trials)

@@ -20,7 +20,7 @@
 //! |---|---|
 //! | `summary` | every score at a threshold, with bootstrap intervals |
 //! | `classes` | scores of decisions between more than two classes |
-//! | `tuning` | the best threshold of a score with its bootstrap, or the reason why no threshold is best |
+//! | `tuning` | the best threshold of a score and its distribution over bootstrap replicates, or the reason why no threshold is best |
 //! | `comparison` | comparison of two forecasts of the same rows |
 //! | `theory` | the distribution of a score when the threshold is random |
 //! | `model` | the scores of a trained model on its training, validation and test rows |

@@ -13,8 +13,8 @@ use crate::document::{ResultTable, ScoreThresholds};
 pub struct PaperComparison {
     experiment: Experiment,
     seed: u64,
-    /// Our result rows by score and contender; for each pair, first the row without the cure (see
-    /// [`ReproductionRow::cure`]), then the row with it.
+    /// Our result rows by score and contender. For each pair, first the row of networks trained as published, then the row of networks trained with
+    /// the cure for training runs that learn nothing (see [`ReproductionRow::cure`]).
     lines: Vec<ResultRow>,
     paper: Vec<ResultRow>,
     differences: Vec<(String, Difference)>,
@@ -63,7 +63,8 @@ pub struct ReproductionRow {
     pub loss: Option<String>,
     /// Prior of the threshold in the contender's loss; `None` for a loss without a prior.
     pub prior: Option<String>,
-    /// Whether the cure was on: initial predictions are moved into the support of the prior, and training runs that learn nothing are restarted.
+    /// Whether the cure for training runs that learn nothing was on: initial predictions are moved into the support of the prior, and training runs
+    /// that learn nothing are restarted.
     pub cure: bool,
     /// Number of training runs.
     pub repeats: usize,
@@ -127,14 +128,14 @@ pub struct MeanAndSd {
     pub sd: Option<f64>,
 }
 
-/// The difference between the scores of two contenders, as JSON.
+/// The mean difference (score of contender `of`) − (score of contender `from`), as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DifferenceSummary {
     /// Name of the score.
     pub score: String,
-    /// The contender from whose score the other one is subtracted.
+    /// Name of the contender whose score comes first in the difference.
     pub of: String,
-    /// The contender whose score is subtracted.
+    /// Name of the contender whose score is subtracted.
     pub from: String,
     /// Mean difference over the windows.
     pub mean: f64,

@@ -14,7 +14,7 @@ pub const EXACT_ROWS: usize = 200_000;
 /// thresholds between runs. The rank of the best threshold among n rows is uncertain by about n^⅔, which is much more than the length of a run.
 pub const RUNS: usize = 1 << 16;
 
-/// The best threshold of a score on some rows, with its bootstrap and the sweep in which it was found.
+/// The best threshold of a score on some rows, its distribution over bootstrap replicates, and the sweep in which it was found.
 #[derive(Debug)]
 pub struct Tuning {
     /// The confusion matrices of the rows at all thresholds.

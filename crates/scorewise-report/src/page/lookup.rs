@@ -20,7 +20,8 @@ pub(super) struct LookupTable {
     /// For each threshold, the upper end (excluded) of the thresholds with the same confusion matrix.
     to: Vec<f64>,
     /// For each threshold, the range of thresholds with the same confusion matrix, as text.
-    same: Vec<String>,
+    #[serde(rename = "same")]
+    same_matrix_range: Vec<String>,
     tn: Vec<Value>,
     fp: Vec<Value>,
     #[serde(rename = "fn")]
@@ -65,7 +66,7 @@ pub(super) fn table(forecast: &ForecastEvaluation) -> Result<LookupTable> {
         label: points.iter().map(|point| point.display_threshold(6)).collect(),
         from: points.iter().map(|point| point.low).collect(),
         to: points.iter().map(|point| point.high).collect(),
-        same: points.iter().map(|point| format_threshold_range(point.low, point.high)).collect(),
+        same_matrix_range: points.iter().map(|point| format_threshold_range(point.low, point.high)).collect(),
         tn: cells(0),
         fp: cells(1),
         fn_: cells(2),

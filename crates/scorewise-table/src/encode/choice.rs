@@ -115,8 +115,8 @@ impl<'a> ResolvedChoice<'a> {
                 format!("give `{}` too", Setting("lags")),
             ));
         }
-        let ordered: Vec<String> = ordinal.iter().map(|(name, _)| (*name).into()).collect();
-        check_contradictions(choice, &ordered)?;
+        let ordinal_names: Vec<String> = ordinal.iter().map(|(name, _)| (*name).into()).collect();
+        check_contradictions(choice, &ordinal_names)?;
         let (kept, lagged) = (name_set(&choice.keep), name_set(&choice.lag_columns));
         let group = choice.group.as_deref().filter(|group| !kept.contains(group));
         let excluded = choice.drop.iter().chain(&choice.without).map(String::as_str).chain(group).collect();
@@ -172,7 +172,8 @@ fn check_contradictions(choice: &EncodingOptions, ordinal: &[String]) -> Result<
         }
     }
     if let Some(name) = choice.keep.iter().find(|name| choice.without.contains(name)) {
-        let problem = format!("{} is the target or has another use", quoted(name));
+        let problem =
+            format!("{} cannot be an input, because it is the target or holds the weights of the rows", quoted(name));
         return Err(Error::setting("keep", problem, "an input must be known when the prediction is made"));
     }
     Ok(())

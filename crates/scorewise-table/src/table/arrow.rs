@@ -47,7 +47,7 @@ struct Messages {
 enum Remaining {
     /// In a stream: all messages from this position on.
     From(u64),
-    /// In a file: the positions of the messages, which the index of the file lists; those of dictionaries come first.
+    /// In a file: the positions of the messages, as listed in the index of the file; dictionaries come before record batches.
     At(VecDeque<u64>),
 }
 

@@ -2,8 +2,8 @@
 //! separators, per cent or currency signs:
 //!
 //! ```text
-//! mark .   1,234   1,234,567.8   $3.10   -€3   £1,200   3.1%   5 €
-//! mark ,   1.234   1.234.567,8   €3,10   3,1 %
+//! decimal point   1,234   1,234,567.8   $3.10   -€3   £1,200   3.1%   5 €
+//! decimal comma   1.234   1.234.567,8   €3,10   3,1 %
 //! ```
 
 /// The powers of ten that f64 represents exactly.

@@ -113,7 +113,7 @@ impl Decision {
     }
 }
 
-/// The factors exp(−μₖ) of all classes, divided by the greatest factor so that none overflows.
+/// The factors exp(−μₖ) of all classes, where μₖ is the centre of the threshold of class k, divided by the greatest factor so that none overflows.
 pub(crate) fn centre_factors(centres: &[f64]) -> impl Iterator<Item = f64> + '_ {
     let lowest = centres.iter().copied().fold(f64::INFINITY, f64::min);
     centres.iter().map(move |centre| (lowest - centre).exp())

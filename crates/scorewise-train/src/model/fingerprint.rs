@@ -129,11 +129,11 @@ mod tests {
     fn the_hash_agrees_with_another_implementation() {
         // Python's xxhash 4.1.0: xxhash.xxh3_64_hexdigest(struct.pack("<Qd", 1, 1.0))
         assert_eq!(Fingerprint::new().numbers(&[1.0]).hex(), "55b1cf8961ac75ae");
-        let many: Vec<f64> = (0..1500).map(f64::from).collect();
-        let words = std::iter::once(1500).chain(many.iter().map(|number| number.to_bits()));
+        let numbers: Vec<f64> = (0..1500).map(f64::from).collect();
+        let words = std::iter::once(1500).chain(numbers.iter().map(|number| number.to_bits()));
         let bytes: Vec<u8> = words.flat_map(u64::to_le_bytes).collect();
         let whole = xxhash_rust::xxh3::xxh3_64(&bytes);
-        assert_eq!(Fingerprint::new().numbers(&many).hex(), format!("{whole:016x}"), "also over several blocks");
+        assert_eq!(Fingerprint::new().numbers(&numbers).hex(), format!("{whole:016x}"), "also over several blocks");
     }
 
     #[test]

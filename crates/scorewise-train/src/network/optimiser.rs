@@ -135,7 +135,7 @@ impl Adam {
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], rate: f32) {
         assert!(
             parameters.len() == self.mean.len() && gradient.len() == self.mean.len(),
-            "the slices are as long as the list of parameters"
+            "parameters and gradient must be as long as the optimiser's state"
         );
         self.steps = self.steps.saturating_add(1);
         // The bias corrections of both running means are included in the learning rate and in ε. They are computed in f64, because 1 − 0.999
@@ -162,7 +162,7 @@ impl SimdTask for AdamLoop<'_> {
     #[inline(always)]
     unsafe fn run_with<V: SimdVector>(self) {
         let AdamLoop { adam, parameters, gradient, scale, epsilon, shrink } = self;
-        assert!(parameters.len().is_multiple_of(V::WIDTH), "the list of parameters is padded to whole registers");
+        assert!(parameters.len().is_multiple_of(V::WIDTH), "the list of parameters must be padded to whole registers");
         let length = parameters.len();
         let (parameters, gradient, decays) = (parameters.as_mut_ptr(), gradient.as_ptr(), adam.decays.as_ptr());
         let (mean, square) = (adam.mean.as_mut_ptr(), adam.square.as_mut_ptr());
@@ -225,7 +225,7 @@ impl Descent {
     pub fn step(&mut self, parameters: &mut [f32], gradient: &[f32], rate: f32) {
         assert!(
             parameters.len() == self.velocity.len() && gradient.len() == self.velocity.len(),
-            "the slices are as long as the list of parameters"
+            "parameters and gradient must be as long as the optimiser's state"
         );
         for ((parameter, gradient), velocity) in parameters.iter_mut().zip(gradient).zip(&mut self.velocity) {
             *velocity = self.momentum * *velocity + gradient;

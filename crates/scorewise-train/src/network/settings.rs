@@ -145,7 +145,7 @@ impl NetworkSettings {
     /// Checks that all settings are valid and can be used with this loss.
     pub fn check(&self, objective: &Objective) -> Result<()> {
         let refuse = |what: &str, problem: String, hint: &str| Err(Error::setting(what, problem, hint));
-        let positive = |value: f32| value > 0.0 && value.is_finite();
+        let is_positive = |value: f32| value > 0.0 && value.is_finite();
         if self.batch == BatchSize::Rows(0) {
             return refuse(
                 "batch",
@@ -160,7 +160,7 @@ impl NetworkSettings {
             let hint = "with a patience as large as the number of epochs, training never stops early";
             return refuse("patience", "must be at least 1, not 0".into(), hint);
         }
-        if !positive(self.learning_rate) {
+        if !is_positive(self.learning_rate) {
             return refuse("learning-rate", format!("must be above 0, not {}", self.learning_rate), "0.001 is usual");
         }
         let decay = self.weight_decay;
@@ -169,7 +169,7 @@ impl NetworkSettings {
             return refuse("weight-decay", problem, "0.001 to 0.1 is usual");
         }
         let Some(warm) = self.warm_start else { return Ok(()) };
-        if !positive(warm.slower) {
+        if !is_positive(warm.slower) {
             let problem = format!("the factor of the learning rate must be above 0, not {}", warm.slower);
             return refuse("warm-start", problem, "0.1 is usual");
         }

@@ -118,7 +118,7 @@ impl Number for f64 {
         ratio(self, other)
     }
     fn power(self, other: Self) -> Self {
-        // 0 to a negative power is a division by zero, and a root of a negative number is not real: both are guarded.
+        // 0 to a negative power is a division by zero, and a fractional power of a negative number is not real. Both give 0.
         if self == 0.0 && other < 0.0 {
             return 0.0;
         }

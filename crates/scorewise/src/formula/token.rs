@@ -110,7 +110,8 @@ fn name(characters: &[char], start: usize) -> (String, usize) {
     (name.to_ascii_lowercase(), length)
 }
 
-/// Parses a number: digits, a decimal point, digits and an exponent. This is the syntax of `f64` without a sign, `inf` and `nan`.
+/// Parses a number: digits, a decimal point, digits and an exponent. This is the syntax of `f64::from_str`, except that a sign, `inf` and
+/// `nan` are not accepted.
 fn number(characters: &[char], start: usize) -> Result<(Token, usize), FormulaError> {
     let digits = |from: usize| characters[from..].iter().take_while(|c| c.is_ascii_digit()).count();
     let mut end = start + digits(start);

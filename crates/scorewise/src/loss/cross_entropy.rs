@@ -4,7 +4,8 @@
 //! ℓ = Σ wᵢ c(yᵢ) ln(1 + e^(∓zᵢ)) / Σ wᵢ c(yᵢ)        ∂ℓ/∂zᵢ = wᵢ c(yᵢ) (pᵢ − yᵢ) / Σ w c
 //! ```
 //!
-//! Here c(y) is the weight of class y, which is 1 without class weights. The loss is computed from the logit and never as the logarithm of
+//! Here zᵢ is the logit of row i, wᵢ its weight, yᵢ its label (the sign is − for positive rows and + for negative rows), pᵢ = σ(zᵢ), and c(y) the
+//! weight of class y, which is 1 without class weights. The loss is computed from the logit and never as the logarithm of
 //! a sigmoid, which is 0 or 1 after rounding for large logits.
 
 use super::check_gradient;
@@ -69,7 +70,7 @@ impl CrossEntropy {
         if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
     }
 
-    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
+    /// Returns the loss and writes its gradient with respect to the logits to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         check_gradient(rows, gradient)?;
         let value = self.value(rows)?;

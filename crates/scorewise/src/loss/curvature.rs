@@ -4,8 +4,8 @@
 //! gᵢ = n ∂ℓ/∂zᵢ        hᵢ = n max(|∂ℓ/∂zᵢ|, floor · d · wᵢ |∂ℓ/∂F|)        d = f(m) m (1 − m), m the mean of the prior
 //! ```
 //!
-//! Here n is the number of rows, z the margin (a logit), and ∂ℓ/∂F the derivative for the class of the row
-//! ([`ClassDerivatives`](super::ClassDerivatives)).
+//! Here ℓ is the loss, n the number of rows, z the margin (a logit), w the weight, f the density of the prior, and ∂ℓ/∂F the derivative for the
+//! class of the row ([`ClassDerivatives`](super::ClassDerivatives)).
 //!
 //! A leaf of a boosted tree gets the value −Σg / (Σh + λ), so h must be positive. The second derivative of ℓ is not always positive: it
 //! changes sign within the support of the prior and is 0 outside. Therefore h is computed from |∂ℓ/∂z| instead. Then |Σg| ≤ Σh, so every leaf
@@ -22,7 +22,8 @@ use crate::real::Real;
 use crate::rows::{Logits, Rows, same_length};
 
 impl ScoreLoss {
-    /// Writes n ∂ℓ/∂z and a positive curvature for each of the n rows, for gradient-boosted trees.
+    /// Writes for each of the n rows n times the derivative of the loss with respect to the logit, and a positive curvature, for gradient-boosted
+    /// trees.
     ///
     /// The curvature of a row is at least `floor` times the curvature of a row of the same class and weight at the mean of the prior.
     /// `floor` must be greater than 0 and at most 1.

@@ -7,6 +7,8 @@
 //! ∂E/∂pᵢ = f(pᵢ) [s(row i predicted positive) − s(row i predicted negative)]                          at τ = pᵢ
 //! ```
 //!
+//! Here F is the distribution function and f the density of τ, p the predictions, and sₖ the score when k rows are predicted positive.
+//!
 //! This requires sorting the rows once and no derivative of s. Where predictions are equal, E has a kink and the gradient is the mean of the
 //! two one-sided gradients.
 
@@ -51,7 +53,7 @@ impl ExactLoss {
         Ok(steps.mean(&self.losses(&steps)?))
     }
 
-    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
+    /// Returns the loss and writes its gradient with respect to the logits to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         check_gradient(rows, gradient)?;
         let steps = Steps::new(&self.prior, rows)?;

@@ -1,7 +1,9 @@
 //! The two passes over the rows that compute a score-oriented loss.
 //!
-//! The first pass sums w F(p) and w for each class, the second writes −w g f(p) p (1 − p); the score is evaluated in between. The
-//! second pass recomputes σ instead of storing it, because for many rows memory bandwidth is the bottleneck.
+//! The first pass sums w F(p) and w for each class, the second writes the gradient −w g f(p) p (1 − p); the score is evaluated in between. Here w is
+//! the weight of a row, p its probability, F the distribution function and f the density of the prior, and g the derivative of the score with
+//! respect to F(p), one number per class. The second pass recomputes p from the logit instead of storing it, because for many rows
+//! memory bandwidth is the bottleneck.
 //!
 //! Sums are accumulated in sixteen f64 lanes on every machine and combined in a fixed order, so the results are bit-identical everywhere.
 
@@ -37,7 +39,7 @@ pub(crate) fn expect_at<P: Predictions>(
     Ok(Confusion::at(sums.tp, sums.fp, &ClassCounts { positives: sums.positives, negatives: sums.negatives }))
 }
 
-/// Writes −w g f(p) p (1 − p) into `gradient`; `derivatives` contains −g for each class.
+/// Writes the gradient −w g f(p) p (1 − p) of each row to `gradient`; `derivatives` contains −g for each class (symbols: see the module).
 pub(crate) fn gradient<R: Real>(
     prior: &Prior,
     rows: &Rows<'_, Logits<'_, R>>,
@@ -83,7 +85,8 @@ impl<P: Predictions> RowTask<P::Number> for ExpectTask<'_, '_, P> {
     }
 }
 
-/// Sums of w F(p) (`fp`, `tp`) and of w (`negatives`, `positives`) over the rows of each class. An invalid row makes at least one sum NaN or
+/// Sums over the rows of each class: of the weight w times the distribution function F(p) of the prior (`fp`, `tp`), and of w (`negatives`,
+/// `positives`). An invalid row makes at least one sum NaN or
 /// infinite; the caller then searches for the invalid row.
 struct ClassTotals {
     fp: f64,

@@ -29,13 +29,13 @@ use crate::error::Result;
 use crate::real::Real;
 use crate::rows::{Logits, Rows, same_length};
 
-/// The derivatives ∂ℓ/∂F of a loss for rows of weight 1, one per class. The gradient of a row depends on the other rows only through these
-/// two numbers.
+/// The derivatives ∂ℓ/∂F of a loss ℓ for rows of weight 1, one per class, where F is the distribution function of the prior at the predicted
+/// probability of the row. The gradient of a row depends on the other rows only through these two numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassDerivatives {
-    /// ∂ℓ/∂F for a positive row; equal to −g₁ if higher scores are better.
+    /// ∂ℓ/∂F for a positive row; equal to ∂s/∂FN − ∂s/∂TP if higher values of the score s are better.
     pub positive: f64,
-    /// ∂ℓ/∂F for a negative row; equal to −g₀ if higher scores are better.
+    /// ∂ℓ/∂F for a negative row; equal to ∂s/∂TN − ∂s/∂FP if higher values of the score s are better.
     pub negative: f64,
 }
 
@@ -51,7 +51,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// The loss ℓ of the rows.
+    /// The loss of the rows.
     pub fn value<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>) -> Result<f64> {
         match self {
             Loss::Score(loss) => loss.value(rows),
@@ -60,7 +60,7 @@ impl Loss {
         }
     }
 
-    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
+    /// Returns the loss and writes its gradient with respect to the logits to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         match self {
             Loss::Score(loss) => loss.value_and_gradient(rows, gradient),

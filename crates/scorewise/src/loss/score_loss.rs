@@ -4,6 +4,9 @@
 //! ℓ = 1 − s(TN, FP, FN, TP)        ∂ℓ/∂zᵢ = − wᵢ g f(pᵢ) pᵢ (1 − pᵢ)        g = g₁ for positives, g₀ for negatives
 //! ```
 //!
+//! Here s is the score, TN, FP, FN, TP the expected confusion matrix, zᵢ the logit of row i, wᵢ its weight, pᵢ = σ(zᵢ) its probability, f the
+//! density of the prior, g₁ = ∂s/∂TP − ∂s/∂FN and g₀ = ∂s/∂FP − ∂s/∂TN.
+//!
 //! The rows interact only through the two scalars g₁ and g₀, so the loss can be computed in parts: compute the matrix of each batch with
 //! [`expect`](ScoreLoss::expect), add the matrices, compute the [`derivatives`](ScoreLoss::derivatives) at the sum once, then compute the
 //! gradient of each batch with [`gradient_with`](ScoreLoss::gradient_with). The result is the same as for a single large batch.
@@ -109,7 +112,8 @@ impl ScoreLoss {
         value_and_derivatives(&self.score, confusion)
     }
 
-    /// Writes ∂ℓ/∂z of these rows to `gradient`. `derivatives` must come from the sum of the matrices of all
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` must come from the sum of the
+    /// matrices of all
     /// batches that are combined.
     pub fn gradient_with<R: Real>(
         &self,
@@ -132,7 +136,7 @@ impl ScoreLoss {
         self.of(&self.expect(rows)?)
     }
 
-    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
+    /// Returns the loss and writes its gradient with respect to the logits to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, rows: &Rows<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         let (value, derivatives) = self.value_and_derivatives(&self.expect(rows)?)?;
         self.gradient_with(derivatives, rows, gradient)?;
@@ -140,7 +144,7 @@ impl ScoreLoss {
     }
 }
 
-/// The loss of a score at a confusion matrix, and the derivatives ∂ℓ/∂F of this loss for positive and for negative rows.
+/// The loss of a score at a confusion matrix, and the derivatives of this loss for positive and for negative rows (see [`ClassDerivatives`]).
 pub(crate) fn value_and_derivatives(score: &Score, confusion: &Confusion) -> Result<(f64, ClassDerivatives)> {
     let reduced = score.formula().reduced(confusion);
     let loss_derivative = score.loss_derivative(reduced.value);

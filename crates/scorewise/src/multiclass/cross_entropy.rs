@@ -5,7 +5,8 @@
 //! ℓ = − Σ wᵢ c(yᵢ) ln p(yᵢ) / Σ wᵢ c(yᵢ)        p = softmax(z)        ∂ℓ/∂zₖ = wᵢ c(yᵢ) (pₖ − [k = yᵢ]) / Σ w c
 //! ```
 //!
-//! Here c(y) is the weight of class y, which is 1 without class weights. −ln p(y) = z_max − z(y) + ln(1 + Σ e^(zₖ − z_max) over the other k) is
+//! Here z are the logits of a row, wᵢ is the weight of row i, yᵢ its class, and c(y) the weight of class y, which is 1 without class weights.
+//! −ln p(y) = z_max − z(y) + ln(1 + Σ e^(zₖ − z_max) over the other k) is
 //! computed from the logits, never as the logarithm of a softmax. With two classes the loss is the [`CrossEntropy`](crate::CrossEntropy) of z₁ − z₀.
 
 use super::link::RowSoftmax;
@@ -76,7 +77,7 @@ impl SoftmaxCrossEntropy {
         if value.is_finite() { Ok(value) } else { Err(Error::NotFinite { score: "cross-entropy".into() }) }
     }
 
-    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`, row by row with one value per class.
+    /// Returns the loss and writes its gradient with respect to the logits to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, gradient: &mut [R]) -> Result<f64> {
         rows.check_gradient(gradient)?;
         let value = self.value(rows)?;

@@ -8,8 +8,9 @@
 //! is computed from the sum of the others, never as 1 − p.
 //!
 //! In the backward pass, the loss depends on the log-odds of class k, ln(pₖ/qₖ) = zₖ − ln Σ_{i≠k} e^(zᵢ), whose derivative is 1
-//! with respect to zₖ and −eⱼ / Σ_{i≠k} eᵢ with respect to the logit zⱼ of another class. With cₖ = ∂ℓ/∂(log-odds of k), which contains
-//! the finite product f p q and never f alone,
+//! with respect to zₖ and −eⱼ / Σ_{i≠k} eᵢ with respect to the logit zⱼ of another class. Let cₖ be the derivative
+//! of the loss ℓ with respect to the log-odds of class k. It contains the product f p q, where f is the density of the prior; this product is
+//! finite even where f is infinite. Then
 //!
 //! ```text
 //! ∂ℓ/∂zⱼ = cⱼ − Σ_{k≠j} cₖ eⱼ / Σ_{i≠k} eᵢ

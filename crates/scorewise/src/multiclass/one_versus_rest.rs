@@ -5,7 +5,10 @@
 //! ℓ = average over k of the loss of s(TNₖ, FPₖ, FNₖ, TPₖ)
 //! ```
 //!
-//! The loss of a score is 1 − s if higher is better, s if lower is better, and |s − ideal| if there is an ideal value. The losses of the
+//! Here yₖ is 1 if the row belongs to class k and 0 otherwise, w is the weight of the row, z its logits, and Fₖ the distribution function of the
+//! prior of class k.
+//!
+//! The loss of a score s is 1 − s if higher is better, s if lower is better, and |s − ideal| if there is an ideal value. The losses of the
 //! classes are averaged, not the scores, so that biases of 0.5 and 1.5 do not average to a perfect 1.
 //!
 //! The rows interact only through two scalars per class: ∂ℓ/∂Fₖ for rows that belong to class k and ∂ℓ/∂Fₖ for all other rows. Fₖ is a
@@ -118,7 +121,8 @@ impl OneVersusRest {
         Ok((value / total, derivatives))
     }
 
-    /// Writes ∂ℓ/∂z of these rows to `gradient`. `derivatives` must come from the sum of the matrices of all
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` must come from the sum of the
+    /// matrices of all
     /// batches that are combined.
     pub fn gradient_with<R: Real, L: ClassLabels>(
         &self,
@@ -154,7 +158,7 @@ impl OneVersusRest {
         self.of(&self.expect(rows)?)
     }
 
-    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`, row by row with one value per class.
+    /// Returns the loss and writes its gradient with respect to the logits to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real, L: ClassLabels>(
         &self,
         rows: &ClassRows<'_, R, L>,

@@ -114,7 +114,8 @@ impl SimplexLoss {
         Error::NotFinite { score: self.score.to_string() }
     }
 
-    /// Writes ∂ℓ/∂z of these rows to `gradient`. `derivatives` must come from the sum of the matrices of all
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` must come from the sum of the
+    /// matrices of all
     /// batches that are combined.
     pub fn gradient_with<R: Real>(
         &self,
@@ -151,7 +152,7 @@ impl SimplexLoss {
         self.of(&self.expect(rows)?)
     }
 
-    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`, row by row with one value per class.
+    /// Returns the loss and writes its gradient with respect to the logits to `gradient`, row by row with one value per class.
     pub fn value_and_gradient<R: Real>(&self, rows: &ClassRows<'_, R, OneOf<'_>>, gradient: &mut [R]) -> Result<f64> {
         let (value, derivatives) = self.value_and_derivatives(&self.expect(rows)?)?;
         self.gradient_with(&derivatives, rows, gradient)?;

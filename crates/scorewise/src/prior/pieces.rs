@@ -1,4 +1,5 @@
-//! A prior as piecewise polynomials: F(σ(z)) as a function of the logit z, which any framework can evaluate.
+//! A prior as piecewise polynomials: F(σ(z)) as a function of the logit z, which any framework can evaluate. F is the distribution function of the
+//! prior, σ the logistic function.
 //!
 //! A framework that computes on its own tensors needs F(σ(z)) and its derivative for every family of priors, and every family has its own
 //! special functions and numerical problems near the ends of [0, 1]. As polynomials, every prior is evaluated in the same way,
@@ -17,9 +18,9 @@ use super::{Prior, Probability};
 pub const COEFFICIENTS: usize = 9;
 /// Number of points of a panel at which the density is interpolated.
 const NODES: usize = COEFFICIENTS - 1;
-/// Values of F below this limit count as 0.
+/// Values of the distribution function below this limit count as 0.
 const NEGLIGIBLE: f64 = 1e-17;
-/// For logits beyond ± this number, σ underflows.
+/// The logits considered lie between minus and plus this number; beyond it, the logistic function underflows.
 const LARGEST_LOGIT: f64 = 700.0;
 /// Largest number of panels of a segment.
 const MAX_PANELS: usize = 1 << 13;
@@ -30,9 +31,9 @@ const TOLERANCE: f64 = 2e-14;
 /// s = 2 (z − middle of panel i)/width.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PiecewisePolynomial {
-    /// The value of F below all segments; 0 unless a tail of the prior extends beyond the range of logits.
+    /// The value of the distribution function below all segments; 0 unless a tail of the prior extends beyond the range of logits.
     pub base: f64,
-    /// The segments, whose contributions to F are added.
+    /// The segments, whose contributions to the distribution function are added.
     pub segments: Vec<Segment>,
 }
 

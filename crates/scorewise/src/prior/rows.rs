@@ -1,4 +1,4 @@
-//! Priors for the loops over rows: F and the density with respect to the logit, in the floating-point type of the rows.
+//! Priors for the loops over rows: the distribution function F and the density with respect to the logit, in the floating-point type of the rows.
 //!
 //! For f32 rows, priors defined by a kernel are computed in f32, vectorised. Kernels too narrow for f32, priors that need special functions,
 //! and f64 rows are computed row by row in f64.
@@ -9,7 +9,8 @@ use super::centred::{Centred, Kernel};
 use super::{Prior, Probability};
 use crate::real::Real;
 
-/// The functions of a prior that the loops evaluate at the prediction of a row.
+/// The functions of a prior that the loops evaluate at the prediction of a row. F is the distribution function of the prior, f its density and σ the
+/// logistic function.
 pub(crate) trait RowDistribution<R: Real>: Copy + Send + Sync {
     /// The distribution function at a logit, F(σ(z)).
     fn cdf_of_logit(&self, z: R) -> R;
@@ -120,7 +121,7 @@ impl<R: Real, D: PairDistribution<R>> PairDistribution<R> for MixedWithUniform<R
     }
 }
 
-/// Makes a [`RowDistribution`] of a [`PairDistribution`] by computing p and q from the prediction of the row.
+/// Adapter: implements [`RowDistribution`] for a [`PairDistribution`] by computing p and q = 1 − p from the prediction of the row.
 #[derive(Clone, Copy)]
 struct FromPair<D>(D);
 

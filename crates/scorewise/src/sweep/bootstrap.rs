@@ -153,8 +153,9 @@ impl Bootstrap {
         })
     }
 
-    /// The result of `function` for each replicate. `cells` contains for each row the index of a group below 8: its cell of the confusion matrix, or
-    /// for two forecasts its pair of cells. `function` receives the total weight of each group in the replicate.
+    /// The result of `function` for each replicate. `cells` contains for each row the index of its group, 0 to 7. With one forecast, the group is the
+    /// cell of the confusion matrix (4 groups). With two forecasts, it is the pair of cells (8 groups, because both cells have the same label).
+    /// `function` receives the total weight of each group in the replicate.
     pub(super) fn over_cells<R: Real, T: Send>(
         &self,
         rows: &Rows<'_, Probabilities<'_, R>>,

@@ -1,4 +1,4 @@
-//! Compares two forecasts of the same events, with the same bootstrap copies of the rows for both.
+//! Compares two forecasts of the same events, with the same bootstrap replicates for both.
 //!
 //! What affects both forecasts alike (difficult years, easy rows) cancels in the difference of their scores. Two separate intervals would
 //! not show this.

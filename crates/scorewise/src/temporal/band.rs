@@ -1,8 +1,9 @@
 //! A time-weighted confusion matrix as a list of threshold bands. From the list, the expected matrix, its gradient and the matrix at one
 //! threshold are computed.
 //!
-//! A band is the interval of thresholds between two predictions. A row contributes a constant to a cell of the matrix while τ lies in a band,
-//! and nothing while τ lies outside. With L(row) = F(p) of a row,
+//! A band is the interval of thresholds between two predictions. A row contributes a constant (`size`) to a cell of the matrix
+//! while the threshold τ lies in a band, and nothing while τ lies outside. With L(row) = F(p), the distribution function of the
+//! prior at the prediction p of the row,
 //!
 //! ```text
 //! cell = Σ weight · size · (L(upper) − L(lower))

@@ -4,6 +4,8 @@
 //! ∂ℓ/∂zⱼ = f(pⱼ) pⱼ (1 − pⱼ) Σ wₜ ∂ℓ/∂cell · (± size)        over the bands of all rows t that end at row j
 //! ```
 //!
+//! Here zⱼ is the logit of row j, pⱼ its probability, f the density of the prior, and wₜ the weight of row t; `band.rs` explains bands and `size`.
+//!
 //! As with [`ScoreLoss`](crate::ScoreLoss), the matrices of batches can be added, and the gradient of each batch is computed from the
 //! derivatives with respect to the four cells of the sum. A batch must consist of whole sequences, because a window does not extend from one
 //! batch into another.
@@ -111,7 +113,8 @@ impl TemporalLoss {
         Ok((self.score.loss(value), CellDerivatives { tn, fp, fn_, tp }))
     }
 
-    /// Writes ∂ℓ/∂z of these rows to `gradient`. `derivatives` must come from the sum of the matrices of all
+    /// Writes the gradient of the loss with respect to the logits of these rows to `gradient`. `derivatives` must come from the sum of the
+    /// matrices of all
     /// batches that are combined.
     pub fn gradient_with<R: Real>(
         &self,
@@ -138,7 +141,7 @@ impl TemporalLoss {
         self.of(&self.expect(series))
     }
 
-    /// Returns the loss ℓ and writes its gradient ∂ℓ/∂z to `gradient`.
+    /// Returns the loss and writes its gradient with respect to the logits to `gradient`.
     pub fn value_and_gradient<R: Real>(&self, series: &Series<'_, Logits<'_, R>>, gradient: &mut [R]) -> Result<f64> {
         let (value, derivatives) = self.value_and_derivatives(&self.expect(series))?;
         self.gradient_with(derivatives, series, gradient)?;
@@ -162,7 +165,7 @@ impl<P: Predictions> RowTask<P::Number> for LevelsTask<P> {
     }
 }
 
-/// Computes ∂ℓ/∂z = ∂ℓ/∂L · dL/dz for every row.
+/// Computes the gradient ∂ℓ/∂z = ∂ℓ/∂L · dL/dz for every row, where z is the logit and L the distribution function of the prior at the prediction.
 struct TemporalGradientTask<'a, R> {
     logits: &'a [R],
     by_level: &'a [f64],

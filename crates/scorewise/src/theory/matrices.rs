@@ -5,6 +5,9 @@
 //! E[TP] = Σ w y F(p)        E[FP] = Σ w (1 − y) F(p)        Cov = Σ mₖ (CMₖ − E[CM])(CMₖ − E[CM])ᵀ
 //! ```
 //!
+//! Here w, y and p are the weight, the label and the probability of a row, F is the distribution function of the prior, and mₖ the probability of
+//! the matrix CMₖ.
+//!
 //! TP + FN = P and FP + TN = N at every threshold, so a matrix has two free cells, TP and FP. Both rise
 //! as the threshold falls.
 

@@ -71,8 +71,8 @@ pub struct Theory {
     pub deviation: f64,
     /// The second-order approximation of `E[s]` around `E[CM]`; `None` if it is not finite.
     pub taylor: Option<f64>,
-    /// The Lipschitz constant K = sup ‖∇s‖₁; `None` if the score is not Lipschitz. Its mean deviation then has no
-    /// bound in `bounds` either.
+    /// The Lipschitz constant K = sup ‖∇s‖₁; `None` if the score is not Lipschitz. In that case `bounds` also contains no bound of
+    /// `E|s − s(E[CM])|`, the mean deviation of the score from the score of the expected matrix.
     pub lipschitz: Option<f64>,
     /// The bounds of Marchetti et al. (2022), corrected, with the exact values of the bounded quantities.
     pub bounds: Vec<Bound>,

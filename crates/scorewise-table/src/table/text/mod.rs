@@ -236,11 +236,11 @@ impl TextColumn {
     fn new(index: usize, name: &str, tally: &Tally, comma: bool, reading: &Reading) -> Self {
         let forced = reading.kinds.get(name).copied();
         let kind = forced.unwrap_or_else(|| tally.kind(comma));
-        let earlier = reading.writing.as_ref();
-        let style = earlier.and_then(|earlier| earlier.columns.get(name));
+        let earlier_table = reading.writing.as_ref();
+        let style = earlier_table.and_then(|conventions| conventions.columns.get(name));
         let order = |month_first: bool| if month_first { DateOrder::MonthFirst } else { DateOrder::DayFirst };
         let order = reading.month_first.map(order).or_else(|| tally.order()).or_else(|| style?.month_first.map(order));
-        let sign = match earlier {
+        let sign = match earlier_table {
             // Only the sign of the earlier table is accepted. If that table had no sign, numbers with a sign may mean something else: 3.1%
             // in this table may be the same as 0.031 in the earlier one.
             Some(_) if forced.is_some() => style.and_then(|style| style.sign),

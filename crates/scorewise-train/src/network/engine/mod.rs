@@ -140,9 +140,13 @@ impl Engine {
     }
 
     fn forward_pass(&mut self, network: &Network, matrix: &Matrix, order: &[u32], logits: &mut [f32], store: bool) {
-        assert_eq!(network.shape(), &self.shape, "the network has the shape of the engine");
-        assert_eq!(network.parameters.len(), self.shape.parameters(), "the network has all parameters of its shape");
-        assert_eq!(matrix.columns(), self.layout.layers[0].inputs, "the matrix has one column for each input");
+        assert_eq!(network.shape(), &self.shape, "the network must have the shape of the engine");
+        assert_eq!(
+            network.parameters.len(),
+            self.shape.parameters(),
+            "the network must have all parameters of its shape"
+        );
+        assert_eq!(matrix.columns(), self.layout.layers[0].inputs, "the matrix must have one column for each input");
         let highest = order.iter().fold(0, |highest, row| highest.max(*row));
         assert!(order.is_empty() || (highest as usize) < matrix.rows(), "every row exists in the matrix");
         let outputs = self.layout.outputs();
@@ -186,11 +190,11 @@ impl Engine {
         assert_eq!(
             logit_gradient.len(),
             self.order.len() * outputs,
-            "there is one derivative for each row and output of the last forward pass"
+            "there must be one derivative for each row and output of the last forward pass"
         );
-        assert_eq!(gradient.len(), network.parameters.len(), "there is one derivative for each parameter");
-        assert_eq!(gradient.len(), self.shape.parameters(), "the network has all parameters of its shape");
-        assert_eq!(network.shape(), &self.shape, "the network has the shape of the engine");
+        assert_eq!(gradient.len(), network.parameters.len(), "there must be one derivative for each parameter");
+        assert_eq!(gradient.len(), self.shape.parameters(), "the network must have all parameters of its shape");
+        assert_eq!(network.shape(), &self.shape, "the network must have the shape of the engine");
         let stored = self.stores_activations(self.order.len());
         let segment_rows = self.segment_rows(self.order.len());
         let Engine {

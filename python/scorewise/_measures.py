@@ -172,7 +172,7 @@ class Sweep:
         )
 
     def curve(self, score: str | Sequence[str], points: int = 400) -> Curve:
-        """Return scores over the threshold, thinned to about ``points`` points that include the optimum of each score."""
+        """Return scores by threshold, thinned to about ``points`` points that include the optimum of each score."""
         names = _arrays.string_list(score)
         thresholds, matrices, values = self._sweep.curve(names, points)
         return Curve(thresholds, matrices, {name: values[:, at] for at, name in enumerate(names)})

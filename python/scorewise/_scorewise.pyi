@@ -125,7 +125,7 @@ def confusion(rows: tuple[Incomplete, Incomplete, Incomplete | None], threshold:
 
 def curves_svg(names: SupportsGetItem[int, str], thresholds: Incomplete, values: SupportsGetItem[int, Incomplete]) -> str | None:
     """
-    A figure of scores over the threshold, as SVG. `thresholds` must increase; `values` holds one array per score, with NaN where the score
+    A figure of scores by threshold, as SVG. `thresholds` must increase; `values` holds one array per score, with NaN where the score
     is undefined. Returns `None` when every value is undefined.
     """
 
@@ -194,8 +194,9 @@ def scores() -> str:
 
 def temporal_loss(rows: tuple[Incomplete, Incomplete, Incomplete | None], sequences: Incomplete, score: str, prior: str, weighting: tuple[str, SupportsGetItem[int, SupportsFloat | SupportsIndex]], gradient: bool) -> tuple[float, Incomplete | None]:
     """
-    The loss over time series, with errors weighted by their distance in time from an event. `sequences` holds the number of the series
-    for each row. `weighting` is a pair: the name `value`, `sum` or `maximum`, and the weights for distances of 1, 2, … rows.
+    The loss over time series, in which a false alarm shortly before an event and a miss shortly after an alarm count less. `sequences` holds
+    the number of the series of each row. `weighting` is a pair: the name of the rule (`value`, `sum` or `maximum`, see `Weighting` of the
+    crate scorewise), and the weights for distances of 1, 2, … rows.
     """
 
 def theory(rows: tuple[Incomplete, Incomplete, Incomplete | None], score: str, prior: str, from_logits: bool) -> str:

@@ -118,8 +118,8 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
         if self.task != "multiclass":
             # Infinite logits would give ∞ − ∞ = NaN; clipping changes no result, because the cdf is constant so far out.
             return ops.clip(z, -1e4, 1e4)
-        # ln p/(1 − p) of a softmax without cancellation: for the class with the largest logit, 1 − p is the sum over the other classes; for every
-        # other class, ln(Σ e^z) − z ≥ ln 2, so expm1 is at least 1.
+        # The log-odds ln(p/(1 − p)) of a softmax, computed without cancellation. For the class with the largest logit, 1 − p is computed as the sum
+        # over the other classes. For every other class, ln(Σ e^z) − z ≥ ln 2, so the argument of the logarithm, expm1, is at least 1.
         top = ops.one_hot(ops.argmax(z, axis=1), z.shape[1], dtype=z.dtype) > 0
         rest = ops.logsumexp(ops.where(top, z - 1e30, z), axis=1, keepdims=True)
         gap = ops.where(top, ops.ones_like(z), ops.logsumexp(z, axis=1, keepdims=True) - z)
@@ -134,7 +134,8 @@ class ScoreLoss(keras.losses.Loss):  # type: ignore[misc]
 
 
 def _prior_cdf(table: _tensors.PriorTable, z: Any) -> Any:
-    """Return F(σ(z)). The derivative is computed here too, so that the backend need not differentiate through the table lookup."""
+    """Return the distribution function of the prior at the probability σ(z). Its derivative is computed here too, so that the backend need not
+    differentiate through the table lookup."""
     constant = ops.stop_gradient(z)
     value, derivative = ops.full_like(constant, table.base), ops.zeros_like(constant)
     for low, width, polynomials in table.ranges:

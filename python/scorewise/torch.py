@@ -63,7 +63,7 @@ class _Prior:
         return tensors
 
     def cdf(self, z: Any) -> Any:
-        """Return F(σ(z)), differentiable with respect to the logits z."""
+        """Return the distribution function of the prior at the probabilities σ(z), differentiable with respect to the logits z."""
         constant = z.detach()
         value, derivative = torch.full_like(constant, self.table.base), torch.zeros_like(constant)
         for (low, width, polynomials), coefficients in zip(self.table.ranges, self.coefficients(z), strict=True):

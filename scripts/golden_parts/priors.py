@@ -126,7 +126,7 @@ def prior_pdf(text, x):
 
 
 def prior_quantile(text, level):
-    """Return a quantile by bisection of F, without the closed forms that the quantile is used to check."""
+    """Return a quantile by bisection of the distribution function, without the closed forms that the quantile is used to check."""
     low, high = (mpf(end) for end in support(text))
     if level in (0.0, 1.0):
         return low if level == 0.0 else high
@@ -243,25 +243,25 @@ def exact_prior_values(text):
 
 # The points x at which scipy differs from the formula by more than 1e-12, with the reason; scipy's values at these points are left out.
 KNOWN_SCIPY_DIFFERENCES = {
-    ("cosine:0.5,0.1", "cdf"): ([0.4], "the lower end is rounded: 5e-48 instead of 0"),
+    ("cosine:0.5,0.1", "cdf"): ([0.4], "scipy rounds the lower end of the support: 5e-48 instead of 0"),
     ("cosine:0.3,0.3", "cdf"): ([1e-9], "x is rounded when it is scaled to [−π, π], and the tail is proportional to its cube"),
     ("cosine:0.5,0.1", "pdf"): ([0.4001, 0.5999], "1 + cos cancels near the ends of the support"),
     ("cosine:0.3,0.3", "pdf"): ([1e-9, 0.0003, 0.5997], "1 + cos cancels near the ends of the support"),
-    ("triangular:0.5,0.2", "pdf"): ([0.7], "the upper end is rounded: 1e-15 instead of 0"),
-    ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "the upper end is rounded: 1e-15 instead of 0"),
+    ("triangular:0.5,0.2", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
+    ("epanechnikov:0.4,0.3", "pdf"): ([0.7], "scipy rounds the upper end of the support: 1e-15 instead of 0"),
     ("beta:0.5,0.5", "cdf"): ([1 - 1e-9], "differs by 1.1e-12; 1 − sf of scipy agrees with mpmath"),
-    ("normal:0.5,0.1", "cdf"): ([1e-9], "the difference of two nearly equal values"),
-    ("normal:0.2,0.3", "cdf"): ([1e-9], "the difference of two nearly equal values"),
-    ("normal:0.2,0.3", "quantile"): ([1e-6], "the same cancellation, inverted"),
-    ("logistic:0.5,0.0137", "cdf"): ([1e-9], "the difference of two nearly equal values"),
-    ("logistic:0.1,0.2", "cdf"): ([1e-9], "the difference of two nearly equal values"),
+    ("normal:0.5,0.1", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
+    ("normal:0.2,0.3", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
+    ("normal:0.2,0.3", "quantile"): ([1e-6], "scipy inverts a cdf that is a difference of two nearly equal values"),
+    ("logistic:0.5,0.0137", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
+    ("logistic:0.1,0.2", "cdf"): ([1e-9], "scipy subtracts two nearly equal values"),
     ("logistic:0.5,0.0137", "quantile"): ([1 - 1e-6, 1.0], "a level near 1 has too few digits: 0.9938 instead of 1"),
-    ("logistic:0.1,0.2", "quantile"): ([0.0, 1e-6], "the same cancellation, inverted"),
+    ("logistic:0.1,0.2", "quantile"): ([0.0, 1e-6], "scipy inverts a cdf that is a difference of two nearly equal values"),
 }
 
 
 def check_density(text):
-    """Check that f is the derivative of F, which finds mistakes in either formula."""
+    """Check that the density f is the derivative of the distribution function F, which finds mistakes in either formula."""
     low, high = support(text)
     for share in (0.13, 0.31, 0.58, 0.83):
         x = mpf(low) + mpf(share) * (mpf(high) - mpf(low))

@@ -35,19 +35,19 @@ fn largest_distance(dtype: DType, tolerance: f64) -> f64 {
     let count = 301;
     let labels: Vec<bool> = (0..count).map(|_| random.unit() < 0.3).collect();
     let targets: Vec<i64> = labels.iter().map(|label| i64::from(*label)).collect();
-    let spread = random.f32_values(count, -6.0, 6.0);
+    let wide_logits = random.f32_values(count, -6.0, 6.0);
     let weights = random.f32_values(count, 0.0, 3.0);
     let priors: Vec<&str> = FAMILIES.iter().map(|family| family.example).chain(MORE_PRIORS).collect();
     let mut worst = (0.0, String::new());
     for prior in priors {
         // Half of the logits are drawn from the prior, so that a narrow prior has rows in its support.
         let parsed: scorewise::Prior = prior.parse().unwrap();
-        let logits: Vec<f64> = spread
+        let logits: Vec<f64> = wide_logits
             .iter()
             .map(|z| {
                 let threshold = parsed.quantile(random.unit());
-                let near = (threshold / (1.0 - threshold)).ln() as f32;
-                if random.unit() < 0.5 { f64::from(near) } else { *z }
+                let logit_from_prior = (threshold / (1.0 - threshold)).ln() as f32;
+                if random.unit() < 0.5 { f64::from(logit_from_prior) } else { *z }
             })
             .collect();
         for score in REGISTRY.iter().filter_map(Score::example) {

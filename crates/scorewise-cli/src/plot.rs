@@ -1,4 +1,4 @@
-//! A plot of a score over the threshold in block characters, as wide as the terminal.
+//! A plot of a score by threshold in block characters, as wide as the terminal.
 
 use std::io::IsTerminal;
 
@@ -67,7 +67,7 @@ impl TerminalPlot {
         let margin = labels.iter().map(String::len).max().unwrap_or(0);
         let coloured =
             |text: &str| if is_coloured { format!("{COLOUR_ON}{text}{COLOUR_OFF}") } else { text.to_string() };
-        let mut text = format!("{} over the threshold\n", score.name());
+        let mut text = format!("{} by threshold\n", score.name());
         for row in (0..ROWS).rev() {
             let label = if row + 1 == ROWS {
                 &labels[0]

@@ -234,35 +234,38 @@ fn an_output_in_a_missing_folder_is_reported() {
 fn invalid_values_of_options_are_reported() {
     let folder = Folder::new("settings");
     folder.write("t.csv", rows(100));
-    let with = |more: &[&str], message: &str| {
-        folder.refuses(&[&["train", "t.csv", "--target", "y"], more].concat(), message);
+    let assert_refused_with = |options: &[&str], message: &str| {
+        folder.refuses(&[&["train", "t.csv", "--target", "y"], options].concat(), message);
     };
-    with(
+    assert_refused_with(
         &["--hidden", "5,x"],
         "error: --hidden: `5,x` is not a list of widths\nhint: write widths separated by commas, such as 50,20,5, or `none` for a linear model",
     );
-    with(
+    assert_refused_with(
         &["--batch", "0"],
         "error: --batch: must be at least 1, not 0\nhint: `--batch full` takes all rows in every step",
     );
-    with(
+    assert_refused_with(
         &["--validation", "1.5"],
         "error: --validation: 1.5 is not a share of the rows\nhint: give a number from 0 to below 1",
     );
-    with(
+    assert_refused_with(
         &["--split", "sideways"],
         "error: --split: `sideways` is not a valid split\nhint: write `random`, `time`, `time:COLUMN` or `group:COLUMN`",
     );
-    with(&["--positive", "7"], "error: --positive: `7` is not a class of `y`\nhint: the classes are `0`, `1`");
-    with(
+    assert_refused_with(
+        &["--positive", "7"],
+        "error: --positive: `7` is not a class of `y`\nhint: the classes are `0`, `1`",
+    );
+    assert_refused_with(
         &["--score", "f11"],
         "error: `f11` is not a score, a cell or a function\n  f11\n  ^^^\nhint: did you mean `f1`?",
     );
-    with(
+    assert_refused_with(
         &["--prior", "cosine:0.5,0.9"],
         "error: prior `cosine:0.5,0.9`: the support [-0.4, 1.4] must lie in [0, 1]; move the centre or reduce the half-width",
     );
-    with(
+    assert_refused_with(
         &["--lags", "2", "--split", "random"],
         "error: --lags: with a random split, neighbouring rows would be in different sets\nhint: write `--split time` or `--split group:COLUMN`",
     );

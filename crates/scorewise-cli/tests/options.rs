@@ -102,8 +102,8 @@ fn a_cost_is_minimised_with_a_note() {
 #[test]
 fn a_model_trained_for_a_cost_does_not_miss_every_event() {
     let folder = with_table("options-cost-train");
-    let more = ["--score", "fp + 10*fn", "--json", "--epochs", "60", "--replicates", "20", "--report", "none"];
-    let trained = folder.json(&[&["train", "t.csv", "--target", "y"][..], &more].concat());
+    let options = ["--score", "fp + 10*fn", "--json", "--epochs", "60", "--replicates", "20", "--report", "none"];
+    let trained = folder.json(&[&["train", "t.csv", "--target", "y"][..], &options].concat());
     let test = &trained["test"]["confusion"];
     let cell = |name: &str| test[name].as_f64().unwrap();
     // The cost must be lower than that of never predicting an event (10 for each event) and of always predicting one (1 for each non-event).
@@ -152,10 +152,14 @@ fn the_number_of_replicates_is_limited_in_every_command() {
     let short = ["train", "t.csv", "--target", "y", "--epochs", "1"];
     let commands: [&[&str]; 4] = [&short, &["score", "p.csv"], &["tune", "p.csv"], &["compare", "p.csv", "p.csv"]];
     for command in commands {
-        let with = |number| [command, &["--replicates", number]].concat();
-        assert_refused(&folder, &with("0"), &["--replicates", "at least 1 replicate is needed; 1000 is common"]);
+        let with_replicates = |number| [command, &["--replicates", number]].concat();
+        assert_refused(
+            &folder,
+            &with_replicates("0"),
+            &["--replicates", "at least 1 replicate is needed; 1000 is common"],
+        );
         for too_many in ["1000001", "1000000000", "99999999999999999999"] {
-            assert_refused(&folder, &with(too_many), &["--replicates", "give an integer from 1 to 1000000"]);
+            assert_refused(&folder, &with_replicates(too_many), &["--replicates", "give an integer from 1 to 1000000"]);
         }
     }
 }

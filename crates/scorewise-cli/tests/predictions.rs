@@ -460,5 +460,5 @@ fn overlapping_sets_get_a_note_and_the_centre_of_the_prior_is_stored_as_prior() 
     let model = scorewise_train::Model::load(&folder.0.join("model.scorewise")).unwrap();
     let plan = model.plan.unwrap();
     assert_eq!(plan.recipe.as_deref(), Some("strong"));
-    assert!(plan.own_validation && plan.network().warm_start.is_some());
+    assert!(plan.own_validation && plan.network().unwrap().warm_start.is_some());
 }

@@ -51,9 +51,9 @@ fn every_command_writes_its_report() {
         ),
     ];
     for (page, command, texts) in commands {
-        let mut all = command.to_vec();
-        all.extend(["--report", page]);
-        folder.run(&all);
+        let mut command_with_report = command.to_vec();
+        command_with_report.extend(["--report", page]);
+        folder.run(&command_with_report);
         let page = text(&folder, page);
         assert!(page.starts_with("<!doctype html>") && page.len() < 1_500_000);
         for text in texts {

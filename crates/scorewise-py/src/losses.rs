@@ -176,8 +176,9 @@ pub fn class_loss<'py>(
     to_python(py, result)
 }
 
-/// The loss over time series, with errors weighted by their distance in time from an event. `sequences` holds the number of the series
-/// for each row. `weighting` is a pair: the name `value`, `sum` or `maximum`, and the weights for distances of 1, 2, … rows.
+/// The loss over time series, in which a false alarm shortly before an event and a miss shortly after an alarm count less. `sequences` holds
+/// the number of the series of each row. `weighting` is a pair: the name of the rule (`value`, `sum` or `maximum`, see `Weighting` of the
+/// crate scorewise), and the weights for distances of 1, 2, … rows.
 #[pyfunction]
 #[pyo3(signature = (rows, sequences, score, prior, weighting, gradient))]
 pub fn temporal_loss<'py>(

@@ -16,7 +16,7 @@ use scorewise::{Probabilities, Rows};
 use scorewise_report::evaluation::training_curves;
 use scorewise_table::encode::EncodingOptions;
 use scorewise_table::table::{Category, Column, Reading, Values};
-use scorewise_train::backend::Cpu;
+use scorewise_train::backend;
 use scorewise_train::fit::{Epoch, Fit};
 use scorewise_train::model::{Model, Predictor};
 use scorewise_train::plan::{Plan, Recipe, TrainingOptions};
@@ -71,7 +71,8 @@ pub fn train(
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
-        trainer::train(&table, None, &Reading::default(), &plan, &Cpu { threads: threads.clamp(1, 1024) }, &watch)
+        let backend = backend::open(threads.clamp(1, 1024));
+        trainer::train(&table, None, &Reading::default(), &plan, &*backend, &watch)
     })?;
     let trained = trained.map_err(to_py_error)?;
     let summary = training_summary(&trained, &plan).map_err(to_py_error)?.to_string();

@@ -97,7 +97,7 @@ fn parse_figures(document: &str) -> Result<Vec<ReportFigure>, String> {
     report_figures(&parse_document(document)?).map_err(|error| error.to_string())
 }
 
-/// A figure of scores over the threshold, as SVG. `thresholds` must increase; `values` holds one array per score, with NaN where the score
+/// A figure of scores by threshold, as SVG. `thresholds` must increase; `values` holds one array per score, with NaN where the score
 /// is undefined. Returns `None` when every value is undefined.
 #[pyfunction]
 pub fn curves_svg(
@@ -124,7 +124,7 @@ pub fn curves_svg(
         }
         lines.push(NamedLine { name, points });
     }
-    let curves = ScoreCurves { title: "Scores over the threshold".into(), lines, ..ScoreCurves::default() };
+    let curves = ScoreCurves { title: "Scores by threshold".into(), lines, ..ScoreCurves::default() };
     match figure_scores(curves).and_then(|picture| picture.svg()) {
         Ok(svg) => Ok(Some(svg)),
         Err(Error::Empty) => Ok(None),

@@ -103,7 +103,7 @@ pub fn forecast_scores_figure(forecast: &ForecastEvaluation, is_narrow: bool) ->
     let curve =
         |score: &Score| NamedLine { name: score.name().into(), points: score_by_threshold(&forecast.points, score) };
     let picture = figure_scores(ScoreCurves {
-        title: "Scores over the threshold".into(),
+        title: "Scores by threshold".into(),
         lines: scores.iter().map(curve).collect(),
         prior: prior(forecast)?,
         mark: Some(forecast.threshold),
@@ -114,7 +114,7 @@ pub fn forecast_scores_figure(forecast: &ForecastEvaluation, is_narrow: bool) ->
     })?;
     Ok(ReportFigure {
         name: "scores".into(),
-        title: "Scores over the threshold".into(),
+        title: "Scores by threshold".into(),
         caption:
             "Each score at every threshold: its best value, where that lies, and how much is lost at other thresholds."
                 .into(),
@@ -404,7 +404,7 @@ fn comparison_figures(comparison: &ForecastCurves) -> Result<Vec<ReportFigure>> 
     let parse = |name: &str| Score::parse(name).map_err(|error| Error::Drawing(error.to_string()));
     let (score, pofd, recall) = (parse(&comparison.score)?, parse("pofd")?, parse("recall")?);
     let both = || comparison.names.iter().zip(&comparison.points);
-    let title = format!("{} over the threshold", comparison.score);
+    let title = format!("{} by threshold", comparison.score);
     let curve = |(name, points): (&String, &Vec<ThresholdPoint>)| NamedLine {
         name: name.clone(),
         points: score_by_threshold(points, &score),
@@ -518,9 +518,9 @@ mod tests {
         let empty = |low: f64| PredictionBin { low, high: low + 0.02, mean: None, positives: 0.0, negatives: 0.0 };
         let mut bins = vec![bin(0.0, 0.01, 1.0, 9.0), bin(0.02, 0.03, 2.0, 3.0)];
         bins.extend((2..50).map(|k| empty(0.02 * f64::from(k))));
-        let found = reliability_bins(&bins, false);
-        assert_eq!(found.len(), 1);
-        assert!((found[0].mean - (0.01 * 10.0 + 0.03 * 5.0) / 15.0).abs() < 1e-15);
-        assert_eq!((found[0].frequency, found[0].weight), (3.0 / 15.0, 15.0));
+        let merged_bins = reliability_bins(&bins, false);
+        assert_eq!(merged_bins.len(), 1);
+        assert!((merged_bins[0].mean - (0.01 * 10.0 + 0.03 * 5.0) / 15.0).abs() < 1e-15);
+        assert_eq!((merged_bins[0].frequency, merged_bins[0].weight), (3.0 / 15.0, 15.0));
     }
 }

@@ -90,8 +90,12 @@ fn draw_isolines<DB: DrawingBackend>(panel: &Panel<'_, DB>) -> Result<()> {
     }
     for tenth in 1..10 {
         let csi = f64::from(tenth) / 10.0;
-        let at = CSI_LABEL_AT.max(csi + 0.5 * (1.0 - csi));
-        panel.label_on_background(&format!("{csi}"), SMALL_LABEL_SIZE, (at, detection_probability(csi, at)))?;
+        let success_ratio = CSI_LABEL_AT.max(csi + 0.5 * (1.0 - csi));
+        panel.label_on_background(
+            &format!("{csi}"),
+            SMALL_LABEL_SIZE,
+            (success_ratio, detection_probability(csi, success_ratio)),
+        )?;
     }
     Ok(())
 }

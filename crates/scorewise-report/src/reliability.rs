@@ -71,10 +71,10 @@ impl Reliability {
 
     fn lower_axes(&self) -> Axes<'static> {
         let weights: Vec<f64> = self.bins().iter().map(|bin| bin.weight).filter(|weight| weight.is_finite()).collect();
-        let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = weights.iter().copied().fold(0.0, f64::max);
+        let smallest_weight = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest_weight = weights.iter().copied().fold(0.0, f64::max);
         // The axis starts at half of the smallest weight, so that the bar of the smallest weight is visible, too.
-        Axes::continued(0.0, 1.0, Axis::new("weight (log)", 0.5 * least, 1.5 * most).log_scale())
+        Axes::continued(0.0, 1.0, Axis::new("weight (log)", 0.5 * smallest_weight, 1.5 * largest_weight).log_scale())
     }
 
     fn legend(&self) -> Legend {

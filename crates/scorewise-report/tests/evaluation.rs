@@ -49,8 +49,8 @@ fn assert_round_trip(result: impl Into<CommandResult>, kind: ResultKind) {
     let document = Document::new(Provenance::default(), result.into());
     assert_eq!(document.kind, kind);
     assert_eq!(Document::read(&document.write()).unwrap(), document);
-    let alone = serde_json::to_string(&document.result).unwrap();
-    assert_eq!(Document::read(&alone).unwrap().result, document.result);
+    let result_only = serde_json::to_string(&document.result).unwrap();
+    assert_eq!(Document::read(&result_only).unwrap().result, document.result);
 }
 
 #[test]
@@ -116,12 +116,12 @@ fn each_class_has_a_threshold_against_all_others() {
     let flood = vec![0.0, 0.1, 0.0, 0.2, 0.3, 0.9];
     let calm = PREDICTIONS.iter().map(|p| 1.0 - p).collect();
     let probabilities = [calm, PREDICTIONS.to_vec(), flood];
-    let found = tune_classes(&classes, &labels, &probabilities, None, &f1(), &[], &BOOTSTRAP).unwrap();
-    let rows: Vec<usize> = found.classes.iter().map(|class| class.rows).collect();
+    let tuned = tune_classes(&classes, &labels, &probabilities, None, &f1(), &[], &BOOTSTRAP).unwrap();
+    let rows: Vec<usize> = tuned.classes.iter().map(|class| class.rows).collect();
     assert_eq!(rows, [2, 3, 1]);
-    assert_eq!(found.classes[1].value, Some(6.0 / 7.0));
-    assert_eq!((found.classes[2].value, found.classes[2].interval), (Some(1.0), Some((0.3, 0.9))));
-    let document = Document::new(Provenance::default(), TuneSummary::Classes(found).into());
+    assert_eq!(tuned.classes[1].value, Some(6.0 / 7.0));
+    assert_eq!((tuned.classes[2].value, tuned.classes[2].interval), (Some(1.0), Some((0.3, 0.9))));
+    let document = Document::new(Provenance::default(), TuneSummary::Classes(tuned).into());
     let read = Document::read(&document.write()).unwrap();
     assert!(page(&read).unwrap().contains("<h1>The best threshold of each class by f1</h1>"));
 }
@@ -191,8 +191,8 @@ fn table(classes: u32) -> Table {
 
 fn small_plan(score: &str) -> Plan {
     let mut plan = Plan::new("y", score.parse().unwrap());
-    plan.network_mut().hidden = "4".parse().unwrap();
-    plan.network_mut().epochs = 3;
+    plan.network_mut().unwrap().hidden = "4".parse().unwrap();
+    plan.network_mut().unwrap().epochs = 3;
     plan
 }
 

@@ -230,11 +230,11 @@ impl Outputs {
     /// Checks whether an output of this kind may be written to this path, without opening it.
     pub fn check(&self, path: &Path, kind: OutputKind) -> Result<()> {
         let refused = |problem: String, hint: String| Err(Error::data(place(path), problem, hint));
-        let wanted = Identity::of_output(path);
-        if self.inputs.iter().any(|input| input.is_same(&wanted)) {
+        let new_output = Identity::of_output(path);
+        if self.inputs.iter().any(|input| input.is_same(&new_output)) {
             return refused("is an input of this command and would be overwritten".into(), "name another file".into());
         }
-        if self.outputs.iter().any(|output| output.is_same(&wanted)) {
+        if self.outputs.iter().any(|output| output.is_same(&new_output)) {
             return refused("is the path of two outputs of this command".into(), "name two different files".into());
         }
         if self.overwrites || fs::metadata(path).is_ok_and(|old| old.is_dir()) {

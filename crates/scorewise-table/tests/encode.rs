@@ -657,7 +657,11 @@ fn pollution_is_encoded_with_lags_and_a_lead() {
     let matrix = encoder.encode_split(&table, &parts.set_of_row).unwrap().matrix;
     for row in 2..table.rows() {
         let (own, other) = (matrix.row(row), matrix.row(row - 2));
-        let seen = parts.set_of_row[row] == parts.set_of_row[row - 2] && other[now + 1] == 0.0;
-        assert_eq!((own[before], own[missing]), if seen { (other[now], 0.0) } else { (0.0, 1.0) }, "row {row}");
+        let is_lag_available = parts.set_of_row[row] == parts.set_of_row[row - 2] && other[now + 1] == 0.0;
+        assert_eq!(
+            (own[before], own[missing]),
+            if is_lag_available { (other[now], 0.0) } else { (0.0, 1.0) },
+            "row {row}"
+        );
     }
 }

@@ -60,7 +60,7 @@ fn hints_about_settings_that_a_front_end_lacks_are_not_shown() {
     );
     assert_eq!(error(&alternatives).render(&without_missing), "t.csv: `a` is not a number\nhint: name another column");
     assert_eq!(error(&missing).render(&without_missing), "t.csv: `a` is not a number");
-    // The setting that the error is about is written by its plain name if the front end lacks it.
+    // Unlike a hint, the setting that the error is about is always shown, without `--` if the front end does not have it.
     assert_eq!(Error::setting("missing", "is odd", "").render(&without_missing), "missing: is odd");
 }
 
@@ -79,7 +79,7 @@ fn user_text_is_never_rendered_as_a_setting() {
 #[test]
 fn library_messages_do_not_contain_command_line_options() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut found = Vec::new();
+    let mut violations = Vec::new();
     for (folder, is_library) in [
         ("scorewise", true),
         ("scorewise-table", true),
@@ -97,15 +97,15 @@ fn library_messages_do_not_contain_command_line_options() {
                 } else {
                     named == [0] && is_name(&text)
                 } {
-                    found.push(format!("{}:{line}: {text}", path.display()));
+                    violations.push(format!("{}:{line}: {text}", path.display()));
                 }
             }
         }
     }
     assert!(
-        found.is_empty(),
+        violations.is_empty(),
         "mention settings through `Setting`, and pass the plain name to `Error::setting`:\n{}",
-        found.join("\n")
+        violations.join("\n")
     );
 }
 
@@ -128,17 +128,17 @@ fn options(text: &str) -> Vec<usize> {
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(sources(&path));
+            files.extend(sources(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
+            files.push(path);
         }
     }
-    assert!(!found.is_empty(), "{}", folder.display());
-    found
+    assert!(!files.is_empty(), "{}", folder.display());
+    files
 }
 
 /// The string literals of a Rust source file, with their line numbers. Comments are skipped.

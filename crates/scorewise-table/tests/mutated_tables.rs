@@ -198,11 +198,11 @@ fn batch() -> RecordBatch {
         };
         (column.name.clone(), array)
     });
-    let more: [(String, ArrayRef); 2] = [
+    let more_columns: [(String, ArrayRef); 2] = [
         ("wet".into(), Arc::new((0..rows).map(|row| (row % 9 != 0).then_some(row % 3 == 0)).collect::<BooleanArray>())),
         ("time".into(), Arc::new((0..rows).map(|row| Some(row * 3600)).collect::<TimestampSecondArray>())),
     ];
-    RecordBatch::try_from_iter(named.chain(more)).unwrap()
+    RecordBatch::try_from_iter(named.chain(more_columns)).unwrap()
 }
 
 fn parquet(properties: WriterPropertiesBuilder) -> Vec<u8> {

@@ -21,7 +21,7 @@ pub enum Learner {
 }
 
 /// A fitted model, which maps rows of features to logits. One or more members form an ensemble.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Member {
     /// A dense neural network.
     Network(Network),
@@ -64,6 +64,21 @@ impl Learner {
         }
     }
 
+    /// The settings of a network; `None` for another learner.
+    #[must_use]
+    pub fn network(&self) -> Option<&NetworkSettings> {
+        match self {
+            Learner::Network(settings) => Some(settings),
+        }
+    }
+
+    /// Mutable access to the settings of a network; `None` for another learner.
+    pub fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
+        match self {
+            Learner::Network(settings) => Some(settings),
+        }
+    }
+
     /// Checks that the settings of the learner can be used with this loss.
     pub fn check(&self, objective: &Objective) -> Result<()> {
         match self {
@@ -96,6 +111,17 @@ impl Member {
     pub fn outputs(&self) -> usize {
         match self {
             Member::Network(network) => network.shape().outputs(),
+        }
+    }
+
+    /// Number of units of each hidden layer of a network; `None` for another learner.
+    #[must_use]
+    pub fn hidden_widths(&self) -> Option<&[usize]> {
+        match self {
+            Member::Network(network) => {
+                let widths = network.shape().widths();
+                Some(&widths[1..widths.len() - 1])
+            }
         }
     }
 
@@ -218,12 +244,12 @@ impl LogitEngine {
     pub fn predict(&mut self, member: &Member, matrix: &Matrix, rows: &[u32], logits: &mut [f32]) {
         match member {
             Member::Network(network) => {
-                let known = self.networks.iter().position(|(shape, _)| shape == network.shape());
-                let number = known.unwrap_or_else(|| {
+                let known_engine = self.networks.iter().position(|(shape, _)| shape == network.shape());
+                let engine_index = known_engine.unwrap_or_else(|| {
                     self.networks.push((network.shape().clone(), Engine::new(network.shape())));
                     self.networks.len() - 1
                 });
-                self.networks[number].1.predict(network, matrix, rows, logits);
+                self.networks[engine_index].1.predict(network, matrix, rows, logits);
             }
         }
     }

@@ -10,7 +10,7 @@
 //!
 //! let adult = read(&Source::BuiltIn(BuiltIn::Adult), &Reading::default())?;
 //! let mut plan = Plan::new("income", "f1".parse()?);
-//! plan.network_mut().epochs = 2; // short, for this example
+//! plan.network_mut().unwrap().epochs = 2; // short, for this example
 //! let watch = |_: usize, _: usize, _: &_| ControlFlow::Continue(());
 //! let trained = train(&adult, None, &Reading::default(), &plan, &Cpu { threads: 2 }, &watch)?;
 //! let threshold = trained.model.decision.threshold().unwrap(); // the best on the validation rows

@@ -66,9 +66,9 @@ fn any_number_of_threads_gives_the_same_bits() {
             assert!(one.members()[..index].iter().all(|other| other != member));
         }
         // 4500 rows are more than four of the blocks that are predicted in parallel.
-        let many: Vec<u32> = (0..4500).map(|row| row % 500).collect();
-        let expected = on_threads(1, || one.probabilities(&data.matrix, &many));
-        assert_eq!(on_threads(3, || one.probabilities(&data.matrix, &many)), expected);
+        let repeated_rows: Vec<u32> = (0..4500).map(|row| row % 500).collect();
+        let expected = on_threads(1, || one.probabilities(&data.matrix, &repeated_rows));
+        assert_eq!(on_threads(3, || one.probabilities(&data.matrix, &repeated_rows)), expected);
         assert_eq!(expected[..500 * outputs], expected[500 * outputs..1000 * outputs]);
     }
 }
@@ -169,8 +169,8 @@ fn held_out_probabilities_come_from_members_that_were_not_trained_on_the_row() {
     let (rows, probabilities) = held_out_probabilities(&fits, &samples);
     assert_eq!(rows.len(), data.validation.len() + second.len());
     for (member, held_out) in [&data.validation, &second].into_iter().enumerate() {
-        let alone = Ensemble::new(vec![fits[member].member.clone()]).unwrap();
-        for (row, expected) in held_out.iter().zip(alone.probabilities(&data.matrix, held_out)) {
+        let single_member = Ensemble::new(vec![fits[member].member.clone()]).unwrap();
+        for (row, expected) in held_out.iter().zip(single_member.probabilities(&data.matrix, held_out)) {
             let index = rows.binary_search(row).unwrap();
             assert_eq!(probabilities[index].to_bits(), expected.to_bits(), "row {row}");
         }

@@ -139,11 +139,11 @@ fn gradient_descent_with_momentum_learns() {
 #[test]
 fn a_weight_of_two_equals_a_repeated_row() {
     let mut data = disc(300);
-    let twice: Vec<u32> = data.all_rows().into_iter().filter(|row| row % 5 == 0).collect();
+    let rows_of_weight_two: Vec<u32> = data.all_rows().into_iter().filter(|row| row % 5 == 0).collect();
     data.weights = Some((0..300).map(|row| if row % 5 == 0 { 2.0 } else { 1.0 }).collect());
     let mut repeated = disc(300);
     for rows in [&mut repeated.training, &mut repeated.validation] {
-        let again: Vec<u32> = rows.iter().copied().filter(|row| twice.contains(row)).collect();
+        let again: Vec<u32> = rows.iter().copied().filter(|row| rows_of_weight_two.contains(row)).collect();
         rows.extend(again);
     }
     for objective in [score_loss("f1", "cosine:0.5,0.3").into(), cross_entropy()] {
@@ -371,25 +371,25 @@ fn parallel_jobs_give_the_same_bits_as_single_jobs() {
 #[test]
 fn invalid_settings_are_refused_with_their_names() {
     let objective: Objective = score_loss("f1", "uniform").into();
-    let right = NetworkSettings::default();
+    let valid = NetworkSettings::default();
     let refused = |settings: NetworkSettings| settings.check(&objective).unwrap_err().to_string();
-    assert!(right.check(&objective).is_ok());
+    assert!(valid.check(&objective).is_ok());
     assert_eq!(
-        refused(NetworkSettings { batch: BatchSize::Rows(0), ..right.clone() }),
+        refused(NetworkSettings { batch: BatchSize::Rows(0), ..valid.clone() }),
         "batch: must be at least 1, not 0\nhint: `batch full` takes all rows in every step"
     );
-    assert_eq!(refused(NetworkSettings { epochs: 0, ..right.clone() }), "epochs: must be at least 1, not 0");
-    let none = NetworkSettings { patience: 0, ..right.clone() };
+    assert_eq!(refused(NetworkSettings { epochs: 0, ..valid.clone() }), "epochs: must be at least 1, not 0");
+    let none = NetworkSettings { patience: 0, ..valid.clone() };
     assert!(refused(none).starts_with("patience: must be at least 1, not 0"));
     for learning_rate in [f32::NAN, 0.0, -1.0, f32::INFINITY] {
-        let settings = NetworkSettings { learning_rate, ..right.clone() };
+        let settings = NetworkSettings { learning_rate, ..valid.clone() };
         assert!(refused(settings).starts_with("learning-rate: must be above 0"));
     }
     for weight_decay in [-0.1, f32::NAN, 1e4] {
-        let settings = NetworkSettings { weight_decay, ..right.clone() };
+        let settings = NetworkSettings { weight_decay, ..valid.clone() };
         assert!(refused(settings).starts_with("weight-decay: must be 0 or above"));
     }
-    let warm = NetworkSettings { warm_start: Some(WarmStart::default()), ..right };
+    let warm = NetworkSettings { warm_start: Some(WarmStart::default()), ..valid };
     let error = warm.check(&cross_entropy()).unwrap_err().to_string();
     assert!(error.starts_with("warm-start: trains with cross-entropy before the loss of a score"), "{error}");
 }

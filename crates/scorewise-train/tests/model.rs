@@ -1,4 +1,4 @@
-//! Tests of model files: written models are read back unchanged, and damaged or other files give clear errors.
+//! Tests of model files: written models are read back unchanged, and damaged files and files that are not models give clear errors.
 
 // Helpers may panic like the tests themselves: a panic fails the test.
 #![allow(clippy::unwrap_used)]
@@ -303,8 +303,8 @@ fn an_inconsistent_description_is_refused() {
         assert!(refused.starts_with(&start), "{pointer} {value}: {refused}");
         assert!(refused.ends_with("train the model again"), "{refused}");
     }
-    let more = error_after_editing(|text| text["surprise"] = json!(1));
-    assert!(more.contains("unknown field `surprise`"), "{more}");
+    let unknown_field = error_after_editing(|text| text["surprise"] = json!(1));
+    assert!(unknown_field.contains("unknown field `surprise`"), "{unknown_field}");
     let narrow = error_after_editing(|text| {
         text["encoder"]["inputs"].as_array_mut().unwrap().pop();
     });
@@ -468,14 +468,14 @@ fn a_probability_is_the_mean_over_the_members() {
     let (_, matrix) = crate::models::rows(12, 5000, 1); // These rows are predicted in more than one chunk.
     let place = |_| Location::file("t.csv");
     let mean = Predictor::new(&model).probabilities(&matrix, place).unwrap();
-    let alone: Vec<Vec<f64>> = model
+    let by_member: Vec<Vec<f64>> = model
         .members
         .iter()
         .map(|member| Model { members: vec![member.clone()], ..model.clone() })
         .map(|model| Predictor::new(&model).probabilities(&matrix, place).unwrap())
         .collect();
     for row in [0, 1, 4095, 4096, 4999] {
-        assert_eq!(mean[row], (alone[0][row] + alone[1][row] + alone[2][row]) / 3.0);
+        assert_eq!(mean[row], (by_member[0][row] + by_member[1][row] + by_member[2][row]) / 3.0);
     }
     let labels = Predictor::new(&model).labels(&mean);
     assert!(labels.iter().zip(&mean).all(|(label, p)| (*label == 1) == (*p > 0.3)));

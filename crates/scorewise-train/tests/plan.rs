@@ -39,13 +39,14 @@ fn plans() -> Result<Vec<Plan>, Error> {
     let mut forecast = Plan::new("x > 0.8", "csi".parse()?);
     (forecast.lead, forecast.split, forecast.choice.lags) = (1, Split::Time(None), 2);
     (forecast.choice.drop, forecast.threshold, forecast.seed) = (vec!["y".into()], ThresholdRule::Fixed(0.3), 7);
-    forecast.network_mut().optimiser = Optimiser::Sgd;
+    forecast.network_mut().unwrap().optimiser = Optimiser::Sgd;
     let mut grouped = Plan::new("y", "f1".parse()?);
     (grouped.split, grouped.weight, grouped.loss) = (Split::Group("g".into()), Some("w".into()), LossName::Exact);
-    grouped.network_mut().warm_start = Some(WarmStart { slower: 0.3, epochs: Some(2), ..WarmStart::default() });
+    grouped.network_mut().unwrap().warm_start =
+        Some(WarmStart { slower: 0.3, epochs: Some(2), ..WarmStart::default() });
     let mut plans = vec![strong, forecast, grouped];
     for plan in &mut plans {
-        (plan.network_mut().hidden, plan.network_mut().epochs) = ("4".parse()?, 3);
+        (plan.network_mut().unwrap().hidden, plan.network_mut().unwrap().epochs) = ("4".parse()?, 3);
     }
     Ok(plans)
 }

@@ -136,8 +136,8 @@ fn every_published_row_has_a_contender() {
 
 #[test]
 fn a_contender_without_a_prior_has_one_task_for_both_values_of_the_cure() {
-    let all = tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
-    let settings: Vec<(String, bool)> = all.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
+    let all_tasks = tasks(&["tss"], &["ce", "uniform"], 2, &[false, true]);
+    let settings: Vec<(String, bool)> = all_tasks.iter().map(|task| (task.contender.to_string(), task.cured)).collect();
     let one_repeat = [("ce".to_string(), false), ("uniform".into(), false), ("uniform".into(), true)];
     assert_eq!(settings, [one_repeat.clone(), one_repeat].concat());
 }
@@ -162,11 +162,12 @@ fn file(name: &str) -> PathBuf {
 #[test]
 fn a_truncated_results_file_is_completed_to_the_same_bits() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
-    let all = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 3, &[true]);
+    let all_tasks = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 3, &[true]);
     let path = file("truncated");
     let run = |threads: usize| {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
-        let trials = perform(&data, &all, 5, &Cpu { threads }, &journal, |_, _, _| (), || false).unwrap().unwrap();
+        let trials =
+            perform(&data, &all_tasks, 5, &Cpu { threads }, &journal, |_, _, _| (), || false).unwrap().unwrap();
         journal.finish().unwrap();
         (trials.iter().map(without_duration).collect::<Vec<_>>(), fs::read(&path).unwrap())
     };
@@ -183,12 +184,13 @@ fn a_truncated_results_file_is_completed_to_the_same_bits() {
 #[test]
 fn results_with_other_settings_are_computed_again() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
-    let all = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 1, &[true]);
+    let all_tasks = tasks(&["csi"], &["persistence", "cosine:0.5,0.1"], 1, &[true]);
     let path = file("recipe");
     let run = || {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
-        let is_finished = all.iter().map(|task| journal.find(task).is_some()).collect::<Vec<_>>();
-        let trials = perform(&data, &all, 5, &Cpu { threads: 1 }, &journal, |_, _, _| (), || false).unwrap().unwrap();
+        let is_finished = all_tasks.iter().map(|task| journal.find(task).is_some()).collect::<Vec<_>>();
+        let trials =
+            perform(&data, &all_tasks, 5, &Cpu { threads: 1 }, &journal, |_, _, _| (), || false).unwrap().unwrap();
         journal.finish().unwrap();
         (is_finished, trials)
     };
@@ -208,11 +210,11 @@ fn results_with_other_settings_are_computed_again() {
 #[test]
 fn other_files_and_results_of_other_runs_are_refused() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
-    let all = tasks(&["csi"], &["persistence"], 1, &[false]);
+    let all_tasks = tasks(&["csi"], &["persistence"], 1, &[false]);
     let path = file("other");
     {
         let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
-        perform(&data, &all, 5, &Cpu { threads: 1 }, &journal, |_, _, _| (), || false).unwrap();
+        perform(&data, &all_tasks, 5, &Cpu { threads: 1 }, &journal, |_, _, _| (), || false).unwrap();
         let busy = Journal::open(&path, Experiment::Pollution, 5).unwrap_err().to_string();
         assert!(busy.contains("another run is writing to it"), "{busy}");
     }
@@ -231,11 +233,11 @@ fn other_files_and_results_of_other_runs_are_refused() {
 #[test]
 fn stopped_tasks_are_not_in_the_results_file() {
     let data = ExperimentData::new(Experiment::Pollution).unwrap();
-    let all = tasks(&["tss"], &["cosine:0.5,0.1"], 2, &[true]);
+    let all_tasks = tasks(&["tss"], &["cosine:0.5,0.1"], 2, &[true]);
     let path = file("stopped");
     let journal = Journal::open(&path, Experiment::Pollution, 5).unwrap();
-    assert!(perform(&data, &all, 5, &Cpu { threads: 2 }, &journal, |_, _, _| (), || true).unwrap().is_none());
-    assert!(all.iter().all(|task| journal.find(task).is_none()));
+    assert!(perform(&data, &all_tasks, 5, &Cpu { threads: 2 }, &journal, |_, _, _| (), || true).unwrap().is_none());
+    assert!(all_tasks.iter().all(|task| journal.find(task).is_none()));
     drop(journal);
     assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 1);
     let _ = fs::remove_file(&path);

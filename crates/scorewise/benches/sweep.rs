@@ -152,7 +152,7 @@ fn main() {
         let start = Instant::now();
         black_box(bootstrap.scores(&subset, 0.3, &all).expect("replicates"));
         println!(
-            "  {resampling:?}: best threshold of tss {seconds:.2} s, {:?}; {} scores at 0.3 {:.2} s",
+            "  {resampling:?}: best threshold of tss in {seconds:.2} s, 95 % interval {:?}; {} scores at threshold 0.3 in {:.2} s",
             best.threshold.interval(0.95),
             all.len(),
             start.elapsed().as_secs_f64()

@@ -59,9 +59,9 @@ fn assert_similar(found: &BootstrapDistribution, expected: &[f64], what: &str) {
 fn drawing_cells_of_the_matrix_has_the_same_distribution_as_drawing_rows() {
     let data = two_forecasts(1, 0.05);
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 2000, seed: 4 };
-    let plain = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
+    let unweighted = Rows::new(Probabilities(&data.first), &data.labels).unwrap();
     for weights in [None, Some(&data.weights)] {
-        let rows = weights.map_or(plain, |weights| plain.weighted(weights).unwrap());
+        let rows = weights.map_or(unweighted, |weights| unweighted.weighted(weights).unwrap());
         let ones = vec![1.0; N_ROWS];
         let other = Bootstrap { seed: 99, ..bootstrap };
         let matrices: Vec<Confusion> = (0..2000)

@@ -33,13 +33,13 @@ fn scores_agree_with_other_tools_on_every_matrix() {
         let [tn, fp, fn_, tp] = [1, 2, 3, 4].map(|k| number(&row[k]));
         let confusion = Confusion::new(tn, fp, fn_, tp);
         let score = Score::parse(&row[5]).unwrap_or_else(|error| panic!("{error}"));
-        let what = format!("{} of {} by {} {}", &row[5], &row[0], &row[6], &row[7]);
+        let case = format!("{} of {} by {} {}", &row[5], &row[0], &row[6], &row[7]);
         match (&row[8], score.checked(&confusion)) {
-            ("undefined", None) => assert!(score.value(&confusion).is_finite(), "{what}: a loss needs a number"),
-            ("undefined", Some(value)) => panic!("{what}: {value}, expected undefined"),
-            (_, None) => panic!("{what}: undefined, expected {}", &row[8]),
+            ("undefined", None) => assert!(score.value(&confusion).is_finite(), "{case}: a loss needs a number"),
+            ("undefined", Some(value)) => panic!("{case}: {value}, expected undefined"),
+            (_, None) => panic!("{case}: undefined, expected {}", &row[8]),
             // The absolute tolerance matters only where 0 is expected: leverage without skill is computed as 7e-18.
-            (expected, Some(value)) => assert_close(value, number(expected), 1e-12, 1e-17, &what),
+            (expected, Some(value)) => assert_close(value, number(expected), 1e-12, 1e-17, &case),
         }
         *seen.entry(score.row().map_or(row[5].to_string(), |row| row.name.to_string())).or_default() += 1;
     }
@@ -57,7 +57,7 @@ fn scores_agree_with_other_tools_on_every_matrix() {
 fn priors_agree_with_other_tools() {
     for row in &table("priors.csv") {
         let prior: Prior = row[0].parse().unwrap();
-        let what = format!("{} of {} at {} by {}", &row[1], &row[0], &row[2], &row[4]);
+        let case = format!("{} of {} at {} by {}", &row[1], &row[0], &row[2], &row[4]);
         let expected = number(&row[3]);
         let got = match &row[1] {
             "cdf" => prior.cdf(number(&row[2])),
@@ -68,7 +68,7 @@ fn priors_agree_with_other_tools() {
             other => panic!("unknown quantity `{other}`"),
         };
         // The arguments 1e-9 and 1 − 1e-9 are rounded to f64, and narrow priors amplify this rounding error.
-        assert_close(got, expected, 1e-11, 4e-15, &what);
+        assert_close(got, expected, 1e-11, 4e-15, &case);
     }
 }
 
@@ -99,16 +99,16 @@ fn losses_and_gradients_agree_with_automatic_differentiation() {
         }
         let mut gradient = vec![0.0; logits.len()];
         let value = loss.value_and_gradient(&rows, &mut gradient).unwrap();
-        let what = format!("{score} under {prior}, weighted {weighted}");
-        assert_close(value, case["loss"].as_f64().unwrap(), 1e-12, 1e-13, &what);
+        let description = format!("{score} under {prior}, weighted {weighted}");
+        assert_close(value, case["loss"].as_f64().unwrap(), 1e-12, 1e-13, &description);
         let expected = numbers(&case["gradient"]);
         let largest = expected.iter().fold(0f64, |largest, derivative| largest.max(derivative.abs()));
         for (row, (got, expected)) in gradient.iter().zip(&expected).enumerate() {
-            assert_close(*got, *expected, 1e-10, 1e-12 * largest, &format!("{what}, row {row}"));
+            assert_close(*got, *expected, 1e-10, 1e-12 * largest, &format!("{description}, row {row}"));
         }
         // In the far tails automatic differentiation is inaccurate, so the expected values come from fifty-digit arithmetic.
         for (row, expected) in saturated.iter().zip(numbers(&case["saturated_gradient"])) {
-            assert_close(gradient[*row], expected, 1e-9, 1e-300, &format!("{what}, saturated row {row}"));
+            assert_close(gradient[*row], expected, 1e-9, 1e-300, &format!("{description}, saturated row {row}"));
         }
     }
 }

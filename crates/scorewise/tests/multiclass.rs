@@ -681,7 +681,7 @@ fn invalid_input_is_reported() {
         (valid().weighted(&[f64::NAN, 1.0]).err(), "weights, row 0: not a number"),
         (
             OneVersusRest::new(score("f1"), vec![], Average::Macro).err(),
-            "priors must be one for all classes or one for each, not none",
+            "priors must be one for all classes or one for each class, but the list is empty",
         ),
         (two.value(&valid()).err(), "priors must be one for all classes or one for each of the 3, not 2"),
         (
@@ -702,7 +702,10 @@ fn invalid_input_is_reported() {
         ),
         (simplex().with_sharpness(0.0).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not 0"),
         (simplex().with_sharpness(f64::NAN).err(), "sharpness must be above 0 (between 1e-6 and 1e6), not NaN"),
-        (simplex().with_centres(vec![]).err(), "centres must be one for all classes or one for each, not none"),
+        (
+            simplex().with_centres(vec![]).err(),
+            "centres must be one for all classes or one for each class, but the list is empty",
+        ),
         (
             simplex().with_centres(vec![0.0, f64::INFINITY]).err(),
             "centres must lie between -1e6 and 1e6; the centre of class 1 is inf",

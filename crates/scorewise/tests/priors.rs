@@ -83,7 +83,7 @@ fn invalid_priors_are_rejected_with_a_one_line_error() {
         ("logistic:0.5,NaN", "the width must be above 0"),
         ("mix:0,uniform", "must lie between 0 and 1"),
         ("mix:0.5", "write `mix:share,prior`"),
-        ("mix:0.5,mix:0.5,uniform", "write one share"),
+        ("mix:0.5,mix:0.5,uniform", "write one mixture with one share"),
         ("gauss:0.5,0.1", "not a known family; there are uniform, cosine,"),
         ("", "not a known family"),
     ] {

@@ -428,7 +428,7 @@ fn results_are_bit_identical_with_and_without_rayon() {
     let bootstrap = Bootstrap { resampling: Resampling::Poisson, replicates: 20, seed: 9 };
     let subset = Rows::new(Probabilities(&probabilities[..5000]), &labels[..5000]).unwrap();
     let thresholds = bootstrap.best(&subset, &score("tss"), &[]).unwrap().threshold;
-    let found = [
+    let numbers = [
         best.value,
         best.threshold,
         best.confusion.tp,
@@ -444,7 +444,7 @@ fn results_are_bit_identical_with_and_without_rayon() {
         4_599_334_820_181_442_560,
         4_600_773_173_576_938_291,
     ];
-    assert_eq!(found.map(f64::to_bits), expected, "{found:?}");
+    assert_eq!(numbers.map(f64::to_bits), expected, "{numbers:?}");
 }
 
 #[test]

@@ -177,8 +177,8 @@ fn expectation_is_the_mean_over_all_intervals_of_the_threshold() {
                 for edge in edges.windows(2) {
                     // The matrix is the same for all thresholds between two consecutive sorted predictions.
                     let mass = prior.cdf(edge[1]) - prior.cdf(edge[0]);
-                    let at = definition(&sample, form, weighting.weights(), edge[0]);
-                    expected += Confusion::new(mass * at.tn, mass * at.fp, mass * at.fn_, mass * at.tp);
+                    let matrix = definition(&sample, form, weighting.weights(), edge[0]);
+                    expected += Confusion::new(mass * matrix.tn, mass * matrix.fp, mass * matrix.fn_, mass * matrix.tp);
                 }
                 let loss = loss("csi", text, &weighting);
                 assert_close(&loss.expect(&sample.of_probabilities()), &expected, 1e-12);

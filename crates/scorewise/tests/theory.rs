@@ -50,10 +50,10 @@ fn expected_matrix_is_the_mean_over_thresholds() {
             assert_close(expected[cell], brute, 1e-12, &(prior, cell));
             assert_close(from_loss[cell], brute, 1e-12, &(prior, cell));
         }
-        // TP = Σ w y F(p), computed directly from the definition.
-        let hits = (0..batch.labels.len()).filter(|row| batch.labels[*row]);
-        let hits: f64 = hits.map(|row| batch.weight(row) * prior.cdf(batch.probabilities[row])).sum();
-        assert_close(expected[3], hits, 1e-12, prior);
+        // TP = Σ w y F(p), computed directly from the definition; F is the distribution function of the prior.
+        let positive_rows = (0..batch.labels.len()).filter(|row| batch.labels[*row]);
+        let expected_hits: f64 = positive_rows.map(|row| batch.weight(row) * prior.cdf(batch.probabilities[row])).sum();
+        assert_close(expected[3], expected_hits, 1e-12, prior);
     });
 }
 
@@ -421,8 +421,11 @@ fn lipschitz_constants_match_known_constants() {
             ("hss1", 2.0 / p),
             ("net_benefit(threshold=0.2)", 1.25 / (p + n)),
         ] {
-            let found = lipschitz(&score(name), &counts).unwrap();
-            assert!(found >= expected && found <= 1.001_001 * expected, "{name}: {found}, expected {expected}");
+            let constant = lipschitz(&score(name), &counts).unwrap();
+            assert!(
+                constant >= expected && constant <= 1.001_001 * expected,
+                "{name}: {constant}, expected {expected}"
+            );
         }
         for name in ["precision", "npv", "mcc", "g_mean"] {
             assert_eq!(lipschitz(&score(name), &counts), None, "{name}");

@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scorewise_report::document::{Document, Reproduction};
 use scorewise_report::evaluation::PaperComparison;
 use scorewise_table::output::{OutputKind, Outputs};
-use scorewise_train::backend::Cpu;
+use scorewise_train::backend;
 use scorewise_train::reproduce::{ExperimentData, Journal, Task, Trial, perform as run_trials};
 use scorewise_train::{Error, Location};
 
@@ -47,8 +47,8 @@ pub fn run(arguments: &ReproduceArguments) -> Result<Outcome, Failure> {
     let tasks = settings.experiment.tasks(&settings.scores, &settings.contenders, settings.repeats, &settings.cures);
     let Some(trials) = run_tasks(&settings, &tasks, arguments.seed, threads, &journal)? else {
         let done = tasks.iter().filter(|task| journal.find(task).is_some()).count();
-        let all = tasks.len();
-        let message = format!("stopped after {done} of {all} training runs; run the same command again to continue");
+        let total = tasks.len();
+        let message = format!("stopped after {done} of {total} training runs; run the same command again to continue");
         return Ok(Outcome { text: String::new(), unmet: Some(message) });
     };
     journal.finish()?;
@@ -105,7 +105,8 @@ fn run_tasks(
             bar.set_message(format!("{} with {}", task.score, trial.contender));
         }
     };
-    let trials = run_trials(&data, tasks, seed, &Cpu { threads }, journal, on_trial, interrupt::is_stop_requested);
+    let trials =
+        run_trials(&data, tasks, seed, &*backend::open(threads), journal, on_trial, interrupt::is_stop_requested);
     bar.finish_and_clear();
     Ok(trials?)
 }

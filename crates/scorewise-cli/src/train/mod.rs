@@ -16,7 +16,7 @@ use scorewise_table::output::{AtomicFile, OutputKind, Outputs};
 use scorewise_table::split::CrossValidation;
 use scorewise_table::table::{Reader, Source, Table, TextConventions, warnings};
 use scorewise_train::Note;
-use scorewise_train::backend::Cpu;
+use scorewise_train::backend;
 use scorewise_train::model::Model;
 use scorewise_train::plan::Plan;
 use scorewise_train::train::{FoldResult, Trained, cross_validate, train};
@@ -123,14 +123,14 @@ fn run_training(
     arguments: &TrainArguments,
 ) -> Result<TrainingResult, Failure> {
     let start = Instant::now();
-    let backend = Cpu { threads: thread_count(arguments.threads)? };
+    let backend = backend::open(thread_count(arguments.threads)?);
     let mut notes: Vec<Note> = Vec::new();
     let folds = arguments
         .folds
         .map(|folds| -> Result<Vec<FoldResult>, Failure> {
             let folds = CrossValidation { folds, repeats: arguments.repeats, validation: plan.validation };
             let watch = ProgressWatch::new("fold", folds.folds * folds.repeats * plan.ensemble, plan)?;
-            let (trained_folds, fold_notes) = cross_validate(table, plan, &folds, &backend, &watch)?;
+            let (trained_folds, fold_notes) = cross_validate(table, plan, &folds, &*backend, &watch)?;
             notes.extend(fold_notes);
             match (watch.finish(), trained_folds) {
                 (false, Some(trained_folds)) => Ok(trained_folds),
@@ -141,7 +141,7 @@ fn run_training(
     let watch = ProgressWatch::new("member", plan.ensemble, plan)?;
     // After a cross-validation the final model needs no test rows, so it trains on all rows.
     let final_plan = Plan { test: if folds.is_some() { 0.0 } else { plan.test }, ..plan.clone() };
-    let mut trained = train(table, test, &inputs.reading, &final_plan, &backend, &watch)?;
+    let mut trained = train(table, test, &inputs.reading, &final_plan, &*backend, &watch)?;
     if watch.finish() {
         notes.push(Note::new(format!("stopped by {}; the best model so far is saved", interrupt::signal_name())));
     }

@@ -172,8 +172,10 @@ impl ForecastComparison {
             // With an ideal value inside the range, the sign of the difference does not say which score is nearer to it.
             // The better forecast must then be nearer in more than 97.5 % of the replicates.
             Direction::Toward(_) => {
-                let most = 0.975 * self.paired.difference.values().len() as f64;
-                [self.paired.first_better, self.paired.second_better].iter().position(|better| *better as f64 > most)
+                let required = 0.975 * self.paired.difference.values().len() as f64;
+                [self.paired.first_better, self.paired.second_better]
+                    .iter()
+                    .position(|better| *better as f64 > required)
             }
             _ => None,
         }

@@ -188,8 +188,8 @@ impl PaperComparison {
         };
         let differences = scores.iter().filter_map(|score| {
             let score = score.to_string();
-            let found = difference(trials, &score, seed)?;
-            Some((score, found))
+            let difference_of_score = difference(trials, &score, seed)?;
+            Some((score, difference_of_score))
         });
         let is_trained = |trial: &&Trial| trial.epochs > 0.0;
         let members = |trial: &Trial| trial.contender.parse::<Contender>().map_or(1, |contender| contender.members());

@@ -50,16 +50,7 @@ pub fn page(document: &Document) -> Result<String> {
     }
     let multiclass = multiclass::section_html(document);
     body += multiclass.as_deref().unwrap_or_default();
-    body += &sections::comparison(document);
-    body += &sections::reproduction(document, &figures)?;
-    body += &sections::figures(document, &figures)?;
-    body += &sections::folds(document);
-    body += &sections::training(document, &figures)?;
-    body += &sections::theory(document, &figures)?;
-    if multiclass.is_none() {
-        body += &sections::plain_result(document);
-    }
-    body += &sections::provenance(document);
+    body += &sections::sections(document, &figures, multiclass.is_none())?;
     let mut scripts = json_script("result", &serde_json::to_string_pretty(&document.result).unwrap_or_default());
     if let Some(forecast) = &document.forecast {
         scripts += &json_script("table", &serde_json::to_string(&lookup::table(forecast)?).unwrap_or_default());

@@ -11,6 +11,20 @@ use crate::evaluation::{ComparedForecast, Estimate, FoldSummary, NamedEstimate, 
 use crate::figures::{MovingMark, ReportFigure};
 use crate::number::{format_number, format_optional};
 
+/// All sections after the top of the page, in their order. `has_plain_result` adds the result as a list of names and values.
+pub(super) fn sections(document: &Document, pictures: &[ReportFigure], has_plain_result: bool) -> Result<String> {
+    let mut html = comparison(document);
+    html += &reproduction(document, pictures)?;
+    html += &figures(document, pictures)?;
+    html += &folds(document);
+    html += &training(document, pictures)?;
+    html += &theory(document, pictures)?;
+    if has_plain_result {
+        html += &plain_result(document);
+    }
+    Ok(html + &provenance(document))
+}
+
 /// The HTML of a figure with its caption.
 pub(super) fn figure_html(figure: &ReportFigure, is_wide: bool) -> Result<String> {
     let class = if is_wide { " class=\"wide\"" } else { "" };
@@ -70,7 +84,7 @@ fn figure_grid(figures: &[ReportFigure], wanted: impl Fn(&str) -> bool) -> Resul
 }
 
 /// The section with the figures of a forecast, except the one that is shown with the threshold slider.
-pub(super) fn figures(document: &Document, figures: &[ReportFigure]) -> Result<String> {
+fn figures(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let elsewhere = ["training", "law"];
     let wanted = |name: &str| {
         let is_with_slider = name == "scores" && document.forecast.is_some();
@@ -85,17 +99,17 @@ pub(super) fn figures(document: &Document, figures: &[ReportFigure]) -> Result<S
 }
 
 /// The section with the training curves and a table of the ensemble members.
-pub(super) fn training(document: &Document, figures: &[ReportFigure]) -> Result<String> {
+fn training(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(training) = &document.training else { return Ok(String::new()) };
     let row = |(number, member): (usize, &MemberHistory)| {
-        let all = member.warm_up.len() + member.epochs.len();
+        let total_epochs = member.warm_up.len() + member.epochs.len();
         let kept =
             member.kept.map_or("from the warm-up".into(), |epoch| (member.warm_up.len() + epoch + 1).to_string());
         let last = member.kept.and_then(|epoch| member.epochs.get(epoch)).or(member.epochs.last());
         vec![
             (number + 1).to_string(),
             if member.success { "yes".into() } else { "no".into() },
-            all.to_string(),
+            total_epochs.to_string(),
             member.warm_up.len().to_string(),
             kept,
             last.map_or(String::new(), |epoch| format_number(epoch.validation)),
@@ -116,18 +130,18 @@ pub(super) fn training(document: &Document, figures: &[ReportFigure]) -> Result<
 }
 
 /// The section with the scores of each fold of a cross-validation on its test rows.
-pub(super) fn folds(document: &Document) -> String {
+fn folds(document: &Document) -> String {
     let CommandResult::Train(result) = &document.result else { return String::new() };
     let Some(folds) = &result.folds else { return String::new() };
     let score = result.score.as_str();
     let number = |value: Option<f64>| value.map_or(String::new(), format_number);
-    let whole = |value: usize| format_number(value as f64);
+    let integer = |value: usize| format_number(value as f64);
     let row = |fold: &FoldSummary| {
         vec![
-            whole(fold.repeat),
-            whole(fold.fold),
-            whole(fold.test.rows()),
-            fold.epochs.map_or(String::new(), whole),
+            integer(fold.repeat),
+            integer(fold.fold),
+            integer(fold.test.rows()),
+            fold.epochs.map_or(String::new(), integer),
             number(fold.threshold),
             number(fold.test.value(score)),
         ]
@@ -144,7 +158,7 @@ pub(super) fn folds(document: &Document) -> String {
 }
 
 /// The section with exact results about the score under a random threshold.
-pub(super) fn theory(document: &Document, figures: &[ReportFigure]) -> Result<String> {
+fn theory(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(theory) = &document.theory else { return Ok(String::new()) };
     let [tn, fp, fn_, tp] = theory.expected.map(format_number);
     let mut body = format!(
@@ -183,7 +197,7 @@ pub(super) fn theory(document: &Document, figures: &[ReportFigure]) -> Result<St
 }
 
 /// The section with the scores of two forecasts and their difference.
-pub(super) fn comparison(document: &Document) -> String {
+fn comparison(document: &Document) -> String {
     let Some(comparison) = &document.comparison else { return String::new() };
     let CommandResult::Compare(result) = &document.result else { return String::new() };
     let number = |value: Option<f64>| value.map_or(String::new(), format_number);
@@ -209,7 +223,7 @@ pub(super) fn comparison(document: &Document) -> String {
 }
 
 /// The section with tables, remarks and figures of a reproduced experiment.
-pub(super) fn reproduction(document: &Document, figures: &[ReportFigure]) -> Result<String> {
+fn reproduction(document: &Document, figures: &[ReportFigure]) -> Result<String> {
     let Some(reproduction) = &document.reproduction else { return Ok(String::new()) };
     let mut body = String::new();
     for result_table in &reproduction.tables {
@@ -223,7 +237,7 @@ pub(super) fn reproduction(document: &Document, figures: &[ReportFigure]) -> Res
 }
 
 /// The section with all fields of a result as names and values; empty when other sections show the result.
-pub(super) fn plain_result(document: &Document) -> String {
+fn plain_result(document: &Document) -> String {
     let is_shown = document.forecast.is_some() || document.comparison.is_some() || document.reproduction.is_some();
     if is_shown {
         return String::new();
@@ -282,7 +296,7 @@ fn plain_text(value: &Value) -> String {
 }
 
 /// The section with command, time, version, seed and data of a result.
-pub(super) fn provenance(document: &Document) -> String {
+fn provenance(document: &Document) -> String {
     let provenance = &document.provenance;
     let seed = provenance.seed.map_or(String::new(), |seed| seed.to_string());
     let mut lines = vec![

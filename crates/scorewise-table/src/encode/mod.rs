@@ -194,12 +194,12 @@ impl InputColumn {
                 (vec![base.clone()], indicator)
             }
             ColumnEncoding::OneHot { levels, rest, indicator, .. } => {
-                let named = levels.iter().map(|level| format!("{base} = {level}"));
-                (named.chain(rest.then(|| format!("{base} rest"))).collect(), indicator)
+                let level_names = levels.iter().map(|level| format!("{base} = {level}"));
+                (level_names.chain(rest.then(|| format!("{base} rest"))).collect(), indicator)
             }
             ColumnEncoding::Time { cycles, indicator } => {
-                let named = |cycle: &Cycle| ["sin", "cos"].map(|wave| format!("{base} {} {wave}", cycle.name()));
-                (cycles.iter().flat_map(named).collect(), indicator)
+                let cycle_names = |cycle: &Cycle| ["sin", "cos"].map(|wave| format!("{base} {} {wave}", cycle.name()));
+                (cycles.iter().flat_map(cycle_names).collect(), indicator)
             }
         };
         names.extend(indicator.then(|| format!("{base} missing")));

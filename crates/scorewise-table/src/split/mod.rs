@@ -148,13 +148,13 @@ impl Split {
     /// the next set, because a set must not contain information from a later set.
     fn gather(&self, set_of_row: Vec<u8>, labels: &Labels) -> (SplitRows, Option<Note>) {
         let mut parts = SplitRows { set_of_row, ..SplitRows::default() };
-        let mut crossing = 0;
+        let mut left_out = 0;
         for row in labels.rows() {
             let set = parts.set_of_row[row as usize];
             let set_of_label =
                 labels.ahead.as_ref().and_then(|ahead| parts.set_of_row.get(ahead[row as usize] as usize));
             if matches!(self, Split::Time(_)) && set_of_label.is_some_and(|other| *other != set) {
-                crossing += usize::from(set != UNUSED);
+                left_out += usize::from(set != UNUSED);
                 continue;
             }
             match set {
@@ -164,11 +164,11 @@ impl Split {
                 _ => {}
             }
         }
-        let note = match crossing {
+        let note = match left_out {
             1 => "1 row is left out: its label comes from a row of the next set".into(),
-            _ => format!("{crossing} rows are left out: their labels come from rows of the next set"),
+            _ => format!("{left_out} rows are left out: their labels come from rows of the next set"),
         };
-        (parts, (crossing > 0).then(|| Note::new(note)))
+        (parts, (left_out > 0).then(|| Note::new(note)))
     }
 
     /// Checks that every requested set contains every class. With more than two classes, a class that is absent from the

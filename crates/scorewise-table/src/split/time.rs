@@ -67,8 +67,8 @@ impl<'a> TimeOrder<'a> {
         Ok((TimeOrder { rows, column: Some(column) }, notes))
     }
 
-    /// The position in `rows` at which a set begins that ends at `end` and contains this share of the labelled rows before `end`. Rows of the
-    /// same time stay together unless no earlier row would be left.
+    /// The start, as a position in `rows`, of the set that ends at `end` and contains this share of the labelled rows before `end`. Rows of the same
+    /// time are in the same set, unless that would leave no row before the set.
     pub fn begin_of_share(&self, end: usize, labels: &Labels, share: f64) -> usize {
         let is_labelled = |row: &u32| labels.classes[*row as usize] != Labels::MISSING;
         let labelled = self.rows[..end].iter().filter(|row| is_labelled(row)).count();

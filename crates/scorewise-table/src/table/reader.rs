@@ -1,9 +1,6 @@
 //! Reads a table in chunks from any source and format.
 
-use super::arrow::ArrowReader;
-use super::parquet::ParquetReader;
-use super::source::{self, Opened};
-use super::text::TextReader;
+use super::source::Chunks;
 use super::{Field, Reading, Source, Table, TextConventions};
 use crate::error::Result;
 use crate::note::Note;
@@ -55,12 +52,6 @@ impl EmptyLines {
 /// A function that gets the names of all columns and may change the settings of the reader, for example to select columns.
 pub type ChooseColumns<'a> = dyn Fn(&[&str], &mut Reading) -> Result<()> + 'a;
 
-enum Chunks {
-    Text(Box<TextReader>),
-    Parquet(ParquetReader),
-    Arrow(Box<ArrowReader>),
-}
-
 impl Reader {
     /// Opens a table and recognises its format and columns.
     pub fn open(source: &Source, reading: &Reading) -> Result<Self> {
@@ -72,28 +63,9 @@ impl Reader {
     pub fn open_with(source: &Source, reading: &Reading, choose: &ChooseColumns<'_>) -> Result<Self> {
         let mut reading = reading.clone();
         let mut notes = Vec::new();
-        let file = source.name();
-        match source::open(source, &mut reading)? {
-            Opened::Text { text, line } => {
-                let text = TextReader::open(&file, text, line, &mut reading, choose, &mut notes)?;
-                let (fields, writing) = (text.fields(), text.writing().clone());
-                Ok(Reader::new(Chunks::Text(Box::new(text)), fields, notes, writing))
-            }
-            Opened::Parquet(bytes) => {
-                let parquet = ParquetReader::open(&file, &bytes, &mut reading, choose, &mut notes)?;
-                let fields = parquet.fields();
-                Ok(Reader::new(Chunks::Parquet(parquet), fields, notes, reading.writing.unwrap_or_default()))
-            }
-            Opened::Arrow { bytes, is_stream } => {
-                let arrow = ArrowReader::open(&file, &bytes, is_stream, &mut reading, choose, &mut notes)?;
-                let fields = arrow.fields();
-                Ok(Reader::new(Chunks::Arrow(Box::new(arrow)), fields, notes, reading.writing.unwrap_or_default()))
-            }
-        }
-    }
-
-    fn new(chunks: Chunks, fields: Vec<Field>, notes: Vec<String>, writing: TextConventions) -> Self {
-        Reader { chunks: Some(chunks), fields, notes, writing, empty_lines: EmptyLines::default() }
+        let chunks = Chunks::open(source, &mut reading, choose, &mut notes)?;
+        let (fields, writing) = (chunks.fields(), chunks.writing(&reading));
+        Ok(Reader { chunks: Some(chunks), fields, notes, writing, empty_lines: EmptyLines::default() })
     }
 
     /// The names and types of the columns that are read, in the order of the file.
@@ -125,16 +97,12 @@ impl Iterator for Reader {
     type Item = Result<Table>;
 
     fn next(&mut self) -> Option<Result<Table>> {
-        let chunk = match self.chunks.as_mut()? {
-            Chunks::Text(text) => text.next().map(|chunk| {
-                chunk.map(|(table, empty_lines)| {
-                    self.empty_lines.add(empty_lines);
-                    table
-                })
-            }),
-            Chunks::Parquet(parquet) => parquet.next(),
-            Chunks::Arrow(arrow) => arrow.next(),
-        };
+        let chunk = self.chunks.as_mut()?.next().map(|chunk| {
+            chunk.map(|(table, empty_lines)| {
+                self.empty_lines.add(empty_lines);
+                table
+            })
+        });
         if !matches!(chunk, Some(Ok(_))) {
             self.chunks = None;
         }

@@ -1,4 +1,5 @@
-//! Opens the source of a table (a file, standard input, or a built-in table) and recognises its format.
+//! Opens the source of a table (a file, standard input, or a built-in table), recognises its format, and reads it with the reader of that
+//! format.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -6,8 +7,12 @@ use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::Reading;
+use super::arrow::ArrowReader;
 use super::byte_source::ByteSource;
+use super::parquet::ParquetReader;
+use super::reader::{ChooseColumns, EmptyLines};
+use super::text::TextReader;
+use super::{Field, Reading, Table, TextConventions};
 use crate::error::{Error, Location, Result};
 
 /// The source of a table.
@@ -103,14 +108,14 @@ impl BuiltIn {
         if self != BuiltIn::AdultTest {
             return Ok((text, 1));
         }
-        let first = memchr::memchr(b'\n', &text).map_or(0, |at| at + 1);
-        let rows = text[first..].split(|byte| *byte == b'\n').map(|row| row.strip_suffix(b".").unwrap_or(row));
+        let second_line = memchr::memchr(b'\n', &text).map_or(0, |at| at + 1);
+        let rows = text[second_line..].split(|byte| *byte == b'\n').map(|row| row.strip_suffix(b".").unwrap_or(row));
         Ok((rows.collect::<Vec<_>>().join(&b'\n'), 2))
     }
 }
 
 /// An opened source of a table, with the format that was recognised.
-pub(super) enum Opened {
+enum Opened {
     /// Text, decompressed if necessary, and the number of the line on which it begins.
     Text { text: Box<dyn Read + Send>, line: u64 },
     /// A Parquet file.
@@ -119,8 +124,63 @@ pub(super) enum Opened {
     Arrow { bytes: ByteSource, is_stream: bool },
 }
 
+/// The reader of one file format, which yields chunks of rows.
+pub(super) enum Chunks {
+    Text(Box<TextReader>),
+    Parquet(ParquetReader),
+    Arrow(Box<ArrowReader>),
+}
+
+impl Chunks {
+    /// Opens a source with the reader of its format.
+    pub fn open(
+        source: &Source,
+        reading: &mut Reading,
+        choose: &ChooseColumns<'_>,
+        notes: &mut Vec<String>,
+    ) -> Result<Self> {
+        let file = source.name();
+        Ok(match open(source, reading)? {
+            Opened::Text { text, line } => {
+                Chunks::Text(Box::new(TextReader::open(&file, text, line, reading, choose, notes)?))
+            }
+            Opened::Parquet(bytes) => Chunks::Parquet(ParquetReader::open(&file, &bytes, reading, choose, notes)?),
+            Opened::Arrow { bytes, is_stream } => {
+                Chunks::Arrow(Box::new(ArrowReader::open(&file, &bytes, is_stream, reading, choose, notes)?))
+            }
+        })
+    }
+
+    /// The names and types of the columns that are read.
+    pub fn fields(&self) -> Vec<Field> {
+        match self {
+            Chunks::Text(text) => text.fields(),
+            Chunks::Parquet(parquet) => parquet.fields(),
+            Chunks::Arrow(arrow) => arrow.fields(),
+        }
+    }
+
+    /// How numbers and dates are written; only text has conventions of its own.
+    pub fn writing(&self, reading: &Reading) -> TextConventions {
+        match self {
+            Chunks::Text(text) => text.writing().clone(),
+            _ => reading.writing.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The next chunk, and the empty lines that were read as rows of it.
+    pub fn next(&mut self) -> Option<Result<(Table, EmptyLines)>> {
+        let without_lines = |chunk: Result<Table>| chunk.map(|table| (table, EmptyLines::default()));
+        match self {
+            Chunks::Text(text) => text.next(),
+            Chunks::Parquet(parquet) => parquet.next().map(without_lines),
+            Chunks::Arrow(arrow) => arrow.next().map(without_lines),
+        }
+    }
+}
+
 /// Opens a source and recognises its format by its first bytes, not by the name of the file.
-pub(super) fn open(source: &Source, reading: &mut Reading) -> Result<Opened> {
+fn open(source: &Source, reading: &mut Reading) -> Result<Opened> {
     let name = source.name();
     match source {
         Source::BuiltIn(table) => {

@@ -136,11 +136,11 @@ fn month(text: &[u8]) -> Option<(u32, &[u8])> {
     ];
     // Comparing the first three letters rejects most strings quickly.
     let first = text.first_chunk::<3>()?;
-    let at = MONTHS.iter().position(|month| first.eq_ignore_ascii_case(&month.as_bytes()[..3]))?;
+    let month_index = MONTHS.iter().position(|month| first.eq_ignore_ascii_case(&month.as_bytes()[..3]))?;
     let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let name = &text[..length];
-    let is_whole = name.eq_ignore_ascii_case(MONTHS[at].as_bytes()) || name.eq_ignore_ascii_case(b"sept");
-    (length == 3 || is_whole).then_some((at as u32 + 1, &text[length..]))
+    let is_whole = name.eq_ignore_ascii_case(MONTHS[month_index].as_bytes()) || name.eq_ignore_ascii_case(b"sept");
+    (length == 3 || is_whole).then_some((month_index as u32 + 1, &text[length..]))
 }
 
 /// Parses a time of day (`18:00`, `18:00:05`, `18:00:05.25` or `6:00 PM`) as seconds since midnight. An offset from UTC that follows the time

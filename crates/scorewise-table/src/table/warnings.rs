@@ -126,14 +126,15 @@ fn numbers_as_text(Category { codes, levels }: &Category, name: &str) -> Option<
         return None;
     }
     let cells = number_cells + other_cells;
-    let most = (0..levels.len()).filter(|at| !numbers[*at] && counts[*at] > 0).rev().max_by_key(|at| counts[*at]);
+    let most_frequent =
+        (0..levels.len()).filter(|at| !numbers[*at] && counts[*at] > 0).rev().max_by_key(|at| counts[*at]);
     let reading = format!("is read as text, although {number_cells} of its {cells} cells are numbers");
-    let Some(most) = most else {
+    let Some(most_frequent) = most_frequent else {
         return Some(format!("{reading}; `{}` reads them as numbers", Setting("numeric").to(name)));
     };
-    let level = cell_excerpt(levels[most].as_bytes());
-    let in_text = if MissingMarkers::is_word(levels[most].as_bytes()) { " in a column of text" } else { "" };
-    let times = if counts[most] == 1 { "once".into() } else { format!("{} times", counts[most]) };
+    let level = cell_excerpt(levels[most_frequent].as_bytes());
+    let in_text = if MissingMarkers::is_word(levels[most_frequent].as_bytes()) { " in a column of text" } else { "" };
+    let times = if counts[most_frequent] == 1 { "once".into() } else { format!("{} times", counts[most_frequent]) };
     Some(format!(
         "{reading}; the most frequent other cell is `{level}` ({times}), which is not read as missing{in_text}; \
          `{}` reads it as missing",

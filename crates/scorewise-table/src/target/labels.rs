@@ -96,8 +96,8 @@ struct Classified {
 impl Target {
     /// Returns the labels of all rows. A value that is not a class of the target is an error, which names the row and the column.
     pub fn labels(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Vec<Note>)> {
-        let found = self.classify(table)?;
-        if let Some((row, text)) = found.first_unmatched {
+        let classified = self.classify(table)?;
+        if let Some((row, text)) = classified.first_unmatched {
             let problem = format!("{} is not a class of the target", quoted(&text));
             let names = self.classes();
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -109,15 +109,15 @@ impl Target {
             };
             return Err(Error::data(table.place(row).column(&self.column), problem, hint));
         }
-        let labels = self.with_lead(found.classes, neighbours);
+        let labels = self.with_lead(classified.classes, neighbours);
         let notes = self.unlabelled_notes(&labels);
         Ok((labels, notes))
     }
 
     /// Returns the labels of all rows. A row whose value is not a class of the target gets no label and is counted in [`Unmatched`].
     pub fn known_labels(&self, table: &Table, neighbours: &Neighbours) -> Result<(Labels, Unmatched)> {
-        let found = self.classify(table)?;
-        Ok((self.with_lead(found.classes, neighbours), found.unmatched))
+        let classified = self.classify(table)?;
+        Ok((self.with_lead(classified.classes, neighbours), classified.unmatched))
     }
 
     /// Turns the class of the value in each row into labels: with a lead, the label of a row is the class of the row that is `lead` rows ahead.
@@ -137,13 +137,14 @@ impl Target {
     pub fn unlabelled_notes(&self, labels: &Labels) -> Vec<Note> {
         let beyond = labels.ahead.iter().flatten().filter(|row| **row == NO_ROW).count();
         let unknown = labels.classes.iter().filter(|class| **class == Labels::MISSING).count() - beyond;
-        let are = |count: usize| if count == 1 { "row is" } else { "rows are" };
+        let rows_are = |count: usize| if count == 1 { "row is" } else { "rows are" };
         let value = if unknown == 1 { "its target value is" } else { "their target values are" };
-        let unknown = (unknown > 0)
-            .then(|| Note::about_column(&self.column, format!("{unknown} {} left out: {value} missing", are(unknown))));
+        let unknown = (unknown > 0).then(|| {
+            Note::about_column(&self.column, format!("{unknown} {} left out: {value} missing", rows_are(unknown)))
+        });
         let beyond = (beyond > 0).then(|| {
             let steps = if self.lead == 1 { "1 step".into() } else { format!("{} steps", self.lead) };
-            Note::new(format!("{beyond} {} left out: the table has no row {steps} later", are(beyond)))
+            Note::new(format!("{beyond} {} left out: the table has no row {steps} later", rows_are(beyond)))
         });
         unknown.into_iter().chain(beyond).collect()
     }
@@ -151,7 +152,7 @@ impl Target {
     /// Finds the class of the value that each row has in the target column. The lead of the target is not applied.
     fn classify(&self, table: &Table) -> Result<Classified> {
         let column = crate::names::column(table, "target", &self.column)?;
-        let mut found = Classified {
+        let mut classified = Classified {
             classes: Vec::with_capacity(table.rows()),
             unmatched: Unmatched::default(),
             first_unmatched: None,
@@ -159,15 +160,15 @@ impl Target {
         let mut push = |row: usize, class: Option<(u32, bool)>, text: &dyn Fn() -> String| match class {
             Some((class, is_exact)) => {
                 if !is_exact {
-                    found.unmatched.substituted.insert(text());
+                    classified.unmatched.substituted.insert(text());
                 }
-                found.classes.push(class);
+                classified.classes.push(class);
             }
             None => {
                 let text = text();
-                found.first_unmatched.get_or_insert_with(|| (row, text.clone()));
-                *found.unmatched.rows.entry(text).or_default() += 1;
-                found.classes.push(Labels::MISSING);
+                classified.first_unmatched.get_or_insert_with(|| (row, text.clone()));
+                *classified.unmatched.rows.entry(text).or_default() += 1;
+                classified.classes.push(Labels::MISSING);
             }
         };
         let missing = Some((Labels::MISSING, true));
@@ -189,8 +190,8 @@ impl Target {
                 for (row, x) in values.iter().enumerate() {
                     let class = match &self.rule {
                         _ if x.is_nan() => missing,
-                        LabelRule::Condition { comparison, with: ConditionValue::Number(with) } => {
-                            Some((u32::from(comparison.holds(*x, *with)), true))
+                        LabelRule::Condition { comparison, operand: ConditionValue::Number(operand) } => {
+                            Some((u32::from(comparison.holds(*x, *operand)), true))
                         }
                         LabelRule::Condition { .. } => self.class_of(&number_text(*x)),
                         LabelRule::Classes(_) => match numbers.iter().position(|class| *class == Some(*x)) {
@@ -216,7 +217,7 @@ impl Target {
                 }
             }
         }
-        Ok(found)
+        Ok(classified)
     }
 
     /// The class that a string stands for, and whether the string is the name of the class: `yes` may stand for the class `1`, but is not its
@@ -237,17 +238,17 @@ impl Target {
                 let (first, second) = (yes_or_no(first)?, yes_or_no(second)?);
                 (first != second).then(|| (u32::from(yes == second), false))
             }
-            LabelRule::Condition { comparison, with } => {
-                let equal = match with {
-                    ConditionValue::Text(with) => text == with,
+            LabelRule::Condition { comparison, operand } => {
+                let equal = match operand {
+                    ConditionValue::Text(operand) => text == operand,
                     ConditionValue::Number(x) => text.parse::<f64>().is_ok_and(|y| y == *x),
                 };
                 let holds = match comparison {
                     super::ComparisonOperator::Equal => Some(equal),
                     super::ComparisonOperator::Unlike => Some(!equal),
                     // The column holds strings, but this string may be a number.
-                    other => match (text.parse::<f64>(), with) {
-                        (Ok(x), ConditionValue::Number(with)) => Some(other.holds(x, *with)),
+                    other => match (text.parse::<f64>(), operand) {
+                        (Ok(x), ConditionValue::Number(operand)) => Some(other.holds(x, *operand)),
                         _ => None,
                     },
                 };

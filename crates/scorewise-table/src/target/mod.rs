@@ -47,7 +47,8 @@ pub enum LabelRule {
         /// The operator of the condition.
         comparison: ComparisonOperator,
         /// The value on the right of the operator.
-        with: ConditionValue,
+        #[serde(rename = "with")]
+        operand: ConditionValue,
     },
 }
 
@@ -90,8 +91,8 @@ impl Target {
     pub fn classes(&self) -> Vec<String> {
         match &self.rule {
             LabelRule::Classes(classes) => classes.clone(),
-            LabelRule::Condition { comparison, with } => {
-                let condition = format!("{} {} {with}", self.column, comparison.sign());
+            LabelRule::Condition { comparison, operand } => {
+                let condition = format!("{} {} {operand}", self.column, comparison.sign());
                 vec![format!("not {condition}"), condition]
             }
         }
@@ -117,10 +118,10 @@ impl Target {
                     None => Ok(()),
                 }
             }
-            LabelRule::Condition { with: ConditionValue::Number(x), .. } if !x.is_finite() => {
+            LabelRule::Condition { operand: ConditionValue::Number(x), .. } if !x.is_finite() => {
                 Err(format!("the condition compares with {x}, which is not a finite number"))
             }
-            LabelRule::Condition { comparison, with: ConditionValue::Text(_) } if !comparison.applies_to_text() => {
+            LabelRule::Condition { comparison, operand: ConditionValue::Text(_) } if !comparison.applies_to_text() => {
                 Err(format!("text cannot be compared with {}", comparison.sign()))
             }
             LabelRule::Condition { .. } => Ok(()),
@@ -154,14 +155,14 @@ impl ComparisonOperator {
 
     /// Whether the condition `x OPERATOR with` holds.
     #[must_use]
-    pub fn holds(self, x: f64, with: f64) -> bool {
+    pub fn holds(self, x: f64, operand: f64) -> bool {
         match self {
-            ComparisonOperator::Above => x > with,
-            ComparisonOperator::AtLeast => x >= with,
-            ComparisonOperator::Below => x < with,
-            ComparisonOperator::AtMost => x <= with,
-            ComparisonOperator::Equal => x == with,
-            ComparisonOperator::Unlike => x != with,
+            ComparisonOperator::Above => x > operand,
+            ComparisonOperator::AtLeast => x >= operand,
+            ComparisonOperator::Below => x < operand,
+            ComparisonOperator::AtMost => x <= operand,
+            ComparisonOperator::Equal => x == operand,
+            ComparisonOperator::Unlike => x != operand,
         }
     }
 }
@@ -179,7 +180,9 @@ impl fmt::Display for Target {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.rule {
             LabelRule::Classes(_) => out.write_str(&self.column)?,
-            LabelRule::Condition { comparison, with } => write!(out, "{} {} {with}", self.column, comparison.sign())?,
+            LabelRule::Condition { comparison, operand } => {
+                write!(out, "{} {} {operand}", self.column, comparison.sign())?
+            }
         }
         match self.lead {
             0 => Ok(()),

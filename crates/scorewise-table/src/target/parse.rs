@@ -51,8 +51,8 @@ impl Target {
                 "leave it out: rows where the condition holds are positive",
             ));
         }
-        let with = condition_value(column, comparison, value)?;
-        let rule = LabelRule::Condition { comparison, with };
+        let operand = condition_value(column, comparison, value)?;
+        let rule = LabelRule::Condition { comparison, operand };
         Ok((Target { column: column.name.clone(), rule, lead }, Vec::new()))
     }
 }
@@ -138,19 +138,21 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
             "name a column of classes or numbers".into(),
         ));
     }
-    let mut found = class_counts(column);
-    if found.len() > MAX_CLASSES {
-        let problem = format!("has {} different values; a target can have at most {MAX_CLASSES} classes", found.len());
-        let example = if found.iter().any(|class| class.name.parse::<f64>().is_ok()) { "> 10" } else { "= \"…\"" };
+    let mut classes_found = class_counts(column);
+    if classes_found.len() > MAX_CLASSES {
+        let problem =
+            format!("has {} different values; a target can have at most {MAX_CLASSES} classes", classes_found.len());
+        let example =
+            if classes_found.iter().any(|class| class.name.parse::<f64>().is_ok()) { "> 10" } else { "= \"…\"" };
         let condition = format!("{} {example}", column.name);
         let hint = format!("write a condition instead: `{}`", Setting("target").to(&condition));
         return Err(error(problem, hint));
     }
     match &column.values {
-        Values::Number(values) => found.sort_by(|a, b| values[a.row].total_cmp(&values[b.row])),
-        _ => found.sort_by(|a, b| a.name.cmp(&b.name)),
+        Values::Number(values) => classes_found.sort_by(|a, b| values[a.row].total_cmp(&values[b.row])),
+        _ => classes_found.sort_by(|a, b| a.name.cmp(&b.name)),
     }
-    let names: Vec<&str> = found.iter().map(|class| class.name.as_str()).collect();
+    let names: Vec<&str> = classes_found.iter().map(|class| class.name.as_str()).collect();
     match names[..] {
         [] => {
             return Err(error(
@@ -173,24 +175,25 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
         })?),
     };
     let target = |rule: LabelRule| Target { column: column.name.clone(), rule, lead };
-    if let (3.., Some(at)) = (found.len(), wanted) {
-        let with = match &column.values {
-            Values::Number(values) => ConditionValue::Number(values[found[at].row]),
-            _ => ConditionValue::Text(found[at].name.clone()),
+    if let (3.., Some(at)) = (classes_found.len(), wanted) {
+        let operand = match &column.values {
+            Values::Number(values) => ConditionValue::Number(values[classes_found[at].row]),
+            _ => ConditionValue::Text(classes_found[at].name.clone()),
         };
-        let text = format!("{} classes: {} is predicted against all others", found.len(), quoted(names[at]));
-        let rule = LabelRule::Condition { comparison: ComparisonOperator::Equal, with };
+        let text = format!("{} classes: {} is predicted against all others", classes_found.len(), quoted(names[at]));
+        let rule = LabelRule::Condition { comparison: ComparisonOperator::Equal, operand };
         return Ok((target(rule), vec![Note::about_column(&column.name, text)]));
     }
-    if found.len() > 2 {
-        let note = Note::about_column(&column.name, format!("{} classes: {}", found.len(), quoted_list(&names)));
+    if classes_found.len() > 2 {
+        let note =
+            Note::about_column(&column.name, format!("{} classes: {}", classes_found.len(), quoted_list(&names)));
         let names = names.iter().map(|name| (*name).to_string()).collect();
         return Ok((target(LabelRule::Classes(names)), vec![note]));
     }
     let mut notes = Vec::new();
     let positive = wanted.unwrap_or_else(|| {
-        let rarer_index = usize::from(found[1].count <= found[0].count);
-        let (rarer, rows) = (&found[rarer_index], found[0].count + found[1].count);
+        let rarer_index = usize::from(classes_found[1].count <= classes_found[0].count);
+        let (rarer, rows) = (&classes_found[rarer_index], classes_found[0].count + classes_found[1].count);
         let text = format!(
             "the positive class is {}, the rarer one ({} of {rows} rows); `{}` chooses the other",
             quoted(&rarer.name),
@@ -200,7 +203,7 @@ fn classes(column: &Column, table: &Table, positive: Option<&str>, lead: usize) 
         notes.push(Note::about_column(&column.name, text));
         rarer_index
     });
-    let names = vec![found[1 - positive].name.clone(), found[positive].name.clone()];
+    let names = vec![classes_found[1 - positive].name.clone(), classes_found[positive].name.clone()];
     Ok((target(LabelRule::Classes(names)), notes))
 }
 

@@ -20,6 +20,13 @@ pub trait Backend: Sync {
     fn fit(&self, datasets: &[Dataset], jobs: &[Job], watch: &dyn Watch) -> Result<Vec<Option<Fit>>>;
 }
 
+/// The backend that trains on this machine with the given number of threads. The command and Python train with it, so that another backend is
+/// chosen here.
+#[must_use]
+pub fn open(threads: usize) -> Box<dyn Backend> {
+    Box::new(Cpu { threads })
+}
+
 /// Receives the progress of jobs while they run, and can stop them. A closure with the parameters of [`Watch::epoch`] implements this
 /// trait.
 pub trait Watch: Sync {

@@ -294,9 +294,10 @@ impl Course {
     /// Tells the course whether all validation rows get the same label.
     pub fn checked(&mut self, one_sided: bool) {
         self.success = (self.warm_up.loss_fell() || self.run.loss_fell()) && !one_sided;
-        // An attempt can also become dead in a later epoch, when a step of the optimiser takes all predictions out of the support of the prior.
-        let died = self.run.history.last().is_some_and(|epoch| epoch.coverage == 0.0);
-        if self.may_restart() && died && !self.success && !self.run.ended_early() {
+        // In any epoch, a step of the optimiser can move all predictions out of the support of the prior. Then the gradient is 0 and the attempt
+        // cannot learn any more.
+        let has_no_gradient = self.run.history.last().is_some_and(|epoch| epoch.coverage == 0.0);
+        if self.may_restart() && has_no_gradient && !self.success && !self.run.ended_early() {
             self.restart();
         } else {
             self.state = CourseState::Done;

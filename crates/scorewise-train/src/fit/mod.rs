@@ -17,10 +17,12 @@ pub use course::{Action, Course, CourseSummary, Keep, Policy, WarmUpPolicy};
 pub use objective::Objective;
 pub use sample::Sample;
 
+use serde::{Deserialize, Serialize};
+
 use crate::learner::Member;
 
 /// The phase of a training run, which determines the loss that its epochs minimise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Phase {
     /// The warm-up, which minimises cross-entropy.
     WarmUp,
@@ -29,7 +31,7 @@ pub enum Phase {
 }
 
 /// The losses of one epoch.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
     /// The phase of the epoch, which determines the loss that `training` and `validation` are values of.
     pub phase: Phase,
@@ -43,7 +45,7 @@ pub struct Epoch {
 }
 
 /// Why a training run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopReason {
     /// The maximum number of epochs was reached.
     Epochs,
@@ -56,7 +58,7 @@ pub enum StopReason {
 }
 
 /// A fitted member, with the history of its training run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     /// The fitted member; all its parameters are finite.
     pub member: Member,

@@ -98,13 +98,8 @@ impl Model {
         if let Some(plan) = &self.plan {
             return Ok(TrainingOptions::of_plan(plan));
         }
-        let hidden = match self.members.first() {
-            Some(Member::Network(network)) => {
-                let widths = network.shape().widths();
-                Some(HiddenLayers::new(widths[1..widths.len() - 1].to_vec())?)
-            }
-            None => None,
-        };
+        let widths = self.members.first().and_then(Member::hidden_widths);
+        let hidden = widths.map(|widths| HiddenLayers::new(widths.to_vec())).transpose()?;
         let threshold = match &self.decision {
             Decision::Threshold { interval: Some(_), .. } => Some(ThresholdRule::Tuned),
             Decision::Threshold { threshold, .. } => Some(ThresholdRule::Fixed(*threshold)),

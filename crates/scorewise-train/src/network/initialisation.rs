@@ -70,8 +70,8 @@ pub fn centre(network: &mut Network, priors: &[Prior], engine: &mut Engine, matr
     let mut logits = vec![0.0; rows.len() * last.outputs];
     engine.predict(network, matrix, rows, &mut logits);
     let farthest = f64::from(logits.iter().fold(0f32, |farthest, logit| farthest.max(logit.abs())));
-    let room = max_logit_distance(&priors, &class_probabilities);
-    let scale = if farthest > room { room / farthest } else { 1.0 };
+    let max_distance = max_logit_distance(&priors, &class_probabilities);
+    let scale = if farthest > max_distance { max_distance / farthest } else { 1.0 };
     network.parameters[weights].iter_mut().for_each(|weight| *weight *= scale as f32);
     for (bias, probability) in network.parameters[biases].iter_mut().zip(&class_probabilities) {
         *bias = if last.outputs == 1 { log_odds(*probability) } else { probability.ln() } as f32;
@@ -99,7 +99,7 @@ fn class_probabilities(priors: &[&Prior]) -> Option<Vec<f64>> {
 fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
     // With several classes, the log-odds of a class depend on its own logit and on those of the other classes, so they can move twice as far.
     let moves = if class_probabilities.len() == 1 { 1.0 } else { 2.0 };
-    let room = |(prior, probability): (&&Prior, &f64)| {
+    let distance_to_limit = |(prior, probability): (&&Prior, &f64)| {
         // Near the ends of a wide support the density is nearly 0, and so is the gradient. So predictions must lie between the 1 % and 99 %
         // quantiles of the prior, or within half the distance from the probability to the end of the support if that is farther out.
         let (start, end) = prior.support();
@@ -108,7 +108,7 @@ fn max_logit_distance(priors: &[&Prior], class_probabilities: &[f64]) -> f64 {
         (log_odds(*probability) - log_odds(low)).min(log_odds(high) - log_odds(*probability)) / moves
     };
     // A tenth of the distance is kept free, so that the first step of the optimiser does not move predictions out of the support.
-    0.9 * priors.iter().zip(class_probabilities).map(room).fold(f64::INFINITY, f64::min)
+    0.9 * priors.iter().zip(class_probabilities).map(distance_to_limit).fold(f64::INFINITY, f64::min)
 }
 
 /// The prior of each logit of a row. A single prior is used for all logits.

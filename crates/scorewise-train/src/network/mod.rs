@@ -30,12 +30,13 @@ pub use training::fit;
 
 use rand_core::Rng;
 use scorewise::Purpose;
+use serde::{Deserialize, Serialize};
 
 use scorewise_table::PAD;
 use scorewise_table::split::random;
 
 /// The widths of the layers of a network: the number of inputs, of units in each hidden layer, and of outputs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkShape {
     widths: Vec<usize>,
 }
@@ -107,7 +108,7 @@ impl NetworkShape {
 }
 
 /// A network: its shape and its parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Network {
     shape: NetworkShape,
     /// The flat list of parameters, including its padding.

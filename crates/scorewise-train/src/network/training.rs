@@ -162,17 +162,17 @@ impl<'a> NetworkTraining<'a> {
     /// Takes the optimiser steps of an epoch. Returns the mean loss of the batches.
     fn steps(&mut self, phase: Phase, learning_rate: f32) -> scorewise::Result<f64> {
         let Sample { matrix, labels, weights, .. } = *self.sample;
-        let size = self.settings.batch.rows(self.order.len());
+        let batch_size = self.settings.batch.rows(self.order.len());
         let objective = match (phase, &self.warm_up) {
             (Phase::WarmUp, Some(cross_entropy)) => cross_entropy,
             _ => self.objective,
         };
         // If a batch contains all rows, their order does not affect the gradient. The order of memory is the fastest, so nothing is shuffled.
-        if size < self.order.len() {
+        if batch_size < self.order.len() {
             shuffle(&mut self.order, &mut self.random);
         }
         let (mut sum, mut count) = (0.0, 0);
-        let mut batches = self.order.chunks(size).peekable();
+        let mut batches = self.order.chunks(batch_size).peekable();
         while let Some(rows) = batches.next() {
             self.batch.gather(labels, weights, rows, self.outputs);
             self.engine.forward(&self.network, matrix, rows, &mut self.batch.logits);

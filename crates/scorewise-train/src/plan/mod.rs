@@ -140,17 +140,15 @@ impl Plan {
         }
     }
 
-    /// The settings of the networks.
+    /// The settings of the networks; `None` for another learner.
     #[must_use]
-    pub fn network(&self) -> &NetworkSettings {
-        let Learner::Network(settings) = &self.learner;
-        settings
+    pub fn network(&self) -> Option<&NetworkSettings> {
+        self.learner.network()
     }
 
-    /// Mutable access to the settings of the networks.
-    pub fn network_mut(&mut self) -> &mut NetworkSettings {
-        let Learner::Network(settings) = &mut self.learner;
-        settings
+    /// Mutable access to the settings of the networks; `None` for another learner.
+    pub fn network_mut(&mut self) -> Option<&mut NetworkSettings> {
+        self.learner.network_mut()
     }
 
     /// Whether the loss has a random threshold with a prior.

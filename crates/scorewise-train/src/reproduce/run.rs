@@ -39,22 +39,22 @@ pub fn perform(
             on_result(task, trial, false);
         }
     }
-    let ended = |task: &Task, trial: &Trial| -> Result<()> {
+    let on_ended = |task: &Task, trial: &Trial| -> Result<()> {
         journal.add(trial)?;
         on_result(task, trial, true);
         Ok(())
     };
-    let mut trials = run(data, &new, seed, backend, &ended, &stopped)?.into_iter();
+    let mut trials = run(data, &new, seed, backend, &on_ended, &stopped)?.into_iter();
     Ok(known.into_iter().map(|known| known.or_else(|| trials.next().flatten())).collect())
 }
 
-/// Runs tasks on a backend, and calls `ended` for each task as soon as it ends. The result of a task that was stopped or never begun is `None`.
+/// Runs tasks on a backend, and calls `on_ended` for each task as soon as it ends. The result of a task that was stopped or never begun is `None`.
 pub(super) fn run(
     data: &ExperimentData,
     tasks: &[&Task],
     seed: u64,
     backend: &dyn Backend,
-    ended: &(dyn Fn(&Task, &Trial) -> Result<()> + Sync),
+    on_ended: &(dyn Fn(&Task, &Trial) -> Result<()> + Sync),
     stopped: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Option<Trial>>> {
     let mut work = Workload::default();
@@ -70,7 +70,7 @@ pub(super) fn run(
         started: work.jobs.iter().map(|_| Mutex::new(None)).collect(),
         trials: tasks.iter().map(|_| Mutex::new(None)).collect(),
         failed: AtomicBool::new(false),
-        ended,
+        on_ended,
         stopped,
     };
     for (number, task) in tasks.iter().enumerate() {
@@ -151,7 +151,7 @@ struct Progress<'a> {
     trials: Vec<Mutex<Option<Trial>>>,
     /// Whether a task has failed; if so, all running jobs end.
     failed: AtomicBool,
-    ended: &'a (dyn Fn(&Task, &Trial) -> Result<()> + Sync),
+    on_ended: &'a (dyn Fn(&Task, &Trial) -> Result<()> + Sync),
     stopped: &'a (dyn Fn() -> bool + Sync),
 }
 
@@ -172,7 +172,7 @@ impl Progress<'_> {
         };
         let seconds = seconds + start.elapsed().as_secs_f64();
         let trial = task.trial(self.data.experiment(), self.seed, &scores, fits, seconds)?;
-        (self.ended)(task, &trial)?;
+        (self.on_ended)(task, &trial)?;
         *locked(&self.trials[number]) = Some(trial);
         Ok(())
     }

@@ -56,7 +56,7 @@ pub(super) fn leaking_columns(
     notes.collect()
 }
 
-/// Whether the order of a numeric column almost perfectly separates one class from the others; returns the evidence in words.
+/// If the order of a numeric column almost perfectly separates one class from the others, returns the evidence in words; otherwise `None`.
 fn separation_by_order(values: &Values, rows: &[u32], classes: &[u32], n_classes: usize) -> Option<String> {
     let Values::Number(values) = values else { return None };
     let mut known: Vec<(f64, u32)> = rows
@@ -109,10 +109,10 @@ fn separation_by_levels(values: &Values, rows: &[u32], classes: &[u32], n_classe
     let mut pairs: Vec<(u32, u32)> = levels.into_iter().zip(classes.iter().copied()).collect();
     pairs.sort_unstable();
     let most_frequent = |rows: &[(u32, u32)]| rows.chunk_by(|a, b| a.1 == b.1).map(<[_]>::len).max().unwrap_or(0);
-    let right: usize = pairs.chunk_by(|a, b| a.0 == b.0).map(most_frequent).sum();
+    let correct: usize = pairs.chunk_by(|a, b| a.0 == b.0).map(most_frequent).sum();
     let mut counts = vec![0usize; n_classes];
     classes.iter().for_each(|class| counts[*class as usize] += 1);
-    let (wrong, wrong_without) = (rows.len() - right, rows.len() - counts.iter().max().copied().unwrap_or(0));
+    let (wrong, wrong_without) = (rows.len() - correct, rows.len() - counts.iter().max().copied().unwrap_or(0));
     let is_perfect = wrong_without >= MIN_EVENTS && wrong as f64 <= MAX_ERROR_SHARE * wrong_without as f64;
     is_perfect.then(|| match wrong {
         0 => format!("its values determine the class of all {} rows", rows.len()),

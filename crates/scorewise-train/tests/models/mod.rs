@@ -45,7 +45,7 @@ pub fn all() -> Vec<(&'static str, Model)> {
 /// A model with two classes.
 pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64) -> Model {
     let shape = NetworkShape::new(features, hidden, 1).unwrap();
-    let rule = LabelRule::Condition { comparison: ComparisonOperator::Above, with: ConditionValue::Number(400.0) };
+    let rule = LabelRule::Condition { comparison: ComparisonOperator::Above, operand: ConditionValue::Number(400.0) };
     Model {
         version: VERSION.into(),
         reading: Reading { delimiter: Some(';'), missing: vec!["-200".into()], ..Reading::default() },
@@ -73,7 +73,7 @@ pub fn binary(features: usize, hidden: &[usize], members: usize, threshold: f64)
 /// A plan for training networks with the given hidden layers.
 pub fn plan(hidden: &[usize]) -> Plan {
     let mut plan = Plan::new("state", "tss".parse().unwrap());
-    plan.network_mut().hidden = hidden.to_vec().try_into().unwrap();
+    plan.network_mut().unwrap().hidden = hidden.to_vec().try_into().unwrap();
     plan
 }
 

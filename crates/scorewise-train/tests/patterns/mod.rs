@@ -69,7 +69,7 @@ pub fn network(fit: &Fit) -> &Network {
     network
 }
 
-/// The scores of the given rows at all thresholds, with the mean probabilities that an ensemble predicts.
+/// The confusion matrices of the given rows at all thresholds, for the mean probabilities that an ensemble predicts.
 pub fn threshold_sweep(ensemble: &Ensemble, sample: &Sample<'_>, rows: &[u32]) -> Sweep {
     let probabilities = ensemble.probabilities(sample.matrix, rows);
     let labels: Vec<bool> = rows.iter().map(|row| sample.labels[*row as usize] != 0).collect();

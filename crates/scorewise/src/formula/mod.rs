@@ -146,7 +146,7 @@ impl Formula {
         self.evaluate(cells, &mut Vec::new())
     }
 
-    /// The value and its derivatives g₁ and g₀ at fixed class counts, from which a loss and its gradient are computed.
+    /// The value and its two derivatives at fixed class counts (see [`Reduced`]), from which a loss and its gradient are computed.
     #[must_use]
     pub fn reduced(&self, confusion: &Confusion) -> Reduced<f64> {
         let [tn, fp, fn_, tp] = confusion.array();

@@ -193,12 +193,12 @@ impl<R: Real> ClassSums<R> {
     fn add(&mut self, labels: &[bool], values: &[R], contribution: impl Fn(usize, R) -> R) {
         let out = self.positive.iter_mut().zip(&mut self.negative);
         for (row, (((positive, negative), label), value)) in out.zip(labels).zip(values).enumerate() {
-            let all = contribution(row, *value);
-            // A product instead of a branch: for a positive row the product is `all` and the difference below is 0, for a negative row the
-            // reverse. Neither operation rounds.
-            let positive_part = R::from_label(*label) * all;
+            let contribution_of_row = contribution(row, *value);
+            // A product instead of a branch: for a positive row the product is `contribution_of_row` and the difference below is 0, for a negative
+            // row the reverse. Neither operation rounds.
+            let positive_part = R::from_label(*label) * contribution_of_row;
             *positive = positive_part;
-            *negative = all - positive_part;
+            *negative = contribution_of_row - positive_part;
         }
         // A chunk whose length is not a multiple of `LANES` is padded with zeros.
         let padded = labels.len().next_multiple_of(LANES);

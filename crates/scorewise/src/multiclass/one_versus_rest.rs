@@ -40,7 +40,7 @@ impl OneVersusRest {
         if priors.is_empty() {
             return Err(Error::Setting {
                 what: "priors",
-                reason: "must be one for all classes or one for each, not none".into(),
+                reason: "must be one for all classes or one for each class, but the list is empty".into(),
             });
         }
         Ok(OneVersusRest { score, priors, average })

@@ -47,7 +47,7 @@ impl SimplexLoss {
     pub fn with_centres(self, centres: Vec<f64>) -> Result<Self> {
         let refuse = |reason: String| Err(Error::Setting { what: "centres", reason });
         if centres.is_empty() {
-            return refuse("must be one for all classes or one for each, not none".into());
+            return refuse("must be one for all classes or one for each class, but the list is empty".into());
         }
         match centres.iter().position(|centre| !(-1e6..=1e6).contains(centre)) {
             Some(class) => {

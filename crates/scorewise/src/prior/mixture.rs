@@ -26,7 +26,7 @@ impl Mixture {
             return refuse("the share of the uniform prior must lie between 0 and 1");
         }
         if matches!(main, Prior::Mixture(_)) {
-            return refuse("a mixture cannot contain another mixture; write one share");
+            return refuse("a mixture cannot contain another mixture; write one mixture with one share");
         }
         Ok(Mixture { share, main })
     }

@@ -4,7 +4,7 @@
 //! u = (x − μ) / δ        F(x) = ½ (1 + u + sin(πu) / π)        f(x) = (1 + cos(πu)) / 2δ        for |u| < 1
 //! ```
 //!
-//! Mean μ, variance δ²(π² − 6) / 3π². As δ → 0 the loss approaches the score at the fixed threshold μ.
+//! Mean μ, variance δ²(π² − 6) / 3π². As δ → 0 the loss approaches the loss at the fixed threshold μ.
 //!
 //! Marchetti, Guastavino, Piana, Campi (2022). Score-oriented loss functions. Pattern Recognition 132, 108913.
 

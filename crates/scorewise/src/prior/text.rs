@@ -66,7 +66,9 @@ impl FromStr for Prior {
             let share =
                 number(share).ok_or_else(|| refuse(format!("`{}` is not a number", excerpt(share, MAX_EXCERPT))))?;
             if main.trim_start().to_ascii_lowercase().starts_with("mix") {
-                return Err(refuse("a mixture cannot contain another mixture; write one share".into()));
+                return Err(refuse(
+                    "a mixture cannot contain another mixture; write one mixture with one share".into(),
+                ));
             }
             return Ok(Prior::Mixture(Box::new(Mixture::new(share, main.parse()?)?)));
         }

@@ -245,7 +245,7 @@ pub static REGISTRY: &[RegistryEntry] = &[
     score("lr_plus", "recall/pofd").also(&["plr", "positive_likelihood_ratio"]).range(0.0, INF).perfect(None).cite(GLAS),
     score("lr_minus", "miss_rate/specificity").also(&["nlr", "negative_likelihood_ratio"]).lower().range(0.0, INF).cite(GLAS),
     score("discriminant_power", "sqrt(3)/3.141592653589793*ln(odds_ratio)").also(&["dp"]).range(-INF, INF).perfect(None)
-        .cite("Blakeley, D. D. & Oddone, E. Z. (1995), after Sokolova, M., Japkowicz, N. & Szpakowicz, S. (2006). Beyond accuracy, F-score and ROC. AI 2006, 1015–1021. doi:10.1007/11941439_114"),
+        .cite("Blakeley, D. D. & Oddone, E. Z. (1995), as cited in: Sokolova, M., Japkowicz, N. & Szpakowicz, S. (2006). Beyond accuracy, F-score and ROC. AI 2006, 1015–1021. doi:10.1007/11941439_114"),
     score("eds", "2*ln(p/total)/ln(tp/total) - 1").also(&["extreme_dependency_score"]).range(-1.0, 1.0)
         .cite("Stephenson, D. B., Casati, B., Ferro, C. A. T. & Wilson, C. A. (2008). The extreme dependency score. Meteorological Applications 15, 41–50. doi:10.1002/met.53")
         .note("Depends on the hits but not on the false alarms, so more alarms improve it: for reports only."),

@@ -78,11 +78,13 @@ impl Bootstrap {
         rows.check()?;
         let values = rows.predictions.values();
         let cells: Vec<u8> = rows.labels.iter().zip(values).map(|(label, p)| cell(*label, *p, threshold)).collect();
-        let found = self.over_cells(rows, &cells, |sums| {
+        let replicate_values = self.over_cells(rows, &cells, |sums| {
             let confusion = Confusion::new(sums[0], sums[1], sums[2], sums[3]);
             scores.iter().map(|score| score.checked(&confusion)).collect::<Vec<_>>()
         });
-        Ok((0..scores.len()).map(|k| BootstrapDistribution::new(found.iter().map(|values| values[k]))).collect())
+        Ok((0..scores.len())
+            .map(|k| BootstrapDistribution::new(replicate_values.iter().map(|values| values[k])))
+            .collect())
     }
 
     /// The distributions of the best threshold and of its score over the replicates.

@@ -1,4 +1,4 @@
-//! The curve of the confusion matrix over the threshold, reduced to few points for a plot but always including the best thresholds.
+//! The confusion matrix as a function of the threshold, reduced to few points for a plot but always including the best thresholds.
 
 use super::best::{best, middle, rank_above};
 use super::ranked::{Ranked, RankedTable};

@@ -151,7 +151,7 @@ impl Sweep {
         for_sorted!(&self.sorted, table => Runs::new(table, at_most))
     }
 
-    /// The curve of the confusion matrix over the threshold, reduced to about `points` points. Besides points that are
+    /// The confusion matrix as a function of the threshold, reduced to about `points` points. Besides points that are
     /// evenly spaced by rank and by threshold, it contains the best threshold of each score in `scores`.
     #[must_use]
     pub fn curve(&self, scores: &[Score], points: usize) -> Vec<CurvePoint> {

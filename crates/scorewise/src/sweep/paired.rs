@@ -57,12 +57,13 @@ impl Bootstrap {
             2 * cell(*label, *a, thresholds.0) + (cell(*label, *b, thresholds.1) & 1)
         };
         let cells: Vec<u8> = first.labels.iter().zip(pairs).map(joint).collect();
-        let found = self.over_cells(first, &cells, |sums| {
+        let replicate_values = self.over_cells(first, &cells, |sums| {
             let one = Confusion::new(sums[0] + sums[1], sums[2] + sums[3], sums[4] + sums[5], sums[6] + sums[7]);
             let other = Confusion::new(sums[0] + sums[2], sums[1] + sums[3], sums[4] + sums[6], sums[5] + sums[7]);
             scores.iter().map(|score| [score.checked(&one), score.checked(&other)]).collect::<Vec<_>>()
         });
-        let pair = |(k, score)| PairedScores::new(score, &found.iter().map(|values| values[k]).collect::<Vec<_>>());
+        let pair =
+            |(k, score)| PairedScores::new(score, &replicate_values.iter().map(|values| values[k]).collect::<Vec<_>>());
         Ok(scores.iter().enumerate().map(pair).collect())
     }
 
@@ -81,10 +82,10 @@ impl Bootstrap {
         let one = sweep(first)?.runs(at_most);
         let other = sweep(&Rows { predictions: second, ..*first })?.runs(at_most);
         let forecasts = [(&one, first.predictions), (&other, second)];
-        let found = self.best_by_rows(first, forecasts, score, conditions);
+        let best_of_replicates = self.best_by_rows(first, forecasts, score, conditions);
         Ok(PairedScores::new(
             score,
-            &found.iter().map(|pair| pair.map(|best| best.map(|best| best.1))).collect::<Vec<_>>(),
+            &best_of_replicates.iter().map(|pair| pair.map(|best| best.map(|best| best.1))).collect::<Vec<_>>(),
         ))
     }
 

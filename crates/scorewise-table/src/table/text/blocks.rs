@@ -122,10 +122,10 @@ impl Blocks {
     /// Reads until `pending` has `size` bytes or the text ends.
     fn fill(&mut self, size: usize) -> Result<()> {
         let Some(source) = &mut self.source else { return Ok(()) };
-        let wanted = size.saturating_sub(self.pending.len());
-        self.pending.reserve(wanted);
-        let read = source.take(wanted as u64).read_to_end(&mut self.pending);
-        if read.map_err(|error| unreadable(&self.file, &error))? < wanted {
+        let missing_bytes = size.saturating_sub(self.pending.len());
+        self.pending.reserve(missing_bytes);
+        let read = source.take(missing_bytes as u64).read_to_end(&mut self.pending);
+        if read.map_err(|error| unreadable(&self.file, &error))? < missing_bytes {
             self.source = None;
         }
         Ok(())

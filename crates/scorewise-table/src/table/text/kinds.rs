@@ -256,14 +256,14 @@ impl Tally {
         let Some(rare) = &self.rare else { return (0, None) };
         let counts = rare.numbers[usize::from(comma)];
         // `max_by_key` returns the last of equal elements, which is the first one of the list because the order is reversed.
-        let most = (0..NO_SIGN).rev().max_by_key(|sign| counts[*sign]).filter(|sign| counts[*sign] > 0);
-        (most.map_or(0, |sign| counts[sign]), most)
+        let most_frequent = (0..NO_SIGN).rev().max_by_key(|sign| counts[*sign]).filter(|sign| counts[*sign] > 0);
+        (most_frequent.map_or(0, |sign| counts[sign]), most_frequent)
     }
 
     /// The per cent or currency sign that numbers of the column may have; `None` if most numbers have no sign.
     pub(super) fn sign(&self, comma: bool) -> Option<char> {
-        let (_, most) = self.signed(comma);
-        most.filter(|_| !self.are_most(self.unsigned(comma))).map(|sign| SIGNS[sign])
+        let (_, most_frequent) = self.signed(comma);
+        most_frequent.filter(|_| !self.are_most(self.unsigned(comma))).map(|sign| SIGNS[sign])
     }
 
     /// Whether any cell is a date or a time of day.

@@ -148,9 +148,9 @@ impl Engine {
         );
         assert_eq!(matrix.columns(), self.layout.layers[0].inputs, "the matrix must have one column for each input");
         let highest = order.iter().fold(0, |highest, row| highest.max(*row));
-        assert!(order.is_empty() || (highest as usize) < matrix.rows(), "every row exists in the matrix");
+        assert!(order.is_empty() || (highest as usize) < matrix.rows(), "every row must exist in the matrix");
         let outputs = self.layout.outputs();
-        assert_eq!(logits.len(), order.len() * outputs, "there is one logit for each row and output");
+        assert_eq!(logits.len(), order.len() * outputs, "there must be one logit for each row and output");
         let segment_rows = self.segment_rows(order.len());
         let Engine { instructions, layout, segments, stored_activations, pool, .. } = self;
         let (instructions, parameters) = (*instructions, &network.parameters[..]);

@@ -181,7 +181,7 @@ impl fmt::Display for Target {
         match &self.rule {
             LabelRule::Classes(_) => out.write_str(&self.column)?,
             LabelRule::Condition { comparison, operand } => {
-                write!(out, "{} {} {operand}", self.column, comparison.sign())?
+                write!(out, "{} {} {operand}", self.column, comparison.sign())?;
             }
         }
         match self.lead {
